@@ -108,6 +108,11 @@ class Question:
     text: str
     choices: tuple[Choice, ...]
     column: str | None = None  # that it is about
+    cell: str | None = None  # of that column, with which the text begins
+
+    def with_cell(self) -> "Question":
+        """The question with its cell in the text."""
+        return self if self.cell is None else replace(self, text=f"{self.cell!r} {self.text}", cell=None)
 
     def __str__(self) -> str:
         return f"column {self.column}: {self.text}" if self.column else self.text

@@ -19,7 +19,7 @@ from podium.importers.options import PRESETS, Imported, Options
 from podium.importers.sources import Source, decode, sources
 from podium.importers.tables.applying import Mapped, apply_map, drop_small
 from podium.importers.tables.cells import parse_result
-from podium.importers.tables.guess import Guesser
+from podium.importers.tables.infer import infer_map
 from podium.importers.tables.maps import build_map, load_map
 from podium.importers.tables.model import Map
 from podium.importers.times import LocalTimes
@@ -219,7 +219,7 @@ def understood(source: Source, options: Options) -> tuple[Grid, Map, str]:
         return grid, whole, "" if whole is given else f"read as {Path(whole.name).stem}"
     grid = within_lists(grid, source, options)
     document = given.document if given else {}
-    document, note = Guesser(grid, dict(document.get("source", {})), dict(document.get("columns", {}))).guess()
+    document, note = infer_map(grid, document.get("source", {}), document.get("columns", {}))
     return grid, in_zone(build_map(document, grid.name), options.timezone), note
 
 

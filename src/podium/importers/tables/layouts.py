@@ -29,7 +29,7 @@ OF_CELLS = ROW_NAME, COLUMN, CELL
 PARTS = {"matrix": OF_CELLS, "crosstable": OF_CELLS, "swiss": (*OF_CELLS, PAIR)}
 
 
-def foot(grid: Grid) -> tuple[list[dict[str, Any]], pl.Series]:
+def drop_footer_rows(grid: Grid) -> tuple[list[dict[str, Any]], pl.Series]:
     """The conditions that drop the last rows of each sheet: sums, and notes as `Fastest lap: …`; and the other rows."""
     rows = grid.frame.with_row_index(ROW_NUMBER)
     sheets = rows.partition_by(SHEET, maintain_order=True) if SHEET in rows.columns else [rows]

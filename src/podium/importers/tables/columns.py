@@ -1,0 +1,402 @@
+"""Which columns of a sheet are which of results, by their headings and cells; else a question."""
+
+import re
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from podium.errors import SHOWN_FAULTS
+from podium.importers import times
+from podium.importers.grid import SHEET, TITLE, Choice, Question
+from podium.importers.tables.applying import outcome_points, status_words
+from podium.importers.tables.cells import TINY, placed
+from podium.importers.tables.sheet import Sheet, Step, are_ranks, day_column
+from podium.results import headings as heads
+from podium.results.column_guide import COMPARED
+from podium.results.columns import ALL, FOR_PAGES, TRUTHS
+from podium.results.headings import fold, is_total, meanings, near_miss, sides
+
+ROWS_FOR_REPEATS = 10_000  # in which players are looked for again
+DOUBT = "numbers, which may be seconds, places or points"
+PLAIN_NUMBER = re.compile(r"[+-]?[\d\s.,]+")  # and no time on a clock
+LEAST_STEPS = 3  # from one row to the next, that show an order
+SAMPLE_CELLS = 1000  # of a column that nothing is known of
+
+
+class Columns(NamedTuple):
+    """What each column of a sheet is, as far as it is known, and why."""
+
+    chosen: Mapping[str, str]  # the heading of each results column
+    asides: Mapping[str, str]  # why columns that have a meaning are left aside
+    unknown: Sequence[str]  # the headings that have no meaning
+    used: frozenset[str]  # the headings that other rules are made of
+    said: tuple[str, ...] = ()  # how the table is understood
+    event: str = ""  # the template of events that share a name
+    points: Mapping[str, float] = {}  # of words in place of a score
+    rules: Mapping[str, Any] = {}  # how each results column is made, as a map has it; None if it is left aside
+
+    def make(self, rules: Mapping[str, Any], *said: str) -> "Columns":
+        return self._replace(rules={**self.rules, **rules}, said=(*self.said, *filter(None, said)))
+
+    def take(self, column: str, heading: str) -> "Columns":
+        asides = {name: why for name, why in self.asides.items() if name != heading}
+        return self._replace(chosen={**self.chosen, column: heading}, asides=asides)
+
+    def leave(self, column: str, why: str) -> "Columns":
+        chosen = {name: heading for name, heading in self.chosen.items() if name != column}
+        return self._replace(chosen=chosen, asides={**self.asides, self.chosen[column]: why})
+
+    def headings(self, *columns: str) -> list[str]:
+        """Return the headings of those of some results columns that are chosen."""
+        return [self.chosen[column] for column in columns if column in self.chosen]
+
+    def open(self, sheet: Sheet) -> list[str]:
+        """Return the headings that nothing is made of yet."""
+        return [each for each in sheet.headings if each not in self.used | {*self.chosen.values()}]
+
+
+def choose_columns(sheet: Sheet) -> Step[Columns]:
+    """Return which heading is which results column; ask where two may be."""
+    found, columns = candidates(sheet)
+    several = found.get("time_s", [])
+    if "position" in found and len(several) > 1:
+        columns = columns._replace(
+            asides={**columns.asides, **dict.fromkeys(several, "one of several times, and the places decide")}
+        )
+        found["time_s"] = several[:1]
+    for name in ("time_s", "score"):
+        if name in found:
+            found[name], columns = yield from take_sum(sheet, name, found[name], columns)
+    chosen = {}
+    for column, headings in found.items():
+        chosen[column] = yield from one_of(sheet, column, headings)
+    chosen |= sheet.named
+    bases = [re.sub(r"\d+", "", heading) for heading in columns.unknown]  # of members, as in Leg 1 and Leg 2
+    others = (each for each, base in zip(columns.unknown, bases, strict=True) if base == each or bases.count(base) == 1)
+    if (
+        "team" in chosen
+        and "player" not in chosen.keys() | sheet.given
+        and not any(has_words(sheet, h) for h in others)
+    ):
+        chosen["player"] = chosen.pop("team")
+    columns = take_outcomes(sheet, columns._replace(chosen=chosen))
+    columns = leave_clubs(sheet, (yield from split_events(sheet, columns)))
+    if (columns.chosen.keys() | sheet.given).isdisjoint(COMPARED) and "event_id" in columns.chosen:
+        columns = take_what_compares(sheet, columns)
+    yield from ask_what_numbers(sheet, columns)
+    columns = yield from ask_what_times(sheet, columns)
+    for column in (*FOR_PAGES, *(["weight"] if columns.chosen.get("weight") != "weight" else [])):
+        if column in columns.chosen and varies(sheet, columns.chosen[column], columns.chosen.get("event_id")):
+            columns = columns.leave(column, "several in one event, so no event's own")
+    days = day_column(sheet, columns.unknown)
+    if days and "started_at" not in columns.chosen.keys() | sheet.given and are_of_events(sheet, days, columns):
+        columns = columns.take("started_at", days)
+    yield from ask_what_is_near(sheet, columns)
+    return columns._replace(chosen={name: columns.chosen[name] for name in ALL if name in columns.chosen})
+
+
+def candidates(sheet: Sheet) -> tuple[dict[str, list[str]], Columns]:
+    """Return the headings that may be of each results column, and beside them those that mean none."""
+    found, asides = dict[str, list[str]](), dict[str, str]()
+    for heading in (each for each in sheet.headings if each not in sheet.used):
+        column = sheet.meaning(heading)
+        if column == "player" and heading.startswith("^"):  # the name of what the rows stand in
+            column = "event_id"
+        why = misfit(sheet, column, heading) if column in ("started_at", "time_s") else None
+        if why is not None:
+            asides |= {heading: why} if why else {}
+            column = heads.OTHERWISE.get(fold(heading), "") if sheet.cells(heading).len() else ""
+        if column in sheet.given or column in sheet.named:
+            continue
+        why = misfit(sheet, column, heading) if column else None
+        if why is None:
+            found.setdefault(column, []).append(heading)
+        elif why:
+            asides[heading] = why
+    unknown = found.pop("", [])
+    strong = {name: [each for each in headings if fold(each) not in heads.WEAK] for name, headings in found.items()}
+    columns = Columns({}, asides, unknown, frozenset(sheet.used))
+    return {name: strong[name] or headings for name, headings in found.items()}, columns
+
+
+def misfit(sheet: Sheet, column: str, heading: str) -> str | None:
+    """Return why a column may not be what its heading says, or an empty text; None if its cells fit."""
+    word, texts = fold(heading), sheet.cells(heading)
+    if column == "status" and codes(sheet, heading):
+        return None
+    if column in TRUTHS:
+        return None if texts.str.contains("(?i)^(?:true|false|0|1)$").all() else ""
+    if column not in ("position", "time_s", "started_at", "status") or word == column:
+        return None
+    if column == "started_at":
+        return None if not texts.len() or texts.head(SAMPLE_CELLS).str.contains(r"\d").any() else ""
+    words = texts.unique().to_list()
+    plain = [each for each in words if times.status_word(each) is None and not times.is_lapped(each)]
+    is_doubtful = word in heads.DOUBTFUL and all(map(PLAIN_NUMBER.fullmatch, plain))
+    if column == "position":
+        if is_doubtful and plain and not are_ranks(sheet, heading, sheet.of_column.get("event_id", [])[:1]):
+            return DOUBT
+        return None if not plain or placed(pl.Series(plain)).null_count() < len(plain) else ""
+    if column == "status" and (not plain or any(map(str.isalpha, "".join(plain)))):
+        return None if word not in heads.DOUBTFUL or status_words(words) else ""
+    if column == "status" or is_doubtful:
+        return DOUBT
+    cells = plain[:SAMPLE_CELLS]
+    return None if not plain or any(times.parse(each, decimal=mark) for mark in ".," for each in cells) else ""
+
+
+def codes(sheet: Sheet, heading: str) -> dict[str, str]:
+    """Return the statuses of a program's numbers, if a column has its heading and no other numbers."""
+    known: dict[str, str] = heads.CODES.get(fold(heading), {})
+    return known if {*sheet.cells(heading)} <= known.keys() else {}
+
+
+def one_of(sheet: Sheet, column: str, headings: Sequence[str]) -> Step[str]:
+    """Return the one heading of a results column: its own name, or the only one that means it."""
+    own = [each for each in headings if each in ALL] or [each for each in headings if fold(each) in ALL]
+    first = headings[0]
+    if len(own) == 1:
+        return own[0]
+    others = [each for each in headings[1:] if not sheet.frame[each].equals(sheet.frame[first], null_equal=True)]
+    if others:
+        names = " and ".join(map(repr, (first, *others)))
+        choices = tuple(Choice(each, f"columns.{column}", each) for each in (first, *others))
+        yield Question(f"{names} may each be {column}: rename the one that is", choices)
+    return first
+
+
+def sum_of(sheet: Sheet, headings: Sequence[str]) -> tuple[str, str, str] | None:
+    """Return the one of two times, the other, and what another column adds to it to make that, or takes from it."""
+    if len(headings) != 2:  # noqa: PLR2004
+        return None
+    texts = {each: sheet.texts(each).str.replace(",", ".", literal=True) for each in sheet.headings}
+    seconds = {each: times.parse_column(own)["seconds"] for each, own in texts.items()}
+    for own, whole in (headings, headings[::-1]):
+        steps = seconds[whole] - seconds[own]
+        for more in (each for each in sheet.headings if each not in headings):
+            added = seconds[more].fill_null(0.0).set(steps.is_null(), None)
+            is_sum = any(((steps - sign * added).abs() < TINY).all() for sign in (1, -1))
+            if is_sum and steps.count() > 1 and added.sum():
+                return own, whole, more
+    return None
+
+
+def take_sum(sheet: Sheet, name: str, headings: list[str], columns: Columns) -> Step[tuple[list[str], Columns]]:
+    """Return the time or score that is another with what a column adds to it, or takes from it, if there is one."""
+    is_adjusted = bool(sheet.under(heads.PENALTY))
+    others = [each for each in (*columns.asides, *columns.unknown) if is_adjusted or is_total(each)]
+    wholes = [each for each in others if fold(each) not in heads.PENALTY] if is_adjusted or name == "score" else []
+    ways = [headings, *([heading, each] for heading in headings for each in wholes)]
+    found = next(filter(None, (sum_of(sheet, way) for way in ways)), None)
+    if found is None:
+        return headings, columns
+    own, whole, more = found
+    before, after = (sheet.cells(each).cast(pl.Float64, strict=False).sum() for each in (own, whole))
+    if name == "score" and "score" not in sheet.named and before > after:
+        choices = Choice("more", "columns.score", whole), Choice("less", "columns.position", whole)
+        yield Question(f"is {own} less {more}; is more of it better, or less", choices, whole)
+    return [whole], columns._replace(
+        asides={**columns.asides, own: f"without {more}"},
+        used=columns.used | {more},
+        said=(*columns.said, f"{whole} as {own} with {more}"),
+    )
+
+
+def has_words(sheet: Sheet, heading: str) -> bool:
+    """Return True if a column may have names: some first cell has a letter, and no time or status."""
+    cells = sheet.cells(heading).head(SAMPLE_CELLS).unique()
+    return any(not times.status_word(cell) for cell in cells.filter(cells.str.contains(r"\p{L}{2}")))
+
+
+def take_outcomes(sheet: Sheet, columns: Columns) -> Columns:
+    """Take wins and losses as points if words say them, also below a heading that may be a status's."""
+    chosen, flag = columns.chosen, next(iter(sheet.under(heads.WON)), None)
+    heading, table = (chosen["status"], heads.OUTCOMES) if "status" in chosen else (flag, heads.FLAGS)
+    if heading is None or (heading == flag and flag in chosen.values()):
+        return columns
+    points = outcome_points(sheet.cells(heading).unique(maintain_order=True), table)
+    if not points:
+        return columns
+    columns = columns._replace(points=points, chosen={name: own for name, own in chosen.items() if name != "status"})
+    name = "team_score" if "team" in chosen else "score"
+    if name == "score" and not chosen.keys().isdisjoint({"position", "time_s"}):
+        return columns
+    columns = columns.leave(name, f"{heading} says who won") if name in chosen else columns
+    return columns.take(name, heading)
+
+
+def split_events(sheet: Sheet, columns: Columns) -> Step[Columns]:
+    """Tell events of one name apart by days or years, and by classes that each have a first; ask by what else."""
+    chosen = columns.chosen
+    if "player" not in chosen or chosen.keys().isdisjoint({"event_id", "started_at"}):
+        return columns
+    rows = columns.headings("event_id", "heat", "player")
+    if "event_id" in chosen and sheet.repeats(rows, ROWS_FOR_REPEATS):
+        dates = columns.headings("started_at") + [each for each in columns.unknown if fold(each) in heads.YEARS]
+        titles = [TITLE] if TITLE in sheet.frame.columns else []
+        apart = [each for each in (*dates, *titles, *columns.unknown) if not sheet.repeats([*rows, each])]
+        templates = {f"{each} and {rows[0]}": f"{{{each}}} {{{rows[0]}}}" for each in apart}
+        if apart and apart[0] == TITLE:
+            columns = columns._replace(event=f"{{title}} {{{rows[0]}}}")
+        elif apart and apart[0] in dates:
+            said = (*columns.said, f"{apart[0]} and {rows[0]} as the event")
+            columns = columns._replace(event=next(iter(templates.values())), said=said)
+        elif apart:
+            choices = tuple(Choice(meaning, "columns.event_id", event) for meaning, event in templates.items())
+            yield Question("names events in which players stand again; what names them", choices, rows[0])
+    classes = [each for each in columns.unknown if fold(each) in heads.CLASSES]
+    if "position" in chosen and "heat" not in chosen:
+        event = columns.headings("event_id", "started_at")[:1]
+        ways = (event, *([*event, each] for each in classes))
+        found = next((way for way in ways if are_ranks(sheet, chosen["position"], way)), event) if classes else event
+        columns = columns._replace(chosen={**chosen, "heat": found[1]}) if len(found) > 1 else columns
+    return columns
+
+
+def leave_clubs(sheet: Sheet, columns: Columns) -> Columns:
+    """Leave aside teams that are no sides, as where two of one club share a place that counts each of them."""
+    event = columns.headings("event_id", "heat")
+    if sheet.has_members and "team" in columns.chosen and sheet.repeats([*event, columns.chosen["team"]]):
+        columns = columns.leave("team", "clubs, of which some have several teams")
+    by = next((name for name in ("position", "time_s") if name in columns.chosen), "")
+    if not by or not {"team", "player"} <= columns.chosen.keys():
+        return columns
+    team, decides = columns.headings("team", by)
+    apart = (each for each in (SHEET, TITLE) if each in sheet.frame.columns and not event)
+    event += [each for each in apart if sheet.frame[each].null_count() == 0]
+    teams = sheet.frame.select(*event, team, decides).drop_nulls()
+    if not teams.is_duplicated().any():
+        return columns
+    if by == "time_s":
+        are_clubs = teams.unique().drop(decides).is_duplicated().any()
+    else:
+        are_clubs = teams.drop(decides).is_unique().any() and are_ranks(sheet, decides, event)
+    what = "place" if by == "position" else "time"
+    return columns.leave("team", f"clubs, of whose members each has a {what}") if are_clubs else columns
+
+
+def ask_what_numbers(sheet: Sheet, columns: Columns) -> Step[None]:
+    """Ask where what may number the lines decides against the order of times or points."""
+    place = columns.chosen.get("position")
+    totals = filter(is_total, (*columns.asides, *columns.unknown))
+    against = next(iter((*columns.headings("time_s", "score"), *totals)), None)
+    if place is None or against is None or fold(place) != "#" or "position" in sheet.named:
+        return
+    steps = steps_of(sheet, against, columns, place)
+    if (steps > 0).any() and (steps < 0).any():
+        choices = (
+            Choice(f"{place} has places", "columns.position", place),
+            Choice(f"{place} numbers the lines", "source.aside", place),
+        )
+        yield Question(f"may be places or number the lines: {against} has another order", choices, place)
+
+
+def ask_what_times(sheet: Sheet, columns: Columns) -> Step[Columns]:
+    """Ask where times may not say who beat whom: beside distances, or as times of day beside when each started."""
+    time, event = columns.chosen.get("time_s"), columns.chosen.get("event_id")
+    if time is None or "position" in columns.chosen or not {"time_s", "position", "score"}.isdisjoint(sheet.named):
+        return columns
+    for other in (each for each in (*columns.unknown, *columns.asides) if each not in columns.used):
+        words = {*fold(other).replace("km_h", "").split("_")}
+        is_far, is_added = bool(words & heads.DISTANCES), not words.isdisjoint(heads.PENALTY)
+        may_count = is_far or is_added or bool(words & heads.BESIDE_TIMES)
+        may_count = may_count or (is_total(other) and not sheet.has(other, ":"))
+        if may_count and varies(sheet, other, event) and (is_far or is_against(sheet, other, columns)):
+            ways = () if is_added else (("more", "columns.score"), ("less", "columns.position"))
+            choices = [Choice(f"{other} does, the {way} the better", key, other) for way, key in ways]
+            which = f"{time} alone say who beat whom" if is_added else f"{time} say who beat whom, or {other}"
+            text = f"differs within an event; does {which}"
+            yield Question(text, (Choice(f"{time} does", "source.aside", other), *choices), other)
+            break
+    start = next(iter(sheet.under(heads.STARTS)), None)
+    if not start or not sheet.texts(start).str.contains(":").all() or not varies(sheet, start, event):
+        return columns
+    sums = {each: sum_of(sheet, [each, time]) for each in columns.unknown}
+    since = next((each for each, found in sums.items() if found and found[2] == start), None)
+    if since is not None:
+        return columns.leave("time_s", f"with {start}").take("time_s", since)
+    choice = Choice("not of day: they count", "source.aside", start)
+    yield Question(f"says who started when, so {time} may be a time of day", (choice,), start)
+    return columns
+
+
+def is_against(sheet: Sheet, heading: str, columns: Columns) -> bool:
+    """Return True if some whom times put first have fewer points, or more of what is better the less."""
+    steps = steps_of(sheet, heading, columns, columns.chosen["time_s"])
+    return bool(((steps > 0) if is_total(heading) else (steps < 0)).any())
+
+
+def steps_of(sheet: Sheet, heading: str, columns: Columns, place: str | None = None) -> pl.Series:
+    """Return what numbers or times add from one to the next in each event, by places, times or as the rows stand."""
+    events = columns.headings("event_id", "heat")
+    values = times.parse_column(sheet.texts(heading), decimal=".,")
+    signed = pl.when(pl.col("sign") == "-").then(-pl.col("seconds")).otherwise("seconds").alias("\0value")
+    rows = pl.Series(range(values.height), dtype=pl.Float64)
+    if place is not None:
+        by, is_time = sheet.texts(place), place == columns.chosen.get("time_s")
+        rows = times.parse_column(by, decimal=".,")["seconds"] if is_time else placed(by)
+    series = [*map(sheet.frame.get_column, events), rows.alias("\0row"), *values.select(signed)]
+    table = pl.DataFrame(series).drop_nulls(["\0row", "\0value"]).sort(*events, "\0row")
+    step = pl.col("\0value").diff()
+    return table.select(step.over(events) if events else step).to_series().drop_nulls()
+
+
+def take_what_compares(sheet: Sheet, columns: Columns) -> Columns:
+    """Take points that the rows of all events have most first, or places that they have in order."""
+    for heading in dict.fromkeys((*columns.asides, *filter(is_total, columns.unknown))):
+        steps, is_sum = steps_of(sheet, heading, columns), is_total(heading)
+        if (steps == 0).all() or (is_sum and steps.len() < LEAST_STEPS):
+            continue
+        if (steps >= 0).all() and are_places(sheet, heading, columns):
+            return columns.take("position", heading)
+        if is_sum and (steps <= 0).all():
+            return columns.take("score", heading)
+    return columns
+
+
+def are_places(sheet: Sheet, heading: str, columns: Columns) -> bool:
+    """Return True if numbers surely are places: so many are better in each event, of three, or beside a DNF."""
+    if not are_ranks(sheet, heading, columns.headings("event_id")):
+        return False
+    places = placed(sheet.cells(heading))
+    return bool((places > 2).any() or places.null_count())  # noqa: PLR2004
+
+
+def ask_what_is_near(sheet: Sheet, columns: Columns) -> Step[None]:
+    """Ask whether headings that are but a slip away from a known one mean that."""
+    meant = meanings()
+    words = [name for name in ALL if not name.endswith("_s")]
+    words += [word for word, column in meant.items() if column not in columns.chosen and word not in heads.WEAK]
+    known = {*heads.LAPS_WORDS, *meant, *sides()}
+    others = (each for each in columns.open(sheet) if each in columns.unknown and fold(each) not in known)
+    plain = (each for each in others if not sheet.texts(each).str.starts_with("[").any())  # no list
+    slips = ((each, near) for each in plain if (near := near_miss(each, words)) is not None)
+    for heading, near in islice(slips, SHOWN_FAULTS):
+        own = meant.get(fold(heading).partition("_")[0], "")  # as of Time (min), which is no slip of Time in
+        if meant.get(near) != own:
+            yes = Choice("yes", f"columns.{meant.get(near, near)}", heading)
+            no = Choice("no: leave it aside", "source.aside", heading)
+            yield Question(f"is nearly {near}: write it so, or give it another name", (yes, no), heading)
+
+
+def are_of_events(sheet: Sheet, heading: str, columns: Columns) -> bool:
+    """Return True if each event has one of some days; or if nothing names events, a first place on each day."""
+    if "event_id" in columns.chosen:
+        return not varies(sheet, heading, columns.chosen["event_id"])
+    if "position" not in columns.chosen or "event_id" in sheet.given:
+        return False
+    places = placed(sheet.texts(columns.chosen["position"]))
+    table = pl.DataFrame({"day": sheet.texts(heading), "place": places})
+    return bool(table.select((pl.col("place").min().over("day") == 1).all()).item())
+
+
+def varies(sheet: Sheet, heading: str, event: str | None) -> bool:
+    """Return True if one event has several values of a column, or a table without a column of events has."""
+    if event is None:
+        return sheet.cells(heading).n_unique() > 1
+    if event not in sheet.frame.columns:
+        return False
+    values = sheet.frame.select(pl.col(event).alias("event"), pl.col(heading).alias("value")).drop_nulls().unique()
+    return bool(values["event"].is_duplicated().any())

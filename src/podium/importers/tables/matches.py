@@ -1,0 +1,324 @@
+"""The layout of a match per row: its two sides, and how it ended."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+from typing import Any
+
+import polars as pl
+
+from podium.errors import Fault, ResultsError
+from podium.importers.grid import ROW_NUMBER, Choice, Question
+from podium.importers.tables.applying import apply_map, outcome_points
+from podium.importers.tables.cells import POINTS, WHOLE, parse_result
+from podium.importers.tables.maps import build_map
+from podium.importers.tables.sheet import UNPLAYED, Document, Sheet, Step, all_have, pair_rule
+from podium.results import headings as heads
+from podium.results.column_guide import COMPARED
+from podium.results.headings import fold, is_pairing, meanings, side_of
+
+PAIR_ALONE = re.compile(r"\s*\d{1,3}\s*[-:\u2013/xX]\s*\d{1,3}\s*(\(\d+\))?\s*")
+VERSUS = (r"vs?\.?", "[\u2013-]")  # between the sides of a match; the second in a column that is known to have both
+MARKS = (" / ", "/", " & ", " + ", "&", "+", " - ", " \u2013 ", *(f" {word} " for word in heads.AND))  # between mates
+FORFEITED = heads.FORFEIT, "forfeit"
+LEAST_PARTS = 3  # columns of parts of a match, whose sum another has
+Parts = Mapping[str, str]  # the heading of each part of a match
+Compared = tuple[list[Document], list[Document]]  # the rules of each side, and the conditions that drop rows
+
+
+def matches(sheet: Sheet) -> Step[Document | None]:
+    """Return the map of a match per row; None if no columns are of two sides."""
+    members = defaultdict[str, list[str]](list)
+    for heading in sheet.headings:
+        members[side_of(heading) or ""].append(heading)
+    for headings in members.values():  # players before their teams
+        headings.sort(key=lambda heading: "team" in map(meanings().get, fold(heading).split("_")))
+    parts = parts_of_match(sheet, members)
+    names = next((pair for pair in (("winner", "loser"), ("first", "second")) if parts.keys() >= {*pair}), None)
+    if names is None:
+        found = (yield from pairings(sheet, parts)) if "result" in parts else None
+        parts, names = ({} if found else sides_by_cells(sheet)), ("first", "second")
+        if not parts:
+            return found
+    one, other = (parts[name] for name in names)
+    if names[0] == "winner":
+        rules: list[Document] = [{"position": {"value": place}} for place in (1, 2)]
+        conditions = sheet.condition(parts["result"], *FORFEITED) if "result" in parts else []
+    else:
+        rules, conditions = yield from compared(sheet, parts)
+    conditions += [drop for name in (other, one) for drop in sheet.condition(name, heads.BYE, "bye", "no opponent")]
+    conditions += [drop for name in (one, other) for drop in sheet.condition(name, heads.NOBODY, "nobody")]
+    are_lists = bool(sheet.cells(one, other).str.starts_with('["').all())  # of JSON
+    mark = '", "' if are_lists else next((mark for mark in MARKS if all_have(sheet, mark, one, other)), None)
+    mark = mark or (yield from commas(sheet, one, other))
+    if mark:
+        rest: Document = {"regex": [r'^\["|"\]$', ""]} if are_lists else {}
+    else:
+        rest = yield from pair_rule(sheet, one, other)
+    mark = rest.get("split", mark)
+    players: list[Any] = [{"from": [each], **rest} for each in (one, other)] if mark else [one, other]
+    several = [members.get(name, []) for name in names]
+    words = map(fold, chain(*several))
+    are_members = (heads.SIDE.fullmatch(word) or heads.MEMBER.fullmatch(word) for word in words)
+    second, third, fourth = (f"{one[:-1]}{number}" for number in "234")
+    if one.endswith("1") and other == second and {third, fourth} <= {*sheet.headings}:  # two by two
+        players, mark = [[one, other], [third, fourth]], None
+    elif len(several[0]) == len(several[1]) > 1 and (names[0] == "winner" or all(are_members)):
+        players, mark = several, None
+    names_of = [each if isinstance(each, list) else [each] for each in (players if not mark else (one, other))]
+    met = " - ".join(" / ".join(f"{{{name}}}" for name in side) for side in names_of)
+    event = f"{lead(sheet, 'started_at', 'event_id')} {met}"
+    document = match_rows(sheet, players, mark, rules, conditions, event)
+    is_entrant = one == sheet.first("player", "team")
+    return (yield from once_each(sheet, document, one, other)) if is_entrant else document
+
+
+def parts_of_match(sheet: Sheet, members: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """Return the first heading of each part of a match; players beside opponents are a side."""
+    parts = {part: headings[0] for part, headings in members.items()}
+    goals = [each for each in sheet.under(heads.GOALS) if are_pairs(sheet, each)]
+    if results := goals[:1] or sum_of_pairs(sheet):
+        parts.setdefault("result", results[0])
+    player = sheet.first("player", "team")
+    if "opponent" in parts and "first" in parts:
+        parts.setdefault("second", parts["opponent"])
+    if player is not None and parts.get("opponent", player) != player and "first" not in parts:
+        parts |= {"first": player, "second": parts["opponent"]}
+    return parts
+
+
+def commas(sheet: Sheet, *headings: str) -> Step[str | None]:
+    """Return the comma between three members in a cell below headings of three; ask if some cells have fewer."""
+    cells = sheet.cells(*headings)
+    are_three = cells.filter(~cells.str.contains(heads.BYE)).str.count_matches(",") == 2  # noqa: PLR2004
+    if heads.THREES.isdisjoint(fold(headings[0]).split("_")) or not are_three.any():
+        return None
+    if not are_three.all():
+        yield Question("has more names in some cells than in others; part all of them by /", (), headings[0])
+    return ","
+
+
+def are_pairs(sheet: Sheet, heading: str) -> bool:
+    """Return True if all cells have the points of both sides."""
+    cells = sheet.cells(heading)
+    return bool(cells.len()) and all(map(PAIR_ALONE.fullmatch, cells))
+
+
+def sum_of_pairs(sheet: Sheet) -> list[str]:
+    """Return the column of both sides' points that sums up the others of such, as the end of a game its quarters."""
+    points = {
+        heading: [own or 0.0 for cell in sheet.texts(heading) for own in parse_result(cell or "0-0") or ()]
+        for heading in sheet.headings
+        if are_pairs(sheet, heading)
+    }
+    sums = [*map(sum, zip(*points.values(), strict=True))]
+    words = [{*fold(heading).split("_")} for heading in points]
+    quarters = sum(not own & heads.SETS and bool(own & heads.QUARTERS) for own in words)
+    if len(points) < LEAST_PARTS or quarters < len(points) - 1:
+        return []
+    return [heading for heading, own in points.items() if [2 * one for one in own] == sums]
+
+
+def sides_by_cells(sheet: Sheet) -> dict[str, str]:
+    """Return the two sides of a match and its result by cells alone: two columns of the same names, one of results."""
+    columns = {each: sheet.cells(each) for each in sheet.headings if sheet.is_unknown(each)}
+    results = [each for each in columns if are_pairs(sheet, each)]
+    names = [each for each, cells in columns.items() if cells.str.contains(r"\p{L}{2}").all() and cells.len()]
+    if len(results) != 1 or len(names) != 2:  # noqa: PLR2004
+        return {}
+    is_met = columns[names[0]].is_in(columns[names[1]].implode()).any()
+    return {"first": names[0], "second": names[1], "result": results[0]} if is_met else {}
+
+
+def lead(sheet: Sheet, *columns: str) -> str:
+    """Return what a match's name begins with: the values of columns that are full, or what is above the head."""
+    found = [heading for column in columns if (heading := sheet.first(column))]
+    found = found[:1] + [heading for heading in found[1:] if not sheet.texts(heading).null_count()]
+    return " ".join(f"{{{heading}}}" for heading in found) or sheet.event
+
+
+def match_rows(
+    sheet: Sheet,
+    players: Sequence[Any],
+    mark: str | None,
+    rules: Sequence[Document],
+    conditions: list[Document],
+    event: str,
+) -> Document:
+    """Return the map of a match per row, by the rule of each side's name, and what splits its members."""
+    sides: list[Document] = []
+    for name, player, own in zip(("winners", "losers"), players, rules, strict=True):
+        if isinstance(player, list):
+            sides += [{"player": member, **own, "team": {"value": name}} for member in player]
+        elif mark is None:
+            sides.append({"player": player, **own})
+        else:
+            of_team = {f"team_{key}" if key == "score" else key: rule for key, rule in own.items()}
+            sides.append({"player": {**player, "split": mark}, **of_team})
+    columns: Document = {"event_id": {"from": event.strip(), "count": True}}
+    columns |= {"pool": sheet.of_column["pool"][0]} if "pool" in sheet.of_column else {}
+    where = {"where": {"drop": conditions}} if conditions else {}
+    return {"layout": {"kind": "wide", "sides": sides}, **where, "columns": columns}
+
+
+def once_each(sheet: Sheet, document: Document, player: str, opponent: str) -> Step[Document]:
+    """Return the map that reads matches once if all stand from both sides alike; ask if but some are so."""
+    when = [heading for heading in (sheet.first("started_at"), sheet.first("event_id")) if heading is not None]
+    rows = sheet.frame.select(player, opponent, *when)
+    swapped = rows.rename({player: opponent, opponent: player}).select(rows.columns)
+    twice = rows.with_row_index(ROW_NUMBER).join(swapped, on=rows.columns, how="semi", maintain_order="left")
+    if not twice.height:
+        return document
+    mapped, met = apply_map(sheet.grid, build_map(document, sheet.grid.name)), rows.rows()
+    names = [name for name in ("player", *COMPARED) if name in mapped.table.columns]
+    results = defaultdict[int, frozenset[Any]](frozenset)
+    for row, *own in zip(mapped.rows, *mapped.table.select(names), strict=True):
+        results[row] |= {tuple(own)}
+    counts = Counter((met[row], own) for row, own in results.items())
+    other_side = {row: (met[row][1], met[row][0], *met[row][2:]) for row in twice[ROW_NUMBER]}
+    unlike = [row for row, its in other_side.items() if counts[met[row], results[row]] != counts[its, results[row]]]
+    if not unlike and when and results.keys() <= other_side.keys():
+        return document | {"where": {**document.get("where", {}), "once": [player, opponent, *when]}}
+    where = sheet.grid.places(unlike or [*other_side])
+    what = "say of a match what its rows from the other side do not" if unlike else "tell a match from either side"
+    yield Question(f"{where} {what}: keep one row of each match", ())
+    return document
+
+
+def pairings(sheet: Sheet, parts: Parts) -> Step[Document | None]:
+    """Return the map of a match per row if both sides stand in one cell: Ana vs. Ben."""
+    for heading in sheet.headings:
+        texts = sheet.texts(heading)
+        for versus in VERSUS if is_pairing(heading) else VERSUS[:1]:
+            counts = texts.str.count_matches(rf"(?i)\s{versus}\s").fill_null(0)
+            if not counts.len() or not (counts == 1).all():
+                continue
+            regex = rf"(?i)^(.*?)\s+{versus}\s+(.*)$"
+            players = [{"from": [heading], "regex": [regex, side]} for side in ("$1", "$2")]
+            are_doubles = (texts.str.count_matches("/", literal=True) == 2).all()  # noqa: PLR2004
+            rules, conditions = yield from compared(sheet, parts)
+            event = f"{lead(sheet, 'started_at')} {{{heading}}}"
+            return match_rows(sheet, players, "/" if are_doubles else None, rules, conditions, event)
+    return None
+
+
+def compared(sheet: Sheet, parts: Parts) -> Step[Compared]:
+    """Return the rules that say who won, of each side, and the conditions that drop rows without a result."""
+    result, winner = parts.get("result") or sets(sheet), parts.get("winner")
+    scores = [parts[name] for name in ("score of first", "score of second") if name in parts]
+    has_both = len(scores) > 1
+    written = scores if has_both else [result] if isinstance(result, str) else []
+    if winner and written and (yield from wins_draws(sheet, winner, parts, written)):
+        return (yield from by_winner(sheet, winner, parts)), []
+    if has_both:
+        if isinstance(result, str):
+            yield from ask_which_score(sheet, result, scores)
+        conditions = [drop for name in scores for drop in sheet.condition(name, UNPLAYED, *["no result"] * 2)]
+        cells = sheet.cells(*scores)
+        pair = next(filter(PAIR_ALONE.fullmatch, cells), None)
+        if pair is not None:
+            yield Question(f"{pair!r} is two numbers of one side; write what they come to", (), scores[0])
+        outcomes = outcome_points(cells.unique(maintain_order=True))
+        conditions += [] if outcomes else [drop for name in scores for drop in sheet.condition(name, *FORFEITED)]
+        way: Document = {"map": outcomes} if outcomes else {"as": "result"}
+        return [{"score": {"from": [score], **way}} for score in scores], conditions
+    if result is None or (winner and isinstance(result, list)):
+        return (yield from by_winner(sheet, winner, parts)), []
+    if isinstance(result, list):
+        return [{"score": {"from": result, "as": "result", "side": side}} for side in (1, 2)], []
+    conditions = sheet.condition(result, *FORFEITED, "no result") + sheet.condition(result, UNPLAYED, "no result")
+    words = sheet.cells(result).unique(maintain_order=True).to_list()
+    points = {word: (own, 1.0 - own) for word, own in outcome_points(words).items()}
+    points = points or side_points(words, parts)
+    if points.keys() >= {*words}:
+        return by_words(result, points), conditions
+    later = [each for each in sheet.under(heads.LATER) if are_pairs(sheet, each)]
+    origin = {"first": [*reversed(later), result]} if later else {"from": [result]}
+    read = filter(None, map(parse_result, words))
+    is_won = all(own in WHOLE and other == 1 - own for own, other in read if own is not None) and not later
+    name = "position" if is_won else "score"
+    return [{name: {**origin, "as": "result", "side": side}} for side in (1, 2)], conditions
+
+
+def wins_draws(sheet: Sheet, winner: str, parts: Parts, scores: Sequence[str]) -> Step[bool]:
+    """Return True if a column names a winner where the score is a draw; ask where it names who has less."""
+    is_draw = False
+    columns = map(sheet.texts, (parts["first"], parts["second"], winner, *scores))
+    for one, other, named, *cells in zip(*columns, strict=True):
+        own, its = parse_result(":".join(cell or "" for cell in cells)) or (None, None)
+        if own is None or its is None or named not in (one, other):
+            continue
+        is_draw |= own == its
+        if (own < its) if named == one else (its < own):
+            yield question_aside(f"names {named} where {' and '.join(scores)} say another", winner, scores[0])
+            return False
+    return is_draw
+
+
+def ask_which_score(sheet: Sheet, result: str, scores: Sequence[str]) -> Step[None]:
+    """Ask what decides where a result says that one side won, and the scores beside it that the other did."""
+    for written, *cells in zip(*map(sheet.texts, (result, *scores)), strict=True):
+        read = filter(None, map(parse_result, (written or "", ":".join(cell or "" for cell in cells))))
+        whole = ((own or 0.0, its or 0.0) for own, its in read)
+        if len({own > its for own, its in whole if own != its}) > 1:
+            text = f"says {written} where {' and '.join(scores)} say another won"
+            yield question_aside(text, result, scores[0])
+            return
+
+
+def question_aside(text: str, *headings: str) -> Question:
+    """Return the question which of some columns to leave aside."""
+    choices = tuple(Choice(f"leave {each} aside", "source.aside", each) for each in headings)
+    return Question(text, choices, headings[0])
+
+
+def sets(sheet: Sheet) -> list[str] | None:
+    """Return the columns of sets, one after the other, whose cells are the points of both sides."""
+    found = []
+    for heading in (each for each in sheet.headings if re.search(r"^\d|\D\d$", each.strip())):
+        words = {*fold(heading).split("_")}
+        is_set = not words & heads.QUARTERS and (heading[-1].isdigit() or words & heads.SETS)
+        found += [heading] if is_set and are_pairs(sheet, heading) else []
+    return found if len(found) > 1 else None
+
+
+def by_winner(sheet: Sheet, heading: str | None, parts: Parts) -> Step[list[Document]]:
+    """Return each side's rule by a column that names the winner, or the winner's side, or says that it was a draw."""
+    if heading is None:
+        yield Question("no column says who won", ())
+        return [{}, {}]
+    names = sheet.frame.select(parts["first"], parts["second"], heading).cast(pl.String)
+    words = {*names[heading].drop_nulls()}
+    points = side_points(sorted(words.difference(names[parts["first"]], names[parts["second"]])), parts)
+    if not all(winner in (None, one, other, *points) for one, other, winner in names.iter_rows()):
+        remedy = "names neither side in some rows; write the winner's name as it stands there"
+        raise ResultsError(sheet.grid.name, [Fault(None, heading, None, remedy)])
+    if points.keys() >= words:
+        return by_words(heading, points)
+    then = {"equals": heading, "then": 1, "other": 2}
+    return [{"position": {"from": [parts[side]], **then}} for side in ("first", "second")]
+
+
+def by_words(heading: str, points: Mapping[str, tuple[float, float]]) -> list[Document]:
+    maps = ({word: own[side] for word, own in points.items()} for side in (0, 1))
+    return [{"score": {"from": [heading], "map": own}} for own in maps]
+
+
+def side_points(words: Iterable[str], parts: Parts) -> dict[str, tuple[float, float]]:
+    """Return both sides' points of each word that says which of them won, as headings do or in short, or that none did.
+
+    Home, H and 1 are the first side, B+3.5 is Black, and X is a draw.
+    """
+    titles = [fold(parts.get(side, side)) for side in ("first", "second")]
+    short = [title[:1] for title in titles] if titles[0][:1] != titles[1][:1] else []
+    begun = [title.partition("_")[0] for title in titles if short]
+    named = dict(zip(("1", "2", "a", "b", *short, *begun, *titles), ("first", "second") * 5, strict=False))
+    draws = {*heads.OUTCOMES[POINTS["="]].split(), "x"}
+    found = {}
+    for word in words:
+        bare = fold(word.partition("+")[0])
+        won = named.get(bare) or side_of(bare)
+        if won in ("first", "second") or bare in draws:
+            found[word] = {"first": (1.0, 0.0), "second": (0.0, 1.0)}.get(won or "", (0.5, 0.5))
+    return found

@@ -1,0 +1,276 @@
+"""A sheet whose columns and layout are looked for: its cells, its headings' meanings, and its reader's answers.
+
+Each step that looks for something is a generator: it yields the faults and questions that it finds, and returns its
+value. `settle` runs one, and refuses the sheet if anything was yielded.
+"""
+
+import re
+from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypeVar
+
+import polars as pl
+
+from podium.errors import Fault, ResultsError
+from podium.importers import times
+from podium.importers.grid import (
+    EVERY,
+    SHEET,
+    TITLE,
+    Choice,
+    Grid,
+    Question,
+    UndecidedError,
+    members_beside,
+    name_parts,
+)
+from podium.importers.tables.cells import DIAGONAL, TINY, number, placed
+from podium.importers.tables.layouts import drop_footer_rows
+from podium.importers.tables.maps import build_map, is_refinement
+from podium.importers.tables.model import Rule
+from podium.results import headings as heads
+from podium.results.columns import ALL
+from podium.results.headings import fold, meanings, side_of, sides
+
+T = TypeVar("T")
+Step = Generator[Question | Fault, None, T]
+Document = dict[str, Any]
+UNPLAYED = rf"^(?:\*|\?|x|[-:. ]+|(?i:{'|'.join(heads.UNPLAYED_WORDS)})\.?)$"
+COMMA = [r"^(.*\d),(\d+\D*)$", "$1.$2"]  # of a time, as a point
+UNIT = r"(?i)\s*[(\[](?:[hms:.,0]+|sec|min|k?g)[)\]]$"  # of a heading
+SAMPLE = 20  # first cells in which a mark is looked for before all are
+OF_NAMES = ("player", "team", "given", "family", *heads.MET)
+
+
+@dataclass(frozen=True)
+class Sheet:
+    grid: Grid  # without the rows below the table
+    given: Document  # the rules of results columns that answers give
+    named: Mapping[str, str]  # the headings that answers name, by results column
+    refined: Mapping[str, Document]  # how answers say that a results column is read
+    source: Document  # how answers say that the file is written
+    parts: list[str]  # columns of the members of teams, or of given and family names
+    has_members: bool
+    drops: list[Document]  # conditions that drop the rows below the table
+    pairs: str = ""  # or the answer to what names are that may be of pairs: pairs, or names
+    cache: dict[str, pl.Series] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def headings(self) -> list[str]:
+        return self.grid.headings
+
+    @cached_property
+    def frame(self) -> pl.DataFrame:
+        return self.grid.frame
+
+    @cached_property
+    def rules(self) -> Mapping[str, Rule]:
+        return build_map({"columns": self.given}, self.grid.name).columns if self.given else {}
+
+    @cached_property
+    def used(self) -> set[str]:
+        """The headings that answers make something of."""
+        return {name for rule in self.rules.values() for name in rule.names} | {*self.named.values()}
+
+    @cached_property
+    def of_column(self) -> dict[str, list[str]]:
+        """The headings by the results column that they mean, the surest first."""
+        named = {**self.named, **({"player": self.parts[1]} if self.parts else {})}
+        found = {name: [heading] for name, heading in named.items()}
+        for heading in sorted(self.headings, key=lambda heading: fold(heading) in heads.WEAK):
+            column = self.meaning(heading)
+            if column not in named and heading not in named.values():
+                found.setdefault(column, []).append(heading)
+        return found
+
+    @cached_property
+    def titles(self) -> pl.Series:
+        """The lines above the heads, where all rows have some."""
+        titles = self.frame.get_column(TITLE, default=pl.Series([], dtype=pl.String))
+        return titles.head(0) if titles.null_count() else titles.unique(maintain_order=True)
+
+    @cached_property
+    def title_dates(self) -> pl.Series:
+        """The dates in those lines, null where one has none; empty where all have none."""
+        found = self.titles.str.extract(times.A_DATE)
+        return found.head(0) if found.null_count() == found.len() else found
+
+    @cached_property
+    def event(self) -> str:
+        """The template of the event's name if a sheet has one event only; empty where nothing names it."""
+        titles = self.titles.len()
+        if self.grid.rule.sheet == EVERY and SHEET in self.frame.columns:
+            return "{title}" if titles == self.frame[SHEET].n_unique() else "{sheet}"
+        return "{title}" if titles else ""
+
+    def first(self, *columns: str) -> str | None:
+        return next((self.of_column[column][0] for column in columns if column in self.of_column), None)
+
+    def under(self, words: Collection[str]) -> list[str]:
+        """Return the headings that are among some words."""
+        return [heading for heading in self.headings if fold(heading) in words]
+
+    def texts(self, heading: str) -> pl.Series:
+        """Return the cells of a column as text, null where they are empty."""
+        if heading not in self.cache:
+            column = self.frame[heading].cast(pl.String)
+            self.cache[heading] = column.replace("", None) if (column == "").any() else column
+        return self.cache[heading]
+
+    def cells(self, *headings: str) -> pl.Series:
+        """Return the cells of columns that are not empty."""
+        return pl.concat([self.texts(heading).drop_nulls().alias("cell") for heading in headings])
+
+    def has(self, heading: str, pattern: str) -> bool:
+        return self.texts(heading).str.contains(pattern).any()
+
+    def meaning(self, heading: str) -> str:
+        """Return the results column that a heading means; none if it is of all who met, or of a leg beside another."""
+        word = fold(re.sub(UNIT, "", heading))
+        if word in heads.LEGS and len(self.under(heads.LEGS)) > 1:
+            return ""
+        if word in heads.WEIGHTS and self.under(heads.PEGS):
+            has_unit = word != fold(heading) or not self.has(heading, r"^\d+[.,-]\d{1,2}$")
+            return "score" if has_unit else ""  # 14.2 may be 14 lb 2 oz
+        may_be_all = word in heads.WEAK and word in heads.PAIRING
+        return "" if may_be_all and self.has(heading, r"^\d+$|,") else meanings().get(word, "")
+
+    def is_unknown(self, heading: str) -> bool:
+        """Return True if a heading means nothing; or stands over numbers, and so may be one who is called Nick."""
+        word = fold(heading)
+        part = meanings().get(word) or sides().get(word) or side_of(heading)
+        return part is None or (part in OF_NAMES and not self.has(heading, r"\p{L}"))
+
+    def repeats(self, headings: Sequence[str], most: int | None = None) -> bool:
+        """Return True if some rows, of the first ones perhaps, are the same in all of some columns."""
+        return bool(self.frame.select(headings).head(most or self.frame.height).is_duplicated().any())
+
+    def condition(self, heading: str, pattern: str, reason: str, empty: str = "") -> list[Document]:
+        """Return the condition that drops the cells of a pattern, and empty ones, where there are any."""
+        found = [{"column": heading, "matches": pattern, "reason": reason}] if self.has(heading, pattern) else []
+        is_null = empty and self.texts(heading).null_count()
+        return found + ([{"column": heading, "null": True, "reason": empty}] if is_null else [])
+
+
+def sheet_of(grid: Grid, source: Document, columns: Document) -> Sheet:
+    """Return the sheet of a table, with what answers say of its file and its columns."""
+    drops, rows = drop_footer_rows(grid)
+    left = grid.only(rows)
+    refined = {name: rule for name, rule in columns.items() if is_refinement(rule)}
+    named = {name: rule for name, rule in columns.items() if name in ALL and rule in grid.headings}
+    given = {name: rule for name, rule in columns.items() if name not in refined.keys() | named.keys()}
+    members = [] if "player" in columns else members_beside(grid)
+    parts = members or ([] if "player" in columns else name_parts(left))
+    if parts:
+        given["player"] = {"from": parts, **({"split": " / "} if members else {})}
+    player = refined.pop("player", None)
+    pairs = "" if not player else "pairs" if "split" in player else "names"
+    return Sheet(left, given, named, refined, source, parts, bool(members), drops, pairs)
+
+
+def run(step: Step[T]) -> tuple[T, list[Question | Fault]]:
+    """Run a step; return its value and all that it found wrong or must ask."""
+    found: list[Question | Fault] = []
+    while True:
+        try:
+            found.append(next(step))
+        except StopIteration as end:
+            return end.value, found
+
+
+def settle(sheet: Sheet, step: Step[T]) -> T:
+    """Run a step; return its value, or refuse the sheet by all that is wrong or must be asked."""
+    value, found = run(step)
+    refuse(sheet, found)
+    return value
+
+
+def refuse(sheet: Sheet, found: Iterable[Question | Fault], alone: Sequence[Question] = ()) -> None:
+    """Refuse a sheet by questions and faults, if there are any; ask `alone` some of the questions."""
+    found = [*dict.fromkeys(found)]
+    grid, faults = sheet.grid, list[Fault]()
+    for each in found:
+        if isinstance(each, Fault):
+            faults.append(each)
+            continue
+        row = None if each.cell is None else sheet.frame[each.column or ""].cast(pl.String).index_of(each.cell)
+        place = "" if row is None else grid.place(row)
+        faults.append(Fault(None, each.column, each.cell, each.remedy(grid.name), place))
+    questions = [each.with_cell() for each in alone or found if isinstance(each, Question)]
+    if questions:
+        raise UndecidedError(grid.name, faults, questions)
+    if faults:
+        raise ResultsError(grid.name, faults)
+
+
+def are_ranks(sheet: Sheet, heading: str, within: Sequence[str] = (), first: int = 1) -> bool:
+    """Return True if a column has places, and as many are better as each says, in all with the same in some columns."""
+    texts, place = sheet.texts(heading), pl.col("\0place")
+    places = placed(texts).alias("\0place")
+    words = texts.filter(places.is_null()).drop_nulls()
+    if not places.count() or not all(times.status_word(word) or DIAGONAL.fullmatch(word) for word in words):
+        return False
+    table = sheet.frame.with_columns(places).select(*within, "\0place").drop_nulls("\0place")
+    rank = (place.rank("min").over(within) if within else place.rank("min")) + first - 1
+    return bool(table.select((rank == place).all()).item())
+
+
+def day_column(sheet: Sheet, headings: Iterable[str]) -> str | None:
+    """Return the one of some columns whose every cell is a day, or a year where it is headed so."""
+    found = [each for each in headings if not sheet.texts(each).null_count() and is_of_days(sheet, each)]
+    return found[0] if len(found) == 1 else None
+
+
+def is_of_days(sheet: Sheet, heading: str) -> bool:
+    distinct = sheet.cells(heading).unique(maintain_order=True)
+    if distinct.str.contains(r"^\d*\.?\d*$").any():
+        return fold(heading) in heads.YEARS and bool(distinct.str.contains(r"^[12]\d{3}$").all())
+    return times.are_iso(distinct) or bool(times.fitting(distinct))
+
+
+def all_have(sheet: Sheet, mark: str, *headings: str) -> bool:
+    """Return True if all cells have a mark once, with something on both sides."""
+    if not all(sheet.texts(each).head(SAMPLE).str.contains(mark, literal=True).any() for each in headings):
+        return False
+    cells = sheet.cells(*headings)
+    parts = cells.filter(~cells.str.contains(heads.ABSENT)).str.split(mark)
+    return bool((parts.list.eval(pl.element().str.strip_chars() != "").list.sum() == 2).all())  # noqa: PLR2004
+
+
+def mates_rule(sheet: Sheet, heading: str) -> Step[Document]:
+    """Return how the names of a column are split into the members of pairs, if some cells or all have a mark."""
+    marks = "/", " & ", " + ", *((" - ", " \u2013 ") if fold(heading) in heads.PAIRING else ())
+    is_apart = sheet.texts(heading).head(SAMPLE).str.contains(" / ", literal=True).any()
+    mark = " / " if is_apart else next((mark for mark in marks if all_have(sheet, mark, heading)), None)
+    return {"split": mark} if mark and sheet.pairs != "names" else (yield from pair_rule(sheet, heading))
+
+
+def pair_rule(sheet: Sheet, *headings: str) -> Step[Document]:
+    """Return how cells are split into pairs that are written in several ways; ask if only some look like pairs."""
+    cells, known = sheet.cells(*headings).unique(), sheet.pairs
+    cells = cells.filter(~cells.str.contains(heads.ABSENT))
+    are_pairs = cells.str.contains(heads.MATES)
+    if known == "names" or not are_pairs.any():
+        return {}
+    pairs, names = cells.filter(are_pairs), cells.filter(~are_pairs)
+    members = pairs.str.replace_all(heads.MATES, "\0").str.split("\0").explode()
+    repeats = pl.concat([members, names]).is_duplicated().any()
+    if not known and names.len() and (repeats or pairs.len() > names.len()):
+        text = f"has {pairs[0]!r}, which may be a pair, and {names[0]!r}"
+        choices = (
+            Choice("they are pairs", "columns.player.split", "/"),
+            Choice("each is one name", "columns.player.as", "text"),
+        )
+        yield Question(text, choices, headings[0])
+    return {"regex": [heads.MATES, " / "], "split": " / "} if known or not names.len() else {}
+
+
+def numbers_of(sheet: Sheet, heading: str) -> list[float]:
+    """Return the numbers of a column, 0 where a cell has none."""
+    return [number(cell) for cell in sheet.texts(heading)]
+
+
+def sums_up(whole: Iterable[float | None], parts: Iterable[float]) -> bool:
+    """Return True if the numbers of a column, where it has some, are those of another."""
+    return all(own is None or abs(own - part) < TINY for own, part in zip(whole, parts, strict=True))

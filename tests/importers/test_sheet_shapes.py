@@ -6,9 +6,9 @@ from workbooks import write_xlsx
 import podium
 from podium.importers import Options
 from podium.importers.tables.cells import parse_result
-from podium.importers.tables.csv import answer, interview, questions, understand
 from podium.importers.tables.layouts import parse_game
 from podium.importers.tables.maps import build_map, tomllib, write_map
+from podium.importers.tables.read_sheet import answer, answer_questions, map_of_files, questions
 
 SHEETS = {
     "winners": "Datum;Sieger;Verlierer;Ergebnis\n12.01.2025;Ana;Ben;6:4 6:3\n26.01.2025;Cy;Ana;w.o.\n"
@@ -36,7 +36,7 @@ def test_a_sheet_is_read_bare_and_its_map_says_the_same(name, tmp_path):
     path.write_text(SHEETS[name], encoding="utf-8")
     frame = podium.read_results(path, lenient=True).frame
     assert (frame["event_id"].n_unique(), frame.height) == EVENTS[name]
-    document = tomllib.loads(write_map(understand([str(path)], Options()).document))
+    document = tomllib.loads(write_map(map_of_files([str(path)], Options()).document))
     assert podium.read_results(path, map=document).frame.equals(frame)
 
 
@@ -100,7 +100,7 @@ def test_what_is_open_is_asked_once_and_the_answer_reads_it(text, key, height, t
     assert "podium import sheet.csv --set " in str(caught.value)
     options = Options(map=answer(choice.key, choice.value), guess=True)
     assert questions([str(path)], options) == []
-    mapping = understand([str(path)], options)
+    mapping = map_of_files([str(path)], options)
     assert podium.read_results(path, map=tomllib.loads(write_map(mapping.document))).frame.height == height
     assert build_map(mapping.document).rules()
 
@@ -120,12 +120,12 @@ def test_what_headings_do_not_say_is_asked_one_question_upon_the_other(text, ans
     path = tmp_path / "sheet.csv"
     path.write_text(text, encoding="utf-8")
     for count in range(len(answers)):
-        open_ones, _ = interview(str(path), answers[:count])
+        open_ones, _ = answer_questions(str(path), answers[:count])
         assert [choice and choice.answer for _, choice in open_ones] == [*answers[:count], None]
         assert answers[count] in {each.answer for each in open_ones[-1][0].choices}
-    settled, document = interview(str(path), [*answers, "join.x.file=/etc/passwd", "columns.player=R1"])
+    settled, document = answer_questions(str(path), [*answers, "join.x.file=/etc/passwd", "columns.player=R1"])
     assert [choice.answer for _, choice in settled] == answers
-    whole = understand([str(path)], Options(map=document, guess=True)).document
+    whole = map_of_files([str(path)], Options(map=document, guess=True)).document
     frame = podium.read_results(path, map=tomllib.loads(write_map(whole))).frame.sort("event_id", maintain_order=True)
     assert frame[column].to_list() == values
 

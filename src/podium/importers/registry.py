@@ -61,7 +61,7 @@ def read_format(name: str, files: Sequence[str | Path], options: Options | None 
         sources.refuse_file(", ".join(map(str, files)), "holds no file to read")
     imported: Imported
     if known.is_table:
-        tables = import_module("podium.importers.tables.csv")
+        tables = import_module("podium.importers.tables.read_sheet")
         imported = tables.read(found, replace(options, map=known.map or options.map))
     else:
         collector = import_module("podium.importers.collecting").Collector(options)

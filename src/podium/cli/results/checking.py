@@ -54,12 +54,12 @@ def check(
 
 def write_certain(file: Input, fix: Path) -> None:
     """Write the table as far as it is understood; cells that are not stay as they are."""
-    from podium.importers.tables.open_table import as_they_were, understand
+    from podium.importers.tables.open_table import mapped_rows, with_original_cells
 
     if not Path(file.path).is_file():
         return
-    _, mapped = understand(file.path)
-    write_table(as_written(as_they_were(mapped)), fix)
+    _, mapped = mapped_rows(file.path)
+    write_table(as_written(with_original_cells(mapped)), fix)
     typer.echo(f"mended what is certain in {fix}; what follows is yours to decide there")
 
 

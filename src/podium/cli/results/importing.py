@@ -155,7 +155,7 @@ def read_options(
 
 def table_options(options: "Options", flags: TableFlags, settings: list[str]) -> "Options":
     """The options of tables: a map from a file, or of the flags, with what the headings say of all that those lack."""
-    from podium.importers.tables.csv import answer
+    from podium.importers.tables.read_sheet import answer
 
     document = flags.document(None if options.player == PLAYER else options.player)
     options = replace(options, player=PLAYER)
@@ -177,7 +177,7 @@ def table_options(options: "Options", flags: TableFlags, settings: list[str]) ->
 
 def with_answers(files: list[str], options: "Options") -> "Options":
     """The options, with the answers to all that a table leaves open: one question at a time, below the first rows."""
-    from podium.importers.tables.csv import answer, first_rows, questions
+    from podium.importers.tables.read_sheet import answer, first_rows, questions
 
     posed: list[Question] = []
     while (found := questions(files, options)) and found[0].choices and found[0] not in posed:
@@ -197,10 +197,10 @@ def with_answers(files: list[str], options: "Options") -> "Options":
 
 
 def show_map(files: list[str], options: "Options", save: Path | None, *, show_it: bool) -> None:
-    from podium.importers.tables.csv import understand
     from podium.importers.tables.maps import write_map
+    from podium.importers.tables.read_sheet import map_of_files
 
-    text = write_map(understand(files, options).document)
+    text = write_map(map_of_files(files, options).document)
     if show_it:
         typer.echo(f"\n{text}")
     if save is not None:

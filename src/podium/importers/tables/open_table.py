@@ -20,9 +20,10 @@ from podium.importers.options import Options
 from podium.importers.registry import read_format
 from podium.importers.sources import format_of, of_bytes, sources
 from podium.importers.tables.applying import Mapped, apply_map
-from podium.importers.tables.csv import answer, find_faults, understood
+from podium.importers.tables.faults import find_faults
 from podium.importers.tables.maps import build_map
 from podium.importers.tables.model import Map
+from podium.importers.tables.read_sheet import answer, read_with_map
 from podium.results.columns import ALL, text
 from podium.results.reading import STDIN, Results, header_faults, loaded, read_results, unknown_columns
 
@@ -34,7 +35,7 @@ def read_understood(path: str, name: str, content: bytes | None = None, answers:
         imported = read_format(form or "csv", [path])
         frame, notes = read_results(imported.table, name=name).frame, imported.notes
         return Results(frame, name, None, notes + left_out(imported.dropped), imported.made)
-    note, mapped = understand(path, content, name, answers)
+    note, mapped = mapped_rows(path, content, name, answers)
     return checked(mapped, name, (note,) if note else ())
 
 
@@ -102,7 +103,7 @@ def left_out(dropped: Mapping[str, int]) -> tuple[str, ...]:
     return (f"left out {counts}",) if counts else ()
 
 
-def understand(
+def mapped_rows(
     path: str, content: bytes | None = None, name: str | None = None, answers: Iterable[str] = ()
 ) -> tuple[str, Mapped]:
     """What a file's table says, in a line, and its rows as results."""
@@ -112,7 +113,7 @@ def understand(
     for key, _, value in (each.partition("=") for each in answers):
         document = answer(key, value, document)
     with called(own_name):
-        grid, mapping, note = understood(source, Options(map=document, guess=document is not None))
+        grid, mapping, note = read_with_map(source, Options(map=document, guess=document is not None))
     return note, apply_map(replace(grid, name=own_name), mapping)
 
 
@@ -134,7 +135,7 @@ def checked(mapped: Mapped, name: str, notes: tuple[str, ...] = ()) -> Results:
     return Results(frame, name, sent, (*notes, *mapped.notes, *left_out(mapped.dropped)), mapped.rounds)
 
 
-def as_they_were(mapped: Mapped) -> pl.DataFrame:
+def with_original_cells(mapped: Mapped) -> pl.DataFrame:
     """The table, bad cells as they were written, to be mended there."""
 
     def mended(name: str, which: pl.Series, written: pl.Series) -> pl.Series:

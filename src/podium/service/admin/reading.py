@@ -17,9 +17,9 @@ from podium.importers.collecting import shortened
 from podium.importers.grid import Choice, Question, UndecidedError
 from podium.importers.options import Options
 from podium.importers.registry import FORMATS, read_format
-from podium.importers.tables.csv import first_rows, interview, understand
 from podium.importers.tables.maps import write_map
 from podium.importers.tables.open_table import left_out
+from podium.importers.tables.read_sheet import answer_questions, first_rows, map_of_files
 from podium.ledger.leaderboard import instant
 from podium.log.pools import COUNTED, DATED, Order
 from podium.results.columns import DEFAULTS
@@ -165,12 +165,12 @@ def read_table(
                 raise
         else:
             return results, ""
-    posed, document_of_answers = interview(path, answers or ())
+    posed, document_of_answers = answer_questions(path, answers or ())
     options = Options(map=document_of_answers, guess=True)
     faults: tuple[Fault, ...] = ()
     if all(choice for _, choice in posed):
         try:
-            return by_map(path, options), write_map(understand([path], options).document)
+            return by_map(path, options), write_map(map_of_files([path], options).document)
         except ResultsError as error:
             if not posed:
                 raise

@@ -1,0 +1,222 @@
+"""How each column of a sheet is read: the rules of its results columns, and the words that say so."""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from podium.importers import times
+from podium.importers.grid import Choice, Question, day_or_month
+from podium.importers.sources import stem
+from podium.importers.tables.applying import status_words
+from podium.importers.tables.cells import PLAYED, Table, build
+from podium.importers.tables.columns import Columns, codes
+from podium.importers.tables.maps import build_map
+from podium.importers.tables.model import LAPS
+from podium.importers.tables.sheet import COMMA, Document, Sheet, Step, are_ranks, mates_rule
+from podium.results import headings as heads
+from podium.results.columns import GAP, TIMES
+from podium.results.headings import fold
+
+BESIDE_STATUSES = [r"\s*[^\p{L}\s]*\d[^\p{L}\s]*", ""]  # of joined cells: the numbers of parts that were played
+
+
+def read_columns(sheet: Sheet, columns: Columns) -> Step[Columns]:
+    """Return the columns with the rule of each."""
+    for name, heading in columns.chosen.items():
+        columns = yield from read_column(sheet, columns, name, heading)
+    columns = yield from read_title_dates(sheet, columns)
+    columns = read_started(sheet, read_statuses(sheet, read_laps(sheet, columns)))
+    rules = {name: rule for name, rule in columns.rules.items() if rule is not None} | sheet.given
+    for name in sheet.refined.keys() & rules.keys() - {"started_at", "status"}:
+        rules[name] = as_table(rules[name]) | sheet.refined[name]
+    return columns._replace(rules=rules | order_of_sides(rules))
+
+
+def as_table(rule: Any) -> Document:
+    return rule if isinstance(rule, dict) else {"from": rule}
+
+
+def read_column(sheet: Sheet, columns: Columns, name: str, heading: str) -> Step[Columns]:
+    """Return the columns with the rule of one."""
+    texts = sheet.cells(heading)
+    rule: Any = heading
+    said: Sequence[str] = ()
+    if name == "event_id" and columns.event:
+        rule = columns.event
+    elif name == "position":
+        rule, said = place_rule(sheet, columns, heading, texts)
+    elif name in TIMES:
+        return (yield from read_times(sheet, columns, name, heading))
+    elif name == "started_at":
+        rule, said = yield from date_rule(sheet, heading, texts.unique(maintain_order=True))
+    elif name in ("score", "team_score") and columns.points and columns.points.keys() >= {*texts.unique()}:
+        rule = {"from": heading, "map": columns.points}
+    elif name == "player" and (way := (yield from mates_rule(sheet, heading))):
+        rule = {"from": heading, **way}
+    elif name == "status":
+        words = codes(sheet, heading) or status_words(texts.unique(maintain_order=True).to_list())
+        changed = {word: status for word, status in words.items() if word != status}
+        others = {word: status for word, status in changed.items() if word.lower() != status}
+        rule = {"from": heading, "map": changed} if changed else heading
+        said = [as_said(others)]
+    return columns.make({name: rule}, *said)
+
+
+def as_said(words: Mapping[str, str]) -> str:
+    return ", ".join(f"{word} as {status}" for word, status in words.items())
+
+
+def place_rule(sheet: Sheet, columns: Columns, heading: str, texts: pl.Series) -> tuple[Any, list[str]]:
+    """Return how places are read, or numbers if a reader answered that less is better: these end above 0."""
+    numbers = texts.str.replace(",", ".", literal=True).cast(pl.Float64, strict=False).drop_nulls()
+    least = float(numbers.min() or 0.0)  # type: ignore[arg-type]
+    if "position" in sheet.named and numbers.len() and (least < 1 or (numbers % 1 != 0).any()):
+        return {"from": heading, "as": "number"} | ({"offset": 1 - least} if least < 1 else {}), []
+    if not texts.str.contains(r"^[0-9]+$").all():
+        return {"from": heading, "as": "place"}, []
+    is_full = (texts == "0").any() and texts.len() == sheet.frame.height
+    if not is_full or not are_ranks(sheet, heading, columns.headings("event_id"), 0):
+        return heading, []
+    return {"from": heading, "as": "number", "offset": 1}, ["places from 0"]
+
+
+def date_rule(sheet: Sheet, origin: str, distinct: pl.Series) -> Step[tuple[Any, list[str]]]:
+    """Return how dates are read; ask if they may be a day and a month either way."""
+    if "started_at" in sheet.refined:
+        return {"from": origin, **sheet.refined["started_at"]}, []
+    ways, rest = times.ways_of(distinct), dict[str, Any]()
+    for odd in times.ODD_DATES if not ways else ():
+        found = times.ways_of(distinct.str.replace(*odd))
+        ways, rest = (found, {"regex": list(odd)}) if found and not ways else (ways, rest)
+    if len(ways) > 1:
+        yield day_or_month(distinct, [way["format"] for way in ways], None if "{" in origin else origin)
+    way = ways[0] if ways else {}
+    shown = way.get("format") or (distinct[0] if distinct.str.contains(r"^\d{8}$").any() else "")
+    said = [f"dates as {shown}"] if ways and shown else []
+    said += ["dates as Excel counts days"] * (way.get("epoch") == "excel")
+    return {"from": origin, **rest, **way} if way else origin, said
+
+
+def read_times(sheet: Sheet, columns: Columns, name: str, heading: str) -> Step[Columns]:
+    """Return the columns with the rule of times; gaps are left aside where places decide, and refused otherwise."""
+    texts = sheet.cells(heading)
+    if heading in columns.asides:
+        return columns.make({name: None})
+    signed = texts.filter(texts.str.contains(r"^[+-]") & ~texts.str.contains(r"(?i)lap|rd|^\+\s*\d+\s*l$"))
+    if signed.len() and name == "time_s":
+        if "position" in columns.chosen and heading != "time_s":
+            why = f'{signed[0]!r} is a gap, which gap = "leader" in a map makes a time'
+            return columns.make({name: None})._replace(asides={**columns.asides, heading: why})
+        if "gap" not in sheet.refined.get("time_s", {}):
+            whom = {"leader": "the winner", "previous": "who is ahead"}
+            choices = tuple(Choice(f"a gap to {each}", "columns.time_s.gap", key) for key, each in whom.items())
+            yield Question(GAP, choices, heading, signed[0])
+    if sheet.grid.rule.format != "csv" and texts.str.contains(r"\d,\d+$").any():
+        return columns.make({name: {"from": heading, "regex": COMMA, "as": "duration"}})
+    if texts.str.contains(r"^[0-9.]*$").all():
+        return columns.make({name: heading})
+    said = "clock times" if name == "time_s" else ""
+    return columns.make({name: {"from": heading, "as": "duration"}}, said)
+
+
+def read_title_dates(sheet: Sheet, columns: Columns) -> Step[Columns]:
+    """Return the columns with the dates of the lines above the head, or of the file's name, if they have none."""
+    origin, found = "{title}", sheet.title_dates
+    if not found.len() and columns.rules.get("event_id") == "{file}":
+        origin, found = "{file}", pl.Series([stem(sheet.grid.name)]).str.extract(times.A_DATE).drop_nulls()
+    is_known = "{title}" in sheet.grid.rule.aside or "started_at" in columns.rules.keys() | sheet.given
+    if is_known or not found.len():
+        return columns
+    rule, said = yield from date_rule(sheet, origin, found.drop_nulls().unique(maintain_order=True))
+    if found.null_count():
+        text = "has a date above the head of some sheets or blocks alone; write it in each, or in none"
+        yield Question(text, (Choice("in none: their order counts", "source.aside", "{title}"),))
+    rule = as_table(rule)
+    regex = [f"(?s)^.*?{times.in_a_line(rule.get('format'))}.*$", "$1"]
+    return columns.make({"started_at": {**rule, "regex": regex}}, *said)
+
+
+def read_laps(sheet: Sheet, columns: Columns) -> Columns:
+    """Return the columns with the laps beside times: who was lapped may have the shorter time."""
+    heading = next(iter(sheet.under(heads.LAPS_WORDS)), None)
+    if heading is None or columns.rules.get("time_s") is None:
+        return columns
+    texts = sheet.cells(heading)
+    if texts.n_unique() == 1 or not texts.str.contains(r"^[0-9]+$").all():
+        return columns
+    columns = columns._replace(used=columns.used | {heading})
+    return columns.make({LAPS: {"from": heading, "as": "number"}}, f"{heading} before times")
+
+
+def read_statuses(sheet: Sheet, columns: Columns) -> Columns:
+    """Return the columns with statuses of places, times and scores, if no column of their own has them."""
+    if "status" in columns.chosen or "status" in sheet.given:
+        return columns
+    known = sheet.refined.get("status", {}).get("map", {})
+    rules, headings = {**columns.rules}, list[str]()
+    own = {columns.chosen[name]: name for name in ("position", "time_s", "score") if name in columns.chosen}
+    for heading, name in (own | dict.fromkeys(columns_with_status(sheet, columns, list(own)), "")).items():
+        if any(known.get(word) or times.status_word(word) for word in sheet.cells(heading).unique()):
+            headings.append(heading)
+            if known and rules.get(name):
+                rules[name] = as_table(rules[name]) | {"else": "null"}
+    if not headings:
+        return columns
+    cells = [sheet.texts(heading) for heading in headings]
+    origin: Document = {"from": headings[0]}
+    bare = cells[0]
+    if len(headings) > 1:
+        origin = {"from": headings, "regex": BESIDE_STATUSES}
+        joined = pl.DataFrame(cells).select(pl.concat_str(pl.all(), separator=" ", ignore_nulls=True)).to_series()
+        bare = joined.str.replace_all(*BESIDE_STATUSES).str.strip_chars()
+    words: dict[str, str] = {}
+    for word, *row in pl.DataFrame([bare.alias("\0word"), *cells]).unique(maintain_order=True).rows():
+        found = next(filter(None, (known.get(cell) or times.status_word(cell) for cell in row if cell)), None)
+        words |= {word: found} if found else {}
+    if not words:
+        return columns._replace(rules=rules)
+    rules["status"] = origin | {"map": words, "default": "finished"}
+    return columns.make(rules, as_said(words))
+
+
+def read_started(sheet: Sheet, columns: Columns) -> Columns:
+    """Take who played a part, and did not start by a word, for one who did not finish: WD after a round."""
+    rule = columns.rules.get("status")
+    if rule is None or "status" in sheet.given:
+        return columns
+    table = {"from": [rule]} if isinstance(rule, str) else rule
+    made = build_map({"columns": {"status": table}}, sheet.grid.name).columns["status"]
+    rows = build(Table(sheet.frame, sheet.grid.rule), "status", made).column == "did_not_start"
+    bare = {each: re.sub(r"\d+", "", fold(each)) for each in columns.open(sheet)}  # R1, R2 are alike but for a number
+    often = Counter(own for each, own in bare.items() if own != fold(each))
+    parts = [*sheet.under(heads.LAPS_WORDS), *(each for each, own in bare.items() if often[own] > 1)]
+    played = [each for each in dict.fromkeys(parts) if sheet.texts(each).filter(rows).str.contains(PLAYED).any()]
+    if not played:
+        return columns
+    return columns.make({"status": {**table, "started": played}}, f"who has {' or '.join(played)} as started")
+
+
+def columns_with_status(sheet: Sheet, columns: Columns, compared: Sequence[str]) -> list[str]:
+    """Return the columns that say of some who have no result how they ended, and of others nothing or a number."""
+    cells = (pl.col(each).cast(pl.String).replace("", None).is_null() for each in compared)
+    lacking = sheet.frame.select(pl.all_horizontal(pl.lit(bool(compared)), *cells)).to_series()
+    found = []
+    for heading in (*columns.open(sheet), *columns.asides) if lacking.any() else ():
+        texts = sheet.texts(heading)
+        distinct = texts.filter(lacking).drop_nulls().unique()
+        words = [each for each in distinct if times.status_word(each)]
+        others = pl.concat([texts.filter(~lacking).drop_nulls(), distinct.filter(~distinct.is_in(words))])
+        if words and others.str.contains(r"\d").all():
+            found.append(heading)
+    return found
+
+
+def order_of_sides(rules: Mapping[str, Any]) -> Document:
+    """Return the times of sides as their order, if nothing else compares these: times compare players alone."""
+    time, player = rules.get("time_s"), rules.get("player")
+    if time is None or "split" not in (player or {}) or not {"position", "team_score"}.isdisjoint(rules):
+        return {}
+    return {"position": time if isinstance(time, dict) else {"from": time, "as": "number"}}

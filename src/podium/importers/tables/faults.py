@@ -1,0 +1,148 @@
+"""What is wrong with the rows that a map makes, in the words of the source, and what its words may mean."""
+
+import re
+import shlex
+from collections.abc import Collection, Iterable
+from typing import NamedTuple
+
+import polars as pl
+
+from podium.errors import Fault
+from podium.importers.grid import Choice, Question
+from podium.importers.tables.applying import Mapped
+from podium.importers.tables.cells import parse_result
+from podium.results.column_guide import COMPARED
+from podium.results.columns import REQUIRED, normalise_table
+from podium.results.consistency import NOTHING_COMPARES, REMEDY, bare_heats, contradictions, finishers, with_ids
+
+MOST_WORDS = 3  # of a column that a question shows; a column of more is another
+STATUS_MEANINGS = {"dnf": "did not finish", "did_not_start": "did not start", "disqualified": "was disqualified"}
+MAX_VALUES = 1000  # different values of a column; more are not listed
+
+
+class Findings(NamedTuple):
+    faults: list[Fault]
+    events: Collection[str | None] = frozenset()  # the events that have some
+    checked: tuple[pl.DataFrame, pl.DataFrame | None] = (pl.DataFrame(), None)  # the results, if nothing is wrong
+
+
+def find_faults(mapped: Mapped) -> Findings:
+    """Return everything wrong with mapped rows, as the strict reading would find it, grouped."""
+    parts = [cell_faults(mapped, name, *cells, mapped.remedies[name]) for name, cells in mapped.bad.items()]
+    if lacking := [name for name in REQUIRED if name not in mapped.table.columns]:
+        return joined(parts, [Fault(None, name, None, "is missing; every row needs it") for name in lacking])
+    rows = mapped.only_rows(~mapped.any_bad) if mapped.bad else mapped
+    checked = normalise_table(rows.table)
+    while checked.faults:
+        if of_columns := [located(rows, fault) for fault in checked.faults if fault.row is None]:
+            return joined(parts, of_columns)
+        wrong = pl.Series([False], dtype=pl.Boolean).new_from_index(0, rows.table.height)
+        for fault in checked.faults:
+            row, name = (fault.row or 1) - 1, fault.column or ""
+            if not wrong[row]:  # all cells of the same value are wrong alike
+                column = rows.table[name]
+                alike = column.eq_missing(column[row])
+                parts.append(cell_faults(rows, name, alike, column.cast(pl.String), fault.remedy))
+                wrong |= alike
+        rows = rows.only_rows(~wrong)
+        checked = normalise_table(rows.table)
+    found, frame = joined(parts), checked.frame
+    if found.events:
+        whole = ~rows.table["event_id"].is_in([each for each in found.events if each is not None])
+        frame, rows = frame.filter(whole), rows.only_rows(whole)
+    parts, is_first = [found], True
+    for fault in contradictions(frame):
+        events = [] if fault.row is None else [rows.table["event_id"][fault.row - 1]]
+        if not fault.remedy.startswith(NOTHING_COMPARES):
+            parts.append(Findings([located(rows, fault)], events))
+            continue
+        parts += [Findings([], events), *([blank_faults(rows, frame)] if is_first else [])]
+        is_first = False
+    return joined(parts)._replace(checked=(frame, checked.sent))
+
+
+def joined(parts: Iterable[Findings], last: Iterable[Fault] = ()) -> Findings:
+    parts = list(parts)
+    faults = [fault for part in parts for fault in part.faults]
+    return Findings([*faults, *last], {event for part in parts for event in part.events})
+
+
+def cell_faults(mapped: Mapped, name: str, which: pl.Series, written: pl.Series, remedy: str) -> Findings:
+    """Return a fault for each value of a column among the marked rows, with its rows."""
+    grid, column = mapped.grid, mapped.headings.get(name, name)
+    rows = pl.DataFrame({"value": written, "row": mapped.rows}).filter(which)
+    groups = rows.group_by("value", maintain_order=True).agg(pl.col("row").unique(maintain_order=True))
+    faults = []
+    for value, numbers in groups.head(MAX_VALUES).iter_rows():
+        command = ask_what_it_says(mapped, name, value or "").command(grid.name)
+        if not command and (name in mapped.bad or value is None):
+            command = f", or leave its event out: type podium import {shlex.quote(grid.name)} --skip-bad"
+        faults.append(Fault(None, column, value, remedy + command, grid.places(numbers), grid.name))
+    has_events = "event_id" in mapped.table.columns
+    return Findings(faults, mapped.table["event_id"].filter(which).to_list() if has_events else ())
+
+
+def blank_faults(mapped: Mapped, frame: pl.DataFrame) -> Findings:
+    """Return a fault of the entrants whom nothing compares: they lack what most of the others have."""
+    table = with_ids(frame)
+    heats = bare_heats(table)
+    rows = finishers(table).filter(pl.col("unit").is_in(heats["unit"].implode()))
+    known = [name for name in COMPARED if name in rows.columns]
+    name = min(known, key=lambda each: rows[each].null_count(), default=None)
+    lacking = rows if name is None else rows.filter(pl.col(name).is_null())
+    where = mapped.grid.places([int(mapped.rows[row - 1]) for row in lacking["row"]])
+    subject = "nothing" if name is None else "is empty, and nothing else"
+    column = name and mapped.headings.get(name, name)
+    remedy = f"{subject} compares these finishers: {REMEDY}"
+    return Findings([Fault(None, column, None, remedy, where, mapped.grid.name)], {*heats["event_id"]})
+
+
+def located(mapped: Mapped, fault: Fault) -> Fault:
+    """Return a fault of the strict reading, where it is in the source."""
+    name, remedy = fault.column, fault.remedy
+    place = "" if fault.row is None else mapped.grid.place(int(mapped.rows[fault.row - 1]))
+    day, event = (mapped.headings.get(each) for each in ("started_at", "event_id"))
+    if name == "started_at" and day and event and remedy.endswith("an event has one"):
+        by_day = Choice("each day is an event", "columns.event_id", f"{{{day}}} {{{event}}}")
+        remedy += Question("", (by_day,)).command(mapped.grid.name)
+    column = name and mapped.headings.get(name, name)
+    return fault._replace(row=None, column=column, remedy=remedy, place=place, file=mapped.grid.name)
+
+
+def without_bad_events(mapped: Mapped) -> tuple[Mapped, list[Fault], int]:
+    """Return the events without any fault, each whole; the faults of the others, and how many those are."""
+    faults: list[Fault] = []
+    skipped: set[str | None] = set()
+    while (findings := find_faults(mapped)).faults:
+        faults += findings.faults
+        skipped |= {*findings.events}
+        if "event_id" not in mapped.table.columns or not findings.events:
+            mapped = mapped.only_rows(pl.Series([], dtype=pl.UInt32))
+            break
+        known = [each for each in findings.events if each is not None]
+        mapped = mapped.only_rows(~mapped.table["event_id"].is_in(known).fill_null(value=True))
+    return mapped, faults, len(skipped)
+
+
+def questions_of_cells(mapped: Mapped) -> list[Question]:
+    """Ask what the words say that do not fit their columns, if they are few."""
+    found = list[Question]()
+    for name, (which, written) in mapped.bad.items():
+        cells = written.filter(which).unique(maintain_order=True)
+        found += [ask_what_it_says(mapped, name, cell) for cell in (cells if cells.len() <= MOST_WORDS else ())]
+    return [question for question in found if question.choices]
+
+
+def ask_what_it_says(mapped: Mapped, name: str, cell: str) -> Question:
+    """Ask what a cell says in place of a place, a time or a score, or whether its column counts."""
+    heading = mapped.headings.get(name, "")
+    is_word = name in COMPARED and not re.search(r"\d", cell)
+    is_of_entrant = is_word and not (heading and mapped.rows.is_duplicated().any())  # but of a match
+    statuses = STATUS_MEANINGS.items() if is_of_entrant else ()
+    choices = [Choice(meaning, f'columns.status.map."{cell}"', status) for status, meaning in statuses]
+    if name == "score" and None not in (parse_result(cell) or (None,)):
+        choices.append(Choice("the first of two scores", "columns.score.as", "result"))
+    may_lack = name not in ("event_id", "player") and heading in mapped.grid.headings
+    if may_lack and any(each in mapped.table.columns for each in COMPARED if each != name):
+        choices.append(Choice(f"leave {heading} aside", "source.aside", heading))
+    return Question(f"what {cell!r} says of an entrant", tuple(choices), heading or None)

@@ -1,0 +1,209 @@
+"""Any table as results: by a map of its columns, by a preset that it fits, or by the map that its headings say."""
+
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from podium.errors import Fault, FormatError, PodiumError, ResultsError
+from podium.importers.files import kind_of, language_encoding, load
+from podium.importers.grid import Choice, Grid, Question, SourceRule, UndecidedError
+from podium.importers.options import PRESETS, Imported, Options
+from podium.importers.sources import Source, decode, sources
+from podium.importers.tables.applying import apply_map, drop_small
+from podium.importers.tables.faults import find_faults, questions_of_cells, without_bad_events
+from podium.importers.tables.infer import infer_map
+from podium.importers.tables.maps import build_map, load_map
+from podium.importers.tables.model import Map
+from podium.importers.times import LocalTimes
+from podium.importers.trees import Level, json_document, parse_path, walk, xml_document
+from podium.results.column_guide import COMPARED
+from podium.results.headings import fold, meanings, side_of
+from podium.results.reading import read_results
+
+SHOWN_ROWS = 5
+START_BYTES = 1 << 13  # in which the head of a table is
+Posed = list[tuple[Question, Choice | None]]
+
+
+def read(files: Sequence[Source], options: Options) -> Imported:
+    """Read files as results: each by its map, with what is wrong in them."""
+    tables, bad, notes = list[pl.DataFrame](), list[Fault](), list[str]()
+    made, dropped, skipped = dict[str, str](), Counter[str](), 0
+    for source in files:
+        grid, mapping, note = read_with_map(source, options)
+        try:
+            mapped = apply_map(grid, mapping)
+        except ResultsError as error:  # of cells of a Swiss list, whose rounds are events
+            rounds = {str(fault.column) for fault in error.faults}
+            if not options.skip_bad or mapping.layout.kind != "swiss" or not rounds <= {*grid.headings}:
+                raise
+            mapped = apply_map(replace(grid, frame=grid.frame.drop(rounds)), mapping)
+            bad += [fault._replace(file=grid.name) for fault in error.faults]
+            skipped += len(rounds)
+        faults, count = find_faults(mapped).faults if not options.skip_bad else [], 0
+        if options.skip_bad:
+            mapped, faults, count = without_bad_events(mapped)
+        mapped = drop_small(mapped)
+        bad += [*(fault._replace(file=grid.name) for fault in grid.bad), *faults]
+        notes += [*([note] if note else grid.notes), *mapped.notes]
+        skipped, dropped, made = skipped + count, dropped + mapped.dropped, made | mapped.rounds
+        tables.append(mapped.table)
+    table = pl.concat(tables, how="diagonal_relaxed")
+    if len(tables) > 1 and not bad:
+        read_results(table, name="the files together")
+    return Imported(table, dict(dropped), tuple(bad), skipped, notes=tuple(dict.fromkeys(notes)), made=made)
+
+
+def map_of_options(options: Options) -> Map | None:
+    """Return the map of the options, with their time zone; None if the headings say it all."""
+    given = options.map
+    if given is None:
+        return None
+    mapping = build_map(given, is_partial=options.guess) if isinstance(given, Mapping) else load_map(given)
+    return in_zone(mapping, options.timezone)
+
+
+def in_zone(mapping: Map, zone: str) -> Map:
+    source = replace(mapping.source, timezone=LocalTimes(zone).name)
+    return mapping if zone == "UTC" else replace(mapping, source=source)
+
+
+def read_with_map(source: Source, options: Options) -> tuple[Grid, Map, str]:
+    """Return the table of a file, its map, and a line of what its headings say.
+
+    The map is the given one, or the preset that the file fits; the headings say all that it lacks.
+    """
+    given = map_of_options(options)
+    whole = given if given is not None and not options.guess else preset_of(source)
+    is_preset = whole is not None and whole.is_preset
+    mapping = whole or given
+    rule, wanted = (mapping.source, mapping.names) if mapping else (SourceRule(), frozenset())
+    try:
+        grid = load(source, rule, wanted, skip_bad=options.skip_bad and not is_preset)
+    except ResultsError as error:
+        raise FormatError(source.name, error.faults) if is_preset else error from None
+    if whole is not None:
+        return grid, whole, "" if whole is given else f"read as {Path(whole.name).stem}"
+    grid = within_lists(grid, source, options)
+    answers = given.document if given else {}
+    document, note = infer_map(grid, answers.get("source", {}), answers.get("columns", {}))
+    return grid, in_zone(build_map(document, grid.name), options.timezone), note
+
+
+def within_lists(grid: Grid, source: Source, options: Options) -> Grid:
+    """Return what is in the one list that each row of JSON holds, or in one that this holds, if that has results."""
+    inner = grid
+    while inner.rule.format in ("json", "jsonl", "xml") and not has_results(inner):
+        lists = inner.lists
+        if len(lists) != 1:
+            names_events = "event_id" in {meanings().get(fold(heading)) for heading in inner.headings}
+            return inner if names_events and not lists else grid
+        inner = load(source, replace(inner.rule, records=inner.records_in(*lists)), skip_bad=options.skip_bad)
+    return inner
+
+
+def has_results(grid: Grid) -> bool:
+    """Return True if headings are of players and of what compares them, or of a winner and a loser, or two sides."""
+    named = {meanings().get(fold(heading)) for heading in grid.headings}
+    met = {side_of(heading) for heading in grid.headings}
+    is_of_entrants = "player" in named and not named.isdisjoint(COMPARED)
+    return is_of_entrants or met >= {"winner", "loser"} or met >= {"first", "second"}
+
+
+def map_of_files(files: Sequence[str], options: Options) -> Map:
+    """Return the map that files are read by: the first one's, if their headings say it."""
+    return read_with_map(sources(files[0])[0], options)[1]
+
+
+def questions(files: Sequence[str], options: Options | None = None) -> list[Question]:
+    """Return what a table leaves open, with the answers so far in the map of `options`, where `answer` puts them.
+
+    It is empty if the table is read, or if no answer could mend it.
+    """
+    try:
+        grid, mapping, _ = read_with_map(sources(files[0])[0], options or Options())
+        return [] if mapping.is_preset else questions_of_cells(apply_map(grid, mapping))
+    except UndecidedError as error:
+        return list(error.questions)
+    except ResultsError:
+        return []
+
+
+def first_rows(files: Sequence[str], options: Options) -> pl.DataFrame:
+    """Return the first rows of a table as they are written, as far as it is known how."""
+    given = map_of_options(options)
+    try:
+        grid = load(sources(files[0])[0], given.source if given else SourceRule())
+    except ResultsError:
+        return pl.DataFrame()
+    return grid.frame.select(grid.headings).head(SHOWN_ROWS)
+
+
+def answer(key: str, value: str, document: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return a part of a map that says one thing more: the key with its dots, as `source.sheet`, and its value.
+
+    Returns:
+        The document with it, as TOML has it, which `Options(map=…, guess=True)` takes.
+    """
+    *tables, last = (each.strip('"') for each in re.findall(r'"[^"]*"|[^.]+', key))
+    whole: dict[str, Any] = {name: {**each} for name, each in (document or {}).items()}
+    table = whole
+    for name in tables:
+        inner = table.get(name, {})
+        table[name] = {**inner} if isinstance(inner, Mapping) else {"from": inner}
+        table = table[name]
+    is_toml = last in ("header", "width", "fill") and value[:1] in '["0123456789'
+    own: Any = tomllib.loads(f"value = {value}")["value"] if is_toml else value
+    table[last] = [*table.get(last, []), value] if last == "aside" else own
+    return {"columns": {}, **whole}
+
+
+def answer_questions(file: str, answers: Collection[str]) -> tuple[Posed, dict[str, Any] | None]:
+    """Return all that a table leaves open as far as answers go, with the choices, and the part of a map they make."""
+    posed: Posed = []
+    document: dict[str, Any] | None = None
+    while all(choice for _, choice in posed):
+        found = questions([file], Options(map=document, guess=True))
+        news = [(each, next((one for one in each.choices if one.answer in answers), None)) for each in found]
+        if not news or any(each in posed for each in news):  # an answer that settles nothing is refused as it is read
+            break
+        posed += news
+        for _, choice in news:
+            document = document if choice is None else answer(choice.key, choice.value, document)
+    return posed, document
+
+
+@cache
+def presets() -> dict[str, Map]:
+    return {path.stem: load_map(path) for path in sorted(PRESETS.glob("*.toml"))}
+
+
+def preset_of(source: Source) -> Map | None:
+    content = source.content()
+    kind = kind_of(content, source.name).replace("jsonl", "json")
+    fitting = [each for each in presets().values() if each.source.format == kind]
+    if not fitting:
+        return None
+    try:
+        if kind == "csv":
+            start = content[:START_BYTES].decode(language_encoding(content[:START_BYTES]) or "utf-8", "replace")
+            lines = start.splitlines()
+            return next((own for line in lines for own in fitting if all(cell in line for cell in own.needs)), None)
+        text = decode(content, source.name, "xml" if kind == "xml" else None)
+        if kind == "lines":
+            return fitting[0]
+        document = (json_document if kind == "json" else xml_document)(text, source.name)
+    except PodiumError:
+        return None  # which its reader refuses by name
+    return next((each for each in fitting if all(is_there(document, path) for path in each.needs)), None)
+
+
+def is_there(document: Any, path: str) -> bool:
+    return next(iter(walk(Level(document), parse_path(path, "map"), (), "")), None) is not None

@@ -79,11 +79,11 @@ screenshots: $(READY)
 comparison: $(READY)
 	$(BIN)/python docs/compare.py $(DATA)
 
-# Searches the parameters that `make comparison` sets beside podium's, where docs/tuned.toml has none: an hour.
+# Searches the parameters for `make comparison` that docs/tuned.toml lacks: an hour.
 tuned: $(READY)
 	$(BIN)/python docs/tune_histories.py $(DATA)
 
-# What podium owes to its parts, and what upsets it.
+# The effect of each part of podium, and hard cases.
 self-tuning: $(READY)
 	$(BIN)/python docs/self_tuning.py $(DATA)
 

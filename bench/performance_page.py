@@ -24,12 +24,6 @@ def loop_of(rows, row):
     return next((each.events_per_s for each in rows if (each.shape, each.contender) == (row.shape, LOOP)), None)
 
 
-def of_limit(rows, row) -> str:
-    """The ratio to the loop written by hand, where there is one."""
-    loop = loop_of(rows, row)
-    return "" if loop is None else f"{row.events_per_s / loop:.2f}"
-
-
 def of_skillratings(rows, row) -> str:
     """The ratio to skillratings' figure, both by the loop's speed on their machine; where there is such a figure."""
     cited = SKILLRATINGS.get((row.shape, row.contender))
@@ -63,52 +57,47 @@ def page(figures) -> str:
     lines = [
         "# Performance",
         "",
-        "How many events a second the kernels rate (the table read and encoded before), beside packages for Python, a",
-        "loop written by hand for Elo alone, and a loop that only reads and writes two players' states: the machine's",
-        "limit. Players meet at random; the contenders of a table take turns, and the best of their rounds counts, by",
-        "seconds of the processor. On a busy machine figures drop together, so compare within a table. `make bench`",
-        f"wrote this page on {datetime.now(UTC):%-d %B %Y}, on one core under a load of {figures['load']:.1f}:",
-        f"{processor()}.",
+        "These tables show how many events per second the compiled rules rate, after the table is read. Players are",
+        "random. The contenders of a table take turns, and the best round of each counts, in seconds of the processor.",
+        "Compare within a table only.",
         "",
-        "The figures of the Rust library skillratings 0.28.2 are cited: measured on 21 November 2026 on another",
-        f"machine, on which the loop by hand reached {speed(LIMIT_THERE)}. The ratio is that of both speeds, each by",
-        "the loop's on its own machine.",
+        f"`make bench` measured this on {datetime.now(UTC):%-d %B %Y}, on one core under a load of",
+        f"{figures['load']:.1f}: {processor()}. The figures of the Rust library skillratings 0.28.2 come from another",
+        "machine; the ratio compares both through the same hand-written Elo loop, which reached",
+        f'{speed(LIMIT_THERE)} there. "States touched only" reads and writes two states, the limit of the machine.',
     ]
     for shape, group in groupby(rows, key=lambda row: row.shape):
         lines += [
             "",
             f"## {shape[0].upper()}{shape[1:]}",
             "",
-            "| | events a second | of the loop by hand | of skillratings |",
+            "| | events per second | times skillratings |",
+            "|---|---|---|",
         ]
-        lines += ["|---|---|---|---|"]
-        lines += [
-            f"| {row.contender} | {speed(row.events_per_s)} | {of_limit(rows, row)} | {of_skillratings(rows, row)} |"
-            for row in group
-        ]
+        lines += [f"| {row.contender} | {speed(row.events_per_s)} | {of_skillratings(rows, row)} |" for row in group]
     return "\n".join([*lines, "", *growth_sections(figures), *single_figures(figures)]) + "\n"
 
 
 def growth_sections(figures) -> list[str]:
     """The curves, and the table of whole runs."""
     lines = [
-        "## As players grow",
+        "## More players",
         "",
-        "A million duels between random players. What stays level is bound by arithmetic, what falls by memory.",
+        "A million duels of random players. A level line means that arithmetic is the limit, a falling one memory.",
         "",
         f"![Duels a second by players]({CHARTS}/duels-by-players.svg)",
         "",
-        "## As fields grow",
+        "## Larger races",
         "",
-        "Level is linear in the entrants of a race, a slope of one compares every pair.",
+        "A level line means time in proportion to the entrants. A slope of one means that every pair is compared.",
         "",
         f"![Nanoseconds an entry by entrants of a race]({CHARTS}/time-by-entrants.svg)",
         "",
-        "## As tables grow",
+        "## Larger tables",
         "",
-        "A Parquet file of duels to ratings and history with `elo`: one process, its import of podium counted.",
+        "From a Parquet file of duels to ratings and history with `elo`, in one process, including `import podium`.",
         "",
-        "| duels | seconds | peak memory | the table itself |",
+        "| duels | seconds | peak memory | size of the table |",
         "|---|---|---|---|",
     ]
     lines += [
@@ -122,7 +111,7 @@ def single_figures(figures) -> list[str]:
     """What is one number."""
     together = ", ".join(f"{name} {ratio:.1f}x" for name, ratio in figures["candidates"].items())
     return [
-        "## Single figures",
+        "## Large races",
         "",
         f"- One race of 10,000 entrants with `folyami`, from table to ratings: {figures['huge_race_s']:.2f} s.",
         *(
@@ -130,7 +119,7 @@ def single_figures(figures) -> list[str]:
             for race, seconds in figures["large_races_s"].items()
         ),
         f"- One race of 100,000 entrants with `openskill-pl`, the kernel: {1e3 * figures['crowd_s']:.0f} ms.",
-        f"- Sixteen sets of parameters in one pass, against a replay with predictions for each: {together}.",
+        f"- Tuning tries sixteen sets of parameters in one pass. That is faster than one by one: {together}.",
     ]
 
 

@@ -1,29 +1,19 @@
-"""Write the pages that the code itself knows: `make docs`. A test compares them with what stands in the folder.
+"""Write the pages with facts from the code: `make docs`. A test compares them with the files in the folder.
 
-A page of a system, the reference (commands, Python, HTTP), the results table, and which system for which game. The
-picture of the README is drawn anew when what it shows has changed.
+A page named NAME.md.in is a text with placeholders. The pages of commands and of the HTTP API have no such text.
 """
 
-import hashlib
-import json
 import re
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import fields
-from inspect import getdoc
 from pathlib import Path
-from typing import Any
-
-import typer
-from typer.testing import CliRunner
 
 import podium
-from podium.cli.commands import build
 from podium.cli.demo import season_path
 from podium.cli.terminal.show import explanation_text, what_if_text
 from podium.engine.rules import is_by_pairs
 from podium.engine.system import System, allowed
-from podium.ledger.history import without_days
 from podium.results.column_guide import COLUMNS, STATUSES, Column
 from podium.systems import find, names
 from podium.systems.xonstat_2015 import Xonstat2015
@@ -31,19 +21,19 @@ from podium.systems.xonstat_2015 import Xonstat2015
 DOCS = Path(__file__).parent
 sys.path.insert(0, str(DOCS))
 from limit_table import with_limits  # noqa: E402
-from reference_pages import http_page, python_page  # noqa: E402
+from measurements import best_rows, comparison_page, matchmaking_page, recovery_page  # noqa: E402
+from reference_pages import command_page, http_page, python_page  # noqa: E402
 
 EXAMPLES = DOCS.parent / "examples"
-PICTURE = DOCS / "histories.svg"
-WIDTH = 78  # of help where there is room: 80 less a margin of two
-WORKED_FILES = (  # of a results table: title, file, system, what it shows
+TABLES = re.compile(r"\{\{ tables ([\w -]+) \}\}")  # in a page of systems: where their tables go
+WORKED_FILES = (  # of the examples: title, file, system, note
     (
         "A race",
         "race.csv",
         "stk",
         (
-            "Dev quits the first race and loses to all three, at the stake of a race of 500 seconds. Ben is"
-            " disqualified from the second: he loses nothing, and it does not count among his events."
+            "Dev quits the first race and loses to all three. Ben is disqualified from the second: he loses nothing,"
+            " and the race is not one of his events."
         ),
     ),
     (
@@ -51,139 +41,127 @@ WORKED_FILES = (  # of a results table: title, file, system, what it shows
         "duels.csv",
         "elo",
         (
-            "A row for each side of a match; the higher score wins, equal scores are a draw. The first two matches have"
-            " one date and are rated in the order of the file."
+            "One row per side. The higher score wins; equal scores are a draw. The first two matches have one date, so"
+            " the order of the file decides."
         ),
     ),
     (
-        "Teams",
+        "Teams of two",
         "teams.csv",
         "trueskill",
-        "Team mates share their team's `team_score`. In the second game the teams have changed and draw.",
+        "Team mates share their `team_score`. In the second game the partners have changed and the teams draw.",
     ),
     (
         "Heats",
         "heats.csv",
         "trials",
         (
-            "One event of three heats. Ana quits the second: she loses that heat to Ben and Cleo, and it scores 0 in"
-            " her overall result, which `trials` derives from the sums 20, 24 and 22 and compares as one more set of"
-            " games."
+            "One event of three heats. Ana quits the second and loses it to Ben and Cleo. `trials` also compares"
+            " the sums 20, 24 and 22."
         ),
     ),
     (
         "Free for all, with partial play",
         "free_for_all.csv",
         "xonstat",
-        (
-            "Ben and Cleo draw. Dev left a game of 600 seconds after 150, and so has a quarter of his points"
-            " at stake; the others have all of theirs."
-        ),
+        "Ben and Cleo draw. Dev left a game of 600 seconds after 150, so a quarter of his points is at stake.",
     ),
 )
 
-
-EXPLAINED = {  # of the example season: system, pool, event, player, and whether to imagine it otherwise
+EXPLAINED = {  # in the example season: system, pool, event, player, further options
     "heats": ("trials", "bikes", "bikes-058", "Dragana", " --what-if"),
-    "duel": ("trueskill", "duel", "duel-060", "Ivo", ""),
     "contest": ("codeforces", "stunts", "stunts-060", "Amélie", ""),
 }
 
 
-def commands() -> list[tuple[str, ...]]:
-    """Every command, groups before their own; the words of each."""
-
-    def below(command: Any, words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-        yield words
-        for name, each in getattr(command, "commands", {}).items():
-            yield from below(each, (*words, name))
-
-    return list(below(typer.main.get_command(build()), ()))
+def system_pages() -> dict[str, tuple[str, ...]]:
+    """Return the systems on each page, by the page's name: systems of one family share a page."""
+    found = {}
+    for path in sorted((DOCS / "systems").glob("*.md.in")):
+        if tables := TABLES.search(path.read_text(encoding="utf-8")):
+            found[path.name.removesuffix(".md.in")] = tuple(tables[1].split())
+    return found
 
 
-def system_page(name: str) -> str:
-    """What a system is, computes and takes."""
-    system = find(name)
-    newcomer = system().newcomer()._asdict()
-    lines = [
-        f"# {name}: {system.title}",
-        "",
-        getdoc(system) or "",
-        "",
-        f"Source: {system.source}.",
-        "",
-        "## Formulas",
-        "",
-    ]
-    lines += [f"    {formula}" for formula in system.formulas]
-    if system.limits:
-        lines += ["", "## Limits", "", *(f"- {limit}" for limit in system.limits)]
-        lines.append(f"- `rate`, `evaluate` and a pool's description say how many players are there; {system.instead}")
-    lines += ["", (DOCS / "notation" / f"{name}.md.in").read_text(encoding="utf-8").rstrip()]
-    lines += ["", "## Parameters", "", "| name | default | unit | what it may be |", "|---|---|---|---|"]
-    for setting in fields(system):
-        default = "none" if setting.default is None else setting.default
-        lines.append(f"| `{setting.name}` | {default} | {setting.metadata['unit']} | {allowed(system, setting)} |")
-    lines += ["", "## State", "", "A player is so many numbers; a newcomer's are:", ""]
-    lines += [f"- `{field}` {value:g}" for field, value in newcomer.items()]
-    lines += ["", "## What it needs and gives", ""]
-    needs = ", ".join(f"`{column}`" for column in system.needs) or "a position, a score or a time"
-    lines.append(f"- every finisher needs {needs}")
-    lines.append(f"- a quit or dnf: {system.unfinished[0].lower()}{system.unfinished[1:].rstrip('.')}")
-    lines.append(f"- by how much one wins: {system.margin[0].lower()}{system.margin[1:].rstrip('.')}")
-    lines.append(f"- what one event counts: {system.stakes[0].lower()}{system.stakes[1:].rstrip('.')}")
-    lines.append(f"- team mates {'share a result and are not compared' if system.teams else 'race for themselves'}")
-    lines.append(
-        "- the chance of a side against another, in `evaluate`, `tune` and `predict`: "
-        + (
-            "the mean over all pairs of opponents"
-            if system.as_one is System.as_one
-            else "the model's own, from the sums of means and variances"
-        )
+def system_page(page: str) -> str:
+    """Return a page of systems: its text, with the tables that the code knows."""
+    text = (DOCS / "systems" / f"{page}.md.in").read_text(encoding="utf-8")
+    return TABLES.sub(lambda found: "\n".join(system_tables([find(name) for name in found[1].split()])), text)
+
+
+def system_tables(systems: list[type[System]]) -> Iterator[str]:
+    """Yield the parameters, the state and the rules of systems that share a page."""
+    several = len(systems) > 1
+    yield from ("## Parameters", "", "| name | default | values | meaning |", "|---|---|---|---|")
+    rows: dict[tuple[str, str, str, str], list[str]] = {}
+    for system in systems:
+        for setting in fields(system):
+            default = "none" if setting.default is None else f"{setting.default}"[:8]
+            values, _, meaning = allowed(system, setting).partition(" (")
+            row = (setting.name, default, values.removeprefix("a number from "), meaning.removesuffix(")"))
+            rows.setdefault(row, []).append(system.name)
+    for (name, default, values, meaning), owners in rows.items():
+        only = "" if len(owners) == len(systems) else f" ({', '.join(owners)})"
+        yield f"| `{name}`{only} | {default} | {values} | {meaning} |"
+    yield from ("", "## Facts", "", "| | |", "|---|---|")
+    for system in systems:
+        state = ", ".join(f"`{field}` {value:g}" for field, value in system().newcomer()._asdict().items())
+        yield f"| a newcomer{f' of `{system.name}`' if several else ''} | {state} |"
+    yield from grouped_rules(systems)
+    yield "| a quit | [its cost](../results.md#what-a-quit-costs-in-each-system) |"
+    yield f"| source | {'; '.join(dict.fromkeys(system.source.rstrip('.') for system in systems))} |"
+
+
+def grouped_rules(systems: list[type[System]]) -> Iterator[str]:
+    """Yield the effect of a margin and the weight of an event, with the systems' names if they differ."""
+    for title, name in (("winning margin", "margin"), ("weight of an event", "stakes")):
+        owners: dict[str, list[str]] = {}
+        for system in systems:
+            owners.setdefault(getattr(system, name), []).append(f"`{system.name}`")
+        for text, names_of in owners.items():
+            only = f" ({', '.join(names_of)})" if len(owners) > 1 else ""
+            yield f"| {title}{only} | {text} |"
+
+
+def systems_index_page() -> str:
+    """Return the overview of all systems: `systems/index.md.in` with a row for each."""
+    rows = [overview_row(find(name), page) for page, members in system_pages().items() for name in members]
+    text = (DOCS / "systems" / "index.md.in").read_text(encoding="utf-8")
+    return text.replace("{{ overview }}", "\n".join(sorted(rows)))
+
+
+def overview_row(system: type[System], page: str) -> str:
+    """Return a system's row of the overview."""
+    whole = judges_whole_field(system())
+    cells = (
+        f"[`{system.name}`]({page}.md)",
+        system.title,
+        "yes" if system.teams else "no",
+        "yes" if system.takes_periods else "no",
+        "yes" if system.conserves else "no",
+        "yes" if whole else "no",
+        until_established(system),
     )
-    if judges_whole_field(system()):
-        lines.append(
-            "- it judges a whole field at once: an explanation gives each opponent or heat its fair share of the"
-            " change, what it moved on average over all orders in which they could have joined"
-            " ([more](../explanations.md#what-a-part-means))"
-        )
-    idle = {each.name: type(each.default)(1) for each in fields(system) if each.name in ("idle_growth", "drift")}
-    timed = system(**idle)  # as it is where idle time counts
-    if without_days(timed):
-        lines.append(f"- where events have no dates {without_days(timed)}")
-    lines.append(f"- {'may' if system.takes_periods else 'may not'} settle at the end of a rating period")
-    is_mean = getattr(system(), "pairs", "") == "mean"
-    where = " where all of a heat have as many opponents: teams of one size, and one quit at most" * is_mean
-    lines.append(f"- the points exchanged {'sum' if system.conserves else 'need not sum'} to zero{where}")
-    if system.ties_in_file_order:
-        lines.append("- those who tie are linked to their neighbours in the order of the file")
+    return f"| {' | '.join(cells)} |"
+
+
+def until_established(system: type[System]) -> str:
+    """Return when a rating of a system is no longer provisional by the system's own rule."""
     if system.min_events:
-        lines.append(f"- it takes {system.min_events} events to stand on the leaderboard as settled")
+        return f"{system.min_events} events"
     if system.settled_deviation is not None:
-        lines.append(f"- a rating is provisional while its deviation is above {system.settled_deviation:g}")
-    return "\n".join(lines) + "\n"
-
-
-def command_page() -> str:
-    """The help of every command, as a terminal of 80 columns or more shows it."""
-    terminal = CliRunner(env={"NO_COLOR": "1"})
-    parts = ["# Commands\n"]
-    for words in commands():
-        command = build(*words[:1])  # to build all for the help of one takes long
-        text = terminal.invoke(command, [*words, "--help"], prog_name="podium", terminal_width=WIDTH).stdout
-        body = "\n".join(f"    {line}".rstrip() for line in text.strip().splitlines())
-        parts.append(f"## podium {' '.join(words)}".rstrip() + f"\n\n{body}\n")
-    return "\n".join(parts)
+        return f"deviation of {system.settled_deviation:g}"
+    return "5 events"
 
 
 def results_page() -> str:
-    """The results table: `results.md.in` with the facts that the code knows."""
+    """Return the page about results: `results.md.in` with facts from the code."""
     every = [find(name) for name in names()]
     worked = [line for each in WORKED_FILES for line in worked_file(*each)]
     facts = {
         "columns": [column_row(column) for column in COLUMNS],
         "statuses": [f"| `{each.name}` | {each.meaning} | {each.cost} |" for each in STATUSES],
-        "systems": [cost_row(system) for system in every],
+        "systems": cost_rows(every),
         "worked": worked,
         "in_file_order": [in_a_sentence(each.name for each in every if each.ties_in_file_order or each is Xonstat2015)],
     }
@@ -194,22 +172,25 @@ def results_page() -> str:
 
 
 def column_row(column: Column) -> str:
-    """A column's row."""
+    """Return a column's row."""
     example = f"`{column.example}`"
     return f"| `{column.name}` | {column.type} | {column.unit} | {column.default} | {column.meaning} | {example} |"
 
 
-def cost_row(system: type[System]) -> str:
-    """A system's row: what a quit costs, and what it needs."""
-    name = system.name
-    nobody = "is not rated" if system.needs_finisher else "counts as an event; nobody is compared"
-    needs = ", ".join(f"`{column}`" for column in system.needs)
-    teams = "share a result" if system.teams else "play alone"
-    return f"| [`{name}`](systems/{name}.md) | {system.unfinished} | {nobody} | {needs} | {teams} |"
+def cost_rows(systems: Iterable[type[System]]) -> list[str]:
+    """Return what a quit costs and what finishers need, one row for all systems with the same rules."""
+    owners: dict[tuple[str, ...], list[str]] = {}
+    page_of = {name: page for page, members in system_pages().items() for name in members}
+    for system in systems:
+        nobody = "not rated" if system.needs_finisher else "counts as an event"
+        needs = ", ".join(f"`{column}`" for column in system.needs)
+        row = (system.unfinished, nobody, needs, "share a result" if system.teams else "play alone")
+        owners.setdefault(row, []).append(f"[`{system.name}`](systems/{page_of[system.name]}.md)")
+    return [f"| {', '.join(names_of)} | {' | '.join(row)} |" for row, names_of in owners.items()]
 
 
 def worked_file(title: str, file: str, system: str, shows: str) -> list[str]:
-    """A file, the command that rates it, and the ratings."""
+    """Return a file, the command that rates it, and the ratings."""
     path = EXAMPLES / file
     ratings = podium.rate(path, system).ratings
     return [
@@ -231,22 +212,13 @@ def worked_file(title: str, file: str, system: str, shows: str) -> list[str]:
 
 
 def choice_page() -> str:
-    """Which system for which game: `which-system.md.in` with the best of each history in `comparison.md`."""
-    histories = (DOCS / "comparison.md").read_text(encoding="utf-8").split("\n## ")[1:]
+    """Return which system suits which game: `which-system.md.in` with the best system of each history."""
     text = (DOCS / "which-system.md.in").read_text(encoding="utf-8")
-    return text.replace("{{ best }}", "\n".join(best_row(each) for each in histories))
-
-
-def best_row(history: str) -> str:
-    """A history's row: its title, the best system, and its log loss and Elo's. The best stands first."""
-    defaults = history.split("\n### ", maxsplit=1)[0]
-    losses = dict(re.findall(r"^\| ([\w-]+) \| ([\d.]+) \|", defaults, re.MULTILINE))
-    best = next(iter(losses))
-    return f"| {history.splitlines()[0]} | [`{best}`](systems/{best}.md) | {losses[best]} | {losses['elo']} |"
+    return text.replace("{{ best }}", "\n".join(best_rows()))
 
 
 def explanations_page() -> str:
-    """What an explanation says: `explanations.md.in` with explanations of the example season."""
+    """Return the page about explanations: `explanations.md.in` with examples from the example season."""
     season = podium.read_results(season_path())
     facts = {name: explained(season, *each) for name, each in EXPLAINED.items()}
     facts["whole"] = in_a_sentence(name for name in names() if judges_whole_field(find(name)()))
@@ -257,7 +229,7 @@ def explanations_page() -> str:
 
 
 def explained(season: podium.Results, system: str, pool: str, event_id: str, player: str, what_if: str) -> str:
-    """The command that explains a change of the example season, and what it prints."""
+    """Return the command that explains a change of the example season, and its output."""
     rated = podium.rate(podium.Results(season.frame.filter(season.frame["pool"] == pool), season.source), system)
     text = explanation_text(rated.explain(event_id, player))
     if what_if:
@@ -267,58 +239,35 @@ def explained(season: podium.Results, system: str, pool: str, event_id: str, pla
 
 
 def judges_whole_field(system: System) -> bool:
-    """Whether a system is no sum over pairs."""
+    """Return True if a change is not a sum over opponents."""
     return not is_by_pairs(system)
 
 
 def in_a_sentence(words: Iterable[str]) -> str:
-    """Names in a sentence: a, b and c."""
+    """Return names as a, b and c."""
     *first, last = (f"`{word}`" for word in words)
     return f"{', '.join(first)} and {last}" if first else last
 
 
 def pages() -> dict[Path, str]:
-    """Every page by its path."""
-    page_of = {DOCS / "systems" / f"{name}.md": system_page(name) for name in names()}
+    """Return every page by its path."""
+    page_of = {DOCS / "systems" / f"{page}.md": system_page(page) for page in system_pages()}
+    page_of[DOCS / "systems" / "index.md"] = systems_index_page()
     page_of[DOCS / "reference" / "commands.md"] = command_page()
     page_of[DOCS / "reference" / "python.md"] = python_page()
     page_of[DOCS / "reference" / "http.md"] = http_page()
     page_of[DOCS / "results.md"] = results_page()
     page_of[DOCS / "which-system.md"] = choice_page()
+    page_of[DOCS / "comparison.md"] = comparison_page()
+    page_of[DOCS / "recovery.md"] = recovery_page()
+    page_of[DOCS / "matchmaking.md"] = matchmaking_page()
     page_of[DOCS / "explanations.md"] = explanations_page()
-    page_of[DOCS / "service.md"] = with_limits((DOCS / "service.md").read_text(encoding="utf-8"))
+    limits = DOCS / "service" / "limits.md"
+    page_of[limits] = with_limits(limits.read_text(encoding="utf-8"))
     return page_of
-
-
-def histories() -> Any:
-    """The leaders of the example season under folyami, as a chart."""
-    from podium.reporting.histories import rating_histories
-
-    rated = podium.rate(season_path(), "folyami")
-    history = rated.history.filter(rated.history["pool"] == "stunts")
-    leaders = rated.leaderboard(pool="stunts", top=6)["player"].to_list()
-    return rating_histories(history, leaders, "The example season, rated with folyami")
-
-
-def draw(chart: Any, path: Path) -> None:
-    """Draw a chart as SVG, unless the file has the same chart already.
-
-    Fonts differ between machines, and so would the bytes of the same picture: the file ends with a digest of what it
-    shows.
-    """
-    from podium.reporting.plotting import save
-
-    digest = hashlib.sha256(json.dumps(chart.to_dict(), sort_keys=True).encode()).hexdigest()
-    mark = f"<!-- {digest} -->\n"
-    if path.exists() and path.read_text(encoding="utf-8").endswith(mark):
-        return
-    save(chart, path)
-    with path.open("a", encoding="utf-8") as file:
-        file.write(mark)
 
 
 if __name__ == "__main__":
     for path, text in pages().items():
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    draw(histories(), PICTURE)

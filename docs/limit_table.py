@@ -1,4 +1,4 @@
-"""The table of limits in service.md, read from the code that keeps them."""
+"""The table of limits in service/limits.md, read from the code that enforces them."""
 
 import re
 
@@ -27,73 +27,65 @@ def bytes_of(count: float) -> str:
     return f"{count / 1e6:g} MB" if count >= 1e6 else f"{count:,} bytes"  # noqa: PLR2004
 
 
-LIMITS = (  # what is limited, to how much, and what is beyond
-    ("headers of a request", f"{bytes_of(MAX_HEADER_BYTES)}, {Phase.HEADERS.value:g} s", "the connection is closed"),
-    ("the body of a request to the API", bytes_of(bodies.MAX_BODY_BYTES), "413"),
-    ("a body on its way", f"{Phase.BODY.value:g} s", "the connection is closed"),
-    ("events of one request", f"{bodies.MAX_EVENTS:,}", "422"),
-    ("entrants of an event, also of an uploaded one", f"{bodies.MAX_ENTRIES:,}", "422"),
-    ("objects within objects of JSON, keys of one", f"{json.MAX_DEPTH}, {json.MAX_KEYS:,}", "422"),
-    ("a name as it is sent, and as it is kept", f"{json.MAX_SENT_CHARACTERS:,}, 200 characters", "422"),
+LIMITS = (  # the thing, its limit, and what happens beyond it
+    ("headers of a request", f"{bytes_of(MAX_HEADER_BYTES)}, {Phase.HEADERS.value:g} s", "connection closed"),
+    ("body of an API request", bytes_of(bodies.MAX_BODY_BYTES), "413"),
+    ("time to send a body", f"{Phase.BODY.value:g} s", "connection closed"),
+    ("events per request", f"{bodies.MAX_EVENTS:,}", "422"),
+    ("entrants per event", f"{bodies.MAX_ENTRIES:,}", "422"),
+    ("nesting of JSON, keys per object", f"{json.MAX_DEPTH}, {json.MAX_KEYS:,}", "422"),
+    ("length of a name: as sent, as stored", f"{json.MAX_SENT_CHARACTERS:,}, 200 characters", "422"),
     (
-        "a reason, a title or contact of a ladder",
+        "length of a reason, of a pool's title or contact",
         f"{log.MAX_CHARACTERS}, {pools.MAX_CONTACT_CHARACTERS} characters",
         "422",
     ),
     (
-        "entrants of an event of which it is worked out what would have been",
-        f"{MOST_IMAGINED:,} where each pair is compared",
-        "422; left out of the page",
+        'entrants of an event with a "what if", in systems that compare each pair',
+        f"{MOST_IMAGINED:,}",
+        "422; missing on the page",
     ),
-    ("events of a ladder that wait to be stored", f"{dependencies.MAX_WAITING_EVENTS:,}", "503, `Retry-After`"),
-    ("events that are rated again at once", f"{SHORT_EVENTS:,}", "worked out beside the ladder's other results"),
-    ("players to predict, through the API", f"{bodies.MAX_PREDICTED}", "422"),
-    ("players to predict, on the page", f"{MOST_ENTRANTS}", "the first of them are predicted"),
-    (
-        "players of a race in a table of stakes, and without a key",
-        f"{MOST_STARTERS}, {MOST_KEYLESS}",
-        "422",
-    ),
-    ("requests that wait for such tables, and how long", f"{MOST_WAITING}, {WAITING_S:g} s", "503, `Retry-After`"),
+    ("events of a pool waiting to be stored", f"{dependencies.MAX_WAITING_EVENTS:,}", "503, `Retry-After`"),
+    ("events recalculated in one step", f"{SHORT_EVENTS:,}", "recalculated beside the pool's other work"),
+    ("players of a prediction in the API", f"{bodies.MAX_PREDICTED}", "422"),
+    ("players of a prediction on the page", f"{MOST_ENTRANTS}", "only the first are predicted"),
+    ("players of a table of stakes: with a key, without", f"{MOST_STARTERS}, {MOST_KEYLESS}", "422"),
+    ("requests waiting for such tables, and how long", f"{MOST_WAITING}, {WAITING_S:g} s", "503, `Retry-After`"),
     ("tickets of matchmaking", f"{bodies.MAX_TICKETS:,}", "422"),
-    ("meetings of two that are listed", f"{MAX_MEETINGS:,}", "counted, and the newest listed"),
-    ("connections", f"{MAX_CONNECTIONS:,}", "who has waited longest makes room"),
-    ("streams, and those without a key", f"{watchers.MAX_LISTENERS:,}, {watchers.MAX_KEYLESS_LISTENERS}", "503"),
+    ("events listed in a comparison of two players", f"{MAX_MEETINGS:,}", "the newest are listed"),
+    ("connections", f"{MAX_CONNECTIONS:,}", "the longest waiting one is closed"),
+    ("streams, streams without a key", f"{watchers.MAX_LISTENERS:,}, {watchers.MAX_KEYLESS_LISTENERS}", "503"),
     (
-        "refused requests of an address",
-        f"{keys.REFUSED_BURST:g}, then {keys.REFUSED_PER_S:g} a second",
+        "rejected requests of an address",
+        f"{keys.REFUSED_BURST:g}, then {keys.REFUSED_PER_S:g} per second",
         "429, `Retry-After`",
     ),
-    ("a form that is URL-encoded", bytes_of(MAX_FORM_BYTES), "413"),
-    ("an uploaded file", bytes_of(reading.MAX_UPLOAD_BYTES), "413"),
+    ("URL-encoded form", bytes_of(MAX_FORM_BYTES), "413"),
+    ("uploaded file", bytes_of(reading.MAX_UPLOAD_BYTES), "413"),
     (
-        "one that is compressed, and what it becomes",
-        f"{bytes_of(reading.MAX_COMPRESSED_BYTES)}, {MAX_EXPANSION} times its size",
+        "compressed upload, and its growth when unpacked",
+        f"{bytes_of(reading.MAX_COMPRESSED_BYTES)}, {MAX_EXPANSION} times",
         "422",
     ),
     (
-        "files and changes between two forms: time, size for one key, size for all (compressed)",
+        "files waiting for your confirmation: time, size per key, total size",
         f"{WAITS_US // 3_600_000_000} hour, {bytes_of(MOST_BYTES // LEAST_SHARES)}, {bytes_of(MOST_BYTES)}",
-        "404; the key's oldest go first",
+        "404; the key's oldest file is dropped",
     ),
+    ("uploads of a key waiting to be read, and how long", f"1, {uploads.WAITING_S:g} s", "503, `Retry-After`"),
+    ("rows of an upload, columns of any file", f"{reading.MAX_ROWS:,}, {MAX_COLUMNS:,}", "422"),
     (
-        "uploaded files of one key that wait to be read, and how long",
-        f"1, {uploads.WAITING_S:g} s",
-        "503, `Retry-After`",
-    ),
-    ("rows of an uploaded file, columns of any", f"{reading.MAX_ROWS:,}, {MAX_COLUMNS:,}", "422"),
-    (
-        "reading an uploaded file",
-        f"{uploads.READING_S:g} s ({uploads.WAITING_S:g} s if others wait), {bytes_of(uploads.MAX_RESIDENT)} of memory",
+        "time and memory to read an upload",
+        f"{uploads.READING_S:g} s ({uploads.WAITING_S:g} s if others wait), {bytes_of(uploads.MAX_RESIDENT)}",
         "422",
     ),
-    ("a delivery to a webhook", f"{webhooks.EXCHANGE_S:g} s", "it has failed, and is tried again"),
+    ("answer to a webhook delivery", f"{webhooks.EXCHANGE_S:g} s", "tried again later"),
 )
 
 
 def with_limits(text: str) -> str:
-    """A page with the table between its marks."""
+    """Return a page with the table between its marks."""
     begin, end = MARKS
-    rows = [f"| {what} | {limit} | {beyond} |" for what, limit, beyond in LIMITS]
+    rows = [f"| {thing} | {limit} | {beyond} |" for thing, limit, beyond in LIMITS]
     table = "\n".join([begin, "| limit | at most | beyond |", "|---|---|---|", *rows, end])
     return re.sub(f"{begin}.*{end}", lambda _: table, text, flags=re.DOTALL)

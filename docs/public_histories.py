@@ -1,4 +1,4 @@
-"""The public histories that docs/comparison.md judges systems on; the results are other people's, see the page."""
+"""The public histories of docs/comparison.md. The results are other people's and not part of this repository."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,6 +11,7 @@ from podium.engine.system import System
 from podium.systems import find
 
 SELF_TUNING = "podium"
+HEATS_APART = "speedway"  # a history of events with many heats, judged once more with each heat as an event
 OTHER_COLUMNS = ("team_name",)  # in a file, but in no results table
 
 
@@ -31,13 +32,6 @@ class History(NamedTuple):
     def system(self, name: str) -> System:
         """A system with its defaults; `podium` with what is shared here."""
         return find(name)(**(self.settings if name == SELF_TUNING else {}))
-
-    @property
-    def past(self) -> str:
-        """The training part, in words."""
-        if self.train_until.endswith("%"):
-            return f"the first {self.train_until} of the events"
-        return f"the events until {self.train_until}"
 
 
 HISTORIES = {

@@ -1,14 +1,22 @@
-"""The pages of the reference that are read from the code: Python's public names, and the addresses of the service."""
+"""The reference: Python's public names, the commands, and the endpoints of the service, all from the code."""
 
 import inspect
+import json
+from collections import Counter
 from collections.abc import Iterator
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
+import typer
 from answers import openapi_document, type_of
 
 import podium
 import podium.sklearn
+from podium.cli.commands import build
+
+COMMON = 5  # commands with an option from which on it is described once for all
+HELP = "--help"
+OFTEN = 8  # endpoints with a parameter from which on it is described once for all
 
 NAMES_OF = {  # the names that a group has; every other one is under the last title
     "Rating": (
@@ -45,7 +53,7 @@ NAMES_OF = {  # the names that a group has; every other one is under the last ti
 
 
 def python_page() -> str:
-    """Every public name, for Sphinx to describe: `podium` is lazy, so that `automodule` would find none of them."""
+    """Return a directive for every public name; `podium` is lazy, so Sphinx' `automodule` would find no names."""
     grouped = {name for names in NAMES_OF.values() for name in names}
     lines = ["# Python", "", "Everything in `podium.__all__`, and the classifier for scikit-learn.", ""]
     for title, names in NAMES_OF.items():
@@ -56,7 +64,7 @@ def python_page() -> str:
 
 
 def directive(module: ModuleType, name: str, members: str = "") -> list[str]:
-    """What has a name described, and of a class these members; all that are public where none are named."""
+    """Return the directive that describes a name and, for a class, these members [default: all public ones]."""
     described = getattr(module, name)
     if not inspect.isclass(described):
         kind, options = "autofunction", []
@@ -69,125 +77,165 @@ def directive(module: ModuleType, name: str, members: str = "") -> list[str]:
     return ["```{eval-rst}", f".. {kind}:: {module.__name__}.{name}", *(f"   {each}" for each in options), "```", ""]
 
 
+class Command(NamedTuple):
+    """A command as its help shows it."""
+
+    usage: str
+    help: str
+    options: list[tuple[str, str]]
+    examples: tuple[str, ...]
+
+
+def command_page() -> str:
+    """Return the help of every command, with options that many commands share described once."""
+    known = commands()
+    count = Counter(option for command in known for option in command.options)
+    common = [option for option, times in count.most_common() if times >= COMMON]
+    lines = [
+        "# Commands",
+        "",
+        "`podium COMMAND --help` shows these texts in the terminal.",
+        "",
+        "## Common options",
+        "",
+        "Many commands share these options and arguments. Below, each command lists the ones that it has after “Also”.",
+        "",
+        *option_lines(common),
+        "",
+    ]
+    for command in known:
+        own = [option for option in command.options if option not in common]
+        shared = [f"`{name}`" for name, _ in common if name in dict(command.options) and name not in dict(own)]
+        lines += [f"## {command.usage.partition(' [')[0].partition(' {')[0]}", "", f"    {command.usage}", ""]
+        lines += [command.help, "", *option_lines(own), *[""] * bool(own)]
+        lines += [f"Also: {', '.join(shared)}", ""] if shared else []
+        lines += [*(f"    {example}" for example in command.examples), ""] if command.examples else []
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def option_lines(options: list[tuple[str, str]]) -> list[str]:
+    """Return options as a list in Markdown."""
+    return [f"- `{name}`: {text}" for name, text in options]
+
+
+def commands() -> list[Command]:
+    """Return every command, each group before its members."""
+
+    def below(command: Any, words: str) -> Iterator[Command]:
+        context = type(command).context_class(command, info_name=words)
+        usage = " ".join((words, *command.collect_usage_pieces(context)))
+        text = "\n\n".join(" ".join(part.split()) for part in (command.help or "").split("\n\n"))
+        records = filter(None, (each.get_help_record(context) for each in command.get_params(context)))
+        options = [(name, " ".join(meaning.split())) for name, meaning in records if name != HELP]
+        yield Command(usage, text, options, getattr(command.callback, "examples", ()))
+        for name, each in getattr(command, "commands", {}).items():
+            yield from below(each, f"{words} {name}")
+
+    return list(below(typer.main.get_command(build()), "podium"))
+
+
 def http_page() -> str:
-    """Every address of the service, from its OpenAPI document."""
+    """Return every endpoint of the service, with an example, from its OpenAPI document."""
     document = openapi_document()
     operations = [
         (method.upper(), path, operation)
         for path, methods in document["paths"].items()
         for method, operation in methods.items()
     ]
-    refusals = common_refusals([operation for _, _, operation in operations])
+    parameters = Counter(
+        (each["name"], in_a_cell(each.get("description", "")))
+        for _, _, operation in operations
+        for each in operation.get("parameters", ())
+    )
+    common = [parameter for parameter, times in parameters.most_common() if times >= OFTEN]
     lines = [
-        "# HTTP",
+        "# HTTP API",
         "",
-        "The addresses of `podium serve`, from the document that it serves at `/api/openapi.json`; `/api/docs` has",
-        "them with examples. Requests have `Authorization: Bearer KEY`, bodies are JSON.",
-        "",
-        "Most of them may also answer:",
+        "The endpoints of `podium serve`. A running service describes every field at `/api/docs`, and code generators",
+        "can read `/api/openapi.json`. Send a key as `Authorization: Bearer KEY`. Reads of public pools need no key.",
+        "Bodies are JSON.",
         "",
         "| status | meaning |",
         "|---|---|",
-        *(f"| {status} | {in_a_cell(meaning)} |" for status, meaning in refusals.items()),
+        *(f"| {status} | {in_a_cell(meaning)} |" for status, meaning in refusals(operations)),
+        "",
+        "These parameters have the same meaning everywhere:",
+        "",
+        "| parameter | meaning |",
+        "|---|---|",
+        *(f"| `{name}` | {text} |" for name, text in common),
         "",
     ]
     for tag in dict.fromkeys(operation["tags"][0] for _, _, operation in operations):
         lines += [f"## {tag.capitalize()}", ""]
         for method, path, operation in operations:
             if operation["tags"][0] == tag:
-                lines += [*operation_lines(method, path, operation, refusals), ""]
-    lines += ["## What goes in and out", ""]
-    for name, schema in sorted(document["components"]["schemas"].items()):
-        if "properties" in schema:
-            lines += [*schema_lines(name, schema), ""]
+                lines += [*operation_lines(method, path, operation, common, document), ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
-def common_refusals(operations: list[dict[str, Any]]) -> dict[str, str]:
-    """The refusals of most operations: status and meaning, which is the same in each."""
-    every = [dict(refusals_of(operation)) for operation in operations]
-    meanings = {status: meaning for each in every for status, meaning in each.items()}
-    return {
-        status: meaning
-        for status, meaning in sorted(meanings.items())
-        if sum(each.get(status) == meaning for each in every) > len(every) / 2
-    }
+def refusals(operations: list[tuple[str, str, dict[str, Any]]]) -> list[tuple[str, str]]:
+    """Return each status of an error with the meaning that most endpoints give it."""
+    meanings: dict[str, Counter[str]] = {}
+    for _, _, operation in operations:
+        for status, answer in operation["responses"].items():
+            if not status.startswith("2"):
+                meanings.setdefault(status, Counter())[answer["description"]] += 1
+    return [(status, found.most_common(1)[0][0]) for status, found in sorted(meanings.items())]
 
 
-def refusals_of(operation: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Every refusal: status and meaning."""
-    for status, answer in operation["responses"].items():
-        if not status.startswith("2"):
-            yield status, answer["description"]
-
-
-def operation_lines(method: str, path: str, operation: dict[str, Any], refusals: dict[str, str]) -> Iterator[str]:
-    """What an operation does, takes and answers."""
+def operation_lines(
+    method: str, path: str, operation: dict[str, Any], common: list[tuple[str, str]], document: dict[str, Any]
+) -> Iterator[str]:
+    """Yield the purpose, the example, the parameters and the answer of an endpoint."""
     yield f"### `{method} {path}`"
     yield ""
     yield in_a_cell(operation.get("description", operation["summary"]))
     yield ""
-    parameters = operation.get("parameters", [])
-    body = operation.get("requestBody")
-    if body:
-        kinds = ", ".join(linked(content["schema"]) for content in body["content"].values())
-        yield f"Body: {kinds}{'' if body.get('required') else ', or none'}."
-        yield ""
-    if parameters:
-        yield "| parameter | in | type | default | meaning |"
-        yield "|---|---|---|---|---|"
-        for each in parameters:
-            schema = each["schema"]
-            default = "required" if each["required"] else shown(schema.get("default"))
-            meaning = in_a_cell(each.get("description", ""))
-            yield f"| `{each['name']}` | {each['in']} | {linked(schema)} | {default} | {meaning} |"
-        yield ""
-    yield "| status | answer |"
-    yield "|---|---|"
-    for status, answer in sorted(operation["responses"].items()):
-        if status.startswith("2"):
-            contents = answer.get("content", {})
-            kinds = [linked(each["schema"]) if each.get("schema") else f"`{kind}`" for kind, each in contents.items()]
-            yield f"| {status} | {', '.join(kinds) or 'nothing'} |"
-        elif refusals.get(status) != answer["description"]:
-            yield f"| {status} | {answer['description']} |"
-
-
-def schema_lines(name: str, schema: dict[str, Any]) -> Iterator[str]:
-    """The fields of a body."""
-    yield f"### {name}"
+    parameters = [
+        (each["name"], in_a_cell(each.get("description", "")), each) for each in operation.get("parameters", ())
+    ]
+    yield f"    {method} {example_address(path, operation.get('parameters', ()))}"
+    if body := example_body(operation, document):
+        yield f"    {body}"
     yield ""
-    if schema.get("description"):
-        yield in_a_cell(schema["description"])
-        yield ""
-    yield "| field | type | default | meaning |"
-    yield "|---|---|---|---|"
-    for field, each in schema["properties"].items():
-        default = "required" if field in schema.get("required", ()) else shown(each.get("default"))
-        yield f"| `{field}` | {linked(each)} | {default} | {in_a_cell(each.get('description', ''))} |"
+    beside = [(name, text) for name, text, each in parameters if each["in"] != "path"]
+    yield from (f"- `{name}`: {text}" for name, text in beside if (name, text) not in common)
+    shared = ", ".join(f"`{name}`" for name, text in beside if (name, text) in common)
+    successes = (each for status, each in operation["responses"].items() if status[0] == "2")
+    answers = sorted({shown(content) for each in successes for content in each.get("content", {}).items()})
+    yield f"- Answer: {', '.join(answers) or 'none'}." + f" Also: {shared}." * bool(shared)
 
 
-def linked(schema: dict[str, Any]) -> str:
-    """A type, with a link where it is described below."""
-    if "$ref" in schema:
-        name = type_of(schema)
-        return f"[{name}](#{name.lower()})"
-    if "anyOf" in schema:
-        return " or ".join(linked(each) for each in schema["anyOf"])
+def example_address(path: str, parameters: Any) -> str:
+    """Return an endpoint's address with the examples of its parameters in place."""
+    for each in parameters:
+        if each["in"] == "path":
+            examples = each["schema"].get("examples") or each["schema"].get("enum") or [each["name"]]
+            path = path.replace(f"{{{each['name']}}}", str(examples[0]))
+    return path
+
+
+def example_body(operation: dict[str, Any], document: dict[str, Any]) -> str:
+    """Return the example of an endpoint's body, if it has one."""
+    for content in operation.get("requestBody", {}).get("content", {}).values():
+        kinds = content.get("schema", {})
+        for kind in kinds.get("anyOf", [kinds]):
+            if "$ref" in kind:
+                for example in document["components"]["schemas"][type_of(kind)].get("examples", ()):
+                    return json.dumps(example, ensure_ascii=False)
+    return ""
+
+
+def shown(content: tuple[str, dict[str, Any]]) -> str:
+    """Return the kind of an answer: its schema, or its media type."""
+    kind, details = content
+    schema = details.get("schema") or {}
     if schema.get("type") == "array":
-        return f"list of {linked(schema.get('items', {}))}"
-    if "enum" in schema:
-        return ", ".join(f"`{each}`" for each in schema["enum"])
-    if "const" in schema:
-        return f"`{schema['const']}`"
-    return {"null": "nothing"}.get(schema.get("type", ""), schema.get("format") or schema.get("type") or "anything")
-
-
-def shown(default: object) -> str:
-    """A default in a cell."""
-    return "" if default is None else f"`{default}`"
+        return f"list of `{type_of(schema['items'])}`"
+    return f"`{type_of(schema)}`" if "$ref" in schema else f"`{kind}`"
 
 
 def in_a_cell(text: str) -> str:
-    """A text on one line, whose bars part no cells."""
+    """Return a text on one line, with bars escaped for a table."""
     return " ".join(text.split()).replace("|", "\\|")

@@ -1,4 +1,7 @@
-"""Write docs/self-tuning.md, what `podium` owes to its parts and what upsets it: `make self-tuning DATA=folder`."""
+"""Write docs/data/self-tuning-*.csv, the effect of each part of `podium` and hard cases: `make self-tuning`.
+
+`make docs` then writes the summary in docs/comparison.md.
+"""
 
 import math
 import sys
@@ -9,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 import polars as pl
+from compare import write_table
 from hard_cases import (
     START,
     YoungPool,
@@ -20,10 +24,8 @@ from hard_cases import (
     with_rows,
     young_season,
 )
-from learnt_factor import factors_of_pairs, factors_of_wins
 from public_histories import HISTORIES
 from tuned import later_events, later_heats, log_loss
-from wider_evidence import wider_evidence
 
 import podium
 from podium.analysis.audit import audit
@@ -133,13 +135,12 @@ def load(folder: Path, unread: str = "") -> list[Judged]:
     return judged
 
 
-def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> list[str]:
-    """A table in Markdown."""
-    words = list(head)
-    return [f"| {' | '.join(words)} |", "|---" * len(words) + "|", *(f"| {' | '.join(row)} |" for row in rows)]
+def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> list[list[str]]:
+    """Return a table as rows, the head first."""
+    return [list(head), *(list(row) for row in rows)]
 
 
-def parts(histories: list[Judged], folder: Path) -> list[str]:
+def parts(histories: list[Judged], folder: Path) -> list[list[str]]:
     """What each part is worth: the log loss without it, less the whole's."""
     whole = [each.loss(WHOLE) for each in histories]
     rows = [["nothing", *(f"{loss:.4f}" for loss in whole)]]
@@ -153,14 +154,14 @@ def changes(histories: list[Judged], whole: list[float], variant: Variant) -> li
     return [f"{each.loss(variant) - loss:+.4f}" for each, loss in zip(histories, whole, strict=True)]
 
 
-def other_starts(histories: list[Judged]) -> list[str]:
+def other_starts(histories: list[Judged]) -> list[list[str]]:
     """What other starts change."""
     whole = [each.loss(WHOLE) for each in histories]
     rows = [[each.title, *changes(histories, whole, each)] for each in starts()]
     return table(["start", *(each.title for each in histories)], rows)
 
 
-def young_pools() -> list[str]:
+def young_pools() -> list[list[str]]:
     """Pools in which all are new at once: the log loss less that of the parameters that drew them."""
     cases = {
         "fields of 4": YoungPool(field=4),
@@ -185,7 +186,7 @@ def young_gap(seed: int, pool: YoungPool) -> float:
     return loss_of(events, selection, WHOLE) - loss_of(events, selection, truth)
 
 
-def upsets(folder: Path) -> list[str]:
+def upsets(folder: Path) -> list[list[str]]:
     """What each hard case does to others, and to the ratings."""
     young = [rigged_season(300, "midway"), rigged_season(0, "from its first day on")]
     rows = [rigged_tennis(folder), *young, constant_guest(), *small_cases()]
@@ -260,7 +261,7 @@ def small_cases() -> list[list[str]]:
     return [[title, verdict(rated) + more, "", ""] for title, (rated, more) in cases.items()]
 
 
-def moves(histories: list[Judged]) -> list[str]:
+def moves(histories: list[Judged]) -> list[list[str]]:
     """The largest move of one event in each history, and in matches of ten against ten."""
     rated = [(each.title, podium.rate(each.events.results, each.system)) for each in histories]
     rated.append(
@@ -293,24 +294,19 @@ def verdict(rated: podium.Rated) -> str:
     return f"{ratings.min():.0f} to {ratings.max():.0f}" if ratings.is_finite().all() else "not finite"
 
 
-def page(folder: Path) -> str:
-    """The page."""
+def main(folder: Path) -> None:
+    """Write every table."""
     histories = load(folder)
-    text = Path(__file__).with_name("self-tuning.md.in").read_text(encoding="utf-8")
-    facts = {
+    tables = {
         "parts": parts(histories, folder),
         "starts": other_starts(histories),
-        "young": young_pools(),
-        "upsets": upsets(folder),
-        "moves": moves(histories),
-        "pairs": factors_of_pairs(folder),
-        "wins": factors_of_wins(folder),
-        "wider": wider_evidence(folder),
+        "young-pools": young_pools(),
+        "hard-cases": upsets(folder),
+        "largest-moves": moves(histories),
     }
-    for name, lines in facts.items():
-        text = text.replace(f"{{{{ {name} }}}}", "\n".join(lines))
-    return text
+    for name, (head, *rows) in tables.items():
+        write_table(f"self-tuning-{name}.csv", head, rows)
 
 
 if __name__ == "__main__":
-    Path(__file__).with_name("self-tuning.md").write_text(page(Path(sys.argv[1])), encoding="utf-8")
+    main(Path(sys.argv[1]))

@@ -1,4 +1,4 @@
-"""Systems with the parameters of docs/tuned.toml, and what is left of `podium`'s lead over each on the later part."""
+"""Systems with the parameters of docs/tuned.toml, and the lead of `podium` over each on the later part."""
 
 import tomllib
 from pathlib import Path
@@ -21,7 +21,6 @@ from podium.ledger.pair_predictions import held_heats
 from podium.systems import find, names
 
 FILE = Path(__file__).with_name("tuned.toml")
-WITH_MODES = {"atp": {"modes": "clay/grass/hard"}}  # histories whose events have modes
 Settings = dict[str, Any]
 
 
@@ -64,46 +63,26 @@ def log_loss(table: pl.DataFrame) -> float:
     return float(table["log_loss"].sum() / table["pairs"].sum())
 
 
-def against_tuned(results: podium.Results, key: str) -> list[str]:
-    """The lines that set `podium`, untuned, beside every other system tuned on the training part."""
+def against_tuned(results: podium.Results, key: str) -> list[list[str]]:
+    """Return a row for each tuned system, the best first, with `podium`'s lead on the later part."""
     history = HISTORIES[key]
     later = later_events(results, history.train_until)
     own = judge_later(results, history.system(SELF_TUNING), later)
-    rows = [other_row(results, later, own, name, settings) for name, settings in stored()[key].items()]
-    rows.sort()
-    lines = [
-        "### Beside the tuned",
-        "",
-        f"Every other system's parameters are searched on {history.past} ({history.trials} trials); all are judged",
-        f"on the later ones. There `{SELF_TUNING}`, for which nothing is searched, has a log loss of",
-        f"{log_loss(own):.4f}.",
-    ]
-    if key in WITH_MODES:
-        modes = judge_later(results, find(SELF_TUNING)(**WITH_MODES[key]), later)
-        lines.append(
-            f"With `modes={WITH_MODES[key]['modes']}` it has {log_loss(modes):.4f}, {gap(modes, own)} of that without."
-        )
-    lines += ["", "| system | defaults | tuned | podium less tuned |", "|---|---|---|---|"]
-    return lines + [text for _, text in rows]
+    rows = []
+    for name, settings in stored()[key].items():
+        try:
+            untuned = f"{log_loss(judge_later(results, find(name)(), later)):.4f}"
+        except NotFiniteError:
+            untuned = ""
+        table = judge_later(results, tuned_system(name, settings), later)
+        rows.append([name, untuned, f"{log_loss(table):.4f}", f"{log_loss(own):.4f}", *gap(own, table)])
+    return sorted(rows, key=lambda row: row[2])
 
 
-def other_row(
-    results: podium.Results, later: pl.Series, own: pl.DataFrame, name: str, settings: Settings
-) -> tuple[float, str]:
-    """A system's tuned log loss, and its row."""
-    try:
-        untuned = f"{log_loss(judge_later(results, find(name)(), later)):.4f}"
-    except NotFiniteError:
-        untuned = "none"
-    table = judge_later(results, tuned_system(name, settings), later)
-    loss = log_loss(table)
-    return loss, f"| {name} | {untuned} | {loss:.4f} | {gap(own, table)} |"
-
-
-def gap(table: pl.DataFrame, first: pl.DataFrame) -> str:
-    """The log loss less another's, with its interval."""
+def gap(table: pl.DataFrame, first: pl.DataFrame) -> list[str]:
+    """Return the log loss less another's, and the ends of its interval."""
     less = interval(losses_of_both(table, first, "pair").sort("event_id").drop("event_id").to_numpy())
-    return f"{less['log_loss']:+.4f} ({less['low']:+.4f} to {less['high']:+.4f})"
+    return [f"{less[key]:.4f}" for key in ("log_loss", "low", "high")]
 
 
 def tunable(results: podium.Results) -> list[str]:

@@ -125,7 +125,7 @@ def entrants(count):
 
 
 def test_what_is_beyond_a_limit_is_refused_and_what_is_at_it_is_not(store):
-    """As the table of limits in docs/service.md has them."""
+    """As the table of limits in docs/service/limits.md has them."""
     when = {"started_at": "2025-01-01T00:00:00Z"}
     one = {"events": [event(number, "ab") for number in range(MAX_EVENTS)]}
     assert Batch.model_validate(one)

@@ -45,7 +45,7 @@ def learnt(store, pool="main"):
         return []
     rated = np.flatnonzero(np.diff(snapshot.events.order.part("stop"), prepend=0) > 0)
     is_season = snapshot.events.columns.at("status", snapshot.events.order.at("uid", rated)) == SEASON
-    return [each.astype("<f8").tobytes() for each in snapshot.learnt.at("state", rated[~is_season])]
+    return [each.astype("<f8").tobytes() for each in snapshot.learnt.at(rated[~is_season])]
 
 
 def statuses(store, pool="main"):

@@ -10,6 +10,7 @@ from podium.pool.columns import Columns
 from podium.pool.contents import Contents
 from podium.pool.snapshot import EVENT_TYPES, FIXTURE_TYPES, MATCH_TYPES, REASONS, SEASON, STATUSES, empty
 from podium.pool.standings import BY_ENTRY
+from podium.pool.states import States
 from podium.pool.texts import Texts
 from podium.store import following, kept
 
@@ -41,7 +42,7 @@ def differences(store, name, snapshot):
             found.append(what)
     expected, ledger = ledger_of(replayed), ledger_of(snapshot)
     found += [name for name in COLUMNS if np.asarray(ledger[name]).tobytes() != np.asarray(expected[name]).tobytes()]
-    if snapshot.learnt.part("state").tobytes() != replayed.learnt.part("state").tobytes():
+    if snapshot.learnt.part().tobytes() != replayed.learnt.part().tobytes():
         found.append("what the system has learnt of the pool")
     return [*found, *chain_faults(snapshot), *standings_faults(snapshot)]
 
@@ -127,6 +128,8 @@ def contents_of(item):
     if isinstance(item, Columns):
         columns = {name: item.part(name) for name in item._types}
         return {name: (each.dtype, each.shape, each.tobytes()) for name, each in columns.items()}
+    if isinstance(item, States):
+        return item.part().shape, item.part().tobytes()
     if isinstance(item, Texts):
         return [(item[number], item.find(item[number])) for number in range(item.size)]
     if isinstance(item, Contents):

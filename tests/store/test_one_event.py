@@ -73,7 +73,7 @@ def bits(snapshot):
     columns |= {f"row {name}": rows.part(name) for name in (*ROW_TYPES, "state")}
     columns["newest"] = np.trim_zeros(snapshot.newest.part("row") + 1, "b")  # without slots that had a row once
     if snapshot.pool.system.pool_fields:
-        columns["learnt"] = snapshot.learnt.part("state")
+        columns["learnt"] = snapshot.learnt.part()
     return {name: (column.dtype, column.shape, column.tobytes()) for name, column in columns.items()}
 
 

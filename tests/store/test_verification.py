@@ -180,8 +180,9 @@ def test_what_a_held_snapshot_has_learnt_is_compared(filled_store):
 
         def change(true):
             position = true.events.event_of(true.events.find("e1")).position
-            state = np.nextafter(true.learnt.value("state", position), np.inf)
-            return replace(true, learnt=true.learnt.updated(np.array([position]), {"state": state[None]}))
+            states = true.learnt.part(position)
+            states[0] = np.nextafter(states[0], np.inf)
+            return replace(true, learnt=true.learnt.replaced_from(position, [states]))
 
         hold(store, change)
         assert store.verify() == ["main: what the system has learnt of the pool differs"]

@@ -210,8 +210,8 @@ class Moves:
             return 0
         rekeyed = {*self._rekeyed.tolist()}
         uids = [uid for uid in uids if uid not in rekeyed]
-        was = before.learnt.at("state", np.array([old[uid] for uid in uids]))
-        now = after.learnt.at("state", np.array([new[uid] for uid in uids]))
+        was = before.learnt.at(np.array([old[uid] for uid in uids]))
+        now = after.learnt.at(np.array([new[uid] for uid in uids]))
         if was.shape != now.shape:  # another system
             return len(uids)
         return int((was.view(np.int64) != now.view(np.int64)).any(axis=1).sum())

@@ -252,9 +252,7 @@ def assembled(base: Snapshot, after: Snapshot, ratings: Ratings) -> Snapshot:
         uids, codes = np.array([*ratings.statuses]), np.array([*ratings.statuses.values()])
         cells = {"status": codes[:, 0], "reason": codes[:, 1]}
         events = replace(events, columns=events.columns.updated(uids, cells))
-    learnt = base.learnt
-    if after.pool.system.pool_fields:
-        learnt = learnt.replaced_from(position, {"state": np.concatenate(ratings.learnt)})
+    learnt = base.learnt.replaced_from(position, ratings.learnt) if ratings.learnt else base.learnt
     return replace(after, events=events, rows=base.rows.replaced_from(first_row, columns), newest=newest, learnt=learnt)
 
 

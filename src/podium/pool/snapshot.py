@@ -14,6 +14,7 @@ from podium.log.pools import OrderKey, Pool
 from podium.pool.columns import NONE, Array, Columns, Part, bisected
 from podium.pool.contents import Contents
 from podium.pool.standings import Standings
+from podium.pool.states import States
 from podium.pool.texts import Texts
 
 FEW_EVENTS = 32  # up to which positions are searched one by one
@@ -218,7 +219,7 @@ class Snapshot:
     contents: Contents
     rows: Columns  # the ledger, in the order of rating: `ROW_TYPES` and `state`
     newest: Columns  # by slot: `row`, the newest of the slot
-    learnt: Columns  # by position: `state`, what the system has learnt of the pool after it
+    learnt: States  # what the system has learnt of the pool after each event
     direct_merges: Mapping[int, int | None] = field(default_factory=dict)  # as they were logged, by number
     merged: Mapping[int, int] = field(default_factory=dict)  # the number each merged account plays on as
     carried: Carried = CARRIED_NOTHING
@@ -252,8 +253,7 @@ class Snapshot:
         """Return what the system had learnt of the pool before a position, (1, fields)."""
         if not position or not self.pool.system.pool_fields:
             return new_pools(self.pool.system, 1)
-        state: Array = self.learnt.value("state", position - 1)
-        return state[None].copy()
+        return self.learnt.part(position - 1, position)
 
     def system_at(self, position: int) -> System:
         """Return the system with what it had learnt of the pool before a position."""
@@ -365,7 +365,7 @@ def empty(pool: Pool) -> Snapshot:
     matches, fixtures = (IdTable(Texts(), Columns(each)) for each in (MATCH_TYPES, FIXTURE_TYPES))
     events = Events(Texts(), Columns(EVENT_TYPES), Columns(POSITION_TYPES), {}, matches, fixtures)
     blank = Snapshot(
-        pool, 0, events, Contents(), Columns({}), Columns({"row": np.int32}), Columns({}),
+        pool, 0, events, Contents(), Columns({}), Columns({"row": np.int32}), States(0),
     )  # fmt: skip
     return without_ratings(blank, pool)
 
@@ -374,13 +374,11 @@ def without_ratings(snapshot: Snapshot, pool: Pool) -> Snapshot:
     """Return a snapshot with the columns that a pool's system needs, and no ledger."""
     system = pool.system
     rows = Columns({**ROW_TYPES, "state": (np.float64, (len(system.state_type._fields),))})
-    learnt = Columns({"state": (np.float64, (system.pool_fields,))})
-    return replace(
-        snapshot, pool=pool, rows=rows, newest=Columns({"row": np.int32}), learnt=learnt, carried=CARRIED_NOTHING
-    )
+    newest, learnt = Columns({"row": np.int32}), States(system.pool_fields)
+    return replace(snapshot, pool=pool, rows=rows, newest=newest, learnt=learnt, carried=CARRIED_NOTHING)
 
 
-Table = Columns | Texts | Contents
+Table = Columns | States | Texts | Contents
 
 
 def tables_of(item: Any, path: str = "") -> Iterator[tuple[str, Table]]:

@@ -47,6 +47,7 @@ check:
 	$(TIMED) $(BIN)/ruff check .
 	$(TIMED) $(BIN)/mypy
 	$(TIMED) $(BIN)/lint-imports
+	$(TIMED) $(BIN)/python docs/check_words.py
 	$(TIMED) $(MAKE) test
 
 # The peers live in an environment of their own: one is licensed for no commerce, none is needed to use Podium.

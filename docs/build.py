@@ -5,7 +5,7 @@ A page named NAME.md.in is a text with placeholders. The pages of commands and o
 
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields
 from pathlib import Path
 
@@ -91,7 +91,6 @@ def system_page(page: str) -> str:
 
 def system_tables(systems: list[type[System]]) -> Iterator[str]:
     """Yield the parameters, the state and the rules of systems that share a page."""
-    several = len(systems) > 1
     yield from ("## Parameters", "", "| name | default | values | meaning |", "|---|---|---|---|")
     rows: dict[tuple[str, str, str, str], list[str]] = {}
     for system in systems:
@@ -104,23 +103,30 @@ def system_tables(systems: list[type[System]]) -> Iterator[str]:
         only = "" if len(owners) == len(systems) else f" ({', '.join(owners)})"
         yield f"| `{name}`{only} | {default} | {values} | {meaning} |"
     yield from ("", "## Facts", "", "| | |", "|---|---|")
-    for system in systems:
-        state = ", ".join(f"`{field}` {value:g}" for field, value in system().newcomer()._asdict().items())
-        yield f"| a newcomer{f' of `{system.name}`' if several else ''} | {state} |"
-    yield from grouped_rules(systems)
+    yield from grouped_facts(systems)
     yield "| a quit | [its cost](../results.md#what-a-quit-costs-in-each-system) |"
     yield f"| source | {'; '.join(dict.fromkeys(system.source.rstrip('.') for system in systems))} |"
 
 
-def grouped_rules(systems: list[type[System]]) -> Iterator[str]:
-    """Yield the effect of a margin and the weight of an event, with the systems' names if they differ."""
-    for title, name in (("winning margin", "margin"), ("weight of an event", "stakes")):
+def grouped_facts(systems: list[type[System]]) -> Iterator[str]:
+    """Yield a newcomer's state and the effect of margins and weights, with the systems' names if they differ."""
+    facts: dict[str, Callable[[type[System]], str]] = {
+        "a newcomer's state": state_of_newcomer,
+        "does the margin count?": lambda system: system.margin,
+        "weight of an event": lambda system: system.stakes,
+    }
+    for title, fact_of in facts.items():
         owners: dict[str, list[str]] = {}
         for system in systems:
-            owners.setdefault(getattr(system, name), []).append(f"`{system.name}`")
+            owners.setdefault(fact_of(system), []).append(f"`{system.name}`")
         for text, names_of in owners.items():
             only = f" ({', '.join(names_of)})" if len(owners) > 1 else ""
             yield f"| {title}{only} | {text} |"
+
+
+def state_of_newcomer(system: type[System]) -> str:
+    """Return the numbers that Podium stores for a player, as a newcomer has them."""
+    return ", ".join(f"`{field}` {value:g}" for field, value in system().newcomer()._asdict().items())
 
 
 def systems_index_page() -> str:

@@ -13,6 +13,26 @@ release = __version__
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "mathml"]
 exclude_patterns = ["*.in", "site", "decisions"]
 html_theme = "furo"
+html_logo = html_favicon = "../src/podium/pages/static/mark.svg"
+html_theme_options = {  # the colours of the service's pages, podium.css
+    "light_css_variables": {
+        "color-brand-primary": "oklch(.47 .19 283)",
+        "color-brand-content": "oklch(.47 .19 283)",
+        "color-brand-visited": "oklch(.47 .19 283)",
+        "color-background-primary": "oklch(.984 .003 285)",
+        "color-background-secondary": "oklch(.958 .006 285)",
+        "color-foreground-primary": "oklch(.23 .03 285)",
+        "font-stack": "system-ui, 'Segoe UI', Roboto, sans-serif",
+    },
+    "dark_css_variables": {
+        "color-brand-primary": "oklch(.775 .12 287)",
+        "color-brand-content": "oklch(.775 .12 287)",
+        "color-brand-visited": "oklch(.775 .12 287)",
+        "color-background-primary": "oklch(.178 .014 285)",
+        "color-background-secondary": "oklch(.218 .016 285)",
+        "color-foreground-primary": "oklch(.945 .008 285)",
+    },
+}
 html_title = f"Podium {release}"
 html_static_path = ["static"]
 html_css_files = ["site.css"]

@@ -16,6 +16,18 @@ from podium.cli.commands import build
 
 COMMON = 5  # commands with an option from which on it is described once for all
 HELP = "--help"
+INTRODUCTIONS = {  # by the tag of the endpoints
+    "pools": "A pool is one ranking with its rating system. New pools are private.",
+    "events": "Send results here, correct them, and ask why a rating moved. An `event_id` counts once in its pool.",
+    "pages": "The data behind the public pages: each answer has what one page shows.",
+    "matches": "Register a match when it starts. Players who are missing from its result have quit.",
+    "players": "A player's rating, rank and history, the leaderboard, and the names of players.",
+    "chances": "Predictions, comparisons of two players, and matchmaking.",
+    "fixtures": "Upcoming races. They change no rating; `stakes` shows what each place would bring.",
+    "seasons": "A new season moves every rating towards a newcomer's. The old leaderboard can still be read.",
+    "hindsight": "Smoothed ratings, which also use later results. Only pools of the system `podium` have them.",
+    "daily ranks": "Ranks at 00:00 UTC of each day.",
+}
 OFTEN = 8  # endpoints with a parameter from which on it is described once for all
 
 NAMES_OF = {  # the names that a group has; every other one is under the last title
@@ -155,6 +167,9 @@ def http_page() -> str:
         "can read `/api/openapi.json`. Send a key as `Authorization: Bearer KEY`. Reads of public pools need no key.",
         "Bodies are JSON.",
         "",
+        "Every answer about a pool has a header `Pool-Version`. Pass it as `since` to wait for a result that you sent.",
+        "The leaderboard carries an `ETag`; send it as `If-None-Match` to save traffic.",
+        "",
         "| status | meaning |",
         "|---|---|",
         *(f"| {status} | {in_a_cell(meaning)} |" for status, meaning in refusals(operations)),
@@ -168,6 +183,7 @@ def http_page() -> str:
     ]
     for tag in dict.fromkeys(operation["tags"][0] for _, _, operation in operations):
         lines += [f"## {tag.capitalize()}", ""]
+        lines += [INTRODUCTIONS[tag], ""] if tag in INTRODUCTIONS else []
         for method, path, operation in operations:
             if operation["tags"][0] == tag:
                 lines += [*operation_lines(method, path, operation, common, document), ""]

@@ -65,12 +65,12 @@ class Source:
         except (OSError, EOFError, RuntimeError, ValueError, zipfile.BadZipFile, zlib.error) as error:
             refuse_file(self.name, f"cannot be read ({getattr(error, 'strerror', None) or error})")
         if start.startswith(GZIP):
-            unwrapped = cast("BinaryIO", gzip.GzipFile(fileobj=stored))
+            parts = gzip_parts(stored)
         elif start == ZSTD:
-            unwrapped = cast("BinaryIO", io.BufferedReader(ZstdFrames(stored)))
+            parts = zstd_parts(stored)
         else:
             return stored
-        limited = Limited(unwrapped, stored, self.name, size * MAX_EXPANSION)
+        limited = Unpacked(parts, stored, self.name, size * MAX_EXPANSION)
         return cast("BinaryIO", io.BufferedReader(limited, CHUNK_BYTES))
 
     def content(self) -> bytes:
@@ -78,62 +78,53 @@ class Source:
             return stream.read()
 
 
-class Limited(io.RawIOBase):
-    def __init__(self, stream: BinaryIO, stored: BinaryIO, name: str, limit: int) -> None:
-        self.stream, self.stored, self.name, self.limit, self.count = stream, stored, name, limit, 0
+class Unpacked(io.RawIOBase):
+    """What a compressed file holds, of which its parts are read one after the other."""
+
+    def __init__(self, parts: Iterator[bytes], stored: BinaryIO, name: str, limit: int) -> None:
+        self.parts, self.stored, self.name, self.limit = parts, stored, name, limit
+        self.ready, self.count = b"", 0
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
         try:
-            part = self.stream.read(len(buffer))
+            self.ready = self.ready or next(filter(None, self.parts), b"")
         except (OSError, EOFError, zlib.error) as error:
             refuse_file(self.name, f"is compressed and damaged ({error})")
-        self.count += len(part)
+        count = min(len(buffer), len(self.ready))
+        buffer[:count], self.ready = self.ready[:count], self.ready[count:]
+        self.count += count
         if self.count > self.limit:
             refuse_file(self.name, f"expands to more than {MAX_EXPANSION} times its size; unpack it first")
-        buffer[: len(part)] = part
-        return len(part)
+        return count
 
     def close(self) -> None:
-        self.stream.close()
-        self.stored.close()  # which neither wrapper closes
+        self.stored.close()
         super().close()
 
 
-class ZstdFrames(io.RawIOBase):
-    """What all the frames of a Zstandard file hold; zstandard's own reader ends without a word where one is cut."""
+def gzip_parts(stored: BinaryIO) -> Iterator[bytes]:
+    unwrapped = gzip.GzipFile(fileobj=stored)
+    return iter(lambda: unwrapped.read1(CHUNK_BYTES), b"")
 
-    def __init__(self, stored: BinaryIO) -> None:
-        import zstandard  # noqa: PLC0415  (only where a file is so compressed)
 
-        self.stored, self.rest, self.ready = stored, b"", b""
-        self.new_frame = zstandard.ZstdDecompressor().decompressobj
-        self.frame: Any = None
-        self.error = zstandard.ZstdError
+def zstd_parts(stored: BinaryIO) -> Iterator[bytes]:
+    """The content of all frames; zstandard's own reader ends without a word where one is cut."""
+    import zstandard  # noqa: PLC0415  (only where a file is so compressed)
 
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        """How many bytes are read into a buffer; EOFError where the file ends within a frame, OSError where damaged."""
-        while not self.ready:
-            part = self.rest or self.stored.read(FRAME_PART_BYTES)
-            if not part:
-                if self.frame is not None:
-                    raise EOFError("the file ends within a frame")
-                return 0
-            self.frame = self.frame or self.new_frame()
-            try:
-                self.ready, self.rest = self.frame.decompress(part), b""
-            except self.error as error:
-                raise OSError(str(error)) from None
-            if self.frame.eof:
-                self.frame, self.rest = None, self.frame.unused_data
-        count = min(len(buffer), len(self.ready))
-        buffer[:count], self.ready = self.ready[:count], self.ready[count:]
-        return count
+    frame: Any = None
+    rest = b""
+    while part := rest or stored.read(FRAME_PART_BYTES):
+        frame = frame or zstandard.ZstdDecompressor().decompressobj()
+        try:
+            yield frame.decompress(part)
+        except zstandard.ZstdError as error:
+            raise OSError(str(error)) from None
+        rest, frame = (frame.unused_data, None) if frame.eof else (b"", frame)
+    if frame is not None:
+        raise EOFError("the file ends within a frame")
 
 
 def sources(path: str) -> list[Source]:
@@ -259,10 +250,10 @@ def strict_json(content: str, name: str, *, literal_numbers: bool = False, place
 
 
 def depth_exceeds(value: Any, limit: int) -> bool:
-    level = [value]
-    for _ in range(limit + 1):
-        inside = (each.values() if isinstance(each, dict) else each for each in level if isinstance(each, dict | list))
-        level = [each for part in inside for each in part if isinstance(each, dict | list)]
+    level = [[value]]
+    for _ in range(limit + 2):
+        parts = (part.values() if isinstance(part, dict) else part for part in level)
+        level = [inner for part in parts for inner in part if isinstance(inner, dict | list)]
         if not level:
             return False
     return True

@@ -24,6 +24,7 @@ POSITIONS = {"1-0": (1.0, 2.0), "0-1": (2.0, 1.0), "1/2-1/2": (1.0, 1.0)}
 RESULTS = (*POSITIONS, "*")
 LOSERS_STATUS = {"abandoned": "quit", "rules infraction": "disqualified"}
 REQUIRED = ("White", "Black", "Result")
+UNKNOWN = {"Event": "?", "Date": "????.??.??", "Round": "?", "White": "?", "Black": "?"}  # as the standard writes it
 LICHESS_EVENT = re.compile(r"^(?:rated|casual) (.+?) (?:game|tournament|swiss)\b", re.IGNORECASE)
 LICHESS_SITE = re.compile(r"^https?://(?:www\.)?lichess\.org/", re.IGNORECASE)
 LICHESS_SPEEDS = {30: "ultrabullet", 180: "bullet", 480: "blitz", 1500: "rapid"}  # below so many seconds
@@ -40,9 +41,8 @@ CHECKED_BYTES = 1 << 20  # read at once to learn the encoding
 
 @dataclass(slots=True)
 class Game:
-    line: int
-    tags: dict[str, tuple[str, int]] = field(default_factory=dict)
-    faults: list[tuple[int, object, str]] = field(default_factory=list)  # line, value, what is wrong
+    event: Event  # of the line that it begins on
+    tags: dict[str, tuple[str, str]] = field(default_factory=dict)  # the value of each, and its place
     end: str | None = None
     moves: bool = False  # whether anything but tags was read
     blank: bool = False  # whether a blank line follows the tags
@@ -52,13 +52,20 @@ class Game:
     def tag(self, name: str) -> str:
         return self.tags[name][0] if name in self.tags else ""
 
+    def plain(self, name: str) -> str:
+        return normalise(self.tag(name))
+
+    def refuse(self, tag: str, value: str, remedy: str) -> None:
+        place = self.tags[tag][1] if tag in self.tags else ""
+        self.event.refuse(value, remedy, tag, place)
+
 
 def read(files: Sequence[Source], collector: Collector) -> None:
     for source in files:
         tagged = False
         for game in games(source):
             tagged = tagged or bool(game.tags)
-            take(game, source.name, collector)
+            take(game, collector)
         if not tagged:
             refuse_file(source.name, 'has no game; each begins with tags like [White "ana"]')
 
@@ -76,13 +83,13 @@ def games(source: Source) -> Iterator[Game]:
                 yield game
                 game = None
                 for at, tag_line in swallowed:
-                    game = next_line(game, at, tag_line)
+                    game = next_line(game, source, at, tag_line)
                 swallowed = []
                 continue
         elif game is not None and line.startswith("[") and starts_anew(game, line):
             yield game
             game = None
-        game = next_line(game, number, line)
+        game = next_line(game, source, number, line)
     if game is not None:
         yield game
 
@@ -132,14 +139,14 @@ def begins_a_game(lines: list[tuple[int, str]]) -> bool:
     return names.issuperset(REQUIRED)
 
 
-def next_line(game: Game | None, number: int, line: str) -> Game | None:
+def next_line(game: Game | None, source: Source, number: int, line: str) -> Game | None:
     """Read a line of a game, or the first one of a new game; None while there is nothing of one."""
     if game is None:
         if not line.strip() or line.startswith("%"):
             return None
-        game = Game(number)
+        game = Game(Event(source.name, f"line {number}"))
     if "\0" in line:
-        game.faults.append((number, "\0", "is a NUL, which is no text"))
+        game.event.refuse("\0", "is a NUL, which is no text", place=f"line {number}")
     if game.comment:
         read_moves(game, number, line)
     elif line.startswith("["):
@@ -155,11 +162,11 @@ def next_line(game: Game | None, number: int, line: str) -> Game | None:
 def read_tag(game: Game, number: int, line: str) -> None:
     tag = TAG.match(line.rstrip("\r\n"))
     if tag is None:
-        game.faults.append((number, line.strip(), 'is not a tag; write it like [White "ana"]'))
+        game.event.refuse(line.strip(), 'is not a tag; write it like [White "ana"]', place=f"line {number}")
     elif tag[1] in game.tags:
-        game.faults.append((number, line.strip(), f"is a second tag {tag[1]} of one game"))
+        game.event.refuse(line.strip(), f"is a second tag {tag[1]} of one game", place=f"line {number}")
     else:
-        game.tags[tag[1]] = ESCAPED.sub(r"\1", tag[2]) if "\\" in tag[2] else tag[2], number
+        game.tags[tag[1]] = ESCAPED.sub(r"\1", tag[2]), f"line {number}"
 
 
 def read_moves(game: Game, number: int, line: str) -> None:
@@ -188,61 +195,55 @@ def read_moves(game: Game, number: int, line: str) -> None:
             game.end = mark[0]
 
 
-def take(game: Game, file: str, collector: Collector) -> None:
-    if not game.tags and not game.moves and not game.faults and not game.comment:
+def take(game: Game, collector: Collector) -> None:
+    event = game.event
+    if not game.tags and not game.moves and not event.faults and not game.comment:
         return  # a comment
-    event = Event(file, f"line {game.line}")
-    for number, value, remedy in game.faults:
-        event.refuse(value, remedy, place=f"line {number}")
-    check(game, event)
+    check(game)
     if not event.faults:
-        event.started_at = started_at(game, event, collector.times)
+        event.started_at = started_at(game, collector.times)
     if event.faults:
         collector.refuse(event.faults)
         return
-    reason = no_result(game)
+    reason = reason_to_drop(game)
     if reason:
         collector.drop(reason)
         return
     event.event_id = event_id(game, collector)
     is_ranked = not game.tag("Event").lower().startswith("casual ")
     event.shared = {"pool": pool(game), "mode": mode(game), "ranked": is_ranked}
-    add_sides(game, event, collector)
+    add_sides(game, collector)
     collector.take(event)
 
 
-def check(game: Game, event: Event) -> None:
+def check(game: Game) -> None:
     """Report what the tags and the end of the moves lack, or say against each other."""
+    event = game.event
     for name in REQUIRED:
         if name not in game.tags:
             event.refuse(None, f"the game has no tag {name}")
-    if game.comment:
-        event.refuse(None, "a comment that begins on this line is never closed", place=f"line {game.comment}")
-    if game.variations:
-        event.refuse(None, "a variation that begins on this line is never closed", place=f"line {game.variations[0]}")
+    for what, line in (("comment", game.comment), ("variation", next(iter(game.variations), 0))):
+        if line:
+            event.refuse(None, f"a {what} that begins on this line is never closed", place=f"line {line}")
     if "Result" not in game.tags or game.comment or game.variations:
         return
-    result, line = game.tags["Result"]
+    result = game.tag("Result")
     if result not in RESULTS:
-        event.refuse(result, f"is no result ({', '.join(RESULTS)})", "Result", f"line {line}")
+        game.refuse("Result", result, f"is no result ({', '.join(RESULTS)})")
     elif game.end is None:
-        event.refuse(result, "does not stand at the end of the moves, where nothing does", "Result", f"line {line}")
+        game.refuse("Result", result, "does not stand at the end of the moves, where nothing does")
     elif game.end != result:
-        event.refuse(result, f"differs from {game.end} at the end of the moves", "Result", f"line {line}")
-    white, black = (normalise(game.tag(side)) for side in ("White", "Black"))
-    if white == black and white not in ("", "?") and not COMPUTER.match(white):
-        event.refuse(white, "plays both sides", "Black", place_of(game, "Black"))
+        game.refuse("Result", result, f"differs from {game.end} at the end of the moves")
+    white = game.plain("White")
+    if white == game.plain("Black") and white not in ("", "?") and not COMPUTER.match(white):
+        game.refuse("Black", white, "plays both sides")
 
 
-def place_of(game: Game, name: str) -> str:
-    return f"line {game.tags[name][1] if name in game.tags else game.line}"
-
-
-def no_result(game: Game) -> str:
+def reason_to_drop(game: Game) -> str:
     """Why a game counts for nobody; empty where it has a result."""
     if game.tag("Result") == "*":
         return "no result"
-    if any(normalise(game.tag(side)).lower() in BYES for side in ("White", "Black")):
+    if any(game.plain(side).lower() in BYES for side in ("White", "Black")):
         return "bye"
     return "unterminated" if game.tag("Termination").strip().lower() == "unterminated" else ""
 
@@ -250,54 +251,51 @@ def no_result(game: Game) -> str:
 def event_id(game: Game, collector: Collector) -> str:
     """The address of a game, or else what tells it from others; a repeat is numbered."""
     addresses = (URL.match(game.tag(name).strip()) for name in ("GameURL", "Link", "Site"))
-    address = next((each[1] for each in addresses if each), None)
-    unknown = {"Event": "?", "Date": "????.??.??", "Round": "?"}
-    tags = (game.tag(tag) or unknown.get(tag, "?") for tag in ("Event", "Date", "Round", "White", "Black"))
-    name = collector.unused_id(address or "/".join(tags))
+    address = next((match[1] for match in addresses if match), None)
+    name = collector.unused_id(address or "/".join(game.tag(tag) or unknown for tag, unknown in UNKNOWN.items()))
     if address is None:
-        number = normalise(game.tag("Round")).strip("?-")
+        number = game.plain("Round").strip("?-")
         collector.made[name] = f"round {number}" if number else ""
     return name
 
 
-def started_at(game: Game, event: Event, times: LocalTimes) -> int | None:
+def started_at(game: Game, times: LocalTimes) -> int | None:
     """The moment of a game: in UTC where it has both tags for it, else its date and local time."""
-    utc = moment(game, "UTCDate", "UTCTime", event)
-    if utc is not None and utc[1]:
-        return of_utc(utc[0])
-    local = moment(game, "Date", "Time", event)
-    if local is not None:
-        return times.microseconds(local[0]) if local[1] else of_utc(local[0])
-    return None if utc is None else of_utc(utc[0])
+    utc, is_exact = moment(game, "UTCDate", "UTCTime")
+    if utc is not None and is_exact:
+        return of_utc(utc)
+    local, has_time = moment(game, "Date", "Time")
+    if local is not None and has_time:
+        return times.microseconds(local)
+    day = local or utc
+    return None if day is None else of_utc(day)
 
 
-def moment(game: Game, date_tag: str, clock_tag: str, event: Event) -> tuple[datetime, bool] | None:
-    """The moment of two tags, and whether its time is known; None where the year is not."""
+def moment(game: Game, date_tag: str, clock_tag: str) -> tuple[datetime | None, bool]:
+    """The moment of two tags, None where the year is not known, and whether its time is."""
     text, clock_text = game.tag(date_tag).strip(), game.tag(clock_tag).strip()
-    date = DATE.match(text or "????")
+    date, clock = DATE.match(text or "????"), CLOCK.match(clock_text)
     if date is None:
-        event.refuse(text, "is not a date; write it like 2026.02.03", date_tag, place_of(game, date_tag))
-        return None
+        game.refuse(date_tag, text, "is not a date; write it like 2026.02.03")
+        return None, False
     if "?" in date[1]:
-        return None
+        return None, False
     month, day = (1 if part is None or "?" in part else int(part) for part in (date[2], date[3]))
-    clock = CLOCK.match(clock_text)
     try:
         midnight = datetime(int(date[1]), month, day)  # noqa: DTZ001  (which zone it is of, the caller knows)
-        if clock is None:
-            known = bool(clock_text.strip("?:-."))
-            if known:
-                event.refuse(clock_text, "is not a time; write it like 20:15:00", clock_tag, place_of(game, clock_tag))
-            return midnight, False
-        hour, minute, second = (int(part or 0) for part in clock.groups())
     except ValueError:
-        event.refuse(text, "is no day of the calendar", date_tag, place_of(game, date_tag))
-        return None
+        game.refuse(date_tag, text, "is no day of the calendar")
+        return None, False
+    if clock is None:
+        if clock_text.strip("?:-."):
+            game.refuse(clock_tag, clock_text, "is not a time; write it like 20:15:00")
+        return midnight, False
+    hour, minute, second = (int(part or 0) for part in clock.groups())
     try:
         return midnight.replace(hour=hour, minute=minute, second=second), True
     except ValueError:
-        event.refuse(clock_text, "is no time of a day", clock_tag, place_of(game, clock_tag))
-        return None
+        game.refuse(clock_tag, clock_text, "is no time of a day")
+        return None, False
 
 
 def pool(game: Game) -> str:
@@ -305,7 +303,7 @@ def pool(game: Game) -> str:
     lichess = LICHESS_EVENT.match(game.tag("Event"))
     if lichess:
         return lichess[1].strip().lower()
-    variant = normalise(game.tag("Variant")).lower()
+    variant = game.plain("Variant").lower()
     if variant not in ("", "?", "standard"):
         return variant
     if not LICHESS_SITE.match(game.tag("Site").strip()):
@@ -318,16 +316,16 @@ def pool(game: Game) -> str:
 
 
 def mode(game: Game) -> str | None:
-    control = normalise(game.tag("TimeControl"))
+    control = game.plain("TimeControl")
     return control if control not in ("", "-", "?") else None
 
 
-def add_sides(game: Game, event: Event, collector: Collector) -> None:
+def add_sides(game: Game, collector: Collector) -> None:
     positions = POSITIONS[game.tag("Result")]
     losers_status = LOSERS_STATUS.get(game.tag("Termination").strip().lower(), "finished")
     for side, position, other in zip(("White", "Black"), positions, reversed(positions), strict=True):
-        name = normalise(game.tag(side))
-        player = normalise(game.tag(f"{side}FideId")) if collector.options.player == "fide" else name
+        name = game.plain(side)
+        player = game.plain(f"{side}FideId") if collector.options.player == "fide" else name
         if COMPUTER.match(name):
             collector.drop("computer")
         elif name in ("", "?"):
@@ -337,4 +335,4 @@ def add_sides(game: Game, event: Event, collector: Collector) -> None:
         else:
             status = losers_status if position > other else "finished"
             values = {"position": position if status == "finished" else None, "status": status}
-            event.add(player, values, name=name if player != name else None, place=place_of(game, side))
+            game.event.add(player, values, name=name if player != name else None, place=game.tags[side][1])

@@ -122,11 +122,11 @@ def warn(
     given = [kind for each in field for kind in (*each.shared, *(["side"] if each.side else []))]
     for kind in dict.fromkeys(given):
         if kind not in read:
-            typer.echo(f"podium: {system.name} does not rate {kind}; predicted without", err=True)
+            show.note(f"{system.name} does not rate {kind}; predicted without")
     scope = file if pool is None else f"pool {pool} of {file}"
     for name, near in strangers.items():
         hint = f" (did you mean {near}?)" if near else ""
-        typer.echo(f"podium: {name} is not in {scope}{hint}; predicted as a newcomer", err=True)
+        show.note(f"{name} is not in {scope}{hint}; predicted as a newcomer")
 
 
 @examples(
@@ -156,8 +156,7 @@ def predict(
     strangers = rated.newcomers(names_called([names, *sides], rated.system.kinds), pool=pool)
     warn(chain(names, *sides), rated.system, strangers, file, pool)
     if form is Format.json:
-        tables = {"entrants": forecast.entrants, "ranks": forecast.ranks, "pairs": forecast.pairs}
-        show.show_json({name: table.to_dicts() for name, table in tables.items()})
+        show.show_tables({"entrants": forecast.entrants, "ranks": forecast.ranks, "pairs": forecast.pairs})
         return
     show.show(forecast.entrants, form, system.label, columns=columns)
 

@@ -13,7 +13,7 @@ from podium.cli.rating import rated_file
 from podium.cli.results.reading import PRINTED, Input, input_option
 from podium.cli.terminal import options, show
 from podium.cli.terminal.app import App, examples
-from podium.cli.terminal.options import SYSTEM, chosen_system, complete_system, write_text
+from podium.cli.terminal.options import SYSTEM, SystemFlags, chosen_system, complete_system, write_text
 from podium.cli.terminal.show import Format
 from podium.errors import ParameterError, PodiumError
 from podium.support.words import as_text, counted, suggestion
@@ -174,8 +174,7 @@ def evaluate(
         typer.echo(notice, err=True)
     if form is Format.json:
         tables = {"systems": evaluation.scores, "differences": evaluation.differences}
-        tables |= {"reliability": evaluation.reliability}
-        show.show_json({name: table.to_dicts() for name, table in tables.items()})
+        show.show_tables(tables | {"reliability": evaluation.reliability})
         return
     if form is Format.csv or columns is not None:
         show.show(evaluation.scores, form, columns=columns)
@@ -257,7 +256,7 @@ def recover(
     with show.progress(*(f"rating with {each.name}" for each in rating_systems)):
         recovery = recover(file.read(), options.read_table(skills), rating_systems, system)
     if form is Format.json:
-        show.show_json({"systems": recovery.summary.to_dicts(), "progress": recovery.progress.to_dicts()})
+        show.show_tables({"systems": recovery.summary, "progress": recovery.progress})
         return
     show.show(recovery.summary, form, "How soon and how well")
     if form is Format.table:
@@ -287,9 +286,7 @@ def numbers(text: str, what: str, kind: type[int] | type[float]) -> list[Any]:
 )
 def matchmaking(
     file: Input | None = input_option(optional=True),
-    system: str | None = options.SYSTEM_NAME,
-    settings: list[str] | None = options.SETTINGS,
-    system_file: Path | None = options.SYSTEM_FILE,
+    named: SystemFlags = options.SYSTEM_FLAGS,
     population: str = Option("50,200,1000,5000", metavar="N,N,...", help="Populations to try, without FILE."),
     target: str = Option("20,40,80", metavar="S,S,...", help="Target waits to try, in seconds."),
     size: int = Option(4, min=2, help="Players of a match."),
@@ -314,7 +311,7 @@ def matchmaking(
 
     if chart is not None:
         plotting.check_path(chart)
-    rating_system = None if file is None else chosen_system(system, settings, system_file)
+    rating_system = None if file is None else named.choose()
     if scale is None:
         scale = Policy().scale if rating_system is None else odds_scale(rating_system)
     policies = [Policy(size, teams, max(least, teams or 2), wait, scale) for wait in numbers(target, "--target", float)]
@@ -323,7 +320,7 @@ def matchmaking(
             rated = rated_file(file, rating_system, "event", steps)
             runs = replayed_arrivals(rated.events, rated.replayed, policies)
     else:
-        if system or settings or system_file:
+        if named.are_given:
             raise ParameterError("--system is for the arrivals of a FILE")
         crowds = [
             Crowd(count, minutes, match_s=match_s, rest_s=rest_s, skill_deviation=deviation, seed=seed)

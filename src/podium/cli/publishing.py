@@ -3,7 +3,7 @@
 import os
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 from typer import Argument, Option
@@ -12,13 +12,12 @@ from podium.cli.rating import rated_file
 from podium.cli.results.reading import Input, input_option, with_settings
 from podium.cli.service.storing import store_type
 from podium.cli.terminal import options, show
-from podium.cli.terminal.app import Made, examples, find_settings
-from podium.cli.terminal.options import chosen_system, one_of, write_text
+from podium.cli.terminal.app import examples, find_settings
+from podium.cli.terminal.options import SystemFlags, one_of, write_text
 from podium.errors import ParameterError, UnknownError, needs_extra
 from podium.support.collector import keep_loaded
 
 if TYPE_CHECKING:
-    from podium.engine.system import System
     from podium.results.reading import Results
     from podium.service.site.folder import Source
 
@@ -38,9 +37,7 @@ def plot(
         autocompletion=one_of(*FROM_RESULTS, *CURVES),
     ),
     file: Input | None = input_option(optional=True, prints=False),
-    system: str | None = options.SYSTEM_NAME,
-    settings: list[str] | None = options.SETTINGS,
-    system_file: Path | None = options.SYSTEM_FILE,
+    named: SystemFlags = options.SYSTEM_FLAGS,
     period: str = options.PERIOD,
     pool: str | None = options.pool_option("Draw this pool; the one with most events if not given."),
     player: list[str] | None = Option(None, help="Whose history to draw. May repeat."),
@@ -55,34 +52,21 @@ def plot(
     if kind in FROM_RESULTS:
         if file is None and find_settings().get("file") is None:
             raise ParameterError(f"{kind} is drawn from results: podium plot {kind} FILE --system NAME")
-        chosen = chosen_system(system, settings, system_file)
+        chosen = named.choose()
         if hindsight and (lack := lack_of(chosen)):
             raise ParameterError(lack)
         with show.progress("reading", "rating", "drawing") as steps:
             rated = rated_file(file or with_settings(None, None, None), chosen, period, steps)
             plot(kind, rated, pool=pool, players=player, out=path, hindsight=hindsight)
     else:
-        if settings and system is None and system_file is None:
+        if named.settings and not named.names_one:
             raise ParameterError("--set needs --system")
-        plot(kind, system=named_system(system, settings, system_file), out=path, hindsight=hindsight)
+        plot(kind, system=named.choose() if named.names_one else None, out=path, hindsight=hindsight)
     typer.echo(f"{kind} is in {path}")
 
 
 POOL = options.pool_option("Publish this pool only; all that are public if not given.")
 TITLE = Option(None, metavar="TEXT", help="The heading, like 'Karts 2026', where FILE has one pool.")
-
-
-def named_system(
-    system: str | None = options.SYSTEM_NAME,
-    settings: list[str] | None = options.SETTINGS,
-    system_file: Path | None = options.SYSTEM_FILE,
-) -> "System | None":
-    """The system that options name; None where they name none."""
-    is_named = system is not None or settings or system_file is not None
-    return chosen_system(system, settings, system_file) if is_named else None
-
-
-SYSTEM: Any = Made(named_system)
 
 
 def is_store(path: str) -> bool:
@@ -111,15 +95,15 @@ def read_published(file: Input, pool: str | None) -> "Results":
     return results
 
 
-def source(file: Input, system: "System | None", pool: str | None, title: str | None) -> "Source":
+def source(file: Input, named: SystemFlags, pool: str | None, title: str | None) -> "Source":
     """Where the pages come from; an option that a store does not have is refused."""
     os.environ.setdefault("POLARS_MAX_THREADS", "1")  # small tables: handing them to threads costs more than it saves
     store_type()
     from podium.service.site.folder import ResultsSource, StoreSource
 
     if not is_store(file.path):
-        return ResultsSource(read_published(file, pool), system or chosen_system(None, None, None), title)
-    if system is not None or title is not None:
+        return ResultsSource(read_published(file, pool), named.choose(), title)
+    if named.are_given or title is not None:
         raise ParameterError(f"{file}: a store has systems and titles of its own; leave --system and --title out")
     return StoreSource(file.path, pool)
 
@@ -127,7 +111,7 @@ def source(file: Input, system: "System | None", pool: str | None, title: str | 
 @examples("podium site results.csv -s trueskill", "podium site podium.db --pool karts -o public")
 def site(
     file: Input = input_option(prints=False),
-    system: "System | None" = SYSTEM,
+    named: SystemFlags = options.SYSTEM_FLAGS,
     pool: str | None = POOL,
     title: str | None = TITLE,
     out: Path = Option(Path("site"), "--out", "-o", metavar="FOLDER", help="Where to write the pages."),
@@ -137,7 +121,7 @@ def site(
     Run again, it writes only what changed, and touches no file that is not its own.
     """
     with needs_extra("service", "a site"), show.progress("reading", "writing") as steps:
-        found = source(file, system, pool, title)
+        found = source(file, named, pool, title)
         from podium.service.site.folder import write_site
 
         steps.next()
@@ -150,7 +134,7 @@ def site(
 @examples("podium report results.csv", "podium report results.csv -s stk --title 'Karts 2026' -o karts.html")
 def report(
     file: Input = input_option(prints=False),
-    system: "System | None" = SYSTEM,
+    named: SystemFlags = options.SYSTEM_FLAGS,
     pool: str | None = POOL,
     title: str | None = TITLE,
     out: Path = Option(Path("report.html"), "--out", "-o", metavar="HTML", help="Where to write the file."),
@@ -160,7 +144,7 @@ def report(
     Of large pools it has the best players and the newest events; `podium site` has everything.
     """
     with needs_extra("service", "a report"), show.progress("reading", "writing") as steps:
-        found = source(file, system, pool, title)
+        found = source(file, named, pool, title)
         from podium.service.site.folder import one_file
 
         steps.next()

@@ -50,7 +50,7 @@ def systems(
         listed = [{"name": each.name, "title": each.title, "source": each.source} for each in classes]
         show.show(pl.DataFrame(listed), form)
         for reason in refused:
-            typer.echo(f"podium: {reason}", err=True)
+            show.note(f"{reason}")
         return
     system = load(name)
     description = as_data(system)
@@ -140,7 +140,7 @@ def init(
     values = {name: value or DEFAULTS.get(name, "") for name, value in given.items()}
     for name in ("file", "map"):
         if values[name] and not Path(values[name]).exists():
-            typer.echo(f"podium: there is no {values[name]} yet", err=True)
+            show.note(f"there is no {values[name]} yet")
     system_of(values["system"], {})
     write_text(settings_text({name: value for name, value in values.items() if value}), path)
     code = code_in(values["system"])

@@ -220,9 +220,9 @@ def show_summary(imported: "Imported", *, err: bool) -> None:
     for line in (*lines, *imported.notes):
         typer.echo(line, err=err)
     for fault in imported.bad[:SHOWN_FAULTS]:
-        typer.echo(f"podium: skipped: {fault.file} {fault}", err=True)
+        show.note(f"skipped: {fault.file} {fault}")
     if len(imported.bad) > SHOWN_FAULTS:
-        typer.echo(f"podium: {len(imported.bad) - SHOWN_FAULTS} more faults", err=True)
+        show.note(f"{len(imported.bad) - SHOWN_FAULTS} more faults")
 
 
 def names_table(imported: "Imported") -> "pl.DataFrame":

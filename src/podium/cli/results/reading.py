@@ -11,7 +11,7 @@ from typer import Argument, Option
 
 from podium.cli.terminal.app import FILE_NAME, Made, find_settings
 from podium.cli.terminal.options import one_of
-from podium.cli.terminal.show import Format
+from podium.cli.terminal.show import Format, note
 from podium.errors import ParameterError
 from podium.importers.registry import FORMATS
 from podium.support.words import suggestion
@@ -214,7 +214,7 @@ class Input:
         if own.is_empty() and others:
             raise ParameterError(f"{self.path}: has no event of pool {pool}, but {', '.join(others)}")
         if others:
-            typer.echo(f"podium: {self.path}: left aside are the events of other pools: {', '.join(others)}", err=True)
+            note(f"{self.path}: left aside are the events of other pools: {', '.join(others)}")
         return replace(results, frame=own, sent=None)
 
     def events_as(self, pool: str | None) -> "Results | pl.DataFrame":
@@ -271,8 +271,8 @@ class Input:
             results = podium.read_results(self.path, map=self.map)
         else:
             results = podium.read_results(self.path, lenient=not self.strict)
-        for note in results.notes:
-            typer.echo(f"{results.source}: {note}", err=True)
+        for each in results.notes:
+            typer.echo(f"{results.source}: {each}", err=True)
         return results
 
 

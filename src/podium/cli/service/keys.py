@@ -44,14 +44,11 @@ def create(
 @key.command("list", "podium key list")
 def list_all(store: "Store" = STORE, form: Format = options.FORM) -> None:
     """List all keys, revoked ones too."""
-    import polars as pl
-
     from podium.store.keys import list_keys
 
     texts = ("name", "role", "pool", "created_at", "expires_at", "revoked_at", "last_used_at")
-    kinds = {"id": pl.Int64} | dict.fromkeys(texts, pl.String) | dict.fromkeys(("per_second", "reach_s"), pl.Float64)
-    rows = [{name: getattr(each, name) for name in kinds} for each in list_keys(store.engine)]
-    show.show(pl.DataFrame(rows, schema=kinds), form)
+    kinds = {"id": int} | dict.fromkeys(texts, str) | dict.fromkeys(("per_second", "reach_s"), float)
+    show.show_records(list_keys(store.engine), kinds, form)
 
 
 @key.command("revoke", "podium key revoke 3")
@@ -106,7 +103,7 @@ def create_receiver(
 
     refuse_url(address)
     if not is_found(address, allow_private=private):
-        typer.echo("podium: that name has no address today; what happens is sent when it has one", err=True)
+        show.note("that name has no address today; what happens is sent when it has one")
     created = create_webhook(store.engine, pool, address, private=private)
     typer.echo(f"webhook {created.id} sends to {address}; the secret of its signatures is {created.secret}")
 
@@ -114,14 +111,11 @@ def create_receiver(
 @webhook.command("list", "podium webhook list")
 def list_receivers(store: "Store" = STORE, form: Format = options.FORM) -> None:
     """List the webhooks, and what went wrong with them."""
-    import polars as pl
-
     from podium.store.keys import list_webhooks
 
     names = ("id", "pool", "url", "delivered_seq", "under_way_since", "failing_since", "last_error", "stopped")
-    kinds = dict.fromkeys(names, pl.String) | {"id": pl.Int64, "delivered_seq": pl.Int64, "stopped": pl.Boolean}
-    rows = [{name: getattr(each, name) for name in names} for each in list_webhooks(store.engine)]
-    show.show(pl.DataFrame(rows, schema=kinds), form)
+    kinds = dict.fromkeys(names, str) | {"id": int, "delivered_seq": int, "stopped": bool}
+    show.show_records(list_webhooks(store.engine), kinds, form)
 
 
 @webhook.command("resume", "podium webhook resume 2")

@@ -22,7 +22,7 @@ from podium.cli.service.storing import (
 )
 from podium.cli.terminal import options, show
 from podium.cli.terminal.app import App, Made
-from podium.cli.terminal.options import SYSTEM, chosen_system
+from podium.cli.terminal.options import SYSTEM, SystemFlags
 from podium.cli.terminal.show import Format
 from podium.errors import OutputError, ParameterError
 from podium.support.part_files import part_file
@@ -90,16 +90,13 @@ def set_description(
 @pool.command("list", "podium pool list")
 def list_pools(store: "Store" = STORE, form: Format = options.FORM) -> None:
     """List the ladders, and what each says of itself."""
-    import polars as pl
-
     rows = [
         {"pool": each.name, "system": each.system.name, "state": "closed" if each.closed else "open"}
         | each.description.body()
         for each in store.pools()
     ]
     texts = ("pool", "system", "state", "title", "contact", "player_word")
-    kinds = dict.fromkeys(texts, pl.String) | {"public": pl.Boolean}
-    show.show(pl.DataFrame(rows, schema=kinds), form)
+    show.show_records(rows, dict.fromkeys(texts, str) | {"public": bool}, form)
 
 
 @pool.command(
@@ -109,18 +106,16 @@ def list_pools(store: "Store" = STORE, form: Format = options.FORM) -> None:
 )
 def configure_pool(
     name: str = NAME,
-    system: str | None = options.SYSTEM_NAME,
-    settings: list[str] | None = options.SETTINGS,
-    system_file: Path | None = options.SYSTEM_FILE,
+    named: SystemFlags = options.SYSTEM_FLAGS,
     actor: str = ACTOR,
     dry_run: bool = WOULD_MOVE,
     url: str = DATABASE,
     form: Format = options.FORM,
 ) -> None:
     """Rate a ladder with another system, or other parameters, from its first event on."""
-    if system is None and system_file is None:
+    if not named.names_one:
         raise ParameterError("name the system that is to rate the ladder from now on, with --system or --system-file")
-    rating_system = chosen_system(system, settings, system_file)
+    rating_system = named.choose()
     if dry_run:
         from podium.store.reading import previews
 
@@ -173,14 +168,11 @@ def show_log(
     form: Format = options.FORM,
 ) -> None:
     """Show who did what to a ladder and when, why, and what it moved."""
-    import polars as pl
-
     texts = ("kind", "subject", "received_at", "actor", "reason")
-    kinds: dict[str, Any] = {"seq": pl.Int64, "place": pl.Int64} | dict.fromkeys(texts, pl.String)
-    kinds |= {"events": pl.Int64, "players": pl.Int64, "largest": pl.Float64}
-    entries = [asdict(each) for each in store.log(name, after=after, most=most)]
+    kinds = {"seq": int, "place": int} | dict.fromkeys(texts, str) | {"events": int, "players": int, "largest": float}
+    entries = map(asdict, store.log(name, after=after, most=most))
     rows = [each | (each["moved"] or {}) | {"received_at": each["received_at"].isoformat()} for each in entries]
-    show.show(pl.DataFrame([{key: row.get(key) for key in kinds} for row in rows], schema=kinds), form)
+    show.show_records(rows, kinds, form)
 
 
 @pool.command("sheets", "podium pool sheets karts")
@@ -361,16 +353,9 @@ def list_fixtures(
     form: Format = options.FORM,
 ) -> None:
     """List races to come and those that were planned, the first to start first."""
-    import polars as pl
-
     rows = [
-        {
-            "id": each.fixture_id,
-            "starts_at": each.starts_at,
-            "title": each.title,
-            "entrants": None if each.entrants is None else len(each.entrants),
-            "status": each.status,
-        }
+        asdict(each) | {"id": each.fixture_id, "entrants": None if each.entrants is None else len(each.entrants)}
         for each in store.fixtures(pool, ahead=ahead, most=most)
     ]
-    show.show(pl.DataFrame(rows, schema_overrides={"title": pl.String, "entrants": pl.Int64}), form)
+    kinds = {"id": str, "starts_at": None, "title": str, "entrants": int, "status": str}
+    show.show_records(rows, kinds, form)

@@ -96,12 +96,9 @@ WOULD_MOVE = Option(False, "--dry-run", help="Store nothing; show the ratings th
 
 def show_moved(store: "Store", pool: str, act: "Act", sentence: str, form: Format) -> None:
     """Print the ratings that an act would move, the largest move first."""
-    import polars as pl
-
-    rows = [asdict(each) for each in store.preview(pool, act).ratings]
-    typer.echo(f"podium: {sentence}; {len(rows)} {'rating' if len(rows) == 1 else 'ratings'} would change", err=True)
-    kinds = {"player": pl.String, "before": pl.Float64, "after": pl.Float64}
-    show.show(pl.DataFrame([{key: row[key] for key in kinds} for row in rows], schema=kinds), form, max_rows=50)
+    moved = store.preview(pool, act).ratings
+    show.note(f"{sentence}; {len(moved)} {'rating' if len(moved) == 1 else 'ratings'} would change")
+    show.show_records(moved, {"player": str, "before": float, "after": float}, form, max_rows=50)
 
 
 def show_receipts(receipts: list["Receipt"], form: Format) -> None:
@@ -109,18 +106,18 @@ def show_receipts(receipts: list["Receipt"], form: Format) -> None:
     import polars as pl
 
     for notice in dict.fromkeys(each.notice for each in receipts if each.notice):
-        typer.echo(f"podium: {notice}", err=True)
+        show.note(f"{notice}")
     for each in receipts:
         for warning in each.warnings:
-            typer.echo(f"podium: event {each.event_id}: {warning}", err=True)
-    effects = [asdict(each) for receipt in receipts[:1] for each in receipt.effects]
+            show.note(f"event {each.event_id}: {warning}")
+    effects = receipts[0].effects if receipts else ()
     if receipts and receipts[0].next is not None:
         totals = asdict(receipts[0].totals) if receipts[0].totals else {}
         counts = ", ".join(f"{number:,} {name}" for name, number in totals.items() if name != "largest")
-        typer.echo(f"podium: {counts} would move; the {len(effects):,} largest changes are shown", err=True)
+        show.note(f"{counts} would move; the {len(effects):,} largest changes are shown")
     if effects:
-        kinds = {"event_id": pl.String, "player": pl.String, "rating_was": pl.Float64, "rating": pl.Float64}
-        show.show(pl.DataFrame(effects, schema=kinds), form, max_rows=50)
+        kinds = {"event_id": str, "player": str, "rating_was": float, "rating": float}
+        show.show_records(effects, kinds, form, max_rows=50)
         return
     rows = [
         {"event_id": each.event_id, "status": each.status, "reason": each.reason, "duplicate": each.duplicate,
@@ -199,7 +196,7 @@ def ingest(
 
     done = run_or_ask(run, flags)
     for refusal in [] if dry_run else store.name_players(target, called, actor=actor):
-        typer.echo(f"podium: {refusal}", err=True)
+        show.note(f"{refusal}")
     if not isinstance(done, list):
         show_changes(done, form, dry_run=dry_run)
         return
@@ -208,7 +205,7 @@ def ingest(
         typed = shlex.join(["podium", *(each for each in sys.argv[1:] if each != "--dry-run"), "--amend", "--dry-run"])
         are, stay = ("are", "stay") if gone[1:] else ("is", "stays")
         missing = f"{counted(len(gone), 'event')} that it brought before {are} not in it, and {stay} in the pool"
-        typer.echo(f"podium: {sheet.name}: {missing}. If it was corrected, compare it with {typed}", err=True)
+        show.note(f"{sheet.name}: {missing}. If it was corrected, compare it with {typed}")
     show_receipts(done, form)
 
 
@@ -305,11 +302,11 @@ def show_changes(changes: "SheetChanges", form: Format, *, dry_run: bool) -> Non
     """Print what became of a sheet that was sent again, event by event; the counts go to stderr."""
     import polars as pl
 
-    typer.echo(f"podium: {changes.sheet}: {changes}", err=True)
+    show.note(f"{changes.sheet}: {changes}")
     if changes.is_first:
-        typer.echo("podium: it was not sent before under this name, so nothing can be gone", err=True)
+        show.note("it was not sent before under this name, so nothing can be gone")
     moved = f"{changes.totals.changes:,} changes of ratings of {changes.totals.players:,} players"
-    typer.echo(f"podium: {moved} {'would move' if dry_run else 'moved'}", err=True)
+    show.note(f"{moved} {'would move' if dry_run else 'moved'}")
     rows = [
         *(("new", each, "") for each in changes.new),
         *(("differs", *each) for each in changes.other),

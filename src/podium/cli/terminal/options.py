@@ -5,16 +5,15 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
 from typer import Option
 
 from podium.cli.terminal.app import Made, find_settings, from_settings
-from podium.cli.terminal.show import Format
+from podium.cli.terminal.show import Format, note
 from podium.errors import OutputError, ParameterError
 from podium.support.part_files import part_file
 from podium.support.words import as_text
@@ -208,11 +207,31 @@ def say_that_it_compiles(found_later: bool) -> None:
         when = f"once for each system; later runs find the machine code in {cache_folder()}"
     else:
         when = "as in every run of a system of your own"
-    typer.echo(f"podium: compiling, {when}", err=True)
+    note(f"compiling, {when}")
 
 
 SYSTEM_VARIABLE = "PODIUM_SYSTEM"
 DEFAULT_SYSTEM = "elo"
+
+
+@dataclass(frozen=True)
+class SystemFlags:
+    """The system as options name it."""
+
+    system: str | None = SYSTEM_NAME
+    settings: list[str] | None = SETTINGS
+    system_file: Path | None = SYSTEM_FILE
+
+    @property
+    def names_one(self) -> bool:
+        return self.system is not None or self.system_file is not None
+
+    @property
+    def are_given(self) -> bool:
+        return self.names_one or bool(self.settings)
+
+    def choose(self) -> "System":
+        return chosen_system(self.system, self.settings, self.system_file)
 
 
 def chosen_system(
@@ -243,6 +262,7 @@ def chosen_system(
 
 
 SYSTEM: Any = Made(chosen_system)
+SYSTEM_FLAGS: Any = Made(SystemFlags)
 
 
 def system_of(text: str, parameters: dict[str, Any]) -> "System":

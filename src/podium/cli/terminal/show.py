@@ -10,7 +10,7 @@ import os
 import sys
 import textwrap
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -304,6 +304,17 @@ def show(
             sys.stdout.write("\n")
 
 
+def show_records(
+    records: Iterable[Any], kinds: Mapping[str, Any], form: Format, *, max_rows: int | None = None
+) -> None:
+    """Print the fields of these names, of objects or mappings; None is a kind that their values say."""
+    import polars as pl
+
+    rows = [each if isinstance(each, Mapping) else {name: getattr(each, name) for name in kinds} for each in records]
+    frame = pl.DataFrame([{name: row.get(name) for name in kinds} for row in rows], schema=kinds)
+    show(frame, form, max_rows=max_rows)
+
+
 def chosen_columns(frame: "pl.DataFrame", names: str) -> "pl.DataFrame":
     if names.strip() == "all":
         return frame
@@ -313,6 +324,18 @@ def chosen_columns(frame: "pl.DataFrame", names: str) -> "pl.DataFrame":
             hint = suggestion(name, frame.columns)
             raise ParameterError(f"--columns {name}: is no column{hint} (there are {', '.join(frame.columns)})")
     return frame.select(list(dict.fromkeys(wanted)) or frame.columns)
+
+
+def note(text: str) -> None:
+    """Tell something beside the output, on stderr."""
+    import typer
+
+    typer.echo(f"podium: {text}", err=True)
+
+
+def show_tables(tables: Mapping[str, "pl.DataFrame"]) -> None:
+    """Print several tables as JSON, each under its name."""
+    show_json({name: table.to_dicts() for name, table in tables.items()})
 
 
 def show_json(value: Any) -> None:

@@ -77,22 +77,22 @@ def plan_races(store: "Store") -> None:
     now = datetime.now(UTC).replace(second=0, microsecond=0)
     for pool in store.pools():
         newest = store.event_list(pool.name, top=1).events
-        field = [each.player for each in store.event(pool.name, newest[0].event_id).changes] if newest else []
+        field = [change.player for change in store.event(pool.name, newest[0].event_id).changes] if newest else []
         for name, title, starts in (("now", "This race", now), ("next", "The next race", now + timedelta(days=1))):
             store.plan_fixture(pool.name, f"{pool.name}-{name}", starts_at=starts, title=title, entrants=field)
         store.post_places(pool.name, f"{pool.name}-now", field[: len(field) // 2])
 
 
 def listening_socket(port: int | None) -> socket.socket:
-    for each in (PORT, 0) if port is None else (port,):
+    for candidate in (PORT, 0) if port is None else (port,):
         listener = socket.socket()
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            listener.bind((HOST, each))
+            listener.bind((HOST, candidate))
             listener.listen()  # whoever comes before all is loaded waits a moment
         except OSError as error:
             listener.close()
-            if each == port:
+            if candidate == port:
                 raise PodiumError(f"port {port} of {HOST} cannot be used ({error.strerror}): name another") from None
         else:
             return listener
@@ -166,9 +166,9 @@ def rate_season(out: Path) -> None:
             rated[name] = podium.rate(rows, name)
             steps.next()
     explain_surprise(rated)
-    for name, each in rated.items():
-        events = each.history["event_id"].n_unique()
-        show.show(each.leaderboard().head(SHOWN_RANKS), show.Format.table, f"{name}: {pools[name]}, {events} events")
+    for name, rating in rated.items():
+        events = rating.history["event_id"].n_unique()
+        show.show(rating.leaderboard().head(SHOWN_RANKS), show.Format.table, f"{name}: {pools[name]}, {events} events")
     try:
         draw(rated, pools, out)
     except MissingExtraError as missing:
@@ -182,9 +182,9 @@ def draw(rated: dict[str, "Rated"], pools: dict[str, str], out: Path) -> None:
     from podium.reporting.plotting import save
 
     histories = []
-    for name, each in rated.items():
-        leaders = each.leaderboard()["player"].head(SHOWN_RANKS).to_list()
-        histories.append(rating_histories(each.history, leaders, f"{name}: {pools[name]}"))
+    for name, rating in rated.items():
+        leaders = rating.leaderboard()["player"].head(SHOWN_RANKS).to_list()
+        histories.append(rating_histories(rating.history, leaders, f"{name}: {pools[name]}"))
     save(altair().vconcat(*histories).resolve_scale(color="independent"), out)
 
 
@@ -193,11 +193,11 @@ def explain_surprise(rated: dict[str, "Rated"]) -> None:
     import polars as pl
 
     falls = []
-    for each in rated.values():
-        worst = each.history.filter(pl.col("delta") < 0).sort("delta").head(FALLS)
-        falls += [(delta, *which, each) for *which, delta in worst.select("event_id", "player", "delta").iter_rows()]
-    for _, event_id, player, each in sorted(falls, key=itemgetter(0)):
-        explanation = each.explain(event_id, player)
+    for rating in rated.values():
+        worst = rating.history.filter(pl.col("delta") < 0).sort("delta").head(FALLS)
+        falls += [(delta, *which, rating) for *which, delta in worst.select("event_id", "player", "delta").iter_rows()]
+    for _, event_id, player, rating in sorted(falls, key=itemgetter(0)):
+        explanation = rating.explain(event_id, player)
         if explanation.outcome == "won":
             typer.echo(f"Why did the winner lose points? {player} in {event_id}:\n")
             typer.echo(explanation_text(explanation) + "\n")

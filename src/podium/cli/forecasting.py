@@ -60,8 +60,8 @@ def field_named(
     if not names and not sides:
         raise ParameterError("name the field with --entrants A,B,..., --entrant NAME or --side A,B,... for each")
     alone, *several = (
-        [(given.get(name) or Member(name))._replace(new=name in (new or ())) for name in each]
-        for each in (names, *sides)
+        [(given.get(name) or Member(name))._replace(new=name in (new or ())) for name in members]
+        for members in (names, *sides)
     )
     return alone, several
 
@@ -95,7 +95,7 @@ def settle(
     from podium.errors import NearNameError
     from podium.ledger.forecast import Member
 
-    if player is not None and not any(player == each.player for side in sides for each in side):
+    if player is not None and not any(player == member.player for side in sides for member in side):
         sides = [[*sides[0], Member(player)], *sides[1:]]
     while True:
         try:
@@ -109,7 +109,10 @@ def settle(
             now = Member(near) if is_near else Member(name, new=True)
             player = now.player if player == name else player
             sides = [
-                [each._replace(player=now.player, new=now.new) if each.player == name else each for each in side]
+                [
+                    member._replace(player=now.player, new=now.new) if member.player == name else member
+                    for member in side
+                ]
                 for side in sides
             ]
 
@@ -119,7 +122,7 @@ def warn(
 ) -> None:
     """Say what of a field the system does not rate, who of it is in no result, and who may have been meant."""
     read = {*system.kinds, *(["side"] if system.rates_sides else [])}
-    given = [kind for each in field for kind in (*each.shared, *(["side"] if each.side else []))]
+    given = [kind for member in field for kind in (*member.shared, *(["side"] if member.side else []))]
     for kind in dict.fromkeys(given):
         if kind not in read:
             show.note(f"{system.name} does not rate {kind}; predicted without")

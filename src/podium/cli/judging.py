@@ -164,7 +164,7 @@ def evaluate(
     from podium.analysis.scores import Window
 
     rating_systems = described_systems(system, settings)
-    labels = system or [each.label for each in rating_systems]
+    labels = system or [chosen.label for chosen in rating_systems]
     with show.progress("reading", "predicting") as steps:
         results = file.read()
         steps.next()
@@ -206,8 +206,8 @@ def simulate(
 
     scenario = scenario_of(settings or [], seed)
     if describe:
-        for each in fields(scenario):
-            typer.echo(f"{each.name} = {getattr(scenario, each.name)}")
+        for setting in fields(scenario):
+            typer.echo(f"{setting.name} = {getattr(scenario, setting.name)}")
         return
     options.check_outputs([out, skills, laps])
     with show.progress("simulating", "writing") as steps:
@@ -225,7 +225,7 @@ def simulate(
 def scenario_of(settings: list[str], seed: int | None) -> "Scenario":
     from podium.analysis.simulation import Scenario
 
-    known = {each.name: type(getattr(Scenario(), each.name)) for each in fields(Scenario)}
+    known = {setting.name: type(getattr(Scenario(), setting.name)) for setting in fields(Scenario)}
     properties: dict[str, Any] = {} if seed is None else {"seed": seed}
     for setting in settings:
         name, equals, text = setting.partition("=")
@@ -253,7 +253,7 @@ def recover(
     rating_systems = described_systems(system, settings)
     if skills is None:
         raise ParameterError("say where the true skills are with --skills FILE")
-    with show.progress(*(f"rating with {each.name}" for each in rating_systems)):
+    with show.progress(*(f"rating with {chosen.name}" for chosen in rating_systems)):
         recovery = recover(file.read(), options.read_table(skills), rating_systems, system)
     if form is Format.json:
         show.show_tables({"systems": recovery.summary, "progress": recovery.progress})
@@ -272,7 +272,7 @@ def numbers(text: str, what: str, kind: type[int] | type[float]) -> list[Any]:
         found = [kind(part) for part in text.split(",")]
     except ValueError:
         found = []
-    if not found or not all(abs(each) < math.inf for each in found):
+    if not found or not all(abs(number) < math.inf for number in found):
         kinds = "whole numbers" if kind is int else "numbers"
         raise ParameterError(f"{what} is {text!r}; it must be {kinds} between commas")
     return found

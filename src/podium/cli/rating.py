@@ -92,7 +92,7 @@ def rate_in_parts(file: Input, out: Path, system: "System", period: str, start: 
     if file.format is not None or file.map is not None:
         raise ParameterError(f"{file}: --parts needs Parquet files of results. Make them with podium import.")
     folder = Path(file.path)
-    if start is None and folder.is_dir() and all(each.name.startswith("pool=") for each in folder.iterdir()):
+    if start is None and folder.is_dir() and all(path.name.startswith("pool=") for path in folder.iterdir()):
         return rate_pools(folder, out, system, period=period)
     return rate_parts(file.path, out, system, period=period, start=start)
 

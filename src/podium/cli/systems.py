@@ -47,7 +47,7 @@ def systems(
     if name is None:
         installed, refused = outsiders()
         classes = [*map(find, names()), *installed]
-        listed = [{"name": each.name, "title": each.title, "source": each.source} for each in classes]
+        listed = [{"name": kind.name, "title": kind.title, "source": kind.source} for kind in classes]
         show.show(pl.DataFrame(listed), form)
         for reason in refused:
             show.note(f"{reason}")

@@ -113,7 +113,7 @@ class Collector:
             event.refuse(event.event_id, remedy, "event_id")
             self.refuse(event.faults)
             return
-        if len(event.rows) < 2:  # noqa: PLR2004  (nobody to compare with)
+        if len(event.rows) < 2:
             self.drop("too few")
             return
         self._contents[event.event_id] = content
@@ -133,7 +133,7 @@ class Collector:
         frame = pl.DataFrame(self._columns, schema=SCHEMA)
         self._chunks.append(frame.with_columns(pl.col("started_at").cast(UTC)))
         self._columns = {name: [] for name in SCHEMA}
-        rows = sum(each.height for each in self._chunks)
+        rows = sum(chunk.height for chunk in self._chunks)
         if self.options.most_rows is not None and rows > self.options.most_rows:
             raise ParameterError(f"there are more than {self.options.most_rows:,} rows; send the file in parts")
 

@@ -15,7 +15,7 @@ import polars as pl
 
 from podium.errors import Fault, ResultsError
 from podium.importers import blocks
-from podium.importers.grid import LINES, TITLE, TWO, VALUE, Choice, Grid, Question, SourceRule, decide, find_head
+from podium.importers.grid import LINES, TITLE, VALUE, Choice, Grid, Question, SourceRule, decide, find_head
 from podium.importers.sources import UTF16_MARKS, Source, decode, refuse_file, unmarked_codec
 from podium.importers.stored import from_database, from_spreadsheet, quoted
 from podium.importers.trees import from_json, rows_of_tree, text_of_page, xml_document
@@ -29,7 +29,7 @@ MARKDOWN_EDGES = re.compile(r"(?m)^[ \t]*\||\|[ \t]*$")
 MARKED = re.compile(r"[;\t|]|,.*,")  # a text whose cells are parted by marks
 LONELY = re.compile(r"(?<![a-zA-Z])[^\0-\x7f](?![a-zA-Z])|[\x80-\x9f]|[^\0-\xff]")  # letters of other alphabets
 BLANK = "\1"  # before the number of a column that has no heading
-TWO_ROWS = 1 << 17  # characters that surely have the header and a row
+START_CHARACTERS = 1 << 17  # characters that surely have the header and a row
 
 
 def from_text(
@@ -48,14 +48,14 @@ def from_text(
         text = delimiter.join(names) + "\n" + text[len(text) - len(text.lstrip("\r\n")) :]
     else:
         first_row = starts[head.lines[-1]] + 2
-        names = [each or (f"{BLANK}{number}" if number else "") for number, each in enumerate(head.names)]
+        names = [heading or (f"{BLANK}{number}" if number else "") for number, heading in enumerate(head.names)]
         is_new = len(head.lines) > 1 or names != rows[head.lines[0]]  # and so written in place of the table's own
         line = first_row - 1 if is_new else first_row - 2
         rest = text.split("\n", line)[-1] if line else text
         text = delimiter.join(map(quoted, names)) + "\n" + rest if is_new else rest
     content, faults = text.encode(), list[Fault]()
     if skip_bad:
-        width = len(next(csv.reader(io.StringIO(text[:TWO_ROWS], newline=""), delimiter=delimiter)))
+        width = len(next(csv.reader(io.StringIO(text[:START_CHARACTERS], newline=""), delimiter=delimiter)))
         faults = list(malformed_rows(content, width, delimiter))
         bad = {fault.row for fault in faults}
         if faults:
@@ -67,10 +67,10 @@ def from_text(
         whole = with_whole_rows([*rows_of(content, delimiter)], is_mapped=bool(wanted))
         if whole is None:
             advice = f", or leave the row out: type podium import {shlex.quote(PurePath(name).name)} --skip-bad"
-            faults = [each._replace(remedy=each.remedy + advice) if each.row else each for each in error.faults]
+            faults = [fault._replace(remedy=fault.remedy + advice) if fault.row else fault for fault in error.faults]
             raise ResultsError(name, faults) from None
         frame = from_csv(written(whole, delimiter), name, delimiter, first_row - 1)
-    blanks = [each for each in frame.columns if each.startswith(BLANK)]
+    blanks = [heading for heading in frame.columns if heading.startswith(BLANK)]
     for blank in blanks:
         called = f"column {int(blank.removeprefix(BLANK)) + 1}"
         filled = frame[blank].str.contains(r"[^\s:\u2013-]").fill_null(value=False)  # and no mark between two sides
@@ -112,10 +112,10 @@ def with_whole_rows(rows: list[list[str]], *, is_mapped: bool) -> list[list[str]
     whole = [row for row in rows[1:] if len(row) == width]
     is_trimmed = whole and all(row[-1].strip() for row in rows if row) and not is_mapped
     kinds = [{kind(cell) for cell in cells} for cells in zip(*whole, strict=True)] if whole else [set()] * width
-    for row in (each for each in rows if each and len(each) != width):
+    for row in (cells for cells in rows if cells and len(cells) != width):
         fits = all(not cell or kind(cell) in kind_of for cell, kind_of in zip(row, kinds, strict=False))
         count = len([*filter(None, row)])
-        if len(row) > width or not (is_trimmed if fits and count > 1 else count <= (1 if is_mapped else TWO)):
+        if len(row) > width or not (is_trimmed if fits and count > 1 else count <= (1 if is_mapped else 2)):
             return None
         row.extend([""] * (width - len(row)))
     return rows
@@ -129,7 +129,7 @@ def kind(cell: str) -> str:
 def first_rows(text: str, delimiter: str, count: int) -> tuple[list[int], list[list[str]]]:
     """The first rows that are not empty, and the lines that they begin on, from 0."""
     starts, rows, line = [], [], 0
-    reader = csv.reader(io.StringIO(text[:TWO_ROWS], newline=""), delimiter=delimiter)
+    reader = csv.reader(io.StringIO(text[:START_CHARACTERS], newline=""), delimiter=delimiter)
     for cells in islice(reader, count):
         if any(cells):
             starts.append(line)
@@ -141,7 +141,7 @@ def first_rows(text: str, delimiter: str, count: int) -> tuple[list[int], list[l
 def find_delimiter(text: str, name: str) -> str:
     """The mark that parts the header and the next row into as many cells, and more than one; else most of the first."""
     counts: dict[str, list[int]] = {}
-    start = text[:TWO_ROWS]
+    start = text[:START_CHARACTERS]
     for mark in DELIMITERS:
         try:
             rows = list(islice(csv.reader(io.StringIO(start, newline=""), delimiter=mark), LINES))
@@ -156,7 +156,7 @@ def find_delimiter(text: str, name: str) -> str:
     if even:
         return even[0]
     common = {mark: Counter(size for size in cells if size > 1).most_common(1) for mark, cells in counts.items()}
-    sizes = {mark: (each[0][1], each[0][0]) for mark, each in common.items() if each}
+    sizes = {mark: (found[0][1], found[0][0]) for mark, found in common.items() if found}
     return max(sizes, key=lambda mark: sizes[mark], default=",")  # where rows are uneven they will be named
 
 
@@ -180,7 +180,7 @@ def load(source: Source, rule: SourceRule, wanted: Collection[str] = (), *, skip
     filled: list[pl.Expr | pl.Series] = [
         pl.col(name).replace("", None).forward_fill() for name in rule.fill if name in frame.columns
     ]
-    filled += [each.replace("E", "0") for each in frame.select(pl.col(pl.String)) if is_to_par(each)]
+    filled += [column.replace("E", "0") for column in frame.select(pl.col(pl.String)) if is_to_par(column)]
     grid = blocks.game_by_game(replace(grid, frame=frame.with_columns(filled)))
     grid = blocks.in_blocks(blocks.below_each_other(grid))
     if TITLE in grid.frame.columns and not grid.rule.pattern:
@@ -233,10 +233,15 @@ def read(source: Source, rule: SourceRule, wanted: Collection[str], *, skip_bad:
 def in_cells(text: str, name: str, kind: str, rule: SourceRule, wanted: Collection[str]) -> tuple[str, str, SourceRule]:
     """A text that is parted by tags, by blanks or by words alone as one of cells, or the pattern of its lines."""
     text = plain_lines(text if kind == "csv" else text_of_page(text, name))
-    text = blocks.one_by_one(text) if kind == "csv" and len(text) < TWO_ROWS else text
-    if rule.pattern is None and rule.delimiter in (None, "\t") and kind == "csv" and not MARKED.search(text[:TWO_ROWS]):
+    text = blocks.one_by_one(text) if kind == "csv" and len(text) < START_CHARACTERS else text
+    if (
+        rule.pattern is None
+        and rule.delimiter in (None, "\t")
+        and kind == "csv"
+        and not MARKED.search(text[:START_CHARACTERS])
+    ):
         aligned = blocks.with_tabs(text)
-        has_head = any(map(is_heading, next((each for each in aligned.splitlines() if "\t" in each), "").split("\t")))
+        has_head = any(map(is_heading, next((line for line in aligned.splitlines() if "\t" in line), "").split("\t")))
         pattern = None if has_head or wanted or rule.delimiter or rule.header else blocks.pattern_of(text)
         text, rule = text if pattern else aligned, replace(rule, pattern=pattern)
     return text, "lines" if rule.pattern else "csv", replace(rule, format="csv")
@@ -249,7 +254,7 @@ def language_encoding(content: bytes, *, is_bare: bool = False) -> str | None:
             return None
     if b"\0" in content[:SHOWN_START]:
         return None
-    western, central = (content[:TWO_ROWS].decode(codec, "replace") for codec in ("cp1252", "cp1250"))
+    western, central = (content[:START_CHARACTERS].decode(codec, "replace") for codec in ("cp1252", "cp1250"))
     is_either = is_bare and western == central and not LONELY.search(western)
     return encoding_of(re.split(r"[,;\t|\r\n]", western)) or ("cp1252" if is_either else None)
 

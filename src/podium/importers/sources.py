@@ -134,8 +134,8 @@ def sources(path: str) -> list[Source]:
     refuse_device(path)
     place = Path(path)
     if place.is_dir():
-        inside = sorted(each for each in place.rglob("*") if each.is_file() and not each.name.startswith("."))
-        return [Source(str(each), partial(open_file, each)) for each in inside]
+        inside = sorted(file for file in place.rglob("*") if file.is_file() and not file.name.startswith("."))
+        return [Source(str(file), partial(open_file, file)) for file in inside]
     if place.suffix.lower() == ".zip":
         return list(members(place))
     if not place.exists():
@@ -163,7 +163,7 @@ def of_bytes(content: bytes, name: str) -> Source:
 def members(path: Path) -> Iterator[Source]:
     try:
         archive = zipfile.ZipFile(path)  # opened once: each time it reads the list of its files
-        infos = [each for each in archive.infolist() if not each.is_dir() and "__MACOSX" not in each.filename]
+        infos = [info for info in archive.infolist() if not info.is_dir() and "__MACOSX" not in info.filename]
     except (OSError, RuntimeError, ValueError, zipfile.BadZipFile) as error:
         refuse_file(str(path), f"is not a zip archive ({getattr(error, 'strerror', None) or error})")
     if len(infos) > MAX_MEMBERS:
@@ -250,7 +250,7 @@ def strict_json(content: str, name: str, *, literal_numbers: bool = False, place
 
 
 def depth_exceeds(value: Any, limit: int) -> bool:
-    level = [[value]]
+    level: list[Any] = [[value]]
     for _ in range(limit + 2):
         parts = (part.values() if isinstance(part, dict) else part for part in level)
         level = [inner for part in parts for inner in part if isinstance(inner, dict | list)]

@@ -24,7 +24,7 @@ ROW_OR_CELL = re.compile(rb"<(?:\w+:)?(row|c)(?=[\s/>])([^>]*)")  # of a sheet o
 PLACE = re.compile(rb"""\br=["']([A-Z]{0,3})([0-9]{1,7})["']""")
 MERGED = re.compile(rb'<(?:\w+:)?mergeCell\s+ref="([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})"')
 WRITTEN_CELL = re.compile(rb'<(?:\w+:)?c\s[^>]*?\br="([A-Z]{1,3})\d+"[^>]*(?<!/)>')
-FAR_AWAY = 10**8
+BEYOND_ALL_CELLS = 10**8
 SHEET_FILE = re.compile(r"xl/worksheets/[^/]+\.xml")
 OLD_DATE = r"^(1899-12-3[01]|1900-0[12]-\d\d)[ T]"  # a time alone, as a date of Excel's first days
 BUSY_S = 5
@@ -47,20 +47,20 @@ def from_spreadsheet(content: bytes, name: str, rule: SourceRule, wanted: Collec
         if rule.sheet not in (None, EVERY, *book.sheet_names):
             refuse_file(name, f"has no sheet {rule.sheet!r} ({', '.join(book.sheet_names)})")
         names = book.sheet_names if rule.sheet in (None, EVERY) else [rule.sheet]
-        texts = {each: sheet_texts(book, each) for each in names}
+        texts = {tab: sheet_texts(book, tab) for tab in names}
     except fastexcel.FastExcelError as error:
         refuse_file(name, f"is not a workbook that can be read ({str(error).splitlines()[0]})")
-    filled = {each: frame for each, frame in texts.items() if any(column.count() for column in frame)}
+    filled = {tab: frame for tab, frame in texts.items() if any(column.count() for column in frame)}
     if not filled:
         what = f"sheet {names[0]} is empty; it needs a header with event_id and player" if names else "has no sheet"
         refuse_file(name, what)
-    tables = {each: sheet_table(frame, boxes.get(each, ([], 0)), rule, name, wanted) for each, frame in filled.items()}
+    tables = {tab: sheet_table(frame, boxes.get(tab, ([], 0)), rule, name, wanted) for tab, frame in filled.items()}
     if rule.sheet in (None, EVERY) and len(tables) > 1:
         tables = alike(tables, name)
     sheet = next(iter(tables)) if len(tables) == 1 else EVERY
-    before = {each: f"{each}, " if sheet == EVERY else "" for each in tables}
-    labels = [f"{before[each]}row {row}" for each, (_, rows, _) in tables.items() for row in rows]
-    frames = [frame.with_columns(pl.lit(each).alias(SHEET)) for each, (frame, _, _) in tables.items()]
+    before = {tab: f"{tab}, " if sheet == EVERY else "" for tab in tables}
+    labels = [f"{before[tab]}row {row}" for tab, (_, rows, _) in tables.items() for row in rows]
+    frames = [frame.with_columns(pl.lit(tab).alias(SHEET)) for tab, (frame, _, _) in tables.items()]
     headers = {table[2] for table in tables.values()}
     header = headers.pop() if len(headers) == 1 else rule.header
     notes = () if rule.sheet else (f"sheet{'s' * (len(tables) > 1)} {', '.join(tables)}",)
@@ -72,25 +72,25 @@ def sheet_texts(book: Any, sheet: str) -> pl.DataFrame:
     texts, times = (
         book.load_sheet(sheet, header_row=None, skip_rows=0, dtypes=kind).to_polars() for kind in ("string", "duration")
     )
-    return texts.with_columns(with_times(texts[each], times[each]).str.strip_chars() for each in texts.columns)  # type: ignore[no-any-return]
+    return texts.with_columns(with_times(texts[column], times[column]).str.strip_chars() for column in texts.columns)  # type: ignore[no-any-return]
 
 
 def alike(tables: dict[str, SheetTable], name: str) -> dict[str, SheetTable]:
     """The sheets that are parts of one table: all, or all but those whose names or numbers sum others up."""
-    parts = {each: table for each, table in tables.items() if is_results(table[0]) and not is_total(each)}
+    parts = {sheet: table for sheet, table in tables.items() if is_results(table[0]) and not is_total(sheet)}
     if len({tuple(table[0].columns) for table in parts.values()}) == 1:
         for whole in (next(reversed(parts)), next(iter(parts))):
-            others = {each: table for each, table in parts.items() if each != whole}
-            if sums_up(parts[whole][0], [each for each, _, _ in others.values()]):
+            others = {sheet: table for sheet, table in parts.items() if sheet != whole}
+            if sums_up(parts[whole][0], [sheet for sheet, _, _ in others.values()]):
                 return others
         return parts
-    choices = [Choice(f"sheet {each}", "source.sheet", each) for each in tables]
+    choices = [Choice(f"sheet {sheet}", "source.sheet", sheet) for sheet in tables]
     raise decide(name, f"has {len(tables)} sheets ({', '.join(tables)}) of several heads; which are results", *choices)
 
 
 def sums_up(table: pl.DataFrame, others: list[pl.DataFrame]) -> bool:
     """Whether each player of a sheet has in some column the sum of the other sheets, most of several numbers."""
-    name = next((each for each in table.columns if meanings().get(fold(each)) in ("player", "team")), None)
+    name = next((heading for heading in table.columns if meanings().get(fold(heading)) in ("player", "team")), None)
     if name is None or len(others) <= 1 or table.height == 1:
         return False
     numbers = pl.all().exclude(name, TITLE).cast(pl.Float64, strict=False)
@@ -98,14 +98,14 @@ def sums_up(table: pl.DataFrame, others: list[pl.DataFrame]) -> bool:
     sums, counts = pl.all().sum().round(6), (pl.all() != 0).sum().name.suffix(COUNT)
     parts = pl.concat(others).select(name, numbers).group_by(name).agg(sums, counts)
     both = own.join(parts, on=name, how="left", suffix=SUM)
-    whole = [each for each in own.columns if each != name and own[each].null_count() == 0]
-    is_sum = (both[each].round(6).eq_missing(both[each + SUM]).all() for each in whole)
-    return any(all_are and both[each + COUNT].median() > 1 for each, all_are in zip(whole, is_sum, strict=True))  # type: ignore[operator]
+    whole = [column for column in own.columns if column != name and own[column].null_count() == 0]
+    is_sum = (both[column].round(6).eq_missing(both[column + SUM]).all() for column in whole)
+    return any(all_are and both[column + COUNT].median() > 1 for column, all_are in zip(whole, is_sum, strict=True))  # type: ignore[operator]
 
 
 def is_results(table: pl.DataFrame) -> bool:
     """Whether a sheet may hold results: it has a head that is known, and a cell beside another."""
-    names = [each for each in table.columns if each != TITLE]
+    names = [heading for heading in table.columns if heading != TITLE]
     return any(map(is_heading, names)) and len(names) > 1 and table.height > 0
 
 
@@ -194,7 +194,7 @@ def xlsx_sheets(archive: zipfile.ZipFile) -> Iterator[Extent]:
     called = {}
     if "xl/workbook.xml" in names:
         links = ET.fromstring(archive.read("xl/_rels/workbook.xml.rels"))  # noqa: S314  (expat limits entities)
-        targets = {each.get("Id"): f"xl/{each.get('Target', '')}".replace("xl//xl/", "xl/") for each in links}
+        targets = {link.get("Id"): f"xl/{link.get('Target', '')}".replace("xl//xl/", "xl/") for link in links}
         for sheet in ET.fromstring(archive.read("xl/workbook.xml")).iter():  # noqa: S314
             link = next((value for key, value in sheet.items() if key.endswith("}id")), None)
             if sheet.tag.endswith("}sheet"):
@@ -208,13 +208,15 @@ def xlsx_sheets(archive: zipfile.ZipFile) -> Iterator[Extent]:
 def xlsx_merged(document: bytes) -> tuple[list[Box], int]:
     places = MERGED.findall(document)
     boxes = [(int(top) - 1, column_number(one) - 1, int(end), column_number(other)) for one, top, other, end in places]
-    return boxes, min((column_number(each) - 1 for each in WRITTEN_CELL.findall(document)), default=0) if boxes else 0
+    if not boxes:
+        return [], 0
+    return boxes, min((column_number(letters) - 1 for letters in WRITTEN_CELL.findall(document)), default=0)
 
 
 def xlsx_box(document: bytes) -> tuple[int, int]:
     """How many cells a sheet spans, and how many it fills."""
     filled = row = column = 0
-    first_row, last_row, first_column, last_column = FAR_AWAY, 0, FAR_AWAY, 0
+    first_row, last_row, first_column, last_column = BEYOND_ALL_CELLS, 0, BEYOND_ALL_CELLS, 0
     for tag, attributes in ROW_OR_CELL.findall(document):
         place = PLACE.search(attributes)
         if tag == b"row":
@@ -244,7 +246,7 @@ def ods_sheets(document: bytes) -> Iterator[Extent]:
         tag = element.tag.rpartition("}")[2]
         if event == "start" and tag == "table":
             name = next((value for key, value in element.items() if key.endswith("}name")), "")
-            boxes, height, width, filled, row, first = [], 0, 0, 0, 0, FAR_AWAY
+            boxes, height, width, filled, row, first = [], 0, 0, 0, 0, BEYOND_ALL_CELLS
         elif event == "start" and tag == "table-row":
             column, repeated = 0, repetitions(element, "rows")
         elif event == "end" and tag in ("table-cell", "covered-table-cell"):
@@ -270,12 +272,12 @@ def from_database(content: bytes, name: str, table: str | None) -> pl.DataFrame:
     try:
         with connect(content, name) as connection:
             select = "SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE ? AND name NOT LIKE 'sqlite_%'"
-            tables = [each for (each,) in connection.execute(f"{select} ORDER BY name", [table or "%"])]
+            tables = [found for (found,) in connection.execute(f"{select} ORDER BY name", [table or "%"])]
             if not tables:
                 refuse_file(name, f"has no table {table or 'at all'}")
             if table is None and len(tables) > 1:
                 refuse_file(name, f"has {len(tables)} tables ({', '.join(tables)}); name one: [source] table = …")
-            return pl.concat([rows_of(connection, each) for each in tables], how="diagonal")
+            return pl.concat([rows_of(connection, found) for found in tables], how="diagonal")
     except sqlite3.Error as error:
         refuse_file(name, f"cannot be read as an SQLite database ({error})")
 
@@ -303,6 +305,6 @@ def rows_of(connection: sqlite3.Connection, table: str) -> pl.DataFrame:
         cursor = connection.execute(f"{select} ORDER BY rowid")
     except sqlite3.OperationalError:  # a table without row ids
         cursor = connection.execute(select)
-    names = [each[0] for each in cursor.description]
-    rows = [[None if each is None else str(each) for each in row] for row in cursor]
+    names = [column[0] for column in cursor.description]
+    rows = [[None if cell is None else str(cell) for cell in row] for row in cursor]
     return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")

@@ -51,7 +51,7 @@ def parse(text: str, *, decimal: str = ".") -> Duration | None:
         text = text.replace(",", ".")
     text = FRACTION_LAST.sub(r'\1.\2"', text)
     found = filter(None, (TIMES[name].fullmatch(text) for name in ("clock", "iso", "units")))
-    return next((from_parts(each.groupdict()) for each in found), None)
+    return next((from_parts(match.groupdict()) for match in found), None)
 
 
 def from_parts(parts: dict[str, str | None]) -> Duration | None:
@@ -84,7 +84,7 @@ def parse_column(texts: pl.Series, *, decimal: str = ".") -> pl.DataFrame:
     read = parse_clocks(texts, decimal)
     other = texts.filter(read["seconds"].is_null() & texts.is_not_null()).unique()
     slow = [(text, parse(text, decimal=decimal)) for text in other]
-    rows = [(text, float(each.seconds), each.sign) for text, each in slow if each is not None]
+    rows = [(text, float(time.seconds), time.sign) for text, time in slow if time is not None]
     if not rows:
         return read
     schema = {"text": pl.String, "slow": pl.Float64, "other": pl.String}
@@ -246,7 +246,7 @@ def with_english_months(text: str) -> str:
 def recent_day(text: str) -> datetime | None:
     """The newest day so far that a line of words has without its year, as 9 Oct or October 9; None if it has none."""
     words, today = re.sub(r"[()\[\],:;|/]", " ", text).split(), datetime.now(UTC)
-    starts = MONTH | {each.casefold(): number for number, each in enumerate(NAMES, 1)}
+    starts = MONTH | {month.casefold(): number for number, month in enumerate(NAMES, 1)}
     for pair in pairwise(words):
         for word, number in (pair, pair[::-1]):
             month, day = starts.get(word.casefold().rstrip(".")), re.fullmatch(r"(\d{1,2})(?:st|nd|rd|th|\.)?", number)

@@ -10,7 +10,6 @@ from xml.parsers import expat
 
 import polars as pl
 
-from podium.importers.grid import TWO
 from podium.importers.nodes import lines_of
 from podium.importers.sources import MAX_DEPTH, refuse_file, strict_json
 from podium.results.columns import refuse_wide
@@ -20,7 +19,7 @@ STEP = re.compile(r"([^.\[\]]*)((?:\[\]\??)?)")
 A_NUMBER = re.compile(r"-?\d+(\.\d+)?")
 COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
 FROM_AROUND = re.compile(r"(\.\.|\^*)(.*)", re.DOTALL)
-MOST_NAMES = 100_000  # of an object that may be names of players or events
+MAX_NAMES = 100_000  # of an object that may be names of players or events
 NUMBER, KEY = "#", "@"  # of a row: its number in its list, from 1, and the key that it or its list stands under
 UNSEEN = re.compile(r"(?is)<!--.*?-->|<(script|style)\b.*?</\1>|\s+")  # of a page
 CELL, TAG = re.compile(r"(?i)<(?:t[dh]|caption)\b[^>]*>|^h[1-4][^>]*>|^caption[^>]*>"), re.compile(r"<[^>]*>")
@@ -54,7 +53,7 @@ def from_json(
 def json_document(text: str, name: str) -> Any:
     """A document, its numbers as they are written; comments count as blanks."""
     if "//" in text or "/*" in text:
-        text = COMMENT.sub(lambda each: each[1] or re.sub(r"[^\n]", " ", each[0]), text)
+        text = COMMENT.sub(lambda match: match[1] or re.sub(r"[^\n]", " ", match[0]), text)
     return strict_json(text, name, literal_numbers=True)
 
 
@@ -62,22 +61,22 @@ def listed(value: Any) -> Any:
     """A document in which what is kept under the names of players or events is a list, each with its name."""
     value = in_objects(value)
     if isinstance(value, list):
-        rows = [listed(each) for each in value]
+        rows = [listed(item) for item in value]
         return named("match", map(str, range(1, len(rows) + 1)), rows) if rows and all(map(is_of_names, rows)) else rows
-    if not isinstance(value, dict) or len(value) > MOST_NAMES:
+    if not isinstance(value, dict) or len(value) > MAX_NAMES:
         return value
     has_sides = not {"first", "winner"}.isdisjoint(map(side_of, value))
-    parted = {} if has_sides else {key: each for key, each in value.items() if is_pair(each)}
-    inner = {key: listed(each) for key, each in value.items() if key not in parted}
-    for key, each in parted.items():
+    parted = {} if has_sides else {key: inside for key, inside in value.items() if is_pair(inside)}
+    inner = {key: listed(inside) for key, inside in value.items() if key not in parted}
+    for key, inside in parted.items():
         name = "player" if fold(key) in PAIRING else key
-        inner |= {f"{name} {number}": own for number, own in enumerate(each, start=1)}
+        inner |= {f"{name} {number}": own for number, own in enumerate(inside, start=1)}
     rows = list(inner.values())
-    if len(rows) < TWO or any(is_heading(key) and not is_round(key) for key in inner):
+    if len(rows) < 2 or any(is_heading(key) and not is_round(key) for key in inner):
         return inner
-    if all(isinstance(each, list) and each and isinstance(each[0], dict) for each in rows):
-        return named("event", inner, [{"results": each} for each in rows])
-    if not all(isinstance(each, dict) for each in rows):
+    if all(isinstance(row, list) and row and isinstance(row[0], dict) for row in rows):
+        return named("event", inner, [{"results": row} for row in rows])
+    if not all(isinstance(row, dict) for row in rows):
         return inner
     common = set.intersection(*map(set, rows))
     has_name = (isinstance(own, list) or meanings().get(fold(key)) == "player" for key, own in rows[0].items())
@@ -89,21 +88,21 @@ def listed(value: Any) -> Any:
 
 def in_objects(value: Any) -> Any:
     """A table of lists, whose first is the head, or of a list a column, as a list of objects."""
-    if isinstance(value, list) and len(value) > 1 and all(isinstance(each, list) for each in value):
+    if isinstance(value, list) and len(value) > 1 and all(isinstance(inside, list) for inside in value):
         head, *rows = value
-    elif isinstance(value, dict) and len(value) > 1 and all(isinstance(each, list) for each in value.values()):
+    elif isinstance(value, dict) and len(value) > 1 and all(isinstance(inside, list) for inside in value.values()):
         head, sizes = list(value), {*map(len, value.values())}
-        rows = list(zip(*value.values(), strict=True)) if len(sizes) == 1 and sizes != {TWO} else []
+        rows = list(zip(*value.values(), strict=True)) if len(sizes) == 1 and sizes != {2} else []
     else:
         return value
     is_flat = not any(isinstance(cell, dict | list) for row in rows for cell in row)
-    is_named = all(isinstance(each, str) for each in head) and any(map(is_heading, head))
+    is_named = all(isinstance(heading, str) for heading in head) and any(map(is_heading, head))
     is_table = rows and is_flat and is_named and "" not in head and len({*head}) == len(head) >= max(map(len, rows))
     return [dict(zip(head, row, strict=False)) for row in rows] if is_table else value
 
 
 def is_pair(value: Any) -> bool:
-    return isinstance(value, list) and len(value) == TWO and not any(isinstance(each, dict | list) for each in value)
+    return isinstance(value, list) and len(value) == 2 and not any(isinstance(item, dict | list) for item in value)
 
 
 def named(what: str, names: Iterable[str], rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -112,9 +111,9 @@ def named(what: str, names: Iterable[str], rows: Iterable[dict[str, Any]]) -> li
 
 def is_of_names(value: Any) -> bool:
     """Whether an object has numbers under names that are no headings."""
-    if not isinstance(value, dict) or len(value) < TWO or any(map(is_heading, value)):
+    if not isinstance(value, dict) or len(value) < 2 or any(map(is_heading, value)):
         return False
-    return all(isinstance(each, str) and A_NUMBER.fullmatch(each) for each in value.values())
+    return all(isinstance(number, str) and A_NUMBER.fullmatch(number) for number in value.values())
 
 
 def rows_of_tree(
@@ -130,8 +129,8 @@ def rows_of_tree(
             if not isinstance(chain[0].value, dict):
                 refuse_file(name, "is no object with the columns as names", where)
             fields = fields_of(chain)
-            others = {each: found(chain, each) for each in wanted if each not in fields}
-            rows.append(fields | {each: text for each, text in others.items() if text or is_from_around(each)})
+            others = {heading: value_at(chain, heading) for heading in wanted if heading not in fields}
+            rows.append(fields | {heading: text for heading, text in others.items() if text or is_from_around(heading)})
             labels.append(where)
     names = dict.fromkeys(key for row in rows for key in row)
     refuse_wide(names, name)
@@ -159,8 +158,8 @@ def walk(level: Level, steps: list[str], above: Chain, place: str) -> Iterator[t
         yield place, (level, *above)
     elif step == "[]":
         items = value if isinstance(value, list) else [value] if isinstance(value, dict) and value else []
-        for number, each in enumerate(items):
-            yield from walk(Level(each, level.key, number + 1), steps[1:], above, f"{place}[{number}]")
+        for number, item in enumerate(items):
+            yield from walk(Level(item, level.key, number + 1), steps[1:], above, f"{place}[{number}]")
     elif isinstance(value, dict) and step.endswith("?"):
         key = step.removesuffix("?")
         if value.get(key):
@@ -168,7 +167,7 @@ def walk(level: Level, steps: list[str], above: Chain, place: str) -> Iterator[t
         else:  # it stands for its only one, so that what is around them is as far away in either case
             yield from walk(level, steps[1:], (level, *above), place)
     elif isinstance(value, dict):
-        for key in [step] if step in value else [each for each in value if fnmatchcase(each, step)]:
+        for key in [step] if step in value else [key for key in value if fnmatchcase(key, step)]:
             yield from walk(Level(value[key], key), steps[1:], (level, *above), f"{place}.{key}")
 
 
@@ -177,7 +176,7 @@ def is_from_around(name: str) -> bool:
     return name.startswith("..") or name.endswith((NUMBER, KEY)) or re.search(r"\.\d+(\.|$)", name) is not None
 
 
-def found(chain: Chain, name: str) -> str | None:
+def value_at(chain: Chain, name: str) -> str | None:
     """The value of a name: `^` for what the row stands in, `..` for the nearest that has it, `a.0.b` through lists."""
     around, path = FROM_AROUND.fullmatch(name).groups()  # type: ignore[union-attr]
     levels = chain if around == ".." else chain[len(around) : len(around) + 1]
@@ -208,15 +207,15 @@ def fields_of(chain: Chain) -> dict[str, str | None]:
 
 def leaves(value: dict[str, Any], *, with_lists: bool) -> Iterator[tuple[str, str | None]]:
     """The values within an object that are none themselves, each under its path; lists as they are written."""
-    for key, each in value.items():
-        if isinstance(each, dict):
-            for below, leaf in leaves(each, with_lists=with_lists):
+    for key, inside in value.items():
+        if isinstance(inside, dict):
+            for below, leaf in leaves(inside, with_lists=with_lists):
                 yield f"{key}.{below}", leaf
-        elif isinstance(each, list):
+        elif isinstance(inside, list):
             if with_lists:
-                yield key, json.dumps(each, ensure_ascii=False)
+                yield key, json.dumps(inside, ensure_ascii=False)
         else:
-            yield key, None if each is None else as_text(each)
+            yield key, None if inside is None else as_text(inside)
 
 
 def text_of_page(text: str, name: str) -> str:

@@ -102,7 +102,7 @@ def columns(
     name: str | None = Argument(
         None,
         help="A column, to see its unit, default and an example.",
-        autocompletion=one_of(*(each.name for each in COLUMNS)),
+        autocompletion=one_of(*(column.name for column in COLUMNS)),
     ),
 ) -> None:
     """Describe the columns of a results file, or one of them."""

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 STDOUT = "-"
-SHOWN_ROWS, GUESSED_ROWS, MOST_DOTS = 10, 3, 3  # dots of a key, as columns.status.map.DNF
+SHOWN_ROWS, GUESSED_ROWS, MAX_KEY_DOTS = 10, 3, 3  # dots of a key, as columns.status.map.DNF
 
 
 class Forfeits(StrEnum):
@@ -161,7 +161,7 @@ def table_options(options: "Options", flags: TableFlags, settings: list[str]) ->
     options = replace(options, player=PLAYER)
     for setting in settings:
         key, _, value = setting.partition("=")
-        if not 0 < key.partition('"')[0].count(".") <= MOST_DOTS or not value:
+        if not 0 < key.partition('"')[0].count(".") <= MAX_KEY_DOTS or not value:
             raise ParameterError(f"--set {setting}: write a key of a map and its value, as source.sheet=Standings")
         document = answer(key, value, document)
     if document is None:

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 TABLES = "csv"
 PLAYER = "id"
-TWO = 2  # sides of a match
 
 
 def column(words: str, metavar: str = "COLUMN") -> Any:
@@ -67,7 +66,7 @@ class TableFlags:
     thousands: str | None = column("what parts the thousands of numbers.", "MARK")
 
     def are_given(self) -> bool:
-        return any(each not in (None, False) for each in vars(self).values())
+        return any(value not in (None, False) for value in vars(self).values())
 
     def document(self, player: str | None) -> dict[str, Any] | None:
         """The map that the options say, as TOML has it; None where they say nothing."""
@@ -89,11 +88,11 @@ class TableFlags:
         if self.winner or self.loser:
             if not (self.winner and self.loser):
                 raise ParameterError("--winner and --loser belong together")
-            values = [{"position": {"value": place}} for place in (1, TWO)]
+            values = [{"position": {"value": place}} for place in (1, 2)]
             return self.matches(self.winner, self.loser, values, columns)
         if self.event:
             several = split(self.event)
-            name = {"from": several} if len(several) == 1 else "-".join(f"{{{each}}}" for each in several)
+            name = {"from": several} if len(several) == 1 else "-".join(f"{{{column}}}" for column in several)
             columns["event_id"] = name
         if self.sides:
             return self.two_sides(columns)
@@ -111,7 +110,7 @@ class TableFlags:
     def columns(self) -> dict[str, Any]:
         """The rules of columns that every layout may have."""
         named = {"score": self.score, "team": self.team, "status": self.status, "pool": self.pool}
-        rules: dict[str, Any] = {name: {"from": [each]} for name, each in named.items() if each is not None}
+        rules: dict[str, Any] = {name: {"from": [column]} for name, column in named.items() if column is not None}
         if self.position is not None:
             rules["position"] = {"from": [self.position], "as": "place"}
         if self.time is not None:
@@ -127,7 +126,7 @@ class TableFlags:
         from podium.importers.tables.open_table import sides_of
 
         players, scores = split(self.sides or ""), split(self.scores or "")
-        if len(players) != TWO or bool(self.result) == bool(scores) or len(scores) not in (0, TWO):
+        if len(players) != 2 or bool(self.result) == bool(scores) or len(scores) not in (0, 2):
             raise ParameterError("--sides A,B needs --result COLUMN, of the first side, or --scores A,B")
         return self.matches(players[0], players[1], sides_of(scores, self.result), columns)
 
@@ -147,7 +146,7 @@ def split(names: str) -> list[str]:
 
 
 EXPORTED = b'{"podium_pool":'  # how a pool begins that was exported
-SHAPES = tuple(each.value for each in Format)
+SHAPES = tuple(form.value for form in Format)
 NAMES = ", ".join(name for name in FORMATS if name not in SHAPES)
 READS = "Results as CSV, Parquet, JSON lines or a workbook, or see --format"
 NAMED_FILE = Argument(metavar="FILE", help=f"{READS}; - reads stdin.")
@@ -271,8 +270,8 @@ class Input:
             results = podium.read_results(self.path, map=self.map)
         else:
             results = podium.read_results(self.path, lenient=not self.strict)
-        for each in results.notes:
-            typer.echo(f"{results.source}: {each}", err=True)
+        for line in results.notes:
+            typer.echo(f"{results.source}: {line}", err=True)
         return results
 
 
@@ -323,8 +322,8 @@ def with_settings(path: str | None, file_format: str | None, map_file: Path | No
 
 def format_of_file(formats: list[str]) -> str | None:
     """What FILE is, of the values of `--format`, of which others say what to print."""
-    others = [each for each in formats if each not in SHAPES]
-    unknown = next((each for each in others if each not in FORMATS), None)
+    others = [name for name in formats if name not in SHAPES]
+    unknown = next((name for name in others if name not in FORMATS), None)
     if unknown is not None:
         hint = suggestion(unknown, [*FORMATS, *SHAPES])
         raise ParameterError(
@@ -336,7 +335,7 @@ def format_of_file(formats: list[str]) -> str | None:
 
 
 def printed_form(formats: list[str] | None = SHAPES_AND_FORMATS) -> Format:
-    shapes = [each for each in formats or [] if each in SHAPES]
+    shapes = [form for form in formats or [] if form in SHAPES]
     return Format(shapes[-1]) if shapes else Format.table
 
 

@@ -78,7 +78,7 @@ def set_description(
     name: str = NAME, changes: "DescriptionChanges" = DESCRIPTION, actor: str = ACTOR, url: str = DATABASE
 ) -> None:
     """Change what a ladder says of itself, and whether everybody may read it; an empty text removes what there was."""
-    if all(each is None for each in changes.values()):
+    if all(value is None for value in changes.values()):
         raise ParameterError("nothing is to be set: give --title, --contact, --player-word, --public or --private")
     now = open_store(url).describe_pool(name, actor=actor, **changes)
     typer.echo(f"pool {name} is {'public' if now.public else 'private'}")
@@ -91,9 +91,9 @@ def set_description(
 def list_pools(store: "Store" = STORE, form: Format = options.FORM) -> None:
     """List the ladders, and what each says of itself."""
     rows = [
-        {"pool": each.name, "system": each.system.name, "state": "closed" if each.closed else "open"}
-        | each.description.body()
-        for each in store.pools()
+        {"pool": pool.name, "system": pool.system.name, "state": "closed" if pool.closed else "open"}
+        | pool.description.body()
+        for pool in store.pools()
     ]
     texts = ("pool", "system", "state", "title", "contact", "player_word")
     show.show_records(rows, dict.fromkeys(texts, str) | {"public": bool}, form)
@@ -171,7 +171,7 @@ def show_log(
     texts = ("kind", "subject", "received_at", "actor", "reason")
     kinds = {"seq": int, "place": int} | dict.fromkeys(texts, str) | {"events": int, "players": int, "largest": float}
     entries = map(asdict, store.log(name, after=after, most=most))
-    rows = [each | (each["moved"] or {}) | {"received_at": each["received_at"].isoformat()} for each in entries]
+    rows = [entry | (entry["moved"] or {}) | {"received_at": entry["received_at"].isoformat()} for entry in entries]
     show.show_records(rows, kinds, form)
 
 
@@ -354,8 +354,8 @@ def list_fixtures(
 ) -> None:
     """List races to come and those that were planned, the first to start first."""
     rows = [
-        asdict(each) | {"id": each.fixture_id, "entrants": None if each.entrants is None else len(each.entrants)}
-        for each in store.fixtures(pool, ahead=ahead, most=most)
+        asdict(race) | {"id": race.fixture_id, "entrants": None if race.entrants is None else len(race.entrants)}
+        for race in store.fixtures(pool, ahead=ahead, most=most)
     ]
     kinds = {"id": str, "starts_at": None, "title": str, "entrants": int, "status": str}
     show.show_records(rows, kinds, form)

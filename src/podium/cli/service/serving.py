@@ -75,8 +75,8 @@ def serve(
     if is_database(url):
         copy_before_upgrade(url)
     store = storing.create_store(url)
-    for each in upgrade_pools(store, "podium serve"):
-        typer.echo(str(each), err=bool(each.error))
+    for upgraded in upgrade_pools(store, "podium serve"):
+        typer.echo(str(upgraded), err=bool(upgraded.error))
     if key_file is not None:
         create_first_key(store, key_file)
     typer.echo(f"Podium listens on http://{host}:{port}; http://{host}:{port}/api/docs describes the API")
@@ -170,11 +170,11 @@ def upgrade(url: str = storing.DATABASE) -> None:
     copy_before_upgrade(url)
     store = store_class(url, must_exist=True)
     failures = []
-    for each in upgrade_pools(store, "podium db upgrade"):
-        if each.error:
-            failures.append(str(each))
+    for upgraded in upgrade_pools(store, "podium db upgrade"):
+        if upgraded.error:
+            failures.append(str(upgraded))
         else:
-            typer.echo(str(each))
+            typer.echo(str(upgraded))
     store.close()
     if failures:
         raise NotUpgradedError("\n".join(failures))
@@ -283,7 +283,7 @@ def list_seasons(pool: str = storing.POOL_NAME, store: "Store" = storing.STORE, 
     """List the seasons of a ladder."""
     import polars as pl
 
-    rows = [(each.name, each.when, each.keep) for each in store.seasons(pool)]
+    rows = [(season.name, season.when, season.keep) for season in store.seasons(pool)]
     start = ("sequence", pl.Float64()) if store.order(pool) == "sequence" else ("starts_at", pl.Datetime("us", "UTC"))
     kinds = pl.Schema([("name", pl.String()), start, ("keep", pl.Float64())])
     show.show(pl.DataFrame(rows, schema=kinds, orient="row"), form)

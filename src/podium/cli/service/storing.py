@@ -103,13 +103,11 @@ def show_moved(store: "Store", pool: str, act: "Act", sentence: str, form: Forma
 
 def show_receipts(receipts: list["Receipt"], form: Format) -> None:
     """Print what became of events; of a dry run, the largest changes that would follow. Warnings go to stderr."""
-    import polars as pl
-
-    for notice in dict.fromkeys(each.notice for each in receipts if each.notice):
+    for notice in dict.fromkeys(receipt.notice for receipt in receipts if receipt.notice):
         show.note(f"{notice}")
-    for each in receipts:
-        for warning in each.warnings:
-            show.note(f"event {each.event_id}: {warning}")
+    for receipt in receipts:
+        for warning in receipt.warnings:
+            show.note(f"event {receipt.event_id}: {warning}")
     effects = receipts[0].effects if receipts else ()
     if receipts and receipts[0].next is not None:
         totals = asdict(receipts[0].totals) if receipts[0].totals else {}
@@ -119,12 +117,12 @@ def show_receipts(receipts: list["Receipt"], form: Format) -> None:
         kinds = {"event_id": str, "player": str, "rating_was": float, "rating": float}
         show.show_records(effects, kinds, form, max_rows=50)
         return
+    kinds = {"event_id": str, "status": str, "reason": str, "duplicate": bool, "players": int, "rerated": int}
     rows = [
-        {"event_id": each.event_id, "status": each.status, "reason": each.reason, "duplicate": each.duplicate,
-         "players": len(each.changes), "rerated": each.rerated}
-        for each in receipts
-    ]  # fmt: skip
-    show.show(pl.DataFrame(rows), form, max_rows=50)
+        {name: len(receipt.changes) if name == "players" else getattr(receipt, name) for name in kinds}
+        for receipt in receipts
+    ]
+    show.show_records(rows, kinds, form, max_rows=50)
 
 
 @dataclass(frozen=True)
@@ -200,9 +198,9 @@ def ingest(
     if not isinstance(done, list):
         show_changes(done, form, dry_run=dry_run)
         return
-    known = {each.event_id: each.duplicate for each in done}
+    known = {receipt.event_id: receipt.duplicate for receipt in done}
     if sheet and not sheet.made and (gone := store.find_gone(target, sheet, known)):
-        typed = shlex.join(["podium", *(each for each in sys.argv[1:] if each != "--dry-run"), "--amend", "--dry-run"])
+        typed = shlex.join(["podium", *(word for word in sys.argv[1:] if word != "--dry-run"), "--amend", "--dry-run"])
         are, stay = ("are", "stay") if gone[1:] else ("is", "stays")
         missing = f"{counted(len(gone), 'event')} that it brought before {are} not in it, and {stay} in the pool"
         show.note(f"{sheet.name}: {missing}. If it was corrected, compare it with {typed}")
@@ -284,7 +282,7 @@ def read_as_kept(store: "Store", pool: str, file: Input, flags: SheetFlags) -> "
     name = flags.sheet or ("" if file.path == "-" else flags.prefix + Path(file.path).name)
     if not name:
         return file, None
-    kept = next((each.map for each in store.sheets(pool) if each.name == name), "")
+    kept = next((sheet.map for sheet in store.sheets(pool) if sheet.name == name), "")
     if file.map is None and file.format is None and kept:
         document = tomllib.loads(kept)
         if "join" in document:  # it may have come with another's export, or from a browser
@@ -308,10 +306,10 @@ def show_changes(changes: "SheetChanges", form: Format, *, dry_run: bool) -> Non
     moved = f"{changes.totals.changes:,} changes of ratings of {changes.totals.players:,} players"
     show.note(f"{moved} {'would move' if dry_run else 'moved'}")
     rows = [
-        *(("new", each, "") for each in changes.new),
-        *(("differs", *each) for each in changes.other),
-        *(("gone", each, "") for each in changes.gone),
-        *(("stays", *each) for each in changes.kept),
+        *(("new", event_id, "") for event_id in changes.new),
+        *(("differs", *reason) for reason in changes.other),
+        *(("gone", event_id, "") for event_id in changes.gone),
+        *(("stays", *reason) for reason in changes.kept),
     ]
     show.show(pl.DataFrame(rows, dict.fromkeys(("is", "event_id", "why"), pl.String), orient="row"), form, max_rows=50)
 

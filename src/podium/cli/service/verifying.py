@@ -32,7 +32,7 @@ def read_heads(text: str) -> "list[Head]":
     if not path.is_file():
         return [parse_head(text)]
     try:
-        heads = [parse_head(each) for each in heads_in(parse(path.read_text(encoding="utf-8")))]
+        heads = [parse_head(head) for head in heads_in(parse(path.read_text(encoding="utf-8")))]
     except (OSError, ValueError) as error:
         raise ParameterError(f"{path}: cannot be read ({error})") from None
     if not heads:
@@ -51,8 +51,8 @@ def parse(content: str) -> Any:
 def heads_in(value: Any) -> Iterator[str]:
     """The heads of receipts, or of an export's first line."""
     if isinstance(value, list):
-        for each in value:
-            yield from heads_in(each)
+        for item in value:
+            yield from heads_in(item)
     elif isinstance(value, dict):
         if {"place", "hash"} <= value.keys():
             yield f"{value['place']}:{value['hash']}"
@@ -72,7 +72,7 @@ def verify(
     store: "Store" = STORE,
 ) -> None:
     """Check the log's chain, rate the whole log again, and compare everything that is stored with it, bit for bit."""
-    heads = [each for text in head or [] for each in read_heads(text)]
+    heads = [found for text in head or [] for found in read_heads(text)]
     with show.progress("rating again"):
         verification = store.verification(pool, heads)
     if verification.findings:

@@ -44,13 +44,13 @@ class Made:
 def with_options(command: Callable[..., None]) -> Callable[..., None]:
     """The command with the options that make its parameters in the place of those."""
     own = inspect.signature(command).parameters
-    makers = {name: each.default for name, each in own.items() if isinstance(each.default, Made)}
+    makers = {name: parameter.default for name, parameter in own.items() if isinstance(parameter.default, Made)}
     if not makers:
         return command
     options: dict[str, inspect.Parameter] = {}
     last: dict[str, inspect.Parameter] = {}
-    for name, each in own.items():
-        for option, parameter in (makers[name].options() if name in makers else {name: each}).items():
+    for name, given in own.items():
+        for option, parameter in (makers[name].options() if name in makers else {name: given}).items():
             place = last if name in makers and makers[name].last and option != "file" else options
             place.setdefault(option, parameter)
 
@@ -58,9 +58,9 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
     def run(**values: Any) -> None:
         command(**{name: makers[name].of(values) if name in makers else values[name] for name in own})
 
-    parameters = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in (options | last).values()]
+    parameters = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in (options | last).values()]
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    run.__annotations__ = {each.name: each.annotation for each in parameters}
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run
 
 
@@ -80,9 +80,9 @@ class Quick:
     """A command or group whose parameters take what is fine; of a Typer that has no such step, all is as it was."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        for each in self.get_params(ctx):  # type: ignore[attr-defined]
-            if hasattr(each, "_runtime_param") and hasattr(each, "get_runtime_param"):
-                each._runtime_param = Coercion()  # noqa: SLF001  (what Typer would make)
+        for parameter in self.get_params(ctx):  # type: ignore[attr-defined]
+            if hasattr(parameter, "_runtime_param") and hasattr(parameter, "get_runtime_param"):
+                parameter._runtime_param = Coercion()  # noqa: SLF001  (what Typer would make)
         return super().parse_args(ctx, args)  # type: ignore[misc,no-any-return]
 
 
@@ -221,7 +221,7 @@ def find_settings() -> SettingsFile:
     """The settings that hold in the working folder."""
     working = Path.cwd()
     paths = [folder / FILE_NAME for folder in (working, *working.parents)]
-    path = next((each for each in paths if each.is_file()), None)
+    path = next((candidate for candidate in paths if candidate.is_file()), None)
     return SettingsFile() if path is None else read_settings(path)
 
 

@@ -167,7 +167,7 @@ def write_text(text: str, path: Path) -> None:
 def unused_path(path: Path) -> Path:
     """The path, or where something is there the first of name-2, name-3, … where nothing is."""
     candidates = chain([path], (path.with_stem(f"{path.stem}-{number}") for number in count(2)))
-    return next(each for each in candidates if not os.path.lexists(each))
+    return next(candidate for candidate in candidates if not os.path.lexists(candidate))
 
 
 def read_table(path: Path) -> "pl.DataFrame":
@@ -257,7 +257,7 @@ def chosen_system(
     if text is not None:
         return system_of(text, parameters)
     default = default_system()
-    known = {each.name: getattr(default, each.name) for each in fields(default)}
+    known = {setting.name: getattr(default, setting.name) for setting in fields(default)}
     return default.from_text(known | to_spelling(type(default), parameters)) if parameters else default
 
 
@@ -285,7 +285,7 @@ def system_of(text: str, parameters: dict[str, Any]) -> "System":
 
 def to_spelling(kind: "type[System]", parameters: dict[str, Any]) -> dict[str, Any]:
     """The parameters by the names that the system has for them, whatever their case."""
-    spelling = {each.name.lower(): each.name for each in fields(kind)}
+    spelling = {setting.name.lower(): setting.name for setting in fields(kind)}
     return {spelling.get(name.lower(), name): value for name, value in parameters.items()}
 
 

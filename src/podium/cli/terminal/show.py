@@ -68,10 +68,10 @@ class Layout:
 
     @property
     def width(self) -> int:
-        return sum(each.width + GAP for each in self.columns) - GAP
+        return sum(column.width + GAP for column in self.columns) - GAP
 
     def leave_out(self, name: str) -> None:
-        self.columns = [each for each in self.columns if each.name != name]
+        self.columns = [column for column in self.columns if column.name != name]
         self.left_out.append(name)
 
 
@@ -113,16 +113,18 @@ def fit(layout: Layout, width: int | None) -> Layout:
     for step in (with_days, with_folded_headings):
         if width is None or layout.width <= width:
             return layout
-        layout.columns = [step(each) for each in layout.columns]
+        layout.columns = [step(column) for column in layout.columns]
     while width is not None and layout.width > width:
-        names = [each.name for each in layout.columns]
+        names = [column.name for column in layout.columns]
         dull = next((name for name in LEAST_OF_INTEREST if name in names), None)
-        words = [each for each in layout.columns if each.name not in IDENTITY and not each.is_number]
-        wordy = [each for each in words if each.width > NARROWEST_WORDS and any(" " in text for text in each.texts)]
+        words = [column for column in layout.columns if column.name not in IDENTITY and not column.is_number]
+        wordy = [
+            column for column in words if column.width > NARROWEST_WORDS and any(" " in text for text in column.texts)
+        ]
         if dull is not None:
             layout.leave_out(dull)
         elif wordy:
-            widest = max(wordy, key=lambda each: each.width)
+            widest = max(wordy, key=lambda column: column.width)
             widest.widest = max(NARROWEST_WORDS, widest.width - (layout.width - width))
         else:
             spare = [name for name in names if name not in IDENTITY]
@@ -176,12 +178,12 @@ def table_text(layout: Layout, console: "Console | None") -> str:
 def plain_lines(layout: Layout) -> list[str] | None:
     """The lines of a table that needs no terminal, as Rich would write it; None where texts have more than a line."""
     columns = []
-    for each in layout.columns:
-        texts, width = [each.heading, *each.texts], each.width
-        if each.widest is not None or not all(map(str.isprintable, texts)):
+    for column in layout.columns:
+        texts, width = [column.heading, *column.texts], column.width
+        if column.widest is not None or not all(map(str.isprintable, texts)):
             return None
         blanks = [" " * (width - cells_of(text)) for text in texts]
-        pairs = zip(blanks, texts, strict=True) if each.is_number else zip(texts, blanks, strict=True)
+        pairs = zip(blanks, texts, strict=True) if column.is_number else zip(texts, blanks, strict=True)
         columns.append(["".join(pair) for pair in pairs])
     return [(" " * GAP).join(row).rstrip() for row in zip(*columns, strict=True)]
 
@@ -194,9 +196,9 @@ def rich_lines(layout: Layout, console: "Console | None") -> list[str]:
 
     console = console or Console()
     table = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
-    for each in layout.columns:
-        table.add_column(Text(each.heading), justify="right" if each.is_number else "left", width=each.width)
-    for row in zip(*(each.texts for each in layout.columns), strict=True):
+    for column in layout.columns:
+        table.add_column(Text(column.heading), justify="right" if column.is_number else "left", width=column.width)
+    for row in zip(*(column.texts for column in layout.columns), strict=True):
         table.add_row(*map(Text, row))
     console.width = max(layout.width + GAP, 1)
     with console.capture() as captured:
@@ -253,11 +255,13 @@ def what_if_text(imagined: "WhatIf") -> str:
     if not imagined.alternatives:
         return f"{imagined.player} won all there was to win."
     lines = [("As it was", signed(imagined.shown))]
-    for each in imagined.alternatives:
+    for alternative in imagined.alternatives:
         difference = (
-            f"{abs(each.better)} {'better' if each.better >= 0 else 'worse'}" if each.better else "no different"
+            f"{abs(alternative.better)} {'better' if alternative.better >= 0 else 'worse'}"
+            if alternative.better
+            else "no different"
         )
-        lines.append((each.words, f"{signed(each.shown)}  ({difference})"))
+        lines.append((alternative.words, f"{signed(alternative.shown)}  ({difference})"))
     return "\n".join([f"What if {imagined.player} had …", "", *columns(lines)])
 
 
@@ -310,7 +314,9 @@ def show_records(
     """Print the fields of these names, of objects or mappings; None is a kind that their values say."""
     import polars as pl
 
-    rows = [each if isinstance(each, Mapping) else {name: getattr(each, name) for name in kinds} for each in records]
+    rows = [
+        record if isinstance(record, Mapping) else {name: getattr(record, name) for name in kinds} for record in records
+    ]
     frame = pl.DataFrame([{name: row.get(name) for name in kinds} for row in rows], schema=kinds)
     show(frame, form, max_rows=max_rows)
 

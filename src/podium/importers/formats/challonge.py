@@ -22,12 +22,15 @@ def read(files: Sequence[Source], collector: Collector) -> None:
         for name in ("participants", "matches"):
             if not tournament[name].is_list:
                 refuse_file(document.file, f"has no list {name}; fetch it with include_{name}=1")
-        participants = [each["participant"] for each in tournament["participants"]]
-        numbers = ((number, each) for each in participants for number in (each["id"], *each["group_player_ids"]))
-        players = {number.text: participant for number, participant in numbers if number.text is not None}
+        players: dict[str | None, Node] = {}
+        for item in tournament["participants"]:
+            participant = item["participant"]
+            for number in (participant["id"], *participant["group_player_ids"]):
+                if number.text is not None:
+                    players[number.text] = participant
         pool = tournament["game_name"].text or tournament["url"].text
-        for each in tournament["matches"]:
-            take(each["match"], pool, players, collector)
+        for item in tournament["matches"]:
+            take(item["match"], pool, players, collector)
 
 
 def take(match: Node, pool: str | None, players: dict[str | None, Node], collector: Collector) -> None:

@@ -58,7 +58,7 @@ def rows_of(source: Source, needed: Sequence[str]) -> Iterable[tuple[Node, str]]
 
 def read_tables(tables: dict[str, Source], races: Races) -> None:
     known = {race["id"].cell: race for race, _ in rows_of(tables[RACES], ("id", "date"))}
-    sessions = [each for each in SESSIONS.values() if f"{RACES}-{each.results}" in tables]
+    sessions = [session for session in SESSIONS.values() if f"{RACES}-{session.results}" in tables]
     if not sessions:
         refuse_file(tables[RACES].name, f"stands alone; {RACES}-race-results belongs beside it")
     for session in sessions:

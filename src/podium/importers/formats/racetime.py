@@ -52,21 +52,21 @@ def take(race: Node, collector: Collector) -> None:
     event.shared = {"pool": f"{category}/{goal['name'].text}", "ranked": is_ranked}
     if not race["entrants"].is_list:
         event.refuse_node(race["entrants"], "must be a list; fetch the races with show_entrants=true")
-    entrants = [each for node in race["entrants"] if (each := entrant(node, event, collector)) is not None]
-    if race["team_race"].value is True or any(each.team is not None for each in entrants):
+    entrants = [found for node in race["entrants"] if (found := entrant(node, event, collector)) is not None]
+    if race["team_race"].value is True or any(runner.team is not None for runner in entrants):
         rows = rows_of_teams(entrants)
     else:
         check_places(entrants, event)
         rows = [
-            (each, {"position": each.place, "time_s": each.time and float(each.time), "status": each.status})
-            for each in entrants
+            (runner, {"position": runner.place, "time_s": runner.time and float(runner.time), "status": runner.status})
+            for runner in entrants
         ]
-    for each, values in rows:
-        user = each.node["user"]
+    for runner, values in rows:
+        user = runner.node["user"]
         if user["id"].text is None:
             collector.drop("deleted user")
         else:
-            event.add(user["id"].text, values, name=user["full_name"].text, place=each.node.place)
+            event.add(user["id"].text, values, name=user["full_name"].text, place=runner.node.place)
     collector.take(event)
 
 
@@ -105,9 +105,9 @@ def finish_time(node: Node, event: Event) -> Decimal | None:
 
 def check_places(entrants: list[Entrant], event: Event) -> None:
     """Report places that are worse than another's whose time is longer."""
-    placed = [(each.place, each.time, each.node["place"]) for each in entrants if each.place and each.time]
+    placed = [(runner.place, runner.time, runner.node["place"]) for runner in entrants if runner.place and runner.time]
     slowest, slowest_place = Decimal(0), 0
-    for place, time, node in sorted(placed, key=lambda each: each[:2]):
+    for place, time, node in sorted(placed, key=lambda placed: placed[:2]):
         if time < slowest and place > slowest_place:
             event.refuse_node(node, f"is a worse place than {slowest_place}, and its time is shorter")
         if time > slowest:
@@ -117,17 +117,17 @@ def check_places(entrants: list[Entrant], event: Event) -> None:
 def rows_of_teams(entrants: list[Entrant]) -> list[tuple[Entrant, dict[str, Any]]]:
     """Place teams by their members' mean time, as racetime does; those with a dnf or dq share the last, uncompared."""
     teams: dict[str, list[Entrant]] = {}
-    for each in entrants:
-        teams.setdefault(each.team or f"{each.node.place}, alone", []).append(each)
+    for runner in entrants:
+        teams.setdefault(runner.team or f"{runner.node.place}, alone", []).append(runner)
     means = {
-        name: sum((each.time or Decimal(0) for each in members), Decimal(0)) / len(members)
+        name: sum((runner.time or Decimal(0) for runner in members), Decimal(0)) / len(members)
         for name, members in teams.items()
-        if all(each.status == "finished" for each in members)
+        if all(runner.status == "finished" for runner in members)
     }
     rows = []
     for name, members in teams.items():
         rank = 1.0 + sum(mean < means[name] for mean in means.values()) if name in means else None
-        for each in members:
-            status = "dnf" if rank is None and each.status == "finished" else each.status
-            rows.append((each, {"team": each.team, "position": rank, "status": status}))
+        for runner in members:
+            status = "dnf" if rank is None and runner.status == "finished" else runner.status
+            rows.append((runner, {"team": runner.team, "position": rank, "status": status}))
     return rows

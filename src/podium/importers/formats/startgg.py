@@ -30,8 +30,8 @@ def read(files: Sequence[Source], collector: Collector) -> None:
             collector.refuse(refused.faults)
             continue
         pool = event["videogame.name"].text or event["slug"].text
-        for each in sets:
-            take(each, pool, collector)
+        for node in sets:
+            take(node, pool, collector)
 
 
 def take(node: Node, pool: str | None, collector: Collector) -> None:
@@ -59,7 +59,7 @@ def reason_to_drop(node: Node, slots: list[Node], scores: list[Node]) -> str:
         return "preview"
     if node.is_object and node["state"].value != COMPLETED:
         return "not completed"
-    if number is not None and (len(slots) < 2 or any(slot["entrant"].value is None for slot in slots)):  # noqa: PLR2004
+    if number is not None and (len(slots) < 2 or any(slot["entrant"].value is None for slot in slots)):
         return "bye"
     is_disqualified = any(score.value == DISQUALIFIED_SCORE for score in scores)
     return "disqualified" if is_disqualified or node["displayScore"].value == "DQ" else ""

@@ -224,7 +224,7 @@ def race_values(game: Game, row: Row) -> dict[str, Any]:
 
 def points_values(game: Game, rows: list[Row]) -> dict[str, Any]:
     """The columns of a player of a game for points, of all the times that the player was in it."""
-    left = max((each for row in rows if (each := row.known("when_left")) is not None), default=None)
+    left = max((time for row in rows if (time := row.known("when_left")) is not None), default=None)
     duration = game.event.shared["duration_s"]
     has_quit = left is not None and duration is not None and left < duration
     score = sum(row.number("result") or 0.0 for row in rows)

@@ -268,7 +268,8 @@ def fastest(player: Player) -> Decimal | None:
 
 def team_scores(report: Report) -> dict[str, float]:
     names = [f"scoreboard-{name}" for name in TEAM_SCORES.get(report.game_type, ("score",))]
-    name = next((each for each in names if any(each in team.numbers for team in report.teams.values())), names[-1])
+    sent = {name for team in report.teams.values() for name in team.numbers}
+    name = next((name for name in names if name in sent), names[-1])
     return {number: team.number(name) for number, team in report.teams.items()}
 
 

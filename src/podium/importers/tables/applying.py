@@ -226,7 +226,7 @@ def drop_small(mapped: Mapped) -> Mapped:
     if "event_id" not in mapped.table.columns:
         return mapped
     sizes = mapped.table.select(pl.len().over("event_id")).to_series()
-    small = sizes < 2
+    small = sizes < 2  # noqa: PLR2004
     if not small.any():
         return mapped
     mapped.dropped["too few"] += mapped.table["event_id"].filter(small).n_unique()

@@ -91,13 +91,13 @@ MISTAKES = {
         "State(self.initial, 0.0)",
         "State(self.initial, 0)",
         "def newcomer",
-        "gives events 0; it must be a float",
+        "gives events 0; it must be a finite float",
     ),
     "bare newcomer": (
         "return State(self.initial, 0.0)",
         "return self.initial, 0.0",
         "def newcomer",
-        "returns tuple, but state_type is State",
+        "newcomer() returns (float, float); it must return State with finite floats",
     ),
     "text in params": (
         "return Params(self.stake)",

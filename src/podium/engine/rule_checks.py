@@ -1,12 +1,13 @@
-"""What a system's author got wrong, found in plain Python: one sentence with file and line, not numba's hundred.
+"""Checks of a system before it is compiled: its declarations are read, and its rules run once as plain Python.
 
-Before a third party's system is compiled, its declarations are read and its rules run on three small events as
-ordinary Python. What numba refuses after that is named by rule, file and line.
+An error is one sentence with the author's file and line, in place of numba's hundred lines.
 """
 
 import inspect
 from collections.abc import Iterator
 from functools import partial
+from itertools import combinations
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -23,255 +24,198 @@ from podium.engine.rule_errors import (
     whereabouts,
 )
 from podium.engine.rules import overrides
-from podium.engine.system import System, blank
+from podium.engine.system import System
 from podium.engine.tables.sides import room_for_sides
 from podium.errors import RuleError
 from podium.kernels.compiled import RULES
-from podium.kernels.records import read
 
-PROBE_ENTRANTS = 3
+FIELD = 3  # entrants of an event on which rules are tried
+FOR_POOLS: tuple[Any, ...] = (rules.in_pool, rules.rate_event)
+FOR_PAIRS: tuple[Any, ...] = (rules.compare, rules.settle)
 _checked: set[tuple[Any, ...]] = set()
 
 
 def check_rules(system: System) -> None:
-    """Refuse a system whose declarations do not fit together, or whose rules do not run.
-
-    A system is checked once, and again when a rule is registered anew. The rules of Podium's own are run by
-    its tests instead.
+    """Check a system: once, and again after a rule is registered again. Tests run the rules of Podium's own.
 
     Raises:
-        RuleError: the first thing wrong, with file and line.
+        RuleError: the first error, with file and line.
     """
     key = (type(system),) if system.shipped else (type(system), *registered_rules(system))
-    if key in _checked:
-        return
-    check_declarations(system)
-    if not system.shipped:
-        run_rules(system)
-    _checked.add(key)
+    if key not in _checked:
+        check_declarations(system)
+        if not system.shipped:
+            run_rules(system)
+        _checked.add(key)
 
 
 def registered_rules(system: System) -> tuple[Any, ...]:
-    """The function of each rule that the system runs."""
+    """Return the function of each rule that the system runs."""
     with translate_errors(system, type(system).params):
         kind = type(system.params())
     return tuple(rule.dispatch(kind) for rule in RULES)
 
 
+def require(is_fine: Any, subject: Any, sentence: str) -> None:
+    """Raise a RuleError at the line of a class or function, unless everything is fine."""
+    if not is_fine:
+        raise RuleError(f"{whereabouts(subject)}: {sentence}")
+
+
 def check_declarations(system: System) -> None:
-    """Refuse a system that lacks a type, a newcomer, parameters or a rule."""
+    """Check that types, newcomer, parameters, the state of pools and rules are there and fit together."""
     cls = type(system)
-    if not cls.name:
-        raise RuleError(f'{whereabouts(cls)}: {cls.__name__} has no name; add name: ClassVar[str] = "my-system"')
+    require(cls.name, cls, f'{cls.__name__} has no name; add name: ClassVar[str] = "my-system"')
     for kind in ("state_type", "entering_type", "evidence_type"):
-        if not is_record(getattr(cls, kind, None)):
-            raise RuleError(f"{whereabouts(cls)}: {cls.name} has no {kind}; set {kind} = a NamedTuple of floats")
-    for field in ("rating", "events", cls.level, *cls.with_level):
-        if field not in cls.state_type._fields:
-            raise RuleError(f"{whereabouts(cls.state_type)}: {missing_field(cls.state_type, field)}")
-    if "rating" not in cls.entering_type._fields:
-        raise RuleError(f"{whereabouts(cls.entering_type)}: {missing_field(cls.entering_type, 'rating')}")
-    check_newcomer(system)
-    check_params(system)
-    check_new_pool(system)
+        is_there = is_record(getattr(cls, kind, None))
+        require(is_there, cls, f"{cls.name} has no {kind}; set {kind} = a NamedTuple of floats")
+    needed = [(cls.state_type, field) for field in ("rating", "events", cls.level, *cls.with_level)]
+    for record, field in (*needed, (cls.entering_type, "rating")):
+        require(field in record._fields, record, missing_field(record, field))
+    check_record(system, cls.newcomer, cls.state_type)
+    check_record(system, cls.params)
+    if cls.pool_state_type is not None:
+        check_record(system, cls.new_pool, cls.pool_state_type)
+        for rule in FOR_POOLS:
+            is_there = overrides(rule, system)
+            require(is_there, cls, f"{cls.name} has a pool_state_type and no rule {rule.__name__}")
     check_registered(system)
 
 
-def check_newcomer(system: System) -> None:
-    """Refuse a newcomer that is not a state of finite floats."""
-    cls = type(system)
-    with translate_errors(system, cls.newcomer):
-        newcomer = system.newcomer()
-    if type(newcomer) is not cls.state_type:
-        raise RuleError(
-            f"{whereabouts(cls.newcomer)}: newcomer() returns {type(newcomer).__name__}, "
-            f"but state_type is {cls.state_type.__name__}"
-        )
-    for field, value in zip(newcomer._fields, newcomer, strict=True):
-        if not isinstance(value, float) or not np.isfinite(value):
-            raise RuleError(
-                f"{whereabouts(cls.newcomer)}: newcomer() gives {field} {value!r}; it must be a float, as 0.0 is"
-            )
-
-
-def check_new_pool(system: System) -> None:
-    """Refuse a pool's state that is none of finite floats, or that no rule reads and moves."""
-    cls = type(system)
-    if cls.pool_state_type is None:
-        return
-    with translate_errors(system, cls.new_pool):
-        pool = system.new_pool()
-    if type(pool) is not cls.pool_state_type or not np.isfinite(np.array(pool, np.float64)).all():
-        raise RuleError(
-            f"{whereabouts(cls.new_pool)}: new_pool() returns {description(pool)}; it must return "
-            f"{cls.pool_state_type.__name__} with finite floats"
-        )
-    for name in ("in_pool", "rate_event"):
-        if not overrides(getattr(rules, name), system):
-            raise RuleError(f"{whereabouts(cls)}: {cls.name} has a pool_state_type and no rule {name}")
-
-
-def check_params(system: System) -> None:
-    """Refuse parameters that are not a NamedTuple of numbers."""
-    cls = type(system)
-    with translate_errors(system, cls.params):
-        params = system.params()
-    if not is_record(type(params)):
-        raise RuleError(f"{whereabouts(cls.params)}: params() returns {type(params).__name__}, not a NamedTuple")
-    for field, value in params._asdict().items():
-        if not isinstance(value, bool | int | float):
-            raise RuleError(f"{whereabouts(cls.params)}: params() gives {field} {value!r}; it must be a number")
+def check_record(system: System, method: Any, declared: Any = None) -> None:
+    """Check that a method returns a NamedTuple of numbers; of finite floats if the system declares its type."""
+    with translate_errors(system, method):
+        record = method(system)
+    name, kinds, remedy = f"{method.__name__}()", bool | int | float, "a number"
+    fits = is_record(type(record))
+    if declared is not None:
+        kinds, remedy, fits = float, "a finite float, as 0.0 is", type(record) is declared
+    must = "a NamedTuple" if declared is None else f"{declared.__name__} with finite floats"
+    require(fits, method, f"{name} returns {description(record)}; it must return {must}")
+    for field, value in record._asdict().items():
+        fits = isinstance(value, kinds) and (declared is None or isfinite(value))
+        require(fits, method, f"{name} gives {field} {value!r}; it must be {remedy}")
 
 
 def check_registered(system: System) -> None:
-    """Refuse a system that lacks a rule, or has one whose arguments are not the rule's."""
+    """Check that no rule is missing, and that each takes the rule's arguments."""
     cls, kind = type(system), type(system.params())
-    for rule in RULES:
-        if overrides(rule, system):
-            required = list(inspect.signature(rule).parameters)
-            declared = list(inspect.signature(rule.dispatch(kind)).parameters)
-            if declared != required:
-                raise RuleError(
-                    f"{whereabouts(rule.dispatch(kind))}: {rule_title(rule, system)} takes ({', '.join(declared)}); "
-                    f"it must take ({', '.join(required)}), by these names"
-                )
-    by_events, by_heats = overrides(rules.rate_event, system), overrides(rules.judge_heat, system)
-    register = f"register it for {kind.__name__}"
-    if by_heats and not by_events:
-        raise RuleError(f"{whereabouts(cls)}: {cls.name} has judge_heat; {register} with rate_heats as rate_event")
-    needed: tuple[Any, ...] = () if by_events else (rules.compare, rules.settle)
-    for rule in needed:
-        if not overrides(rule, system):
-            raise RuleError(f"{whereabouts(cls)}: {cls.name} has no rule {rule.__name__}; {register}, or rate_event")
-    if not overrides(rules.expect, system) and not overrides(rules.compare, system):
-        raise RuleError(f"{whereabouts(cls)}: {cls.name} has no rule expect, nor compare to take it from; {register}")
+    own = [rule for rule in RULES if overrides(rule, system)]
+    for rule in own:
+        function = rule.dispatch(kind)
+        taken, needed = (", ".join(inspect.signature(each).parameters) for each in (function, rule))
+        sentence = f"{rule_title(rule, system)} takes ({taken}); it must take ({needed}), by these names"
+        require(taken == needed, function, sentence)
+    register, by_events = f"register it for {kind.__name__}", rules.rate_event in own
+    is_whole = by_events or rules.judge_heat not in own
+    require(is_whole, cls, f"{cls.name} has judge_heat; {register} with rate_heats as rate_event")
+    for rule in () if by_events else FOR_PAIRS:
+        require(rule in own, cls, f"{cls.name} has no rule {rule.__name__}; {register}, or rate_event")
+    can_expect = rules.expect in own or rules.compare in own
+    require(can_expect, cls, f"{cls.name} has no rule expect, nor compare to take it from; {register}")
 
 
 def run_rules(system: System) -> None:
-    """Run every rule in plain Python on events of three: a plain one, a tie, and one with a quitter who was away.
+    """Run every rule in plain Python on three small events: a plain one, a tie, and a quit after a break.
 
     Raises:
         RuleError: a rule raises an error, or returns another type than the system declares.
     """
-    states = [system.newcomer()] * PROBE_ENTRANTS
-    for columns in probe_events():
-        if overrides(rules.rate_event, system):
-            states = run_event(system, columns, states)
-        else:
-            states = run_pairs(system, columns, states)
+    run = run_event if overrides(rules.rate_event, system) else run_pairs
+    for columns in small_events():
+        run(system, columns)
 
 
-def probe_events() -> Iterator[Columns]:
-    """Events of three, as the engine hands them to the rules."""
-    blank_columns = dict.fromkeys(Columns._fields, ABSENT)
-    first_three = np.arange(PROBE_ENTRANTS)
-    plain = Columns(**blank_columns)._replace(
-        entrants=np.array([0, PROBE_ENTRANTS]),
+def small_events() -> Iterator[Columns]:
+    """Yield events of three, as the engine hands them to the rules."""
+    first_three = np.arange(FIELD)
+    plain = Columns(**dict.fromkeys(Columns._fields, ABSENT))._replace(
+        entrants=np.array([0, FIELD]),
         player=first_three,
         place=first_three + 1.0,
         time_s=np.array([60.0, 61.0, 63.0]),
         score=np.array([20.0, 10.0, 5.0]),
-        played_s=np.full(PROBE_ENTRANTS, 600.0),
-        duration_s=np.full(PROBE_ENTRANTS, 600.0),
+        played_s=np.full(FIELD, 600.0),
+        duration_s=np.full(FIELD, 600.0),
         day=np.array([739_000.0]),
     )
     yield plain
     yield plain._replace(place=np.array([1.5, 1.5, 3.0]), rank=np.array([1.0, 1.0, 3.0]))
-    away = np.array([0.0, 0.0, 7.0])
     quitter = np.array([0.0, 0.0, 1.0])
     yield plain._replace(
         finished=1.0 - quitter,
         quit=quitter,
-        idle=away,
+        idle=7.0 * quitter,
         time_s=np.array([60.0, 61.0, np.nan]),
-        opponents=np.full(PROBE_ENTRANTS, 2.0),
+        opponents=np.full(FIELD, 2.0),
     )
 
 
-def run_pairs(system: System, columns: Columns, states: list[Any]) -> list[Any]:
-    """The states after an event of a system that is a sum over pairs; each rule's answer is checked."""
-    params, run = system.params(), partial(run_rule, system)
-    facts = [entrant_at(columns, i) for i in range(PROBE_ENTRANTS)]
-    entries = [Entry(*map(float, entry_at(columns, i, float(PROBE_ENTRANTS)))) for i in range(PROBE_ENTRANTS)]
-    heat = Heat(float(PROBE_ENTRANTS), 0.0)
+def run_pairs(system: System, columns: Columns) -> None:
+    """Run the rules of a system that is a sum over pairs."""
+    params, newcomer, run = system.params(), system.newcomer(), partial(run_rule, system)
+    heat, present = Heat(float(FIELD), 0.0), [entrant_at(columns, i) for i in range(FIELD)]
+    entries = [Entry(*map(float, entry_at(columns, i, heat.entries))) for i in range(FIELD)]
+    entering = [run(rules.enter, params, newcomer, each, returns=system.entering_type) for each in present]
     for entry in entries:
         run(rules.counts, params, entry, heat)
-    entering_states = [
-        run(rules.enter, params, me, fact, returns=system.entering_type) for me, fact in zip(states, facts, strict=True)
-    ]
-    sums = [blank(system.evidence_type)] * PROBE_ENTRANTS
-    seen: list[list[Any]] = [[] for _ in entering_states]
-    for i in range(PROBE_ENTRANTS):
-        for j in range(i + 1, PROBE_ENTRANTS):
-            if not comparable(columns, i, j):
-                continue
-            both = run(rules.compare, params, entering_states[i], entering_states[j], entries[i], entries[j], heat)
-            for me, comparison in zip((i, j), pair_of_comparisons(system, both), strict=True):
-                more = run(rules.evidence, params, comparison, returns=system.evidence_type)
-                sums[me] = system.evidence_type(*(a + b for a, b in zip(sums[me], more, strict=True)))
-                seen[me].append(comparison)
-    run_expect(system, params, entering_states)
-    after = []
-    for me, entering, totals, fact, comparisons in zip(states, entering_states, sums, facts, seen, strict=True):
-        state = run(rules.settle, params, entering, totals, fact, returns=system.state_type)
-        for comparison in comparisons:
-            run(rules.credit, params, entering, totals, state, comparison, returns=rules.Credit)
-        run(rules.causes, params, me, entering, totals, state)
-        after.append(state)
-    return after
+    for i, j in combinations(range(FIELD), 2):
+        if not comparable(columns, i, j):
+            continue
+        both = run(rules.compare, params, entering[i], entering[j], entries[i], entries[j], heat)
+        check_comparisons(system, both)
+        for me, comparison in zip((i, j), both, strict=True):
+            totals = run(rules.evidence, params, comparison, returns=system.evidence_type)
+            after = run(rules.settle, params, entering[me], totals, present[me], returns=system.state_type)
+            run(rules.credit, params, entering[me], totals, after, comparison, returns=rules.Credit)
+            run(rules.causes, params, newcomer, entering[me], totals, after)
+    run_expect(system, params, entering)
 
 
-def run_event(system: System, columns: Columns, states: list[Any]) -> list[Any]:
-    """The states after an event of a system with a `rate_event` of its own."""
-    run = partial(run_rule, system)
-    pool = new_pools(system, 1)[0]
-    base = system.params()
+def run_event(system: System, columns: Columns) -> None:
+    """Run the rules of a system that has its own `rate_event`."""
+    run, pool, base = partial(run_rule, system), new_pools(system, 1)[0], system.params()
     params = run(rules.in_pool, base, pool, Occasion(float(columns.day[0]), 0.0), returns=type(base))
-    prototypes = newcomer, _, _ = system.prototypes()
-    entering_states = [
-        run(rules.enter, params, me, entrant_at(columns, i), returns=system.entering_type)
-        for i, me in enumerate(states)
-    ]
-    sides = room_for_sides(PROBE_ENTRANTS, len(prototypes[1])) if system.rates_sides else ()
-    scratch = empty_scratch(prototypes, system.room, 4 * PROBE_ENTRANTS, PROBE_ENTRANTS, pool, sides)
-    after = np.zeros((PROBE_ENTRANTS, len(newcomer)))
-    run(rules.rate_event, params, prototypes, columns, 0, np.array(states, np.float64), scratch, after, 0)
-    run_expect(system, params, entering_states)
-    return [read(after, i, newcomer) for i in range(PROBE_ENTRANTS)]
+    newcomer, entering, _ = prototypes = system.prototypes()
+    sides = room_for_sides(FIELD, len(entering)) if system.rates_sides else ()
+    scratch = empty_scratch(prototypes, system.room, 4 * FIELD, FIELD, pool, sides)
+    states = np.tile(np.array(system.newcomer(), np.float64), (FIELD, 1))
+    run(rules.rate_event, params, prototypes, columns, 0, states, scratch, np.zeros((FIELD, len(newcomer))), 0)
+    me, kind = system.newcomer(), system.entering_type
+    run_expect(system, params, [run(rules.enter, params, me, entrant_at(columns, i), returns=kind) for i in range(2)])
 
 
-def run_expect(system: System, params: Any, entering_states: list[Any]) -> None:
-    """The expected score of the first against the second."""
-    expected = run_rule(system, rules.expect, params, entering_states[0], entering_states[1])
-    if not isinstance(expected, int | float):
-        rule = rules.expect if overrides(rules.expect, system) else rules.compare
-        raise RuleError(
-            f"{whereabouts(rule.dispatch(type(system.params())))}: {rule_title(rule, system)} gives the expected score "
-            f"{expected!r}; it must be a number from 0 to 1"
-        )
+def run_expect(system: System, params: Any, entering: list[Any]) -> None:
+    """Ask for the expected score of the first against the second."""
+    expected = run_rule(system, rules.expect, params, entering[0], entering[1])
+    rule = rules.expect if overrides(rules.expect, system) else rules.compare
+    sentence = f"{rule_title(rule, system)} gives the expected score {expected!r}; it must be a number from 0 to 1"
+    require(isinstance(expected, int | float), rule.dispatch(type(system.params())), sentence)
 
 
-def pair_of_comparisons(system: System, both: Any) -> tuple[Any, Any]:
-    """What `compare` returned, if it is one comparison for each side."""
-    function = rules.compare.dispatch(type(system.params()))
-    sides = both if isinstance(both, tuple) and not hasattr(both, "_fields") else ()
-    if len(sides) == 2 and all(hasattr(each, "result") and hasattr(each, "expected") for each in sides):  # noqa: PLR2004
-        return sides[0], sides[1]
-    raise RuleError(
-        f"{whereabouts(function)}: {rule_title(rules.compare, system)} returns {description(both)}; it must return two "
-        "comparisons, for a and for b: Comparison(result, expected, weight), Comparison(…)"
+def check_comparisons(system: System, both: Any) -> None:
+    """Check that `compare` returned a comparison for each side."""
+    sides = both if isinstance(both, tuple) and not is_record(type(both)) else ()
+    fits = len(sides) == 2 and all(hasattr(side, "result") and hasattr(side, "expected") for side in sides)  # noqa: PLR2004
+    sentence = (
+        f"{rule_title(rules.compare, system)} returns {description(both)}; it must return two comparisons, for a and "
+        "for b: Comparison(result, expected, weight), Comparison(…)"
     )
+    require(fits, rules.compare.dispatch(type(system.params())), sentence)
 
 
 def run_rule(system: System, rule: Any, params: Any, *arguments: Any, returns: type[Any] | None = None) -> Any:
-    """What a rule returns in plain Python; a RuleError where it raises, or does not return what the system declares."""
+    """Return what a rule returns in plain Python.
+
+    Raises:
+        RuleError: the rule raises an error, or returns another type than the system declares.
+    """
     function = rule.dispatch(type(params))
     with translate_errors(system, function, rule):
         value = rule(params, *arguments)
-    if returns is not None and type(value) is not returns:
-        subject = type(system) if function.__module__ == rules.__name__ else function  # the class that goes without it
-        raise RuleError(
-            f"{whereabouts(subject)}: {rule_title(rule, system)} returns {description(value)}; "
-            f"{system.name} declares {returns.__name__.rpartition('.')[2]}"
-        )
+    declared = type(value) if returns is None else returns
+    subject = type(system) if function.__module__ == rules.__name__ else function  # a default is not the author's
+    name = declared.__name__.rpartition(".")[2]
+    sentence = f"{rule_title(rule, system)} returns {description(value)}; {system.name} declares {name}"
+    require(type(value) is declared, subject, sentence)
     return value

@@ -3,7 +3,7 @@
 import inspect
 import re
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ FRAMING = ("Failed in", "Rejected as", "There are", "During:", "- Of which", "Ov
 
 @contextmanager
 def translate_errors(system: System, function: Any, rule: Any = None) -> Iterator[None]:
-    """Turn an error of a system's own code into a RuleError, a sentence with the line that raised it."""
+    """Turn an error of a system's own code into a RuleError: one sentence with the author's line that raised it."""
     try:
         yield
     except RuleError:
@@ -31,29 +31,27 @@ def translate_errors(system: System, function: Any, rule: Any = None) -> Iterato
         lacking = str(error) or f"{type(system).__name__} has no method {function.__name__}()"
         raise RuleError(f"{whereabouts(type(system))}: {lacking}") from None
     except Exception as error:
-        lines = [frame for frame in traceback.extract_tb(error.__traceback__) if is_own_code(frame.filename, system)]
-        where = f"{lines[-1].filename}:{lines[-1].lineno}" if lines else whereabouts(function)
-        rule_name = rule_title(rule, system) if rule is not None else f"{function.__name__}()"
-        raise RuleError(f"{where}: {rule_name} cannot run: {reason(error)}") from None
+        frames = [frame for frame in traceback.extract_tb(error.__traceback__) if is_own_code(frame.filename, system)]
+        where = f"{frames[-1].filename}:{frames[-1].lineno}" if frames else whereabouts(function)
+        name = f"{function.__name__}()" if rule is None else rule_title(rule, system)
+        raise RuleError(f"{where}: {name} cannot run: {reason(error)}") from None
 
 
 def compile_sentence(system: System, error: Exception) -> RuleError:
-    """What numba refuses, by the rule and line that it names deepest."""
+    """Return numba's error as one sentence, with the author's line and rule that it names deepest."""
     lines = re.sub(r"\x1b\[[0-9;]*m", "", str(error)).splitlines()
-    places = [(number, LOCATION.fullmatch(line)) for number, line in enumerate(lines)]
-    own = [(number, place) for number, place in places if place and is_own_code(place["file"], system)]
-    if not own:
-        return RuleError(f"{whereabouts(type(system))}: {system.name} cannot be compiled: {lines[0]}")
-    number, place = own[0]
-    file = str(Path(place["file"]).resolve())
-    rule = rule_at(system, file, int(place["line"]))
-    subject = system.name if rule is None else rule_title(rule, system)
-    cause = numba_reason(lines[:number], len(place["indent"]))
-    return RuleError(f"{file}:{place['line']}: {subject} runs in Python but cannot be compiled: {cause}")
+    for number, line in enumerate(lines):
+        place = LOCATION.fullmatch(line)
+        if place is not None and is_own_code(place["file"], system):
+            file, own_line = str(Path(place["file"]).resolve()), int(place["line"])
+            cause = numba_reason(lines[:number], len(place["indent"]))
+            subject = name_at(system, file, own_line)
+            return RuleError(f"{file}:{own_line}: {subject} runs in Python but cannot be compiled: {cause}")
+    return RuleError(f"{whereabouts(type(system))}: {system.name} cannot be compiled: {lines[0]}")
 
 
 def numba_reason(lines: list[str], indent: int) -> str:
-    """What numba says of a place: the first line of its block, which is indented as the line of the place."""
+    """Return the reason before a place in numba's message: the first line of its block, which has the same indent."""
     cause, signature = "", ""
     for line in reversed(lines):
         text, depth = line.strip(), len(line) - len(line.lstrip())
@@ -69,19 +67,18 @@ def numba_reason(lines: list[str], indent: int) -> str:
     return re.sub(r"podium_file_\w+\.|\(float64 x \d+\)", "", cause) or "numba gives no reason"
 
 
-def rule_at(system: System, file: str, line: int) -> Any:
-    """The rule of a system that a line of a file belongs to; None for a helper's."""
-    kind = type(system.params())
+def name_at(system: System, file: str, line: int) -> str:
+    """Return the title of the rule at a line of a file; the system's name if the line is a helper's."""
     for rule in RULES:
-        code = rule.dispatch(kind).__code__
+        code = rule.dispatch(type(system.params())).__code__
         last = max(number for _, _, number in code.co_lines() if number is not None)
         if str(Path(code.co_filename).resolve()) == file and code.co_firstlineno <= line <= last:
-            return rule
-    return None
+            return rule_title(rule, system)
+    return system.name
 
 
 def is_own_code(file: str, system: System) -> bool:
-    """Whether a file is the author's: not Podium's nor a library's, but where the system is one of Podium's own."""
+    """Return True if a file is the author's: not Podium's (its own systems apart) or a library's."""
     path = Path(file).resolve()
     if system.shipped:
         return path.is_relative_to(HOME / "systems")
@@ -116,12 +113,9 @@ def description(value: Any) -> str:
 
 def rule_title(rule: Any, system: System) -> str:
     """A rule by the function that the system runs for it."""
-    function: Callable[..., Any] = rule.dispatch(type(system.params()))
-    return (
-        f"{function.__name__} ({rule.__name__})"
-        if function.__module__ != rules.__name__
-        else f"the rule {rule.__name__}"
-    )
+    function = rule.dispatch(type(system.params()))
+    is_default = function.__module__ == rules.__name__
+    return f"the rule {rule.__name__}" if is_default else f"{function.__name__} ({rule.__name__})"
 
 
 def whereabouts(thing: Any) -> str:

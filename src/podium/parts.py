@@ -16,7 +16,7 @@ from podium.engine.system import System
 from podium.engine.tables.selection import EVENT, check_period, numbers_at
 from podium.errors import ExecutorError, Fault, OutputError, ParameterError, ResultsError
 from podium.ledger import leaderboard as boards
-from podium.ledger.saved import Start, read_start
+from podium.ledger.saved import StartingRatings, read_start
 from podium.rated import begin, rate_table
 from podium.results.columns import started
 from podium.results.consistency import SEQUENCE
@@ -186,7 +186,7 @@ def _rate_files(files: ParquetFiles, out: Path, system: System, period: str, sta
 
 def _rate_part(
     files: ParquetFiles, out: Path, system: System, period: str, known: Any, rows: int, done: Progress, before: Any
-) -> tuple[Progress, Start, pl.Series]:
+) -> tuple[Progress, StartingRatings, pl.Series]:
     """Rate the next part and write its history; now and then the ratings, whose file says how far the run has come.
 
     A run that is killed writes the history since then again, with the same bytes.
@@ -209,7 +209,7 @@ def _rate_part(
     if done.number % SAVED_PARTS == 0 or last == files.height:
         with part_file(out / RATINGS, OutputError) as part:
             rated.states.write_parquet(part, metadata=rated.metadata | {PROGRESS: json.dumps(done._asdict())})
-    return done, rated.standing(), ids
+    return done, rated.final_state(), ids
 
 
 def _next_part(files: ParquetFiles, first: int, rows: int, period: str) -> pl.DataFrame:
@@ -249,7 +249,7 @@ def _output_folder(out: Path) -> Iterator[None]:
             os.close(locked)
 
 
-def _progress(out: Path, files: ParquetFiles, system: System, period: str) -> tuple[Progress, Start | None]:
+def _progress(out: Path, files: ParquetFiles, system: System, period: str) -> tuple[Progress, StartingRatings | None]:
     """Return how far the run in an output folder has come, and its ratings."""
     path = out / RATINGS
     if not path.exists():

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import podium
 from podium.engine import replay as replaying
-from podium.engine.heats import MOST_ENTRANTS, are_apart, judges_two, replay_side_by_side
+from podium.engine.heats import MOST_ENTRANTS, are_apart, replay_side_by_side, runs_two_events_at_once
 from podium.engine.replay import by_columns, newcomers, replay, scratch_for
 from podium.engine.rules import judge_heat
 from podium.engine.tables.encoding import encode
@@ -26,7 +26,7 @@ SYSTEM = find("trueskill")()
 
 def one_by_one(system, events, states=None):
     """What the general kernel makes of the events."""
-    with mock.patch.object(replaying, "judges_two", return_value=False):
+    with mock.patch.object(replaying, "runs_two_events_at_once", return_value=False):
         return replay(system, events, states)
 
 
@@ -85,7 +85,7 @@ def tables(draw):
 @given(table=tables())
 def test_events_are_rated_to_the_bits_of_one_after_the_other(table):
     events = encode(podium.read_results(table), SYSTEM)
-    assert judges_two(SYSTEM, events.columns)
+    assert runs_two_events_at_once(SYSTEM, events.columns)
     assert same_bits(one_by_one(SYSTEM, events), replay(SYSTEM, events))
 
 
@@ -97,7 +97,7 @@ def test_many_events_are_rated_to_the_bits_of_one_after_the_other(players, most)
 
 def test_a_real_history_is_rated_to_the_bits_of_one_after_the_other(shared):
     events = encode(podium.read_results(pl.read_parquet(shared("data/zakstunts.parquet"))), SYSTEM)
-    assert judges_two(SYSTEM, events.columns)
+    assert runs_two_events_at_once(SYSTEM, events.columns)
     assert same_bits(one_by_one(SYSTEM, events), replay(SYSTEM, events))
 
 
@@ -142,18 +142,18 @@ def test_events_are_apart_where_nobody_is_in_both():
 def test_those_that_pass_messages_are_judged_side_by_side(name):
     system = find(name)()
     columns = encode(races([["a", "b", "c"]] * 2), SYSTEM).columns
-    assert judges_two(system, columns) == (name in SERVED)
-    assert not judges_two(system, columns._replace(heats=np.array([0, 1, 2])))
+    assert runs_two_events_at_once(system, columns) == (name in SERVED)
+    assert not runs_two_events_at_once(system, columns._replace(heats=np.array([0, 1, 2])))
 
 
 def test_a_system_of_other_rules_goes_the_general_way():
     columns = encode(races([["a", "b", "c"]] * 2), SYSTEM).columns
     derived = type("Params", (type(SYSTEM.params()),), {})
-    assert not judges_two(mock.Mock(params=lambda: derived(*SYSTEM.params()), pool_fields=0), columns)
+    assert not runs_two_events_at_once(mock.Mock(params=lambda: derived(*SYSTEM.params()), pool_fields=0), columns)
     kind = type(SYSTEM.params())
     ours = judge_heat.registry[kind]
     try:
         judge_heat.register(kind, lambda *_: None)
-        assert not judges_two(SYSTEM, columns)
+        assert not runs_two_events_at_once(SYSTEM, columns)
     finally:
         judge_heat.register(kind, ours)

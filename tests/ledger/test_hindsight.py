@@ -12,7 +12,7 @@ import podium
 from podium.cli.commands import build
 from podium.errors import ParameterError
 from podium.ledger import smoothing
-from podium.ledger.smoothing import Heats, Visits, Way, least_mix, settle, walk
+from podium.ledger.smoothing import Appearances, Heats, SmootherState, least_mix, settle, walk
 
 
 def seasons(seed, players=60, events=1500):
@@ -176,7 +176,7 @@ def test_the_order_of_the_best_is_as_sure_as_it_says():
 
 
 def test_a_walk_of_which_little_is_known_at_first_stays_a_number():
-    visits = Visits._make(np.zeros(2) for _ in Visits._fields)
+    visits = Appearances._make(np.zeros(2) for _ in Appearances._fields)
     visits.growth[0], visits.precision[1], visits.shift[1] = 1e20, 1.0, 1.0
     walk(visits, 0, 2)
     assert visits.variance == pytest.approx(np.ones(2))
@@ -185,7 +185,7 @@ def test_a_walk_of_which_little_is_known_at_first_stays_a_number():
 
 def test_sweeps_that_never_agree_carry_nobody_off(monkeypatch):
     monkeypatch.setattr(smoothing, "_sweep", lambda _heats, visits, _way: visits.mean.__iadd__([1e30, -1e30]))
-    visits = Visits._make(np.zeros(2) for _ in Visits._fields)
-    way = Way(*np.array([[0, 1], [0, 1], [0, 0], [0, 0], [0, 0]]))
+    visits = Appearances._make(np.zeros(2) for _ in Appearances._fields)
+    way = SmootherState(*np.array([[0, 1], [0, 1], [0, 0], [0, 0], [0, 0]]))
     assert settle(Heats._make(np.zeros(0) for _ in Heats._fields), visits, way) == smoothing.MOST_SWEEPS
     assert np.abs(visits.mean).max() <= smoothing.FARTHEST * smoothing.MOST_SWEEPS

@@ -4,7 +4,7 @@ import re
 
 from page_words import main_of, words
 
-from podium.service.web.spread import bar_width, rating_at, rating_ranges
+from podium.service.web.distribution import bar_width, rating_at, rating_ranges
 from podium.store.reading.models import RatingCount
 from podium.support.words import part
 

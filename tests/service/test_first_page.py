@@ -10,7 +10,7 @@ from races import rows
 from podium.log.schema import kept
 from podium.log.statements import DAY_US, instant, now
 from podium.service.http import visitors
-from podium.service.web import front
+from podium.service.web import home
 from podium.store import Store
 from podium.store.backup import back_up
 from podium.store.writing import fixtures
@@ -40,20 +40,20 @@ def test_the_first_page_shows_each_pool_and_why_the_surprise_came(season, visito
 
 
 def test_the_first_page_is_kept_until_something_is_logged(sqlite_store, monkeypatch):
-    monkeypatch.setattr(front, "MIN_VALID_S", 0.0)
-    monkeypatch.setattr(front, "VALID_FACTOR", 0.0)
+    monkeypatch.setattr(home, "MIN_VALID_S", 0.0)
+    monkeypatch.setattr(home, "VALID_FACTOR", 0.0)
     sqlite_store.create_pool("main", find("elo")(), public=True)
     sqlite_store.submit("main", rows(1, ["Ana", "Ben"]))
     sqlite_store.create_pool("gone", find("elo")(), public=True)
     monkeypatch.setattr(visitors, "KEY_CACHE_S", 3600.0)
     written = []
-    page_text = front.page_text
+    page_text = home.page_text
 
     def write(*sent):
         written.append(sent)
         return page_text(*sent)
 
-    monkeypatch.setattr(front, "page_text", write)
+    monkeypatch.setattr(home, "page_text", write)
     with people(sqlite_store) as client:
         first = client.get("/", headers={"Cookie": "podium_done=Bought"})
         assert "Bought" not in first.text  # it is everybody's
@@ -70,11 +70,11 @@ def test_the_first_page_is_kept_until_something_is_logged(sqlite_store, monkeypa
         sqlite_store.plan_fixture("main", "gp", starts_at=instant(now()))
         assert "Next: gp" in words(client.get("/").text)
         later = now() + 3 * DAY_US
-        for module in (fixtures, front):
+        for module in (fixtures, home):
             monkeypatch.setattr(module, "now", lambda: later)
         assert "Next: gp" not in words(client.get("/").text)  # though nothing was logged
-        monkeypatch.setattr(front, "MIN_VALID_S", 3600.0)
-        monkeypatch.setattr(front, "MAX_VALID_S", 3600.0)
+        monkeypatch.setattr(home, "MIN_VALID_S", 3600.0)
+        monkeypatch.setattr(home, "MAX_VALID_S", 3600.0)
         sqlite_store.submit("main", rows(3, ["Ben", "Ana"]))
         assert "3 events" in words(client.get("/").text)
         sqlite_store.submit("main", rows(4, ["Ben", "Ana"]))
@@ -89,8 +89,8 @@ def test_a_start_needs_no_pool_for_the_first_page(season, tmp_path):
         store.plan_fixture("bikes", "gp", starts_at=instant(now()), entrants=["Dragana", "Zoë"])
         names = [each.name for each in store.pools()]
         for name in names:
-            known = front.find_headline(store, name)
-            assert front.from_json(front.Headline, front.as_json(known)) == known
+            known = home.find_headline(store, name)
+            assert home.from_json(home.Headline, home.as_json(known)) == known
         with people(store) as client:
             before = client.get("/").text
             client.app.state.front_pages.keep()

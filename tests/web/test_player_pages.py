@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 
 from podium.pages.numbers import day_words
 from podium.service import create_app
-from podium.service.web.figures import encounters_tile
+from podium.service.web.player_tiles import encounters_tile
 from podium.service.web.players import rank_tile
 from podium.service.web.rendering import PoolHeader
 from podium.store import Store

@@ -211,12 +211,12 @@ def system_with_hindsight(
     system_file: Path | None = options.SYSTEM_FILE,
 ) -> "System":
     """The system that the options describe, or podium where they name none and the default has no hindsight."""
-    from podium.ledger.hindsight import lack_of
+    from podium.ledger.hindsight import why_unavailable
 
-    if system is None and system_file is None and lack_of(options.default_system()):
+    if system is None and system_file is None and why_unavailable(options.default_system()):
         system = "podium"
     chosen = options.chosen_system(system, settings, system_file)
-    if lack := lack_of(chosen):
+    if lack := why_unavailable(chosen):
         raise ParameterError(lack)
     return chosen
 

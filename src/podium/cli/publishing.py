@@ -45,7 +45,7 @@ def plot(
     out: Path | None = Option(None, "--out", "-o", help="Where to: .svg, .png or .html; KIND.svg if not given."),
 ) -> None:
     """Draw a chart of FILE, or a curve of one of the published systems."""
-    from podium.ledger.hindsight import lack_of
+    from podium.ledger.hindsight import why_unavailable
     from podium.reporting.plotting import check_path, plot
 
     path = check_path(out or Path(f"{kind}.svg"))
@@ -53,7 +53,7 @@ def plot(
         if file is None and find_settings().get("file") is None:
             raise ParameterError(f"{kind} is drawn from results: podium plot {kind} FILE --system NAME")
         chosen = named.choose()
-        if hindsight and (lack := lack_of(chosen)):
+        if hindsight and (lack := why_unavailable(chosen)):
             raise ParameterError(lack)
         with show.progress("reading", "rating", "drawing") as steps:
             rated = rated_file(file or with_settings(None, None, None), chosen, period, steps)

@@ -48,7 +48,7 @@ from podium.kernels.records import LANES, plus, read, read_fields, times, write,
 MOST_ENTRANTS = 256  # of an event that is compared with the next: each of its players with each of the other's
 
 
-def judges_two(system: System, columns: Columns) -> bool:
+def runs_two_events_at_once(system: System, columns: Columns) -> bool:
     """Whether events of these columns may be judged side by side, to the bits of one after the other."""
     kind = type(system.params())
     if columns.heats.size or not is_from_author(judge_two_heats, kind, judge_heat):
@@ -71,7 +71,7 @@ def _replay_side_by_side(
     before: Any,
     after: Any,
 ) -> tuple[int, int]:
-    """As the loop of `podium.engine.replay`, for columns that `judges_two` admits."""
+    """As the loop of `podium.engine.replay`, for columns that `runs_two_events_at_once` admits."""
     settlement = first
     while settlement < last:
         start, middle = columns.entrants[settlement], columns.entrants[settlement + 1]

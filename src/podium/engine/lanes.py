@@ -289,7 +289,7 @@ def scatter(newcomer: Any, source: Any, start: int, count: int, table: Any, stat
 
 
 @kernel
-def keep(newcomer: Any, k: int, lane: int, table: Any, moved: Any) -> None:
+def store_results(newcomer: Any, k: int, lane: int, table: Any, moved: Any) -> None:
     """Keep the ratings before and the states after of duel `k`, which is in a lane."""
     fields, (_, before, after, first) = fields_of(newcomer), moved
     before[k, 0] = read_fields(table, fields.a, lane, newcomer).rating
@@ -324,7 +324,7 @@ def rate_in_order(rules: Any, duels: Any, k: int, count: int, table: Any, moved:
         rate_lanes(params, newcomer, between, table, size)
         if before.size > 0:
             for lane in range(size):
-                keep(newcomer, k + lane, lane, table, moved)
+                store_results(newcomer, k + lane, lane, table, moved)
         if not scatter(newcomer, duels, k, size, table, states):
             for later in range(k, k + size):
                 found = min(found, first_fault(newcomer, duels, later, states))
@@ -342,7 +342,7 @@ def rate_waiting(rules: Any, duels: Any, waiting: Any, slot: int, count: int, ta
     rate_lanes(params, newcomer, between, table, BATCH)
     if before.size > 0:
         for lane in range(count):
-            keep(newcomer, waiting.duel[begin + lane], lane, table, moved)
+            store_results(newcomer, waiting.duel[begin + lane], lane, table, moved)
     if not scatter(newcomer, waiting, begin, count, table, states):
         for at in range(begin, begin + count):
             found = min(found, first_fault(newcomer, duels, waiting.duel[at], states))

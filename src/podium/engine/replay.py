@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from podium.engine.heats import judges_two, replay_side_by_side, sums_up, wide_scratch
+from podium.engine.heats import replay_side_by_side, runs_two_events_at_once, sums_up, wide_scratch
 from podium.engine.inputs import ENTRANT_COLUMNS, ENTRY_COLUMNS, Columns, empty_scratch, plain
 from podium.engine.kernel_calls import run_kernel
 from podium.engine.lanes import examples_between, lanes_for, nobody_waiting, replay_in_lanes, replay_one_by_one
@@ -240,7 +240,7 @@ def _replay_run(system: System, columns: Columns, first: int, last: int, into: R
     moved = new_states, into.states, into.before, into.after.T
     arguments = *system.arguments(), columns, first, last, system.column("rating"), scratch
     stopped: tuple[int, int]
-    if judges_two(system, columns):
+    if runs_two_events_at_once(system, columns):
         is_alone = last - first == 1
         other = scratch if is_alone else scratch_for(system, columns, first, last, into.pools[pool])
         stopped = run_kernel(system, replay_side_by_side, *arguments, other, *moved)

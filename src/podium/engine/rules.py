@@ -144,7 +144,7 @@ def expect_side(params: Any, entering: Any, sides: Any, a: int, b: int) -> float
 
 
 @rule
-def face(params: Any, entering: Any, sides: Any, a: int, b: int) -> Any:
+def compare_sides(params: Any, entering: Any, sides: Any, a: int, b: int) -> Any:
     """What side `a` and side `b` bring to their duel, of a system that rates a side as one."""
 
 

@@ -26,7 +26,7 @@ STEP = 1e-4  # points over which a slope is taken
 ELO_SCALE = 400.0 / LN_10  # points for odds of e to 1
 ROUNDING = 0.05  # of a decimal: scales so close to a power of ten below Elo's are that power
 LARGEST = 1e9  # a parameter that says nothing of its range: beyond, ratings lose their tenths of a point
-TRUTHS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+BOOLEAN_WORDS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
 def parameter(
@@ -371,8 +371,8 @@ def parse_value(cls: type[System], setting: Field[Any], value: Any) -> Any:
     may_be, word = kinds(cls, setting), value.strip().lower()
     if word in ("none", "off") and type(None) in may_be:
         return None
-    if bool in may_be and word in TRUTHS:
-        return TRUTHS[word]
+    if bool in may_be and word in BOOLEAN_WORDS:
+        return BOOLEAN_WORDS[word]
     if float in may_be or int in may_be:
         try:
             return float(word)

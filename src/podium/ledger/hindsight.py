@@ -20,7 +20,7 @@ from podium.engine.tables.encoding import Events
 from podium.errors import ParameterError
 from podium.kernels.compiled import compile_kernel, kernel
 from podium.ledger.history import named_rows
-from podium.ledger.smoothing import DUEL, Heats, Visits, Way, learn, sizes, widen
+from podium.ledger.smoothing import DUEL, Appearances, Heats, SmootherState, learn, sizes, widen
 from podium.probability.normal import distribution
 from podium.systems import _podium_state
 from podium.systems._podium_entering import CEILING, DECADE, GROWTH_DAYS, MOST_DECADES, MOST_YEARS, YEAR
@@ -93,7 +93,7 @@ def hindsight(system: System, events: Events, replayed: Replayed) -> Hindsight:
     return Hindsight(named.with_columns(**{name: pl.Series(each) for name, each in shown.items()}), sweeps)
 
 
-def level(replayed: Replayed, visits: Visits, way: Way) -> Any:
+def level(replayed: Replayed, visits: Appearances, way: SmootherState) -> Any:
     """What the skill of each visit counts from, (visits) points.
 
     Nothing has come since the last event, so that there hindsight and ratings know the same: over the appearances of a
@@ -117,20 +117,20 @@ def _add_levels(after: Any, learnt: Any, way: Any, visits: Any, off: Any) -> Non
         off[way.pool[v], 1] += worth
 
 
-def visits_and_heats(system: System, events: Events, replayed: Replayed) -> tuple[Visits, Heats, Way]:
+def visits_and_heats(system: System, events: Events, replayed: Replayed) -> tuple[Appearances, Heats, SmootherState]:
     """All visits before anything is learnt of them, the heats, and whose visits they are."""
-    if not isinstance(system, Podium) or lack_of(system):
-        raise ParameterError(lack_of(system))
+    if not isinstance(system, Podium) or why_unavailable(system):
+        raise ParameterError(why_unavailable(system))
     columns = events.columns
     order = np.argsort(columns.player, kind="stable").astype(np.int32)
     start = np.flatnonzero(np.diff(columns.player[order], prepend=-1, append=np.iinfo(np.int32).max))
     event = np.repeat(np.arange(columns.entrants.size - 1, dtype=np.int32), np.diff(columns.entrants))
     kind = columns.kind[order] if columns.kind.size else columns.kind
-    way = Way(order, start, event[order], pool_of(events, columns.entrants)[order], kind)
+    way = SmootherState(order, start, event[order], pool_of(events, columns.entrants)[order], kind)
     return visits_of(system, events, replayed, way), heats_in(system, events, replayed, way), way
 
 
-def lack_of(system: System) -> str:
+def why_unavailable(system: System) -> str:
     """Why a system has no hindsight; empty where it has."""
     if isinstance(system, Podium) and system.modes is None:
         return ""
@@ -150,9 +150,9 @@ def pool_of(events: Events, bounds: npt.NDArray[np.int64]) -> npt.NDArray[np.int
     return np.repeat(np.repeat(np.arange(len(counts), dtype=np.int32), counts), np.diff(bounds))
 
 
-def visits_of(system: Podium, events: Events, replayed: Replayed, way: Way) -> Visits:
+def visits_of(system: Podium, events: Events, replayed: Replayed, way: SmootherState) -> Appearances:
     """The visits before the first sweep: as the filter left everybody."""
-    visits = Visits._make(np.zeros(way.order.size) for _ in Visits._fields)
+    visits = Appearances._make(np.zeros(way.order.size) for _ in Appearances._fields)
     _set_out(replayed.after, replayed.pools, way, float(system.growth), system.initial, visits)
     first = way.start[:-1] if way.kind.size == 0 else way.start[:-1][way.kind[way.start[:-1]] == 0.0]
     visits.drift[first] = (replayed.before[way.order[first]] - system.initial) / _podium_state.SCALE
@@ -200,7 +200,7 @@ def _set_out(after: Any, learnt: Any, way: Any, growth: float, initial: float, v
             )
 
 
-def heats_in(system: Podium, events: Events, replayed: Replayed, way: Way) -> Heats:
+def heats_in(system: Podium, events: Events, replayed: Replayed, way: SmootherState) -> Heats:
     """Every heat's units, as the filter lines them up."""
     columns, kinds = events.columns, len(system.kinds)
     last, entries = columns.entrants.size - 1, columns.place.size

@@ -13,7 +13,7 @@ from podium.engine.system import ELO_SCALE, System
 from podium.engine.tables.encoding import Events
 from podium.engine.tables.things import are_things
 from podium.errors import ParameterError
-from podium.ledger.saved import Start
+from podium.ledger.saved import StartingRatings
 from podium.results.columns import UTC as INSTANT
 from podium.results.hashing import Integers
 from podium.results.reading import Results
@@ -41,7 +41,7 @@ def named_rows(results: Results) -> pl.DataFrame:
     return results.frame.select("event_id", "pool", started_at(results.frame), "player")
 
 
-def starting_rows(system: System, start: Start) -> pl.DataFrame:
+def starting_rows(system: System, start: StartingRatings) -> pl.DataFrame:
     """Where players stood before the first event, as the history has rows."""
     are_players = ~are_things(start.players["player"])
     players = start.players.filter(are_players)

@@ -16,7 +16,7 @@ from podium.engine.tables.selection import UNRATED_STATUS
 from podium.engine.tables.things import MARK, are_things
 from podium.errors import ParameterError
 from podium.ledger.history import are_settled, entrant_rows, named_rows
-from podium.ledger.saved import Start
+from podium.ledger.saved import StartingRatings
 from podium.results.columns import UTC as INSTANT
 from podium.results.names import normalise
 from podium.results.reading import Results
@@ -154,7 +154,7 @@ def as_board(system: System, players: pl.DataFrame, shown: Mapping[str, pl.Serie
     )
 
 
-def last_played(events: Events, replayed: Replayed, start: Start | None) -> tuple[pl.DataFrame, States]:
+def last_played(events: Events, replayed: Replayed, start: StartingRatings | None) -> tuple[pl.DataFrame, States]:
     """Everyone who is rated, with the last event, and their states: first the events' players, then who has none.
 
     Things that entrants share are among them, by the names under which their ratings are kept.

@@ -33,7 +33,7 @@ OF_POOL = "pool_"  # before the fields of the state of a row's pool
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
+class StartingRatings:
     """Where players stand before the first event."""
 
     players: pl.DataFrame  # pool, player, last_event_id, last_played_at
@@ -92,7 +92,7 @@ def parameters(system: System) -> dict[str, Any]:
     return {setting.name: getattr(system, setting.name) for setting in fields(system)}
 
 
-def read_start(source: Any, system: System, period: str = EVENT, pools: Sequence[str] = ()) -> Start:
+def read_start(source: Any, system: System, period: str = EVENT, pools: Sequence[str] = ()) -> StartingRatings:
     frame, name = loaded(source, None if isinstance(source, str | Path) or hasattr(source, "read") else "start")
     if isinstance(source, str | Path):
         refuse_other_origin(Path(source), name, system, period)
@@ -108,7 +108,7 @@ def read_start(source: Any, system: System, period: str = EVENT, pools: Sequence
         faults = [*peaks_below_rating(states, system), *wrong]
     if faults:
         raise ResultsError(name, sorted(faults, key=lambda fault: fault.row or 0))
-    return Start(players, states, pool_states)
+    return StartingRatings(players, states, pool_states)
 
 
 def refuse_other_origin(path: Path, name: str, system: System, period: str) -> None:
@@ -313,7 +313,7 @@ def read_pools(
     return states, faults
 
 
-def refuse_earlier(start: Start, results: Results, period: str) -> None:
+def refuse_earlier(start: StartingRatings, results: Results, period: str) -> None:
     """Refuse results that begin before the saved ratings end, or within their last rating period."""
     if "started_at" not in results.frame.columns:
         return

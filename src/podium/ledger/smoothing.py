@@ -27,7 +27,7 @@ LEAST_PRECISION, NEGLIGIBLE = 1e-9, 3e-4  # the latter of a heat's log loss
 FARTHEST = 4.0  # log-odds that a sweep moves a skill by at most, as an event does
 
 
-class Visits(NamedTuple):
+class Appearances(NamedTuple):
     """What is known of each entrant of each settlement, (entrants) float64: one player's after another's."""
 
     mean: Any  # smoothed
@@ -63,7 +63,7 @@ class Heats(NamedTuple):
     missed: Any  # float64 (heats): the log loss of its pairs, by all other events
 
 
-class Way(NamedTuple):
+class SmootherState(NamedTuple):
     """Who comes where; the visits of one player after another."""
 
     order: Any  # int32 (entrants): which entrant each visit is
@@ -73,7 +73,7 @@ class Way(NamedTuple):
     kind: Any  # float64 (entrants), or none where all are players
 
 
-def learn(heats: Heats, visits: Visits, way: Way, theta: Any) -> int:
+def learn(heats: Heats, visits: Appearances, way: SmootherState, theta: Any) -> int:
     """Move what pairs of a field weigh, spread and noise to what foretells events best by all others; the most sweeps.
 
     Each pool has its own, one after the other: tried as it is, e times as large, and e times smaller. It ends where
@@ -103,7 +103,7 @@ def learn(heats: Heats, visits: Visits, way: Way, theta: Any) -> int:
     return sweeps
 
 
-def widen(heats: Heats, visits: Visits, way: Way) -> None:
+def widen(heats: Heats, visits: Appearances, way: SmootherState) -> None:
     """Let variances know that the pairs of a field are not independent; means stay.
 
     Among n equals a place has the variance (n^2 - 1) / 12, where n - 1 independent duels have (n - 1) / 4: what pairs
@@ -131,7 +131,7 @@ def missed(heats: Heats, values: Any, column: int) -> Any:
     return np.bincount(heats.pool, heats.missed, values.size) + 0.5 * off * off
 
 
-def scale(heats: Heats, visits: Visits, way: Way, column: int, factors: Any) -> None:
+def scale(heats: Heats, visits: Appearances, way: SmootherState, column: int, factors: Any) -> None:
     """Multiply a parameter of each pool: how much luck there is, or by how much newcomers differ.
 
     Pairs of n weigh the root of 2 / n, as where the pool learns; factors of 1 / e and e make that 1 and 2 / n.
@@ -148,7 +148,7 @@ def scale(heats: Heats, visits: Visits, way: Way, column: int, factors: Any) -> 
     visits.ceiling[:] *= of_players
 
 
-def settle(heats: Heats, visits: Visits, way: Way, close: float = CLOSE) -> int:
+def settle(heats: Heats, visits: Appearances, way: SmootherState, close: float = CLOSE) -> int:
     """Sweep until the gaps within events hardly change; how many sweeps it took.
 
     Results say nothing of the level of all who meet, which may drift for long: it does not count. The next means are
@@ -171,7 +171,7 @@ def settle(heats: Heats, visits: Visits, way: Way, close: float = CLOSE) -> int:
     return MOST_SWEEPS
 
 
-def go_to(visits: Visits, means: Any) -> None:
+def go_to(visits: Appearances, means: Any) -> None:
     """Move the smoothed means, and those without the event itself as far."""
     visits.cavity_mean[:] += means - visits.mean
     visits.mean[:] = means

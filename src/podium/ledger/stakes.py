@@ -12,9 +12,9 @@ import numpy.typing as npt
 import polars as pl
 
 from podium.errors import ParameterError
-from podium.ledger import imagined
+from podium.ledger import hypothetical_race
 from podium.ledger.forecast import Member, names_of_field
-from podium.ledger.imagined import Race
+from podium.ledger.hypothetical_race import Race
 from podium.probability.ranks import Floats, Orders, drawn_orders, order_chances, rank_distribution
 from podium.support.words import counted, table_html
 
@@ -40,7 +40,7 @@ MOST_CELLS = 4_000_000  # numbers of states, in one call of the engine
 
 
 @dataclass(frozen=True, slots=True)
-class Board:
+class StakesGrid:
     count_above: Callable[[Floats], npt.NDArray[np.int64]]  # how many of those who do not start are above some scores
     is_listed: npt.NDArray[np.bool_]  # (players who start) whether they are listed today
     will_be_listed: npt.NDArray[np.bool_]  # (players who start) whether they are once they have started
@@ -92,7 +92,7 @@ class Stakes:
     @property
     def method(self) -> str:
         """How the table was computed, and how near it is, in a sentence."""
-        return self.notice or imagined.method(
+        return self.notice or hypothetical_race.method(
             self.draws, self.error, self.digits, self.lines_from, is_exact=self.is_exact
         )
 
@@ -111,7 +111,7 @@ class Stakes:
         Returns:
             The table, its places in words: "3rd", "draw", "quit".
         """
-        words = [imagined.place_words(place, self.sides) for place in self.frame["place"]]
+        words = [hypothetical_race.place_words(place, self.sides) for place in self.frame["place"]]
         return self.frame.with_columns(place=pl.Series(words, dtype=pl.String))
 
     def headline(self, player: str | None = None) -> str:
@@ -120,7 +120,7 @@ class Stakes:
         Returns:
             A sentence.
         """
-        return self.notice or imagined.headline(self.lines(player), self.sides, self.digits)
+        return self.notice or hypothetical_race.headline(self.lines(player), self.sides, self.digits)
 
     def promise(self, player: str | None = None) -> str | None:
         """Say what the best place that is likely would bring.
@@ -134,7 +134,7 @@ class Stakes:
         likeliest = max(lines, key=lambda each: float(each["chance"]))
         best = next((each for each in lines if each["chance"] >= LIKELY), likeliest)
         rank = next(each["rank"] for each in self.starters if each["player"] == best["player"])
-        return imagined.promise(best, self.sides, rank)
+        return hypothetical_race.promise(best, self.sides, rank)
 
     def to_dict(self) -> dict[str, Any]:
         """Turn it into what JSON can hold.
@@ -147,7 +147,7 @@ class Stakes:
 
 
 def stakes(
-    race: Race, chosen: Sequence[str], board: Board, *, heats: int = 1, draws: bool = False, promise: bool = False
+    race: Race, chosen: Sequence[str], board: StakesGrid, *, heats: int = 1, draws: bool = False, promise: bool = False
 ) -> Stakes:
     """What each place would bring some of those who start.
 
@@ -225,7 +225,7 @@ def is_exact(race: Race) -> bool:
     return len(race.sides) <= MOST_EXACT
 
 
-def field_of(race: Race, ranks: Floats, board: Board, places: Sequence[int | None]) -> tuple[Row, ...]:
+def field_of(race: Race, ranks: Floats, board: StakesGrid, places: Sequence[int | None]) -> tuple[Row, ...]:
     """Who starts, the highest rating first: `player, rating, rank, win, break_even`; the rank is a listed one's."""
     scores = race.system.scores(race.states)
     now = board.ranks(scores, np.tile(scores[board.is_listed], (len(race.players), 1))).tolist()
@@ -316,7 +316,7 @@ class Table:
         place = int(self.places[-1]) if not loses.size else int(math.ceil(self.places[loses[0]]) - 1)
         return place or None
 
-    def lines(self, ranks: Floats, board: Board) -> list[Row]:
+    def lines(self, ranks: Floats, board: StakesGrid) -> list[Row]:
         """The table: `player, place, chance, delta, rating, rank, error`."""
         mean, error = self.mine()
         scores, rating = self.race.system.scores(self.race.states), self.race.before[self.number]

@@ -30,7 +30,7 @@ from podium.engine.tables.selection import EVENT
 from podium.engine.tables.things import MARK
 from podium.errors import OutputError, ParameterError
 from podium.ledger.leaderboard import as_board
-from podium.ledger.saved import Start, parameters, pool_columns, pool_table, refuse_other, with_pool_columns
+from podium.ledger.saved import StartingRatings, parameters, pool_columns, pool_table, refuse_other, with_pool_columns
 from podium.live.one_event import Moment
 from podium.results.columns import UTC
 from podium.results.reading import PARQUET_ERRORS
@@ -131,7 +131,7 @@ def refuse_share(keep: float) -> None:
         raise ParameterError(f"keep is {keep}; it must be from 0 to 1")
 
 
-def starting_ratings(system: System, start: Start) -> LiveRatings:
+def starting_ratings(system: System, start: StartingRatings) -> LiveRatings:
     """The ratings with which to begin."""
     players = start.players
     rows = {key: row for row, key in enumerate(players.select("pool", "player").iter_rows())}

@@ -8,7 +8,7 @@ import polars as pl
 from podium.engine.replay import replay, with_idle_before
 from podium.engine.system import System
 from podium.engine.tables.encoding import encode
-from podium.ledger.saved import Start, parameters, pool_table, read_start, refuse_earlier, refuse_other
+from podium.ledger.saved import StartingRatings, parameters, pool_table, read_start, refuse_earlier, refuse_other
 from podium.rated.rated import Rated
 from podium.results.columns import REQUIRED
 from podium.results.hashing import Numbered
@@ -19,7 +19,11 @@ PARALLEL_MIN_ENTRANTS = 100_000  # entrants below which threads cost more than t
 
 
 def rate_table(
-    results: Results, system: System, period: str, start: Start | None = None, numbered: Numbered | None = None
+    results: Results,
+    system: System,
+    period: str,
+    start: StartingRatings | None = None,
+    numbered: Numbered | None = None,
 ) -> Rated:
     """Rate a checked table."""
     events = encode(results, system, period, numbered)
@@ -33,13 +37,13 @@ def rate_table(
     return Rated(system, period, events, replay(system, events, *known, workers=workers), start)
 
 
-def begin(start: Any, system: System, period: str, results: Results) -> Start:
+def begin(start: Any, system: System, period: str, results: Results) -> StartingRatings:
     """Where players stand before the results."""
     if isinstance(start, Rated):
         refuse_other("start", start.system.name, parameters(start.system), start.period, system, period)
         start = start.states
     pools = results.frame.select("pool").unique(maintain_order=True).to_series().to_list()
-    saved = start if isinstance(start, Start) else read_start(start, system, period, pools)
+    saved = start if isinstance(start, StartingRatings) else read_start(start, system, period, pools)
     refuse_earlier(saved, results, period)
     return saved
 

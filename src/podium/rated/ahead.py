@@ -11,9 +11,9 @@ from podium.engine.replay import NEVER
 from podium.engine.system import System
 from podium.kernels.records import read
 from podium.ledger import forecast
-from podium.ledger.imagined import Race, has_draws, last_lines
+from podium.ledger.hypothetical_race import Race, has_draws, last_lines
 from podium.ledger.leaderboard import instant
-from podium.ledger.stakes import Board, Stakes, stakes
+from podium.ledger.stakes import Stakes, StakesGrid, stakes
 from podium.results.columns import DEFAULTS
 from podium.results.names import admit
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def standing_of(rated: "Rated", names: Sequence[str], pool: str | None) -> tuple[System, list[Any]]:
     """The system in the pool of that name, or in the only one there is, and the states of players there."""
-    chosen, standing = pool_among(rated, pool), rated.standing()
+    chosen, standing = pool_among(rated, pool), rated.final_state()
     known = standing.players.with_row_index("row").filter(pl.col("player").is_in([*names]), pool=chosen or "")
     rows = dict(known.select("player", "row").iter_rows())
     newcomer = rated.system.newcomer()
@@ -46,13 +46,13 @@ def field_standing(
     names = forecast.names_to_rate(field, rated.system.kinds)
     system, found = standing_of(rated, names, pool)
     states = dict(zip(names, found, strict=True))
-    forecast.refuse_slips(field, forecast.played(states), lambda _: rated.standing().players["player"])
+    forecast.refuse_slips(field, forecast.played(states), lambda _: rated.final_state().players["player"])
     return system, field, states
 
 
 def pool_among(rated: "Rated", pool: str | None) -> str | None:
     """The pool of that name, or the only one; None where nobody is rated."""
-    return forecast.only_pool(rated.standing().players["pool"].unique(maintain_order=True).to_list(), pool)
+    return forecast.only_pool(rated.final_state().players["pool"].unique(maintain_order=True).to_list(), pool)
 
 
 def stakes_after(
@@ -87,7 +87,7 @@ def stakes_after(
     )
     score: pl.Expr = system.score(pl.col("rating"), pl.col("deviation"))
     others = np.sort(players.filter(~pl.col("player").is_in(starts)).select(score).to_series().to_numpy())
-    board = Board(
+    board = StakesGrid(
         lambda scores: others.size - np.searchsorted(others, scores, side="right"),
         is_listed=np.isin(starts, players["player"].to_list()),
         will_be_listed=np.ones(len(starts), np.bool_),

@@ -17,7 +17,7 @@ from podium.engine.tables.selection import EVENT
 from podium.errors import OutputError, ParameterError, UnknownError
 from podium.ledger import history
 from podium.ledger import leaderboard as boards
-from podium.ledger.saved import Start, metadata, with_pool_columns
+from podium.ledger.saved import StartingRatings, metadata, with_pool_columns
 from podium.results.reading import Results
 from podium.support.part_files import part_file
 from podium.support.words import counted, table_html
@@ -38,7 +38,7 @@ class Rated(boards.Standings):
     period: str
     events: Events
     replayed: Replayed
-    start: Start | None = None  # the saved ratings that it goes on from
+    start: StartingRatings | None = None  # the saved ratings that it goes on from
 
     def __repr__(self) -> str:
         pools = [name for name, _ in self._pools()]
@@ -91,13 +91,13 @@ class Rated(boards.Standings):
     def _everyone(self) -> tuple[pl.DataFrame, States]:
         return boards.last_played(self.events, self.replayed, self.start)
 
-    def standing(self) -> Start:
+    def final_state(self) -> StartingRatings:
         """Where players stand after the last event.
 
         Returns:
             What the results that follow go on from.
         """
-        return Start(*self._everyone, self._pool_states)
+        return StartingRatings(*self._everyone, self._pool_states)
 
     @property
     def event_count(self) -> int:

@@ -24,10 +24,10 @@ from podium.service.http import requests
 from podium.service.http.errors import ERROR_HANDLERS, RequestLog, problem
 from podium.service.http.json import PathMiddleware
 from podium.service.http.keys import KeyGuard
-from podium.service.http.visitors import COOKIE, Believed, Sessions
+from podium.service.http.visitors import COOKIE, CachedValue, Sessions
 from podium.service.metrics import Metrics
 from podium.service.watchers import Announcements, Watchers
-from podium.service.web import boards, chances, front, players, rendering, sharing, spread, visiting
+from podium.service.web import boards, chances, distribution, home, players, rendering, sharing, visiting
 from podium.service.web import events as event_pages
 from podium.service.web.ahead import calendar, races
 from podium.service.web.ahead.calendar import KeptStakes
@@ -57,7 +57,7 @@ class Upkeep:
         key_guard: KeyGuard,
         metrics: Metrics,
         turn: Turn,
-        front_pages: front.FrontPages,
+        front_pages: home.FrontPages,
     ) -> None:
         self._store, self._threads, self._key_guard, self._metrics = store, threads, key_guard, metrics
         self._turn, self._front_pages = turn, front_pages
@@ -117,7 +117,7 @@ class Upkeep:
 API = writes, reads, fixtures, pages, status, receiving
 ADMIN = pools, sending, records, connections, race_forms, dry_run
 PAGES = (  # in the order of trying
-    rendering, visiting, first_link, front, boards, spread, event_pages, players, chances, races, calendar, rules,
+    rendering, visiting, first_link, home, boards, distribution, event_pages, players, chances, races, calendar, rules,
     sharing,
 )  # fmt: skip
 END_S = 10.0  # that whoever still reads has, once the service has ended
@@ -182,11 +182,11 @@ def create_app(
     app.state.metrics = metrics
     app.state.key_guard = KeyGuard(store, threads)
     app.state.sessions = Sessions(store, threads)
-    app.state.public_pools = Believed(threads, store.public_pools)
+    app.state.public_pools = CachedValue(threads, store.public_pools)
     app.state.intake = Intake(store, threads)
     app.state.uploads = UploadProcess()
     app.state.watchers = Watchers(store, threads, announcements)
-    app.state.front_pages = front.FrontPages(store)
+    app.state.front_pages = home.FrontPages(store)
     app.state.stakes = KeptStakes()
     store.observe_write = announcements.note_write
     metrics.add_part("podium_waiting_events", "Events that wait to be stored", app.state.intake.waiting_events)

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from podium.engine.inputs import Entry, Heat
 from podium.engine.pool_state import sharpness
-from podium.engine.rules import Credit, causes, compare, credit, evidence, expect, expect_side, face, kernel
+from podium.engine.rules import Credit, causes, compare, compare_sides, credit, evidence, expect, expect_side, kernel
 from podium.kernels.records import read
 from podium.probability.logistic import logistic, score
 from podium.systems._podium_entering import Entering, Params, apart, is_new, joined, seen, side_entered, things_of
@@ -175,7 +175,7 @@ def in_both(params: Any, entering: Any, sides: Any, one: int, other: int) -> Ent
     return both
 
 
-@face.register(Params)
+@compare_sides.register(Params)
 def units_apart(params: Any, entering: Any, sides: Any, a: int, b: int) -> tuple[Entering, Entering]:
     """Both sides, without what they share."""
     one, other = unit_of(params, entering, sides, a), unit_of(params, entering, sides, b)
@@ -188,5 +188,5 @@ def units_apart(params: Any, entering: Any, sides: Any, a: int, b: int) -> tuple
 @expect_side.register(Params)
 def chance_of_side(params: Any, entering: Any, sides: Any, a: int, b: int) -> float:
     """The chance that side `a` is ahead of side `b`."""
-    one, other = face(params, entering, sides, a, b)
+    one, other = compare_sides(params, entering, sides, a, b)
     return logistic(expected_log_odds(params, one, other))

@@ -182,7 +182,7 @@ class Account:
                     self.left_out += [(heat, self.entrant_of(j), why) for j in entries if j != i]
                     continue
                 a, b = (mine, other) if mine < other else (other, mine)  # who stands first in the file is `a`
-                whole = rules.face(self.params, prototype, sides, a, b)
+                whole = rules.compare_sides(self.params, prototype, sides, a, b)
                 both = rules.compare(self.params, whole[0], whole[1], lines[a], lines[b], course)
                 comparison = both[0] if mine < other else both[1]
                 for j in entries:

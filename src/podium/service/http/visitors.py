@@ -95,7 +95,7 @@ class Session:
     token: str  # that a form of this session has to send
 
 
-class Believed(Generic[T]):
+class CachedValue(Generic[T]):
     """What is read from the store, and believed for a second as keys are, whatever it is by then."""
 
     def __init__(self, threads: Threads, read: Callable[[], T]) -> None:
@@ -114,7 +114,7 @@ class Sessions:
     """Writes cookies and reads them, with the secret that all processes share."""
 
     def __init__(self, store: Store, threads: Threads) -> None:
-        self._secret = Believed(threads, partial(session_secret, store.engine))
+        self._secret = CachedValue(threads, partial(session_secret, store.engine))
 
     async def cookie(self, key: SessionKey) -> str:
         claims = [*key, secrets.token_urlsafe(NONCE_BYTES)]
@@ -208,7 +208,7 @@ async def is_public(request: Request, pool: str) -> bool:
 
 
 async def public_pools(request: Request) -> frozenset[str]:
-    believed: Believed[frozenset[str]] = request.app.state.public_pools
+    believed: CachedValue[frozenset[str]] = request.app.state.public_pools
     return await believed.value()
 
 

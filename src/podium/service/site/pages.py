@@ -19,8 +19,8 @@ from podium.service.http.errors import problem
 from podium.service.http.json import PathMiddleware
 from podium.service.http.keys import KeyGuard
 from podium.service.http.requests import Threads
-from podium.service.http.visitors import Believed, Sessions
-from podium.service.web import boards, events, front, players, spread
+from podium.service.http.visitors import CachedValue, Sessions
+from podium.service.web import boards, distribution, events, home, players
 from podium.service.web.ahead.calendar import KeptStakes
 from podium.service.web.rendering import in_order, pool_address, pool_header
 from podium.service.web.rules import page as rules
@@ -133,10 +133,10 @@ def read_pages(view: Store, pools: Sequence[str], addresses: Iterable[str]) -> I
 def create_pages(view: Store, pools: Sequence[str]) -> FastAPI:
     """Return the part of the service that has pages in a site."""
     app, threads = FastAPI(openapi_url=None), Threads()
-    app.state.store, app.state.stakes, app.state.front_pages = view, KeptStakes(), front.FrontPages(view)
-    app.state.public_pools = Believed(threads, lambda: frozenset(pools))
+    app.state.store, app.state.stakes, app.state.front_pages = view, KeptStakes(), home.FrontPages(view)
+    app.state.public_pools = CachedValue(threads, lambda: frozenset(pools))
     app.state.key_guard, app.state.sessions = KeyGuard(view, threads), Sessions(view, threads)
-    app.router.routes.extend(in_order(each.router for each in (front, boards, spread, rules, players, events)))
+    app.router.routes.extend(in_order(each.router for each in (home, boards, distribution, rules, players, events)))
     app.add_middleware(PathMiddleware, refusal=problem)
     return app
 

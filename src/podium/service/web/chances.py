@@ -22,8 +22,8 @@ from podium.pages.promises import Trust, trust_of
 from podium.service.http.json import MAX_SENT_CHARACTERS
 from podium.service.http.requests import CurrentStore
 from podium.service.web.boards import default_listing, ranked_card, spans_of
+from podium.service.web.distribution import rating_of
 from podium.service.web.rendering import Page, PageRouter, PoolHeader, pool_address, pool_header, render
-from podium.service.web.spread import rating_of
 from podium.service.web.visiting import VisiblePool
 from podium.store import Store
 from podium.store.reading.models import Rivalry

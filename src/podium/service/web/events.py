@@ -11,7 +11,7 @@ import polars as pl
 from fastapi import Query, Request, Response
 from markupsafe import Markup
 
-from podium.ledger.imagined import place_words
+from podium.ledger.hypothetical_race import place_words
 from podium.ledger.pair_predictions import ReliabilityBin
 from podium.ledger.reasons import Explanation
 from podium.ledger.stakes import Stakes

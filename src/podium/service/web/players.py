@@ -23,7 +23,7 @@ from podium.service.http.requests import CurrentStore
 from podium.service.http.visitors import refuse_foreign, send_cookie
 from podium.service.web import boards, rendering
 from podium.service.web.ahead.calendar import CurrentStakes
-from podium.service.web.figures import Tile, tiles, upcoming, verdict_on
+from podium.service.web.player_tiles import Tile, tiles, upcoming, verdict_on
 from podium.service.web.visiting import VisiblePool
 from podium.store.reading.hindsight import HindsightPoint
 from podium.store.reading.player_models import CurvePoint, FormLine, PlayerCard, RivalRow, Rivals

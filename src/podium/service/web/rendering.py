@@ -18,7 +18,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import BaseRoute
 
 from podium import __version__
-from podium.ledger.hindsight import lack_of
+from podium.ledger.hindsight import why_unavailable
 from podium.log.players import is_reserved
 from podium.log.pools import Pool
 from podium.pages import numbers
@@ -203,7 +203,7 @@ def pool_header(pool: Pool) -> PoolHeader:
         sentence=pool.system.for_players,
         is_counted=pool.is_counted,
         kinds=tuple(map(plural, pool.system.kinds)),
-        has_hindsight=not lack_of(pool.system),
+        has_hindsight=not why_unavailable(pool.system),
     )
 
 

@@ -14,8 +14,8 @@ from podium.engine.tables.selection import UNRATED_STATUS
 from podium.engine.tables.things import columns_of
 from podium.errors import ParameterError
 from podium.ledger.forecast import Member, Named, field_of, member_of, refuse_slips, things_of
-from podium.ledger.imagined import Race, has_draws, last_lines
-from podium.ledger.stakes import Board, Stakes, changes_now, likely_places, stakes
+from podium.ledger.hypothetical_race import Race, has_draws, last_lines
+from podium.ledger.stakes import Stakes, StakesGrid, changes_now, likely_places, stakes
 from podium.log.content import read_bodies
 from podium.log.log import bodies_of
 from podium.log.players import admit_names, known_numbers, names_like
@@ -85,7 +85,7 @@ def recent_events(pool: PoolReader, position: int) -> Events | None:
     return encode(Results(as_table(pool, table), pool.name), pool.system)
 
 
-def settled_board(pool: PoolReader, race: Race) -> Board:
+def settled_board(pool: PoolReader, race: Race) -> StakesGrid:
     """The board of today: ranks are among the settled."""
     settled = ~pool.system.unsettled(race.states) & (race.states[:, pool.system.column("events")] > 0.0)
     mine = pool.system.scores(race.states)[settled]
@@ -98,7 +98,7 @@ def settled_board(pool: PoolReader, race: Race) -> Board:
         others: npt.NDArray[np.int64] = better - (mine > scores[:, None]).sum(axis=1)
         return others
 
-    return Board(count_above, settled, settled)
+    return StakesGrid(count_above, settled, settled)
 
 
 def field_in(pool: PoolReader, entrants: Sequence[Named], sides: Sequence[Sequence[Named]]) -> list[list[Member]]:
@@ -250,7 +250,7 @@ def promise_of(
             return None
         race, draws = starters
         nobody = np.zeros(len(race.players), np.bool_)
-        board = Board(lambda ratings: np.zeros(ratings.size, np.int64), nobody, nobody)
+        board = StakesGrid(lambda ratings: np.zeros(ratings.size, np.int64), nobody, nobody)
         return stakes(race, [player], board, draws=draws, promise=True)
 
     return answers.value(("promise", pool.id, event.event_id, player), newest, find)

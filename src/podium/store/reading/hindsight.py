@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from podium.errors import UnknownError
-from podium.ledger.hindsight import chance_above, lack_of
+from podium.ledger.hindsight import chance_above, why_unavailable
 from podium.ledger.history import thinned
 from podium.log.players import names_of
 from podium.log.pools import Pool, PoolView, When, time_of
@@ -88,7 +88,9 @@ def keep(store: Moments, pool_name: str) -> bool:
 
     def find_due(pool: PoolReader) -> Snapshot | None:
         known = kept_of(pool)
-        if lack_of(pool.system) or (known is not None and (known.day == today() or known.version == version(pool))):
+        if why_unavailable(pool.system) or (
+            known is not None and (known.day == today() or known.version == version(pool))
+        ):
             return None
         return pool.snapshot
 
@@ -155,7 +157,7 @@ def best_ever(pool: PoolReader) -> BestEverBoard:
     """
     known, merged = kept_of(pool), pool.snapshot.merged
     none_yet = "hindsight is worked out once a day, and there is none yet" if known is None else ""
-    lack = lack_of(pool.system) or none_yet
+    lack = why_unavailable(pool.system) or none_yet
     if known is None or lack or known.too_large:
         raise UnknownError(f"{pool.name}: {lack or (known and known.too_large)}")
     peaks = [each for each in known.best if each[0] not in merged]

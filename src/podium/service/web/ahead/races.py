@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from podium.errors import NearNameError, ParameterError, UnknownError
 from podium.ledger.forecast import Member
-from podium.ledger.imagined import DUEL, TWO, place_words
+from podium.ledger.hypothetical_race import DUEL, TWO, place_words
 from podium.pages.drawing import signed_bar
 from podium.pages.numbers import DASH, MINUTE_S, percent, with_minus
 from podium.service.http.errors import BusyError

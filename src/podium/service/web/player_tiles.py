@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from podium.errors import PodiumError
 from podium.ledger.history import FINDING_EVENTS, FORM_EVENTS
-from podium.ledger.imagined import TWO, place_words
+from podium.ledger.hypothetical_race import TWO, place_words
 from podium.ledger.stakes import MOST_EXACT, Stakes
 from podium.pages.numbers import Shape, change, day, day_words, minute, name_link, percent
 from podium.service.web.ahead.calendar import KeptStakes

@@ -9,7 +9,7 @@ import pytest
 
 import podium
 from podium.errors import ParameterError, ResultsError
-from podium.importers.grid import beside, numbered
+from podium.importers.grid import name_by_neighbours, number_repeats
 from podium.importers.stored import ods_sheets, xlsx_box
 from podium.results.columns import MAX_COLUMNS
 from podium.service.admin.reading import MAX_ENTRANTS, MAX_ROWS, read_file
@@ -105,5 +105,5 @@ def test_an_upload_of_games_is_refused_as_soon_as_it_has_too_many_rows(monkeypat
 
 def test_the_words_of_a_wide_head_are_numbered_in_one_walk():
     names = [f"w{number // 2}" for number in range(40_000)]
-    assert numbered(names)[-2:] == ["w19999 1", "w19999 2"]
-    assert beside(["ana", *[""] * 40_000], ["ana"], [["1"] * 40_001])[-1] == ""
+    assert number_repeats(names)[-2:] == ["w19999 1", "w19999 2"]
+    assert name_by_neighbours(["ana", *[""] * 40_000], ["ana"], [["1"] * 40_001])[-1] == ""

@@ -6,7 +6,7 @@ from workbooks import write_xlsx
 import podium
 from podium.importers import Options
 from podium.importers.tables.cells import parse_result
-from podium.importers.tables.layouts import parse_game
+from podium.importers.tables.crosstables import parse_game
 from podium.importers.tables.maps import build_map, tomllib, write_map
 from podium.importers.tables.read_sheet import answer, answer_questions, map_of_files, questions
 

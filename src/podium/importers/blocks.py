@@ -3,17 +3,28 @@
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from itertools import pairwise, zip_longest
-from typing import NamedTuple
+from itertools import pairwise, takewhile, zip_longest
+from typing import Any, NamedTuple
 
 import polars as pl
 
 from podium.importers import times
-from podium.importers.grid import ROW_NUMBER, TITLE, TWO, VALUE, Grid, SourceRule, beside, numbered
+from podium.importers.grid import (
+    ROW_NUMBER,
+    SHEET,
+    TITLE,
+    TWO,
+    VALUE,
+    Grid,
+    SourceRule,
+    name_by_neighbours,
+    number_repeats,
+)
 from podium.importers.sources import refuse_file
 from podium.results import headings as heads
-from podium.results.headings import fold, is_heading, is_total, meanings
+from podium.results.headings import fold, is_heading, is_statistic, is_total, meanings
 
+MOST_FOOTERS = 5  # rows below a table that are none of it
 TALLY = r"^\+\s*(\d{1,3})\s*=\s*(\d{1,3})\s*[-\u2013\u2212]\s*(\d{1,3})$"
 _WORDS = {
     "status": "|".join(sorted(times.STATUS_WORDS, key=len, reverse=True)).replace("_", " "),
@@ -28,7 +39,7 @@ LABELLED = re.compile(r"(.{1,60}?)\s*[:\u2013-]\s+(?=1\S{0,2}\s)(.+)")
 ORDINALS = re.compile(r"[,;]?\s*(?<!\S)(\d{1,2})(?:st|nd|rd|th|er|e|[.):º°])\s+")
 
 
-def one_by_one(text: str) -> str:
+def split_lists(text: str) -> str:
     """A line for each who is listed behind a status below places, as DNF: Ana, Ben; a table of 1st Ana, 2nd Ben.
 
     A text of one line, as 1. Ana 2. Ben, gets a line for each.
@@ -195,7 +206,11 @@ def find_blocks(frame: pl.DataFrame, title: str, *, is_again: bool) -> list[Bloc
     above: dict[int, str] = {}  # rows that are titles where a head or a row follows
     for number, row in enumerate(frame.fill_null("").iter_rows()):
         cells, count = dict.fromkeys(filter(None, row)), len([*filter(None, row)])
-        own = beside(numbered([*row]), [*row], []) if above and not any(map(VALUE.fullmatch, cells)) else []
+        own = (
+            name_by_neighbours(number_repeats([*row]), [*row], [])
+            if above and not any(map(VALUE.fullmatch, cells))
+            else []
+        )
         is_own = len({*filter(None, own)}) == count and sum(map(is_heading, cells)) > 1
         is_head, title = row == tuple(names) or is_own, " ".join(above.values())
         is_alone = len(cells) == 1 and count in (1, len(row))  # or merged
@@ -235,3 +250,47 @@ def dated_titles(titles: list[str]) -> list[str]:
     outer, _, first = titles[0].rpartition("\n")
     dated = pl.Series([outer, first, *titles[1:]]).str.contains(times.A_DATE).arg_true().to_list()
     return [titles[0], *(f"{outer} {each}" for each in titles[1:])] if dated == [0] else titles
+
+
+def drop_footer_rows(grid: Grid) -> tuple[list[dict[str, Any]], pl.Series]:
+    """Return the conditions that drop sums and notes, as `Fastest lap: …`, below each sheet; and the other rows."""
+    rows = grid.frame.with_row_index(ROW_NUMBER)
+    sheets = rows.partition_by(SHEET, maintain_order=True) if SHEET in rows.columns else [rows]
+    numbers = [each[ROW_NUMBER] for each in sheets]
+    notes = {row: cell for own in numbers for row, cell in notes_below(grid.only(own), own).items()}
+    left = rows.filter(~pl.col(ROW_NUMBER).is_in([*notes]))
+    again = {each for each in notes.values() if (left[each[0]].cast(pl.String) == each[1]).any()}
+    found = dict.fromkeys(each for each in notes.values() if each not in again)
+    gone = [row for row, each in notes.items() if each in found]
+    drops = [{"column": name, "equals": cell, "reason": "row below the table"} for name, cell in found]
+    return drops, rows[ROW_NUMBER].filter(~rows[ROW_NUMBER].is_in(gone))
+
+
+def notes_below(grid: Grid, numbers: pl.Series) -> dict[int, tuple[str, str]]:
+    """Return the first cells of the last rows of a sheet that lack what all above have, by the numbers of the rows."""
+    names, height = grid.headings, grid.frame.height
+    texts = pl.col(names).cast(pl.String).replace("", None)
+    last = grid.frame.slice(max(height - MOST_FOOTERS, TWO)).select(texts).rows(named=True)
+    cells_of = [{name: cell for name, cell in row.items() if cell is not None} for row in reversed(last)]
+    alone = len([*takewhile(lambda cells: len(cells) == 1, cells_of)])
+    edge = [grid.place(row) for row in (height - alone - 1, height - alone) if 0 <= row < height]
+    lines = [int(end[1]) for place in edge if (end := re.search(r" (\d+)$", place))]
+    is_apart = len(lines) == TWO and lines[1] - lines[0] > 1  # below an empty line
+    notes = cells_of[:alone] if is_apart else [*takewhile(is_note, cells_of)]
+    rows = grid.frame.head(height - len(notes)).select(texts) if notes else grid.frame
+    found = dict[int, tuple[str, str]]()
+    for number, cells in zip(reversed(numbers), notes, strict=False):
+        first = next(iter(cells.items()))
+        has_place = any(meanings().get(fold(name)) == "position" for name in cells)
+        is_none = is_apart or (is_statistic(first[1]) and not has_place)
+        lacks = is_none or any(rows[name].null_count() == 0 for name in names if name not in cells)
+        if not lacks or first in found.values():
+            break
+        found[number] = first
+    return found
+
+
+def is_note(cells: Mapping[str, str]) -> bool:
+    """Return True if the first cell of a row is the head of a sum, or ends a word with a colon."""
+    first = next(iter(cells.values()), "")
+    return is_total(first) or is_statistic(first) or re.match(r"[^\W\d][^:\d]*:(\s|$)", first) is not None

@@ -233,7 +233,7 @@ def read(source: Source, rule: SourceRule, wanted: Collection[str], *, skip_bad:
 def in_cells(text: str, name: str, kind: str, rule: SourceRule, wanted: Collection[str]) -> tuple[str, str, SourceRule]:
     """A text that is parted by tags, by blanks or by words alone as one of cells, or the pattern of its lines."""
     text = plain_lines(text if kind == "csv" else text_of_page(text, name))
-    text = blocks.one_by_one(text) if kind == "csv" and len(text) < START_CHARACTERS else text
+    text = blocks.split_lists(text) if kind == "csv" and len(text) < START_CHARACTERS else text
     if (
         rule.pattern is None
         and rule.delimiter in (None, "\t")

@@ -212,7 +212,7 @@ def find_head(rows: Sequence[Sequence[str]], starts: Sequence[int], header: Any,
     titles = (" ".join(dict.fromkeys(filter(None, row))) for row in rows[: lines[0]])
     shown = None if lines == (0,) else numbers if len(numbers) > 1 else numbers[0]
     written = joined([rows[line] for line in lines])
-    names = beside(numbered(written), written, rows[lines[-1] + 1 :])
+    names = name_by_neighbours(number_repeats(written), written, rows[lines[-1] + 1 :])
     return Head(lines, header or shown, names, "\n".join(filter(None, titles)))
 
 
@@ -266,7 +266,7 @@ def are_days(cells: Sequence[str]) -> list[bool]:
     return pl.Series(cells, dtype=pl.String).str.contains(rf"^(?:{times.IN_A_LINE})$").to_list()
 
 
-def numbered(names: list[str]) -> list[str]:
+def number_repeats(names: list[str]) -> list[str]:
     """The names, those that stand again numbered where they mean nothing, as Elo 1 and Elo 2, or are of two sides."""
     counts = Counter(filter(None, names))
     twice = {each for each, often in counts.items() if often == TWO}
@@ -283,7 +283,7 @@ def numbered(names: list[str]) -> list[str]:
     return [f"{each} {next(numbers[each])}" if each in again else each for each in names]
 
 
-def beside(names: list[str], written: list[str], rows: Sequence[Sequence[str]]) -> list[str]:
+def name_by_neighbours(names: list[str], written: list[str], rows: Sequence[Sequence[str]]) -> list[str]:
     """The names; numbers without one are called by the side or result beside them, or behind both as their scores.
 
     A score that stands twice is of each side, in their order, where nothing else is a result.

@@ -219,7 +219,7 @@ def fitting(distinct: pl.Series) -> list[str]:
     return [form for form in alike if form == "%Y" or not by_format(distinct, form).null_count()]
 
 
-def ways_of(distinct: pl.Series) -> list[dict[str, str]]:
+def matching_formats(distinct: pl.Series) -> list[dict[str, str]]:
     """How all of some texts may be read, as a map's rule says it: in ISO 8601, as counts, or in formats."""
     if are_iso(distinct):
         return [{}]

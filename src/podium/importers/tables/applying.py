@@ -11,12 +11,11 @@ import numpy as np
 import polars as pl
 
 from podium.importers import times
-from podium.importers.files import load
 from podium.importers.grid import ROW_NUMBER, Grid
-from podium.importers.sources import sources, stem
-from podium.importers.tables import layouts
+from podium.importers.sources import stem
 from podium.importers.tables.cells import Cells, Table, build
 from podium.importers.tables.model import BESIDE, CELL, COLUMN, FILE, LAPS, PAIR, ROW, ROW_NAME, Map, Rule
+from podium.importers.tables.unfolding import check_names, check_needs, filter_rows, join_tables, unfold
 from podium.importers.times import LocalTimes
 from podium.results.columns import ALL, STATUSES, SYNONYMS
 from podium.results.hashing import runs
@@ -53,21 +52,22 @@ class Mapped:
 
 def apply_map(grid: Grid, mapping: Map) -> Mapped:
     local = LocalTimes(mapping.source.timezone)
-    dropped: Counter[str] = Counter()
-    frame = layouts.join_tables(grid, mapping, lambda file: load_side(file, grid, mapping))
+    frame = join_tables(grid, mapping)
     if mapping.is_preset:
-        layouts.check_needs(mapping, grid)
+        check_needs(mapping, grid)
         lacking = [each for each in mapping.names if each not in frame.columns and each not in NOT_OF_TABLES]
         frame = frame.with_columns(pl.lit(None, pl.String).alias(name) for name in lacking)
-    layouts.check_names(mapping, [name for name in frame.columns if not name.startswith("\0")], grid.name)
-    frame = layouts.from_one_side(layouts.filter_rows(frame, mapping, dropped), mapping, dropped)
+    check_names(mapping, [name for name in frame.columns if not name.startswith("\0")], grid.name)
+    frame, dropped = filter_rows(frame, mapping)
+    sides, empty = unfold(frame, mapping, grid)
+    dropped += empty
     parts: list[pl.DataFrame] = []
     remedies: dict[str, str] = {}
     headings: dict[str, str] = {}
     made = mapping.round_of_made_ids
-    unfolded_sides = layouts.unfold(frame, mapping, grid, dropped)
-    for side, (unfolded, rules) in enumerate(zip(unfolded_sides, mapping.rules(), strict=True)):
-        rows = layouts.filter_rows(unfolded, mapping, dropped) if mapping.layout.rows is not None else unfolded
+    for side, (unfolded, rules) in enumerate(zip(sides, mapping.rules(), strict=True)):
+        rows, more = filter_rows(unfolded, mapping) if mapping.layout.rows is not None else (unfolded, Counter[str]())
+        dropped += more
         numbers = rows[ROW_NUMBER].cast(pl.Int64)
         shown = numbers + (grid.first_row if grid.labels is None else 1)
         table = Table(rows, mapping.source, stem(grid.name), shown, local)
@@ -103,15 +103,6 @@ def round_names(table: Table, headings: tuple[str, ...]) -> pl.Series:
         for each in headings
     ]
     return cells.select(pl.concat_str(shown, separator=" ", ignore_nulls=True)).to_series()
-
-
-def load_side(file: str, grid: Grid, mapping: Map) -> Grid:
-    rule = mapping.source
-    plain = type(rule)(encoding=rule.encoding, null=rule.null, decimal=rule.decimal, thousands=rule.thousands)
-    side = load(sources(str(grid.folder / file))[0], plain)
-    nulls = dict.fromkeys(rule.null)
-    frame = side.frame.with_columns(pl.col(pl.String).replace(nulls))
-    return replace(side, frame=frame)
 
 
 def with_player(rules: Mapping[str, Rule], mapping: Map) -> Mapping[str, Rule]:
@@ -229,8 +220,8 @@ def drop_small(mapped: Mapped) -> Mapped:
     small = sizes < 2  # noqa: PLR2004
     if not small.any():
         return mapped
-    mapped.dropped["too few"] += mapped.table["event_id"].filter(small).n_unique()
-    return mapped.only_rows(~small)
+    dropped = mapped.dropped + Counter({"too few": mapped.table["event_id"].filter(small).n_unique()})
+    return replace(mapped.only_rows(~small), dropped=dropped)
 
 
 def decimal_marks(columns: Iterable[pl.Series]) -> str:

@@ -323,7 +323,7 @@ def as_moments(table: Table, rule: Rule, texts: pl.Series) -> Cells:
         return from_epoch(rule.epoch, texts)
     distinct = texts.drop_nulls().unique()
     form, remedy = rule.format, "is not a date; write it like 2025-01-31T18:00:00Z, or give its format"
-    ways = times.ways_of(distinct) if form is None and distinct.len() else []
+    ways = times.matching_formats(distinct) if form is None and distinct.len() else []
     if ways and "epoch" in ways[0]:
         return from_epoch(ways[0]["epoch"], texts)
     if len(ways) == 1:

@@ -87,9 +87,9 @@ def date_rule(sheet: Sheet, origin: str, distinct: pl.Series) -> Step[tuple[Any,
     """Return how dates are read; ask if they may be a day and a month either way."""
     if "started_at" in sheet.refined:
         return {"from": origin, **sheet.refined["started_at"]}, []
-    ways, rest = times.ways_of(distinct), dict[str, Any]()
+    ways, rest = times.matching_formats(distinct), dict[str, Any]()
     for odd in times.ODD_DATES if not ways else ():
-        found = times.ways_of(distinct.str.replace(*odd))
+        found = times.matching_formats(distinct.str.replace(*odd))
         ways, rest = (found, {"regex": list(odd)}) if found and not ways else (ways, rest)
     if len(ways) > 1:
         yield day_or_month(distinct, [way["format"] for way in ways], None if "{" in origin else origin)
@@ -141,7 +141,7 @@ def read_title_dates(sheet: Sheet, columns: Columns) -> Step[Columns]:
 
 def read_laps(sheet: Sheet, columns: Columns) -> Columns:
     """Return the columns with the laps beside times: who was lapped may have the shorter time."""
-    heading = next(iter(sheet.under(heads.LAPS_WORDS)), None)
+    heading = sheet.first_under(heads.LAPS_WORDS)
     if heading is None or columns.rules.get("time_s") is None:
         return columns
     texts = sheet.cells(heading)

@@ -54,7 +54,7 @@ class Columns(NamedTuple):
 
     def open(self, sheet: Sheet) -> list[str]:
         """Return the headings that nothing is made of yet."""
-        return [each for each in sheet.headings if each not in self.used | {*self.chosen.values()}]
+        return sheet.others(*self.used, *self.chosen.values())
 
 
 def choose_columns(sheet: Sheet) -> Step[Columns]:
@@ -100,7 +100,7 @@ def choose_columns(sheet: Sheet) -> Step[Columns]:
 def candidates(sheet: Sheet) -> tuple[dict[str, list[str]], Columns]:
     """Return the headings that may be of each results column, and beside them those that mean none."""
     found, asides = dict[str, list[str]](), dict[str, str]()
-    for heading in (each for each in sheet.headings if each not in sheet.used):
+    for heading in sheet.others(*sheet.used):
         column = sheet.meaning(heading)
         if column == "player" and heading.startswith("^"):  # the name of what the rows stand in
             column = "event_id"
@@ -175,7 +175,7 @@ def sum_of(sheet: Sheet, headings: Sequence[str]) -> tuple[str, str, str] | None
     seconds = {each: times.parse_column(own)["seconds"] for each, own in texts.items()}
     for own, whole in (headings, headings[::-1]):
         steps = seconds[whole] - seconds[own]
-        for more in (each for each in sheet.headings if each not in headings):
+        for more in sheet.others(*headings):
             added = seconds[more].fill_null(0.0).set(steps.is_null(), None)
             is_sum = any(((steps - sign * added).abs() < TINY).all() for sign in (1, -1))
             if is_sum and steps.count() > 1 and added.sum():
@@ -212,7 +212,7 @@ def has_words(sheet: Sheet, heading: str) -> bool:
 
 def take_outcomes(sheet: Sheet, columns: Columns) -> Columns:
     """Take wins and losses as points if words say them, also below a heading that may be a status's."""
-    chosen, flag = columns.chosen, next(iter(sheet.under(heads.WON)), None)
+    chosen, flag = columns.chosen, sheet.first_under(heads.WON)
     heading, table = (chosen["status"], heads.OUTCOMES) if "status" in chosen else (flag, heads.FLAGS)
     if heading is None or (heading == flag and flag in chosen.values()):
         return columns
@@ -310,7 +310,7 @@ def ask_what_times(sheet: Sheet, columns: Columns) -> Step[Columns]:
             text = f"differs within an event; does {which}"
             yield Question(text, (Choice(f"{time} does", "source.aside", other), *choices), other)
             break
-    start = next(iter(sheet.under(heads.STARTS)), None)
+    start = sheet.first_under(heads.STARTS)
     if not start or not sheet.texts(start).str.contains(":").all() or not varies(sheet, start, event):
         return columns
     sums = {each: sum_of(sheet, [each, time]) for each in columns.unknown}

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from operator import itemgetter
 
 import polars as pl
@@ -11,7 +12,7 @@ from podium.importers import times
 from podium.importers.grid import Choice, Question, are_days
 from podium.importers.tables.applying import apply_map
 from podium.importers.tables.cells import DIAGONAL, are_winnings, is_result, number, parse_result, placed
-from podium.importers.tables.layouts import BY_ORDER, GAME, game_text, is_scheme
+from podium.importers.tables.crosstables import BY_ORDER, GAME, game_text
 from podium.importers.tables.maps import build_map
 from podium.importers.tables.matches import matches
 from podium.importers.tables.sheet import (
@@ -70,8 +71,7 @@ def player_column(sheet: Sheet) -> str | None:
 
 def matrix(sheet: Sheet, rows: str | None, cells: Sequence[str], columns: Document, reason: str) -> Document:
     """Return the map of a grid: the column that names its lines, its cells, without those that stand for none."""
-    aside = [each for each in sheet.headings if each not in (rows, *cells)]
-    layout = {"kind": "matrix", "rows": rows, "except": aside}
+    layout = {"kind": "matrix", "rows": rows, "except": sheet.others(rows, *cells)}
     return {"layout": layout, **without(sheet, cells, UNPLAYED, reason), "columns": columns}
 
 
@@ -90,7 +90,7 @@ def places_across(sheet: Sheet) -> Step[Document | None]:
     places = {each: int(place) for each, place in places.items() if place}
     if len(places) < LEAST_PLACES or [*places.values()] != [*range(1, len(places) + 1)]:
         return None
-    when = sheet.first("started_at") or next(iter(sheet.under(heads.YEARS)), None)
+    when = sheet.first("started_at") or sheet.first_under(heads.YEARS)
     both = [each for each in (when, sheet.first("event_id", "heat")) if each is not None and each not in places]
     ways = [*([each] for each in reversed(both)), both]
     named = next((way for way in ways if way and not sheet.repeats(way)), both)
@@ -113,7 +113,7 @@ def places_across(sheet: Sheet) -> Step[Document | None]:
 def places_down(sheet: Sheet) -> Step[Document | None]:
     """Return the map of an event per column whose lines are places, and whose cells are names that stand again."""
     place = sheet.first("position")
-    events = [each for each in sheet.headings if each != place]
+    events = sheet.others(place)
     are_events = all(is_of_a_round(each) or sheet.is_unknown(each) for each in events)
     if place is None or len(events) <= 1 or not are_events or not are_ranks(sheet, place):
         return None
@@ -176,7 +176,7 @@ def crosstable(sheet: Sheet) -> Step[Document | None]:
     player = player_column(sheet)
     if player is None:
         return None
-    headings, players = [each for each in sheet.headings if each != player], sheet.texts(player).to_list()
+    headings, players = sheet.others(player), sheet.texts(player).to_list()
     columns = {each: sheet.texts(each).to_list() for each in headings}
     if len({*players}) < len(players):
         return None
@@ -203,7 +203,7 @@ def rounds(sheet: Sheet) -> Step[Document | None]:
     player = player_column(sheet)
     if player is None or "{column}" not in str(sheet.given.get("event_id", "{column}")):
         return None
-    headings, players = [each for each in sheet.headings if each != player], sheet.texts(player)
+    headings, players = sheet.others(player), sheet.texts(player)
     if not players.is_unique().all() or len({*players} & {*headings}) > 1:  # a crosstable that lacks lines
         return None
     totals, suffix = [each for each in headings if is_total(each)], place_of_rounds(headings)
@@ -352,7 +352,7 @@ def are_parts(sheet: Sheet, found: Sequence[str], totals: Sequence[str]) -> bool
         return bool(whole) and sheet.has(place, r"^T\d") and meant.get("position", {}).get("as") == "number"
     parts = [*zip(*(numbers_of(sheet, each) for each in found), strict=True)]
     best = [*map(max, parts)]
-    others = (numbers_of(sheet, each) for each in sheet.headings if each not in (place, *found))
+    others = (numbers_of(sheet, each) for each in sheet.others(place, *found))
     return any(best) and best != [*map(sum, parts)] and best in others
 
 
@@ -404,3 +404,12 @@ def are_nearly_places(sheet: Sheet, heading: str) -> bool:
     """Return True if a column may be of one event's places: it has 1, and each number once."""
     places = placed(sheet.cells(heading)).drop_nulls().to_list()
     return len({*places}) == len(places) >= LEAST_PLACES and 1.0 in places
+
+
+def is_scheme(rows: list[list[float]]) -> bool:
+    """Return True if rows are the points of one scheme, most to the first: all begin it, and its widest step."""
+    ordered = [sorted(row, reverse=True) for row in rows]
+    scheme = max(ordered, key=len)
+    steps = [one - other for one, other in pairwise(scheme)]
+    is_one = all(row == scheme[: len(row)] for row in ordered)
+    return len(rows) > 1 and len(steps) > 1 and steps[0] > steps[-1] > 0 and is_one

@@ -265,20 +265,20 @@ def map_of_layout(sheet: Sheet, shape: Document) -> Step[tuple[Document, str]]:
     rules = {**columns.rules, **sheet.given}
     aside = layout.get("except", ())
     if "status" in sheet.refined and layout["kind"] == "matrix":
-        cells = sheet.cells(*(each for each in sheet.headings if each not in aside)).unique()
+        cells = sheet.cells(*sheet.others(*aside)).unique()
         words = {cell: status for cell in cells if (status := times.status_word(cell))}
         rules["status"] = {"from": "cell", "map": words | sheet.refined["status"]["map"], "default": "finished"}
         rules |= {name: {"from": "cell", "as": way, "else": "null"} for name, way in OF_CELLS.items() if name in rules}
     made = {name: {"from": "cell", "as": way} for name, way in OF_CELLS.items() if rules.get(name) == "cell"}
-    of_cells = [each for each in sheet.headings if each not in (layout.get("rows"), *aside)]
-    rules |= made | ({"score": as_number(sheet, of_cells)} if "score" in made else {})
+    if "score" in made:
+        made["score"] = as_number(sheet, sheet.others(layout.get("rows"), *aside))
+    rules |= made
     own = document(sheet, source, {**shape, "columns": rules})
     mapping = build_map(own, sheet.grid.name)
     used = {layout.get("rows"), layout.get("number"), *mapping.names}
-    used |= {each for each in sheet.headings if each not in aside} if layout["kind"] != "wide" else set()
+    used |= {*sheet.others(*aside)} if layout["kind"] != "wide" else set()
     read = [each or "the first column" for each in sheet.headings if each in used]
-    left = [each for each in sheet.headings if each not in used]
-    return own, line(f"read {', '.join(read)} as {KINDS[kind]}", columns.said, left)
+    return own, line(f"read {', '.join(read)} as {KINDS[kind]}", columns.said, sheet.others(*used))
 
 
 def document(sheet: Sheet, source: Document, rest: Document, drops: Sequence[Document] = ()) -> Document:

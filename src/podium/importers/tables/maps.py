@@ -208,26 +208,31 @@ def read_rewriting(value: Any, place: str) -> tuple[str, str]:
     return read_pattern(both[0], place), re.sub(r"\$(\d+)", r"${\1}", both[1])
 
 
-Reader = Callable[[Any, str], Any] | tuple[str, ...]  # a function, or the words that a key may be
+Reader = Callable[[Any, str], Any]
+
+
+def one_of(*words: str) -> Reader:
+    return lambda value, place: read_word(str(value), place, words)
+
+
 OF_SOURCE: dict[str, Reader] = {
-    "format": FORMATS, "decimal": (".", ",", ".,"), "thousands": (".", ",", " ", "'", "_", "\u00a0", "\u202f"),
-    "header": read_header, "width": read_width, "null": read_texts, "fill": read_texts, "aside": read_texts,
-    "pattern": read_pattern, "names": read_pattern, "timezone": read_zone, "delimiter": read_mark,
+    "format": one_of(*FORMATS), "decimal": one_of(".", ",", ".,"),
+    "thousands": one_of(".", ",", " ", "'", "_", "\u00a0", "\u202f"), "header": read_header, "width": read_width,
+    "null": read_texts, "fill": read_texts, "aside": read_texts, "pattern": read_pattern, "names": read_pattern,
+    "timezone": read_zone, "delimiter": read_mark,
 }  # fmt: skip
 OF_RULE: dict[str, Reader] = {
     "value": read_scalar, "from": read_names, "first": read_names, "regex": read_rewriting, "map": read_words,
-    "null": read_scalar, "default": read_scalar, "equals": read_text, "then": read_scalar, "other": read_scalar,
-    "as": ("number", "place", "duration", "result", "text"), "else": ("bad", "null"), "gap": ("leader", "previous"),
-    "lapped": read_text, "scale": read_number, "format": read_text, "epoch": ("s", "ms", "excel"),
-    "offset": read_offset, "side": ("1", "2"), "split": read_text, "count": read_truth, "started": read_names,
+    "null": read_scalar, "default": read_scalar, "then": read_scalar, "other": read_scalar,
+    "as": one_of("number", "place", "duration", "result", "text"), "else": one_of("bad", "null"),
+    "gap": one_of("leader", "previous"), "lapped": read_text, "scale": read_number, "format": read_text,
+    "epoch": one_of("s", "ms", "excel"), "offset": read_offset, "side": one_of("1", "2"), "split": read_text,
+    "count": read_truth, "started": read_names, "equals": read_text,
 }  # fmt: skip
 
 
 def read_value(readers: Mapping[str, Reader], key: str, value: Any, place: str) -> Any:
-    reader = readers.get(key, read_text)
-    if isinstance(reader, tuple):
-        return read_word(str(value), f"{place}.{key}", reader)
-    return reader(value, f"{place}.{key}")
+    return readers.get(key, read_text)(value, f"{place}.{key}")
 
 
 def read_source(value: Any) -> SourceRule:

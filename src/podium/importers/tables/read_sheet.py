@@ -53,7 +53,7 @@ def read(files: Sequence[Source], options: Options) -> Imported:
         mapped = drop_small(mapped)
         bad += [*(fault._replace(file=grid.name) for fault in grid.bad), *faults]
         notes += [*([note] if note else grid.notes), *mapped.notes]
-        skipped, dropped, made = skipped + count, dropped + mapped.dropped, made | mapped.rounds
+        skipped, dropped, made = skipped + count, dropped + mapped.dropped, {**made, **mapped.rounds}
         tables.append(mapped.table)
     table = pl.concat(tables, how="diagonal_relaxed")
     if len(tables) > 1 and not bad:

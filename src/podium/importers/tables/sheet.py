@@ -14,6 +14,7 @@ import polars as pl
 
 from podium.errors import Fault, ResultsError
 from podium.importers import times
+from podium.importers.blocks import drop_footer_rows
 from podium.importers.grid import (
     EVERY,
     SHEET,
@@ -26,7 +27,6 @@ from podium.importers.grid import (
     name_parts,
 )
 from podium.importers.tables.cells import DIAGONAL, TINY, number, placed
-from podium.importers.tables.layouts import drop_footer_rows
 from podium.importers.tables.maps import build_map, is_refinement
 from podium.importers.tables.model import Rule
 from podium.results import headings as heads
@@ -110,6 +110,13 @@ class Sheet:
     def under(self, words: Collection[str]) -> list[str]:
         """Return the headings that are among some words."""
         return [heading for heading in self.headings if fold(heading) in words]
+
+    def first_under(self, words: Collection[str]) -> str | None:
+        return next(iter(self.under(words)), None)
+
+    def others(self, *headings: str | None) -> list[str]:
+        """Return the headings but for some."""
+        return [heading for heading in self.headings if heading not in headings]
 
     def texts(self, heading: str) -> pl.Series:
         """Return the cells of a column as text, null where they are empty."""

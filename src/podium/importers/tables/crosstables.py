@@ -1,0 +1,213 @@
+"""The games that the cells of crosstables and Swiss lists tell of, each from both sides."""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from podium.errors import Fault, ResultsError
+from podium.importers.grid import Grid
+from podium.importers.tables.cells import POINTS, RESULTS, WHOLE, Result, as_texts, mirrored, parse_result, plain
+from podium.importers.tables.model import CELL, COLUMN, PAIR, ROW_NAME, Layout, Map
+
+GAME, RESULT_FIRST, ALONE = (re.compile(RESULTS[name]) for name in ["game", "result_first", "alone"])
+ABSENT = re.compile(r"(?i)0+[a-z-]*")  # no opponent
+BYES = "hfuza"  # letters that FIDE has for rounds without a game
+UNRATED, UNRATED_MARK = re.compile(r"(?i)\d+[wb][wdl]"), "*"  # a game of less than one move, and what its points get
+BY_ORDER = "#"  # what numbers lines where no column does
+
+
+def line_numbers(cells: pl.DataFrame, number: str | None) -> list[str]:
+    """Return what heads or cells call each line by: its number, in a column or in their order."""
+    in_order = [str(line) for line in range(1, cells.height + 1)]
+    return in_order if number in (None, BY_ORDER) else [str(each) for each in as_texts(cells[number])]
+
+
+def crosstable_games(cells: pl.DataFrame, names: list[str], mapping: Map, grid: Grid) -> pl.DataFrame:
+    """Return the games of each pair of a crosstable, by its cell and the mirror; one half may say the other."""
+    players = cells[ROW_NAME].to_list()
+    number = mapping.layout.number
+    lines = players if number is None else line_numbers(cells, number)
+    below = [cells[name][line] for column, name in enumerate(names) for line in range(column + 1, cells.height)]
+    is_result = any(rule.kind == "result" for rule in mapping.columns.values())
+    is_half = not any(below) and is_result
+    of_player = dict(zip(players, lines, strict=True))
+    alone = [row for row, name in enumerate(players) if of_player[name] not in names or players.count(name) > 1]
+    remedy = "is in the lines and not in the columns, or appears twice"
+    faults = [Fault(None, None, players[row], remedy, grid.place(row)) for row in alone]
+    faults += [Fault(None, name, None, "is in the columns and not in the lines") for name in names if name not in lines]
+    if faults:
+        raise ResultsError(grid.name, faults)
+    met = [(one, other) for one in range(len(players)) for other in range(one + 1, len(players))]
+    both = [(cells[of_player[players[other]]][one], cells[of_player[players[one]]][other]) for one, other in met]
+    both = [(cell, mirrored(cell)) for cell, _ in both] if is_half else both
+    played = as_games(both) if is_result else [[each] for each in both]
+    rows: list[tuple[int, str, str, str | None, str]] = []
+    for (one, other), cell_and_mirror, own in zip(met, both, played, strict=True):
+        player, opponent, lacking = players[one], players[other], [each is None for each in cell_and_mirror]
+        if own is None or [each.count(None) for each in own] == [1]:
+            line, name = (one, opponent) if own is None or lacking[0] else (other, player)
+            unfit = f"does not fit its mirror, {cell_and_mirror[1]}"
+            remedy = "is empty, and its mirror is not" if any(lacking) else unfit
+            faults.append(Fault(None, name, None if any(lacking) else cell_and_mirror[0], remedy, grid.place(line)))
+        for count, (cell, mirror) in enumerate(own or (), start=1):
+            column = opponent if count == 1 else f"{opponent} #{count}"
+            rows += [(one, player, column, cell, player), (other, player, column, mirror, opponent)]
+    if faults:
+        raise ResultsError(grid.name, faults)
+    return with_cells(cells, rows, (ROW_NAME, COLUMN, CELL, "\0player"))
+
+
+Mirrors = tuple[str | None, str | None]  # two cells of a crosstable that tell of the same two
+
+
+def as_games(met: Sequence[Mirrors]) -> list[list[Mirrors] | None]:
+    """Return the games that cells of a crosstable and their mirrors tell of; None where they do not fit each other.
+
+    Both tell of one; or both of several, as 1 0 and ½ ½; or, where most do not fit, each of its own with its
+    line at home.
+    """
+    whole = [own for own in met if None not in own]
+    alone = (read for read in map(results, whole) if read and all(map(is_alone, read)))
+    totals = Counter(sum(own or 0 for own, _ in read) for read in alone)
+    usual, often = max(totals.items(), key=itemgetter(1), default=(1.0, len(whole)))
+    if often * 2 < len(whole) == totals.total() and usual > 1:
+        return [[own] for own in met]
+    unfit = [own for own in whole if not sums_agree(own, usual)]
+    if unfit:
+        count = max(len(parted(cell or "")) for own in whole for cell in own)
+        several = {own: in_several(own, count) for own in whole} if count > 1 else {}
+        if several and all(several.values()):
+            return [several.get(own, [own]) for own in met]
+        if len(unfit) * 2 > len(whole) and all(own and not all(map(is_alone, own)) for own in map(results, unfit)):
+            home = [[(own[0], mirrored(own[0])), (mirrored(own[1]), own[1])] for own in met]
+            return [[each for each in games if each != (None, None)] for games in home]
+    return [None if own in unfit else [own] for own in met]
+
+
+def results(mirrors: Mirrors) -> list[Result] | None:
+    """Return what two cells say; None if one says nothing."""
+    read = [parse_result(cell or "") for cell in mirrors]
+    return None if None in read else read  # type: ignore[return-value]
+
+
+def is_alone(result: Result) -> bool:
+    return result[1] is None or (result[0] in WHOLE and result[0] + result[1] == 1)
+
+
+def sums_agree(mirrors: Mirrors, total: float) -> bool:
+    """Return True if a cell and its mirror tell of one game: they share its points, as all do, or have them swapped."""
+    read = results(mirrors)
+    if read is None:  # of forfeits
+        return not any(map(str.isdecimal, "".join(map(str, mirrors))))
+    return sum(own or 0 for own, _ in read) == total if all(map(is_alone, read)) else read[0] == read[1][::-1]
+
+
+def parted(cell: str) -> list[str]:
+    return re.split(r"[\s/;|]+", plain(cell))
+
+
+def in_several(mirrors: Mirrors, count: int) -> list[Mirrors] | None:
+    """Return so many games of two cells, each of which lists them, or has a sum that they alone have."""
+    of_both = []
+    for cell in mirrors:
+        read = [parse_result(part) or (None, None) for part in parted(cell or "")]
+        points = [own for own, _ in read if own is not None]
+        if len(points) == 1 and points[0] in (0, 0.5, count - 0.5, count):
+            rest = count - math.ceil(points[0])
+            points = [1.0] * int(points[0]) + [0.5] * (points[0] % 1 > 0) + [0.0] * rest
+        of_both.append(points if len(points) == count and {*points} <= {*WHOLE} else [])
+    own, other = of_both
+    if not own or sorted(own) != sorted(1 - each for each in other):
+        return None
+    return [(f"{each:g}", f"{1 - each:g}") for each in own]
+
+
+def with_cells(cells: pl.DataFrame, rows: Sequence[tuple[Any, ...]], names: Sequence[str]) -> pl.DataFrame:
+    table = cells[[row[0] for row in rows]] if rows else cells.clear()
+    columns = zip(*(row[1:] for row in rows), strict=True) if rows else ([] for _ in names)
+    return table.with_columns(pl.Series(name, cells, pl.String) for name, cells in zip(names, columns, strict=True))
+
+
+def swiss_games(cells: pl.DataFrame, names: list[str], layout: Layout, grid: Grid) -> tuple[pl.DataFrame, Counter[str]]:
+    """Return the games of a Swiss list, round by round, and how many cells tell of none; both sides must agree."""
+    players = cells[ROW_NAME].to_list()
+    line_of = {number.lstrip("0"): line for line, number in enumerate(line_numbers(cells, layout.number))}
+    rows: list[tuple[int, str, str, str]] = []
+    faults: list[Fault] = []
+    dropped: Counter[str] = Counter()
+    for name in names:
+        read: list[Game | None] = []
+        for line, cell in enumerate(cells[name]):
+            try:
+                read.append(None if cell is None else parse_game(cell))
+            except ValueError:
+                read.append(None)
+                remedy = "must be the opponent's number, a colour and the points, as 4w1 or 12b½"
+                faults.append(Fault(None, name, cell, remedy, grid.place(line)))
+            dropped["bye"] += cell is not None and read[-1] is None
+        for line, game in enumerate(read):
+            other = None if game is None else line_of.get(game.opponent)
+            mirror = None if other is None else read[other]
+            is_open = other is not None and mirror is None
+            dropped["forfeit"] += is_open
+            if game is None or is_open:
+                continue
+            if other is None or mirror is None or line_of.get(mirror.opponent) != line or not is_mirrored(game, mirror):
+                remedy = "does not fit its opponent's cell"
+                faults.append(Fault(None, name, cells[name][line], remedy, grid.place(line)))
+            elif game.points is None:
+                dropped["forfeit"] += line < other
+            elif line < other:
+                pair = f"{players[line]} - {players[other]}"
+                both = (cells[name][each] or "" for each in (line, other))
+                mark = UNRATED_MARK if any(UNRATED.fullmatch(each.replace(" ", "")) for each in both) else ""
+                rows += [(own, name, f"{each.points}{mark}", pair) for own, each in ((line, game), (other, mirror))]
+    if faults:
+        raise ResultsError(grid.name, faults)
+    return with_cells(cells, rows, (COLUMN, CELL, PAIR)), +dropped
+
+
+class Game(NamedTuple):
+    """A cell of a Swiss list: the opponent's number, and the points; none of them for a forfeit."""
+
+    opponent: str
+    points: float | None
+
+
+def game_text(text: str) -> str:
+    """Return a cell of a Swiss list with the opponent's number first."""
+    bare = plain(text).replace(" ", "")
+    first = RESULT_FIRST.match(bare)
+    if first is None:
+        return bare
+    letter, number, sign, number_of_sign = first.groups()
+    return f"{number}-{letter}" if letter else f"{number_of_sign}-{'wdl'['+=-'.index(sign)]}"
+
+
+def parse_game(text: str) -> Game | None:
+    """Read a cell of a Swiss list, `4w1` or `12b½`; None for a round without an opponent."""
+    bare = game_text(text)
+    match = GAME.fullmatch(bare)
+    if match is None:
+        if ALONE.fullmatch(bare) or bare.lstrip("+-=").isalpha() or ABSENT.fullmatch(bare):
+            return None
+        raise ValueError(text)
+    number, result = match[1], match[2].lower()
+    if not int(number) or result in BYES:
+        return None
+    points = POINTS.get(result, float(result) if re.fullmatch(RESULTS["points"], result) else None)
+    if points is not None and points not in WHOLE:
+        raise ValueError(text)
+    return Game(number, points)
+
+
+def is_mirrored(game: Game, mirror: Game) -> bool:
+    """Return True if two cells tell of one game: both share its point, or it was a forfeit in both."""
+    if game.points is None or mirror.points is None:
+        return game.points is mirror.points
+    return game.points + mirror.points == WHOLE[-1]

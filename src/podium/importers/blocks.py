@@ -40,7 +40,7 @@ ORDINALS = re.compile(r"[,;]?\s*(?<!\S)(\d{1,2})(?:st|nd|rd|th|er|e|[.):º°])\s
 
 
 def split_lists(text: str) -> str:
-    """A line for each who is listed behind a status below places, as DNF: Ana, Ben; a table of 1st Ana, 2nd Ben.
+    """Return a line for each who is listed behind a status below places, as DNF: Ana, Ben; a table of 1st Ana, 2nd Ben.
 
     A text of one line, as 1. Ana 2. Ben, gets a line for each.
     """
@@ -63,7 +63,7 @@ def split_lists(text: str) -> str:
 
 
 def pattern_of(text: str) -> str | None:
-    """The pattern of lines that each say who met and how it ended, or who came where; None where one may be another."""
+    """Return the pattern of lines that each say who met and how it ended, or who came where; None if in doubt."""
     lines = pl.Series(text.splitlines(), dtype=pl.String).str.strip_chars()
     lines = lines.filter(lines != "")
     for pattern in LINE_PATTERNS:
@@ -78,7 +78,7 @@ def pattern_of(text: str) -> str | None:
 
 
 def with_tabs(text: str) -> str:
-    """The text with tabs in place of the blanks that stand below each other in all lines that have two in a row."""
+    """Return the text with tabs in place of the blanks that stand below each other in all lines with two in a row."""
     lines = text.splitlines()
     rows = [line for line in lines if "  " in line.strip()]
     blanks = "".join(" " if set(each) <= {" "} else "x" for each in zip_longest(*rows, fillvalue=" "))
@@ -89,7 +89,7 @@ def with_tabs(text: str) -> str:
 
 
 def from_lines(text: str, name: str, rule: SourceRule) -> Grid:
-    """A table of lines of fixed columns: those that a pattern fits are rows, the others titles."""
+    """Return a table of lines of fixed columns: those that a pattern fits are rows, the others titles."""
     lines = pl.Series("line", text.splitlines(), pl.String)
     lines = lines if rule.width else lines.str.strip_chars()
     pattern = rule.pattern or r"^(?<line>.*)$"
@@ -113,7 +113,7 @@ def from_lines(text: str, name: str, rule: SourceRule) -> Grid:
 
 
 def titles_of(lines: pl.Series, rows: pl.Series) -> pl.Series:
-    """The lines above each block of rows; of the first, all but the last are of the whole, unless others have dates."""
+    """Return the lines above each block of rows; of the first, all but the last are of all, unless others are dated."""
     found, above, numbers = list[str | None](), list[str](), {*rows}
     whole, title = "", None
     for number, line in enumerate(lines):
@@ -137,7 +137,7 @@ class Block(NamedTuple):
 
 
 def game_by_game(grid: Grid) -> Grid:
-    """A table with a row for each game that a cell counts, as +2 =3 -1 of wins, draws and losses."""
+    """Return a table with a row for each game that a cell counts, as +2 =3 -1 of wins, draws and losses."""
     texts = [each for each in grid.headings if grid.frame[each].dtype == pl.String]
     name = next((each for each in texts if grid.frame[each].head(1).str.contains(TALLY).any()), None)
     if name is None or not grid.frame[name].str.contains(TALLY).fill_null(value=False).all():
@@ -150,7 +150,7 @@ def game_by_game(grid: Grid) -> Grid:
 
 
 def below_each_other(grid: Grid) -> Grid:
-    """A table of blocks beside each other, of the same heads below a title for each, as one whose rows have titles."""
+    """Return a table of blocks side by side, each with a title above the same head, as one whose rows have titles."""
     names = grid.headings
     for size in range(TWO, len(names) // TWO + 1):
         parts = [names[start : start + size] for start in range(0, len(names), size)]
@@ -167,7 +167,7 @@ def below_each_other(grid: Grid) -> Grid:
 
 
 def names_round(title: str) -> bool:
-    """Whether a line says which round or race begins: by a date, or by its word and a number."""
+    """Return True if a line says which round or race begins: by a date, or by its word and a number."""
     words = [fold(each) for each in re.findall(r"[^\W\d_]{2,}", title)]
     is_named = any(meanings().get(each) == "event_id" or each in heads.ROUND for each in words)
     is_numbered = is_named and re.search(r"\d", title)
@@ -175,7 +175,7 @@ def names_round(title: str) -> bool:
 
 
 def in_blocks(grid: Grid) -> Grid:
-    """A table in blocks, whose titles are the lines above each: its head stands again, or they tell of a round."""
+    """Return a table with the title above each of its blocks, whose head stands again, or whose title names a round."""
     names, frame = grid.headings, grid.frame.select(grid.headings)
     if any(kind != pl.String for kind in frame.dtypes) or len(names) < TWO or not frame.height:
         return grid
@@ -200,7 +200,7 @@ def in_blocks(grid: Grid) -> Grid:
 
 
 def find_blocks(frame: pl.DataFrame, title: str, *, is_again: bool) -> list[Block]:
-    """The blocks of a table, the first of which has a title; `is_again` says whether the head stands again."""
+    """Return the blocks of a table, the first of which has a title; `is_again` says whether the head stands again."""
     names = frame.columns
     blocks = [Block(title, [], dict(zip(names, names, strict=True)))]
     above: dict[int, str] = {}  # rows that are titles where a head or a row follows
@@ -228,7 +228,7 @@ def find_blocks(frame: pl.DataFrame, title: str, *, is_again: bool) -> list[Bloc
 
 
 def is_of_teams(head: Mapping[str, str], first: Mapping[str, str]) -> bool:
-    """Whether a head is of places of others than players, below a first one that is of these."""
+    """Return True if a head is of places of others than players, below a first one that is of these."""
     meant, above = ({meanings().get(fold(each)) for each in own.values()} for own in (head, first))
     has_sides = not {*heads.MET}.isdisjoint(map(heads.side_of, head.values()))
     return "position" in meant and "player" in above - meant and not has_sides
@@ -246,7 +246,7 @@ def stacked(grid: Grid, blocks: Iterable[Block]) -> Grid:
 
 
 def dated_titles(titles: list[str]) -> list[str]:
-    """The titles of blocks, all behind the first lines where these have a date and no block has its own."""
+    """Return the titles of blocks, all behind the first lines where these have a date and no block has its own."""
     outer, _, first = titles[0].rpartition("\n")
     dated = pl.Series([outer, first, *titles[1:]]).str.contains(times.A_DATE).arg_true().to_list()
     return [titles[0], *(f"{outer} {each}" for each in titles[1:])] if dated == [0] else titles

@@ -66,12 +66,12 @@ class Grid:
         return [each for each in self.headings if self.frame[each].cast(pl.String).str.starts_with("[{").any()]
 
     def records_in(self, heading: str) -> str:
-        """The path to what the lists of a column hold, as `records` has it."""
+        """Return the path to what the lists of a column hold, as `records` has it."""
         path = self.rule.records or ("[]" if self.labels and self.labels[0].startswith("[") else "")
         return f"{path}{'.' if path else ''}{heading}[]"
 
     def only(self, rows: pl.Series) -> "Grid":
-        """Some rows of the table, by number; they keep their places."""
+        """Return some rows of the table, by number; they keep their places."""
         if rows.len() == self.frame.height:
             return self
         return replace(self, frame=self.frame[rows], labels=[self.place(row) for row in rows])
@@ -111,18 +111,18 @@ class Question:
     cell: str | None = None  # of that column, with which the text begins
 
     def with_cell(self) -> "Question":
-        """The question with its cell in the text."""
+        """Return the question with its cell in the text."""
         return self if self.cell is None else replace(self, text=f"{self.cell!r} {self.text}", cell=None)
 
     def __str__(self) -> str:
         return f"column {self.column}: {self.text}" if self.column else self.text
 
     def remedy(self, name: str) -> str:
-        """The question with the command to type for a file."""
+        """Return the question with the command to type for a file."""
         return self.text + self.command(name)
 
     def command(self, name: str) -> str:
-        """The command that answers it, to end a sentence; empty where there are no answers, or very many."""
+        """Return the command that answers it, to end a sentence; empty where there are no answers, or very many."""
         typed = name if not Path(name).is_absolute() else Path(name).name
         shown = self.choices
         if len(shown) > MOST_CHOICES:
@@ -179,7 +179,7 @@ MEMBER = re.compile(r"(.+?)(?:_?\d|_[a-h])")  # of a team, in a column of its ow
 
 
 def is_headless(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether the first row is one of results: a word beside a number, date or score, as the next; none has a head."""
+    """Return True if the first row is of results: it has a word and, as the next, a number, a date or a score."""
     rows = [row for row in rows if len([*filter(None, row)]) > 1]  # without titles
     first, second = (*rows[:TWO], [], [])[:TWO]
     alike = [one for one, other in zip(first, second, strict=False) if VALUE.fullmatch(one) and VALUE.fullmatch(other)]
@@ -198,7 +198,7 @@ class Head(NamedTuple):
 
 
 def find_head(rows: Sequence[Sequence[str]], starts: Sequence[int], header: Any, wanted: Collection[str]) -> Head:
-    """The head of a table, of whose first rows `starts` has the lines, from 0: where a map says, or of known headings.
+    """Return the head of a table, where a map says or by known headings; `starts` are the lines of the first rows.
 
     A map's `header` is a line, two lines, or a cell of the head; `wanted` columns stand in place of known headings.
     """
@@ -234,7 +234,7 @@ def best_lines(rows: Sequence[Sequence[str]], cell: str | None, wanted: Collecti
 
 
 def are_one_head(upper: Sequence[str], lower: Sequence[str], known: Sequence[int]) -> bool:
-    """Whether two lines are one head: of words, or of words and dates, where neither names every column by itself."""
+    """Return True if two lines of words, or of words and dates, are one head: neither names every column by itself."""
     if len(upper) > TWO and len({*upper}) == 1:
         return False  # a title that is merged over all columns
     pairs = list(zip_longest(upper, lower, fillvalue=""))
@@ -257,7 +257,7 @@ def are_one_head(upper: Sequence[str], lower: Sequence[str], known: Sequence[int
 
 
 def is_dated(row: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
-    """Whether a row is a line of its own with a word and a day, above a wider table."""
+    """Return True if a row is a line of its own with a word and a day, above a wider table."""
     cells = [*filter(None, row)]
     return len(cells) == TWO < max(map(len, rows)) and not VALUE.fullmatch(cells[0]) and are_days(cells)[1]
 
@@ -267,7 +267,7 @@ def are_days(cells: Sequence[str]) -> list[bool]:
 
 
 def number_repeats(names: list[str]) -> list[str]:
-    """The names, those that stand again numbered where they mean nothing, as Elo 1 and Elo 2, or are of two sides."""
+    """Return the names; repeats are numbered if they mean nothing, as Elo 1 and Elo 2, or are of two sides."""
     counts = Counter(filter(None, names))
     twice = {each for each, often in counts.items() if often == TWO}
     players = [each for each in counts if meanings().get(fold(each)) == "player"]
@@ -284,7 +284,7 @@ def number_repeats(names: list[str]) -> list[str]:
 
 
 def name_by_neighbours(names: list[str], written: list[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """The names; numbers without one are called by the side or result beside them, or behind both as their scores.
+    """Return the names; numbers without one are called by the side or result beside them, or are the scores of both.
 
     A score that stands twice is of each side, in their order, where nothing else is a result.
     """
@@ -317,7 +317,7 @@ def name_by_neighbours(names: list[str], written: list[str], rows: Sequence[Sequ
 
 
 def joined(lines: Sequence[Sequence[str]]) -> list[str]:
-    """The names of columns, a heading above several before each of theirs."""
+    """Return the names of columns, a heading above several before each of theirs."""
     if len(lines) == 1:
         return list(lines[0])
     names, above = [], ""
@@ -331,7 +331,7 @@ def joined(lines: Sequence[Sequence[str]]) -> list[str]:
 
 
 def members_beside(grid: Grid) -> list[str]:
-    """The columns of the members of teams, each of which has a place; empty where these may be the sides of a match."""
+    """Return the columns of the members of teams that have places; none if these may be the sides of a match."""
     words = {each: fold(each) for each in grid.headings}
     meant = {meanings().get(word) for word in words.values() if word not in WEAK}
     found = {each: base[1] for each, word in words.items() if (base := MEMBER.fullmatch(word))}
@@ -344,7 +344,7 @@ def members_beside(grid: Grid) -> list[str]:
 
 
 def name_parts(grid: Grid) -> list[str]:
-    """The columns with the given and the family names of players; empty where one has both, or none has."""
+    """Return the columns with the given and the family names of players; empty where one has both, or none has."""
     known = {sides().get(fold(each)): each for each in reversed(grid.headings)}
     whole = next((each for each in grid.headings if meanings().get(fold(each)) == "player"), None)
     if known.keys().isdisjoint({"given", "family"}):

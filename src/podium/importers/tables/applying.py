@@ -94,7 +94,7 @@ def apply_map(grid: Grid, mapping: Map) -> Mapped:
 
 
 def round_names(table: Table, headings: tuple[str, ...]) -> pl.Series:
-    """The round or game number of each row, as "R2" or "Game 3"; empty text if the table has none."""
+    """Return the round or game number of each row, as "R2" or "Game 3"; empty text if the table has none."""
     cells = pl.DataFrame([table.texts(each).alias(each) for each in headings])
     if not headings:
         return pl.Series([""], dtype=pl.String).new_from_index(0, table.frame.height)
@@ -106,13 +106,13 @@ def round_names(table: Table, headings: tuple[str, ...]) -> pl.Series:
 
 
 def with_player(rules: Mapping[str, Rule], mapping: Map) -> Mapping[str, Rule]:
-    """The rules, with the lines' names as players where a grid's map names none."""
+    """Return the rules, with the lines' names as players where a grid's map names none."""
     player = {"matrix": ROW_NAME, "swiss": ROW_NAME, "crosstable": "\0player"}.get(mapping.layout.kind)
     return rules if player is None or "player" in rules else {**rules, "player": Rule(columns=(player,))}
 
 
 def build_columns(table: Table, rules: Mapping[str, Rule]) -> dict[str, Cells]:
-    """Every results column; statuses come from places and times where the map has no rule for them."""
+    """Return every results column; statuses come from places and times where the map has no rule for them."""
     columns = {name: build(table, name, rule) for name, rule in rules.items()}
     for name in ("position", "time_s", "score"):
         statuses = columns[name].statuses if name in columns else None
@@ -128,7 +128,7 @@ def build_columns(table: Table, rules: Mapping[str, Rule]) -> dict[str, Cells]:
 
 
 def by_laps(columns: dict[str, Cells], laps: Cells) -> dict[str, Cells]:
-    """The columns with places by laps and then time, where there are none; of who was lapped the time is none."""
+    """Return the columns with places by laps and then time, if they have none, and without times of lapped racers."""
     heat = ["event_id", *(["heat"] if "heat" in columns else [])]
     nothing = pl.Series("time_s", [None], pl.Float64).new_from_index(0, laps.column.len())
     time_s = columns["time_s"].column if "time_s" in columns else nothing
@@ -145,7 +145,7 @@ def by_laps(columns: dict[str, Cells], laps: Cells) -> dict[str, Cells]:
 
 
 def with_members(laid: pl.DataFrame, split: str) -> pl.DataFrame:
-    """A row for each of those who share a side, which is their team."""
+    """Return a row for each of those who share a side, which is their team."""
     members = pl.col("player").str.split(split)
     team = pl.when(members.list.len() > 1).then("player").alias("team")
     rows = laid.with_columns(*([] if "team" in laid.columns else [team]), members.alias("player"))
@@ -153,7 +153,7 @@ def with_members(laid: pl.DataFrame, split: str) -> pl.DataFrame:
 
 
 def whole_times(columns: Mapping[str, Cells], time_s: Cells, from_leader: bool) -> Cells:  # noqa: FBT001
-    """Times of gaps: each added to the best whole time of its event, or to the time before it."""
+    """Return times of gaps: each added to the best whole time of its event, or to the time before it."""
     heat = columns["heat"].column if "heat" in columns else pl.lit("").alias("heat")
     order = columns["position"].column.cast(pl.Float64, strict=False) if "position" in columns else pl.lit(0.0)
     series = {"event": columns["event_id"].column, "time": time_s.column, "sign": time_s.gaps}
@@ -173,7 +173,7 @@ def whole_times(columns: Mapping[str, Cells], time_s: Cells, from_leader: bool) 
 
 
 def after_each_other(table: pl.DataFrame) -> pl.Series:
-    """The times of gaps to whom is ahead, by place where there is one, else as they stand."""
+    """Return the times of gaps to whom is ahead, by place where there is one, else as they stand."""
     ordered = table.with_row_index("row").sort("event", "heat", "order", maintain_order=True, nulls_last=True)
     sums: list[float | None] = [None] * table.height
     key, before = None, None
@@ -201,7 +201,7 @@ def laid_out(columns: Mapping[str, Cells], numbers: pl.Series, side: int) -> pl.
 
 
 def by_event(mapped: Mapped) -> Mapped:
-    """The rows event by event, in the order in which the table has them first."""
+    """Return the rows event by event, in the order in which the table has them first."""
     if "event_id" not in mapped.table.columns or not mapped.table.height:
         return mapped
     ids = mapped.table["event_id"].fill_null("")
@@ -213,7 +213,7 @@ def by_event(mapped: Mapped) -> Mapped:
 
 
 def drop_small(mapped: Mapped) -> Mapped:
-    """The rows of events of two entrants and more; others are counted."""
+    """Return the rows of events of two entrants and more; others are counted."""
     if "event_id" not in mapped.table.columns:
         return mapped
     sizes = mapped.table.select(pl.len().over("event_id")).to_series()
@@ -225,7 +225,7 @@ def drop_small(mapped: Mapped) -> Mapped:
 
 
 def decimal_marks(columns: Iterable[pl.Series]) -> str:
-    """The decimal mark of numbers and times: a point, a comma, `both` where either may be, or nothing."""
+    """Return the decimal mark of numbers and times: a point, a comma, `both` where either may be, or nothing."""
     texts = [column for column in columns if column.len()]
     if not texts:
         return ""
@@ -235,7 +235,7 @@ def decimal_marks(columns: Iterable[pl.Series]) -> str:
 
 
 def may_be_thousands(texts: pl.Series) -> str:
-    """The first number with a mark that may part its thousands, where all the column's may; else nothing."""
+    """Return the first number with a mark that may part its thousands, where all the column's may; else nothing."""
     plain = texts.str.strip_chars().drop_nulls()
     marked = plain.filter(plain.str.contains("[.,]"))
     grouped = marked.str.contains(r"^[+-]?[0-9]{1,3}([.][0-9]{3})+$|^[+-]?[0-9]{1,3}(,[0-9]{3})+$")
@@ -245,7 +245,7 @@ def may_be_thousands(texts: pl.Series) -> str:
 
 
 def outcome_points(words: Iterable[str], table: Mapping[float, str] = OUTCOMES) -> dict[str, float]:
-    """The points of each word, where all say that somebody won, lost or drew; else nothing."""
+    """Return the points of each word, where all say that somebody won, lost or drew; else nothing."""
     points = {word: own for own, names in table.items() for word in names.split()}
     bare = {word: word.strip().lower().rstrip(".") for word in words}
     letters = sorted({*bare.values()}) if table is OUTCOMES else []
@@ -258,7 +258,7 @@ def outcome_points(words: Iterable[str], table: Mapping[float, str] = OUTCOMES) 
 
 
 def status_words(words: list[str]) -> dict[str, str]:
-    """The status of each word that surely has one, in any case; those that are one already with itself."""
+    """Return the status of each word that surely has one, in any case; those that are one already with itself."""
     found: dict[str, str] = {}
     for word in words:
         plain = word.strip().lower().replace(" ", "_").replace("-", "_").rstrip(".")

@@ -36,7 +36,7 @@ Result = tuple[float | None, float | None]
 
 
 def plain(text: str) -> str:
-    """A result with halves as decimals and one kind of dash."""
+    """Return a result with halves as decimals and one kind of dash."""
     text = re.sub(r"(\d)\s*½", r"\1.5", text.strip()).replace("½", "0.5")
     text = re.sub(r"\b1\s*/\s*2\b", "0.5", text)
     text = text.replace(",", ".") if re.fullmatch(r"\d+,\d+", text) else re.sub(r"(?<!\d)0,5(?!\d)", "0.5", text)
@@ -44,7 +44,7 @@ def plain(text: str) -> str:
 
 
 def parse_result(text: str) -> Result | None:
-    """What two sides have of a result: points, or of several sets how many each won; None where it is none.
+    """Return what two sides have of a result: points, or of several sets how many each won; None where it is none.
 
     A number alone is the first side's; the second's is known of a single game, in which both share a point.
     """
@@ -113,7 +113,7 @@ class Table:
     local: LocalTimes = field(default_factory=lambda: LocalTimes("UTC"))
 
     def cells(self, name: str) -> pl.Series:
-        """A column in its own type, null where it has no value."""
+        """Return a column in its own type, null where it has no value."""
         column = self.frame[name]
         return column.replace(dict.fromkeys(self.rule.null)) if column.dtype == pl.String else column
 
@@ -173,7 +173,7 @@ def constant(value: Any, height: int) -> pl.Series:
 
 
 def filled(table: Table, parts: tuple[Part, ...]) -> pl.Series:
-    """A template with the values of each row; null where one is."""
+    """Return a template with the values of each row; null where one is."""
     pieces: list[pl.Series] = []
     for part in parts:
         if not part.is_column:
@@ -250,7 +250,7 @@ def as_numbers(table: Table, rule: Rule, texts: pl.Series) -> Cells:
 
 
 def without_words(rule: Rule, texts: pl.Series, values: pl.Series, remedy: str) -> Cells:
-    """The cells, of which words for a status and lapped racers have no value; others without one are bad or null."""
+    """Return the cells; words for a status and lapped racers have no value, and others without one are bad or null."""
     unread = values.is_null() & texts.is_not_null()
     if not unread.any():
         return Cells(values)
@@ -265,14 +265,14 @@ def without_words(rule: Rule, texts: pl.Series, values: pl.Series, remedy: str) 
 
 
 def is_lapped(word: str, unit: str | None) -> bool:
-    """Whether a cell is of a lapped racer, in the table's own unit or in one that all know."""
+    """Return True if a cell is of a lapped racer, in the table's own unit or in one that all know."""
     if unit is not None and word.strip().endswith(unit):
         return word.strip().removesuffix(unit).strip().removeprefix("+").strip().isdecimal()
     return times.is_lapped(word)
 
 
 def placed(texts: pl.Series) -> pl.Series:
-    """The places that cells say, null where they say none."""
+    """Return the places that cells say, null where they say none."""
     return texts.str.strip_chars(" .").replace(IN_WORDS).str.extract(PLACE).cast(pl.Float64)
 
 
@@ -289,7 +289,7 @@ def number(text: str | None) -> float:
 
 
 def are_winnings(parts: Iterable[Iterable[str | None]]) -> bool:
-    """Whether the numbers of each part are won from each other: some are below nothing, and all sum up to nothing."""
+    """Return True if the numbers of each part are won from each other: some are below 0, and all sum up to 0."""
     amounts = [[number(each) for each in part] for part in parts]
     return all(min(part) < 0 and abs(sum(part)) < TINY for part in amounts)
 
@@ -301,7 +301,7 @@ def as_places(_table: Table, rule: Rule, texts: pl.Series) -> Cells:
 
 
 def as_times(table: Table, rule: Rule, texts: pl.Series) -> Cells:
-    """Times in seconds; gaps have their sign beside."""
+    """Return times in seconds; gaps have their sign beside."""
     read = times.parse_column(texts, decimal=table.rule.decimal)
     seconds, signs = read["seconds"], read["sign"]
     if seconds.null_count() > texts.null_count() and "." in table.rule.decimal:  # 1e3, which is a number and no clock's
@@ -318,7 +318,7 @@ def as_times(table: Table, rule: Rule, texts: pl.Series) -> Cells:
 
 
 def as_moments(table: Table, rule: Rule, texts: pl.Series) -> Cells:
-    """Instants in UTC; each different text is read once."""
+    """Return instants in UTC; each different text is read once."""
     if rule.epoch is not None:
         return from_epoch(rule.epoch, texts)
     distinct = texts.drop_nulls().unique()
@@ -352,7 +352,7 @@ def as_moments(table: Table, rule: Rule, texts: pl.Series) -> Cells:
 
 
 def from_epoch(unit: str, texts: pl.Series) -> Cells:
-    """Instants by a count of seconds or milliseconds since 1970, or of Excel's days."""
+    """Return instants by a count of seconds or milliseconds since 1970, or of Excel's days."""
     numbers = texts.cast(pl.Float64, strict=False)
     millis = {"s": numbers * 1000.0, "ms": numbers, "excel": (numbers - EXCEL_EPOCH_DAYS) * DAY_MS}[unit]
     plausible = millis.is_between(-62_135_596_800_000, 253_402_300_799_999)

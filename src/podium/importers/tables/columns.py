@@ -26,7 +26,7 @@ SAMPLE_CELLS = 1000  # of a column that nothing is known of
 
 
 class Columns(NamedTuple):
-    """What each column of a sheet is, as far as it is known, and why."""
+    """The meaning of each column of a sheet, as far as it is known, and the reasons."""
 
     chosen: Mapping[str, str]  # the heading of each results column
     asides: Mapping[str, str]  # why columns that have a meaning are left aside
@@ -71,7 +71,7 @@ def choose_columns(sheet: Sheet) -> Step[Columns]:
             found[name], columns = yield from take_sum(sheet, name, found[name], columns)
     chosen = {}
     for column, headings in found.items():
-        chosen[column] = yield from one_of(sheet, column, headings)
+        chosen[column] = yield from decide(sheet, column, headings)
     chosen |= sheet.named
     bases = [re.sub(r"\d+", "", heading) for heading in columns.unknown]  # of members, as in Leg 1 and Leg 2
     others = (each for each, base in zip(columns.unknown, bases, strict=True) if base == each or bases.count(base) == 1)
@@ -115,10 +115,8 @@ def candidates(sheet: Sheet) -> tuple[dict[str, list[str]], Columns]:
             found.setdefault(column, []).append(heading)
         elif why:
             asides[heading] = why
-    unknown = found.pop("", [])
-    strong = {name: [each for each in headings if fold(each) not in heads.WEAK] for name, headings in found.items()}
-    columns = Columns({}, asides, unknown, frozenset(sheet.used))
-    return {name: strong[name] or headings for name, headings in found.items()}, columns
+    columns = Columns({}, asides, found.pop("", []), frozenset(sheet.used))
+    return {name: [*filter(evidence, headings)] or headings for name, headings in found.items()}, columns
 
 
 def misfit(sheet: Sheet, column: str, heading: str) -> str | None:
@@ -153,17 +151,20 @@ def codes(sheet: Sheet, heading: str) -> dict[str, str]:
     return known if {*sheet.cells(heading)} <= known.keys() else {}
 
 
-def one_of(sheet: Sheet, column: str, headings: Sequence[str]) -> Step[str]:
-    """Return the one heading of a results column: its own name, or the only one that means it."""
-    own = [each for each in headings if each in ALL] or [each for each in headings if fold(each) in ALL]
-    first = headings[0]
-    if len(own) == 1:
-        return own[0]
-    others = [each for each in headings[1:] if not sheet.frame[each].equals(sheet.frame[first], null_equal=True)]
-    if others:
-        names = " and ".join(map(repr, (first, *others)))
-        choices = tuple(Choice(each, f"columns.{column}", each) for each in (first, *others))
-        yield Question(f"{names} may each be {column}: rename the one that is", choices)
+def evidence(heading: str) -> int:
+    """Return how surely a heading means its results column: by that name, by a word for it, or by one of many uses."""
+    word = fold(heading)
+    return 3 if heading in ALL else 2 if word in ALL else 0 if word in heads.WEAK else 1
+
+
+def decide(sheet: Sheet, column: str, headings: Sequence[str]) -> Step[str]:
+    """Return the heading with the most evidence for a results column; ask if others with other cells have as much."""
+    most = max(map(evidence, headings))
+    first, *others = (heading for heading in headings if evidence(heading) == most)
+    rivals = [first, *(each for each in others if not sheet.frame[each].equals(sheet.frame[first], null_equal=True))]
+    if len(rivals) > 1:
+        choices = tuple(Choice(each, f"columns.{column}", each) for each in rivals)
+        yield Question(f"{' and '.join(map(repr, rivals))} may each be {column}: rename the one that is", choices)
     return first
 
 

@@ -4,6 +4,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Sequence
+from itertools import combinations
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -32,18 +33,20 @@ def crosstable_games(cells: pl.DataFrame, names: list[str], mapping: Map, grid: 
     players = cells[ROW_NAME].to_list()
     number = mapping.layout.number
     lines = players if number is None else line_numbers(cells, number)
-    below = [cells[name][line] for column, name in enumerate(names) for line in range(column + 1, cells.height)]
-    is_result = any(rule.kind == "result" for rule in mapping.columns.values())
-    is_half = not any(below) and is_result
-    of_player = dict(zip(players, lines, strict=True))
-    alone = [row for row, name in enumerate(players) if of_player[name] not in names or players.count(name) > 1]
     remedy = "is in the lines and not in the columns, or appears twice"
-    faults = [Fault(None, None, players[row], remedy, grid.place(row)) for row in alone]
+    faults = [
+        Fault(None, None, player, remedy, grid.place(row))
+        for row, (player, line) in enumerate(zip(players, lines, strict=True))
+        if line not in names or players.count(player) > 1
+    ]
     faults += [Fault(None, name, None, "is in the columns and not in the lines") for name in names if name not in lines]
     if faults:
         raise ResultsError(grid.name, faults)
-    met = [(one, other) for one in range(len(players)) for other in range(one + 1, len(players))]
-    both = [(cells[of_player[players[other]]][one], cells[of_player[players[one]]][other]) for one, other in met]
+    is_result = any(rule.kind == "result" for rule in mapping.columns.values())
+    below = (cell for column, name in enumerate(names) for cell in cells[name][column + 1 :])
+    is_half = is_result and not any(below)
+    met = [*combinations(range(len(players)), 2)]
+    both = [(cells[lines[other]][one], cells[lines[one]][other]) for one, other in met]
     both = [(cell, mirrored(cell)) for cell, _ in both] if is_half else both
     played = as_games(both) if is_result else [[each] for each in both]
     rows: list[tuple[int, str, str, str | None, str]] = []

@@ -1,4 +1,4 @@
-"""What is wrong with the rows that a map makes, in the words of the source, and what its words may mean."""
+"""Faults of the rows that a map makes, where they are in the source, and questions about its words."""
 
 import re
 import shlex

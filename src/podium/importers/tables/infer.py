@@ -1,4 +1,15 @@
-"""The map that a sheet's headings and cells say, or why there is none: nothing is guessed in silence."""
+"""The map that a sheet's headings and cells say, or the questions that it leaves open.
+
+`infer_map` takes these steps. Each takes values and returns a value, and yields what it must ask:
+
+1. `sheet_of`: the table without the rows below it, and its reader's answers.
+2. `find_layout`: the map of a layout whose rows are no entrants. A new layout is one more function in its list.
+3. `choose_columns` and `name_event`: which heading is which results column, and what names the events.
+4. `read_source` and `read_columns`: how the file and the cells of each column are written.
+5. `check_compared`: what says who beat whom.
+
+The words that headings and cells have in 25 languages are in `results/words.toml`.
+"""
 
 from collections.abc import Sequence
 
@@ -70,8 +81,7 @@ def infer_map(grid: Grid, source: Document, columns: Document) -> tuple[Document
     source, chosen = settle(sheet, read_source(sheet, chosen))
     chosen = settle(sheet, read_columns(sheet, chosen))
     settle(sheet, check_compared(sheet, chosen))
-    player = chosen.chosen.get("player")
-    drops = sheet.condition(player, heads.NOBODY, "nobody") if player else []
+    drops = sheet.drop(chosen.headings("player"), heads.NOBODY, "nobody")
     return document(sheet, source, {"columns": chosen.rules}, drops), note(sheet, chosen)
 
 

@@ -336,7 +336,7 @@ def check_rule(rule: Rule, place: str, column: str) -> None:
 
 
 def write_map(document: Mapping[str, Any]) -> str:
-    """The document of a map as TOML: tables of their own, whatever is within them in a line."""
+    """Return the document of a map as TOML: tables of their own, whatever is within them in a line."""
     lines: list[str] = []
 
     def add(table: Mapping[str, Any], name: str) -> None:

@@ -44,11 +44,11 @@ def matches(sheet: Sheet) -> Step[Document | None]:
     one, other = (parts[name] for name in names)
     if names[0] == "winner":
         rules: list[Document] = [{"position": {"value": place}} for place in (1, 2)]
-        conditions = sheet.condition(parts["result"], *FORFEITED) if "result" in parts else []
+        conditions = sheet.drop([parts["result"]], *FORFEITED) if "result" in parts else []
     else:
         rules, conditions = yield from compared(sheet, parts)
-    conditions += [drop for name in (other, one) for drop in sheet.condition(name, heads.BYE, "bye", "no opponent")]
-    conditions += [drop for name in (one, other) for drop in sheet.condition(name, heads.NOBODY, "nobody")]
+    conditions += sheet.drop((other, one), heads.BYE, "bye", "no opponent")
+    conditions += sheet.drop((one, other), heads.NOBODY, "nobody")
     are_lists = bool(sheet.cells(one, other).str.starts_with('["').all())  # of JSON
     mark = '", "' if are_lists else next((mark for mark in MARKS if all_have(sheet, mark, one, other)), None)
     mark = mark or (yield from commas(sheet, one, other))
@@ -214,20 +214,20 @@ def compared(sheet: Sheet, parts: Parts) -> Step[Compared]:
     if has_both:
         if isinstance(result, str):
             yield from ask_which_score(sheet, result, scores)
-        conditions = [drop for name in scores for drop in sheet.condition(name, UNPLAYED, *["no result"] * 2)]
+        conditions = sheet.drop(scores, UNPLAYED, "no result", "no result")
         cells = sheet.cells(*scores)
         pair = next(filter(PAIR_ALONE.fullmatch, cells), None)
         if pair is not None:
             yield Question(f"{pair!r} is two numbers of one side; write what they come to", (), scores[0])
         outcomes = outcome_points(cells.unique(maintain_order=True))
-        conditions += [] if outcomes else [drop for name in scores for drop in sheet.condition(name, *FORFEITED)]
+        conditions += [] if outcomes else sheet.drop(scores, *FORFEITED)
         way: Document = {"map": outcomes} if outcomes else {"as": "result"}
         return [{"score": {"from": [score], **way}} for score in scores], conditions
     if result is None or (winner and isinstance(result, list)):
         return (yield from by_winner(sheet, winner, parts)), []
     if isinstance(result, list):
         return [{"score": {"from": result, "as": "result", "side": side}} for side in (1, 2)], []
-    conditions = sheet.condition(result, *FORFEITED, "no result") + sheet.condition(result, UNPLAYED, "no result")
+    conditions = sheet.drop([result], *FORFEITED, "no result") + sheet.drop([result], UNPLAYED, "no result")
     words = sheet.cells(result).unique(maintain_order=True).to_list()
     points = {word: (own, 1.0 - own) for word, own in outcome_points(words).items()}
     points = points or side_points(words, parts)

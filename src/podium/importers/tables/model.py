@@ -131,5 +131,5 @@ class Map:
         return frozenset((*conditions, *columns, *self.once))
 
     def rules(self) -> list[Mapping[str, Rule]]:
-        """The rules of each side: one mapping for tables that are not wide."""
+        """Return the rules of each side: one mapping for tables that are not wide."""
         return [{**self.columns, **side} for side in self.layout.sides] or [self.columns]

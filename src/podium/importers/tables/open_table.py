@@ -63,14 +63,14 @@ def read_frame(source: Any, name: str, answers: Iterable[str] = ()) -> Results:
 
 
 def in_python(remedy: str) -> str:
-    """The end of a message that names a command to type, for somebody who has no file."""
+    """Return the end of a message that names a command to type, for somebody who has no file."""
     way = "give podium.read_results "
     typed = SKIPPED.sub("", remedy)
     return TYPED.sub(lambda found: f"answers={shlex.split(found[1])}" if found[1] else way, typed)
 
 
 def content_of(frame: pl.DataFrame) -> bytes:
-    """A frame as the file that it may have come from: CSV, or JSON if a cell has parts."""
+    """Return a frame as the file that it may have come from: CSV, or JSON if a cell has parts."""
     columns = [as_written(frame[name]) for name in frame.columns]
     written = pl.DataFrame(columns)
     if any(each.dtype.is_nested() for each in columns):
@@ -84,7 +84,7 @@ BLANK_HEAD = re.compile(r"Unnamed: \d+|_duplicated_\d+")  # what pandas and Pola
 
 
 def as_written(column: pl.Series) -> pl.Series:
-    """A column as people write it: spans in seconds, days without a time, whole numbers without a decimal point."""
+    """Return a column as people write it: spans in seconds, days without a time, whole numbers without a point."""
     kind = column.dtype
     if kind == pl.Duration:
         return column.dt.total_microseconds() / 1e6
@@ -106,7 +106,7 @@ def left_out(dropped: Mapping[str, int]) -> tuple[str, ...]:
 def mapped_rows(
     path: str, content: bytes | None = None, name: str | None = None, answers: Iterable[str] = ()
 ) -> tuple[str, Mapped]:
-    """What a file's table says, in a line, and its rows as results."""
+    """Return what a file's table says, in a line, and its rows as results."""
     source = of_bytes(content, "standard input") if content is not None else sources(path)[0]
     own_name = name or Path(path).name
     document: dict[str, Any] | None = None
@@ -136,7 +136,7 @@ def checked(mapped: Mapped, name: str, notes: tuple[str, ...] = ()) -> Results:
 
 
 def with_original_cells(mapped: Mapped) -> pl.DataFrame:
-    """The table, bad cells as they were written, to be mended there."""
+    """Return the table, bad cells as they were written, to be mended there."""
 
     def mended(name: str, which: pl.Series, written: pl.Series) -> pl.Series:
         return written.zip_with(which, text(mapped.table[name])[0].cast(pl.String)).alias(name)
@@ -218,7 +218,7 @@ RESULTS = {"H": "1-0", "W": "1-0", "D": "1/2-1/2", "A": "0-1", "L": "0-1"}
 
 
 def sides_of(scores: Sequence[str], result: str | None) -> list[dict[str, Any]]:
-    """The rules by which scores, or a result, compare two sides; no rules without either."""
+    """Return the rules by which scores, or a result, compare two sides; no rules without either."""
     if result:
         return [{"position": {"from": [result], "map": RESULTS, "as": "result", "side": side}} for side in (1, 2)]
     return [{"score": {"from": [score]}} for score in scores]
@@ -232,7 +232,7 @@ def matches_map(
     date: str | Mapping[str, Any] | None,
     columns: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """The map of a table with a match in each row; `values` are the rules of each side."""
+    """Return the map of a table with a match in each row; `values` are the rules of each side."""
     sides = []
     for members, side, rules in zip((first, second), ("winners", "losers"), values, strict=True):
         players, own = as_list(members), dict(rules)
@@ -249,7 +249,7 @@ def matches_map(
 
 
 def match_id(first: Sequence[str], second: Sequence[str], columns: Mapping[str, Any]) -> dict[str, Any]:
-    """What names a match that has no event: its day, who met, and a count where they meet again."""
+    """Return what names a match that has no event: its day, who met, and a count where they meet again."""
     moment = columns.get("started_at", {})
     days = moment.get("from", []) if isinstance(moment, Mapping) else moment
     sides = (" / ".join(f"{{{name}}}" for name in names) for names in (first, second))
@@ -261,7 +261,7 @@ def as_list(names: Names) -> list[str]:
 
 
 def kept_columns(grid: Grid, columns: Mapping[str, Any], ignore: Names) -> dict[str, Any]:
-    """The columns that have a results column's name already, each as itself."""
+    """Return the columns that have a results column's name already, each as itself."""
     mapping: Map | None = build_map({"columns": columns}, "columns") if columns else None
     used = {name for rule in mapping.columns.values() for name in rule.names} if mapping else set()
     aside = set() if ignore == REST else set(as_list(ignore))
@@ -273,7 +273,7 @@ def kept_columns(grid: Grid, columns: Mapping[str, Any], ignore: Names) -> dict[
 
 
 def grid_of(source: Any, name: str | None, mapping: Map | None = None) -> Grid:
-    """The table as it is, in its own types where it has any."""
+    """Return the table as it is, in its own types where it has any."""
     if isinstance(source, str | Path):
         name = name or ("standard input" if str(source) == STDIN else Path(source).name)
         files = sources(str(source))

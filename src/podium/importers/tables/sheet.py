@@ -153,11 +153,15 @@ class Sheet:
         """Return True if some rows, of the first ones perhaps, are the same in all of some columns."""
         return bool(self.frame.select(headings).head(most or self.frame.height).is_duplicated().any())
 
-    def condition(self, heading: str, pattern: str, reason: str, empty: str = "") -> list[Document]:
-        """Return the condition that drops the cells of a pattern, and empty ones, where there are any."""
-        found = [{"column": heading, "matches": pattern, "reason": reason}] if self.has(heading, pattern) else []
-        is_null = empty and self.texts(heading).null_count()
-        return found + ([{"column": heading, "null": True, "reason": empty}] if is_null else [])
+    def drop(self, headings: Iterable[str], pattern: str, reason: str, empty: str = "") -> list[Document]:
+        """Return the conditions that drop the cells of a pattern, and empty ones, where there are any."""
+        found: list[Document] = []
+        for heading in headings:
+            if self.has(heading, pattern):
+                found.append({"column": heading, "matches": pattern, "reason": reason})
+            if empty and self.texts(heading).null_count():
+                found.append({"column": heading, "null": True, "reason": empty})
+        return found
 
 
 def sheet_of(grid: Grid, source: Document, columns: Document) -> Sheet:
@@ -255,7 +259,7 @@ def mates_rule(sheet: Sheet, heading: str) -> Step[Document]:
 
 def pair_rule(sheet: Sheet, *headings: str) -> Step[Document]:
     """Return how cells are split into pairs that are written in several ways; ask if only some look like pairs."""
-    cells, known = sheet.cells(*headings).unique(), sheet.pairs
+    cells, known = sheet.cells(*headings).unique(maintain_order=True), sheet.pairs
     cells = cells.filter(~cells.str.contains(heads.ABSENT))
     are_pairs = cells.str.contains(heads.MATES)
     if known == "names" or not are_pairs.any():

@@ -1,8 +1,8 @@
-"""Write the types of the service's answers, for its clients: `answers.py` and those beside it in `podium.client`.
+"""Write the types of the service's answers for its clients: `answers.py` and its neighbours in `podium.client`.
 
     python docs/answers.py
 
-They are what the OpenAPI document says of the answers, as `TypedDict`, and never written by hand.
+They follow from the OpenAPI document, as `TypedDict`. Never edit them by hand.
 """
 
 import json
@@ -29,7 +29,7 @@ REFERENCE = re.compile(r"#/components/schemas/(\w+)")
 
 
 def openapi_document() -> dict[str, Any]:
-    """The service's OpenAPI document."""
+    """Return the service's OpenAPI document."""
     from podium.service import create_app
     from podium.store import Store
 
@@ -39,7 +39,7 @@ def openapi_document() -> dict[str, Any]:
 
 
 def answers(document: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Every operation that succeeds with JSON: method, path, and the schema of the answer."""
+    """Yield every operation that answers with JSON: method, path, and the schema of the answer."""
     for path, methods in document["paths"].items():
         for method, operation in methods.items():
             success = min(code for code in operation["responses"] if code.startswith("2"))
@@ -49,10 +49,10 @@ def answers(document: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]
 
 
 def type_of(schema: dict[str, Any]) -> str:
-    """A schema as a type.
+    """Return a schema as a type.
 
     Raises:
-        ValueError: it says nothing of the value.
+        ValueError: the schema has no type.
     """
     if "$ref" in schema:
         return schema["$ref"].rsplit("/", 1)[-1]
@@ -66,11 +66,11 @@ def type_of(schema: dict[str, Any]) -> str:
         return f"dict[str, {type_of(schema['additionalProperties'])}]"
     if schema.get("type") in TYPES:
         return FORMATS.get(schema.get("format", ""), TYPES[schema["type"]])
-    raise ValueError(f"the schema {schema} does not say what the value is")
+    raise ValueError(f"The schema {schema} has no type. Describe the value in the model.")
 
 
 def class_lines(name: str, schema: dict[str, Any]) -> list[str]:
-    """The class of an object, its fields described: beside them, or above them where there is no room."""
+    """Return the class of an object, with each field's description after the field, or above it if it is long."""
     lines = [f"class {name}(TypedDict):", *textwrap.wrap(f'"""{schema["description"]}"""', WIDTH - 4), ""]
     for field, details in schema["properties"].items():
         kind, text = type_of(details), details["description"]
@@ -83,7 +83,7 @@ def class_lines(name: str, schema: dict[str, Any]) -> list[str]:
 
 
 def module_source(doc: str, classes: Iterable[str], known: dict[str, list[str]]) -> str:
-    """A module of classes; only what they need is imported.
+    """Return the source of a module of classes, with the imports that they need.
 
     Args:
         known: the classes of other modules, by module.
@@ -105,7 +105,7 @@ def module_source(doc: str, classes: Iterable[str], known: dict[str, list[str]])
 
 
 def modules(document: dict[str, Any]) -> dict[str, str]:
-    """The modules by name: a class for every object in an answer, each after those that it contains."""
+    """Return the modules by name. Each class follows the classes that it contains."""
     schemas = document["components"]["schemas"]
     classes: dict[str | None, dict[str, str]] = {tag: {} for tag in MODULES}
 
@@ -129,7 +129,7 @@ def modules(document: dict[str, Any]) -> dict[str, str]:
 
 
 def tag_of(operation: dict[str, Any]) -> str | None:
-    """The tag of an operation that has a module, its own or another's, if any."""
+    """Return the tag whose module has an operation, if any."""
     tags = (TOGETHER.get(tag, tag) for tag in operation.get("tags", ()))
     return next((tag for tag in tags if tag in MODULES), None)
 

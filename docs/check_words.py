@@ -33,8 +33,8 @@ PRONOUN = r"(?:its|their|one's|his|her)"
 class Bar(NamedTuple):
     """The largest figures that a unit may have.
 
-    habits: findings per 1,000 words; mean: words per sentence; long: percent of long sentences; paragraphs: too long
-    ones; sections: stretches without a heading.
+    habits is the number of findings per 1,000 words, mean the words per sentence, long the percentage of long
+    sentences. paragraphs and sections count long paragraphs and long stretches without a heading.
     """
 
     habits: float = 6.0
@@ -182,7 +182,7 @@ def plain(text: str) -> str:
     """Return Markdown as the words that a reader sees."""
     text = re.sub(r"!\[[^\]]*\]\([^)]*\)", "", text)
     text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
-    text = re.sub(r"\{[a-z]+\}`([^`]*)`", r"\1", text)
+    text = re.sub(r"(?<![`/])\{[a-z]+\}`([^`]*)`", r"\1", text)
     text = re.sub(r"\$[^$]*\$", "X", text)
     return re.sub(r"\s+", " ", re.sub(r"\*\*|__", "", text)).strip()
 
@@ -228,7 +228,7 @@ def markdown(path: str, text: str) -> Iterator[Passage]:
 
 
 def string_of(node: ast.expr) -> str:
-    """Return the text of a string in code, with X for what is filled in; empty if it is not a string."""
+    """Return the text of a string in code, with X for inserted values. Other nodes give an empty text."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value
     if isinstance(node, ast.JoinedStr):
@@ -373,7 +373,7 @@ def judge(passages: Iterable[Passage]) -> Figures:
 def units() -> dict[str, list[Path]]:
     """Return the files of each unit by its name.
 
-    Pages are units of their own. The reference is not read: it repeats texts of the code, which are read there.
+    Each page is one unit. The reference is left out, because it repeats texts of the code.
     """
     found = {name: [ROOT / name] for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")}
     docs = ROOT / "docs"
@@ -385,6 +385,7 @@ def units() -> dict[str, list[Path]]:
         files = sorted(path.rglob("*.py")) if path.is_dir() else [path]
         if files and files[0].suffix == ".py":
             found[path.relative_to(ROOT).as_posix()] = files
+    found["docs/*.py"] = sorted(docs.glob("*.py"))
     found["templates"] = sorted(package.rglob("*.html"))
     found["explanations"] = [ROOT / "tests" / "ledger" / "sentences.golden.txt"]
     return found

@@ -60,7 +60,7 @@ def markdown(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 
 
 def loss_table() -> str:
-    """Return the log loss of every system on every history; heats as events of their own are left out."""
+    """Return the log loss of every system on every history, without the history of single heats."""
     all_losses = [each for each in losses() if "each heat" not in each.history]
     histories = list(dict.fromkeys(each.history for each in all_losses))
     by_system: dict[str, dict[str, float]] = {}
@@ -78,7 +78,7 @@ def loss_table() -> str:
 
 
 def tuned_table() -> str:
-    """Return the best tuned system of each history, beside `podium`."""
+    """Return the best tuned system of each history, and `podium`."""
     best: dict[str, dict[str, str]] = {}
     for row in rows_of("tuned"):
         known = best.setdefault(row["history"], row)

@@ -26,11 +26,11 @@ class History(NamedTuple):
     settings: Mapping[str, str] = {}  # of `podium`: what entrants share here
 
     def read(self, folder: Path) -> podium.Results:
-        """The results from the file in a folder."""
+        """Return the results from the file in a folder."""
         return podium.read_results(pl.read_parquet(folder / self.file).drop(OTHER_COLUMNS, strict=False))
 
     def system(self, name: str) -> System:
-        """A system with its defaults; `podium` with what is shared here."""
+        """Return a system with its defaults; `podium` with this history's settings."""
         return find(name)(**(self.settings if name == SELF_TUNING else {}))
 
 

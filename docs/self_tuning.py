@@ -141,7 +141,7 @@ def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> list[list[str]]
 
 
 def parts(histories: list[Judged], folder: Path) -> list[list[str]]:
-    """What each part is worth: the log loss without it, less the whole's."""
+    """Return the effect of each part: the log loss without it, minus the log loss of the whole."""
     whole = [each.loss(WHOLE) for each in histories]
     rows = [["nothing", *(f"{loss:.4f}" for loss in whole)]]
     rows += [[each.title, *changes(histories, whole, each)] for each in PARTS]
@@ -155,7 +155,7 @@ def changes(histories: list[Judged], whole: list[float], variant: Variant) -> li
 
 
 def other_starts(histories: list[Judged]) -> list[list[str]]:
-    """What other starts change."""
+    """Return the effect of other start values."""
     whole = [each.loss(WHOLE) for each in histories]
     rows = [[each.title, *changes(histories, whole, each)] for each in starts()]
     return table(["start", *(each.title for each in histories)], rows)
@@ -187,14 +187,14 @@ def young_gap(seed: int, pool: YoungPool) -> float:
 
 
 def upsets(folder: Path) -> list[list[str]]:
-    """What each hard case does to others, and to the ratings."""
+    """Return the effect of each hard case on ratings and on others' predictions."""
     young = [rigged_season(300, "midway"), rigged_season(0, "from its first day on")]
     rows = [rigged_tennis(folder), *young, constant_guest(), *small_cases()]
     return table(["case", "ratings", "others' log loss", "what `audit` says"], rows)
 
 
 def rigged_tennis(folder: Path) -> list[str]:
-    """Ten accounts that meet only each other, in the midst of tennis."""
+    """Add ten accounts to tennis that only meet each other."""
     history = HISTORIES["atp"]
     results = history.read(folder)
     ring = podium.read_results(with_rows(results, ring_of_accounts("atp", RING_BEGINS)))
@@ -207,7 +207,7 @@ def rigged_tennis(folder: Path) -> list[str]:
 
 
 def rigged_season(day: int, when: str) -> list[str]:
-    """The same ten in a young season."""
+    """Add the same ten accounts to a young season."""
     season = podium.read_results(young_season(3, YoungPool(field=8, races=1000)))
     duels = ring_of_accounts(season.frame["pool"][0], START + timedelta(days=day))
     rated = podium.rate(with_rows(season, duels), "podium")
@@ -217,7 +217,7 @@ def rigged_season(day: int, when: str) -> list[str]:
 
 
 def ring_row(where: str, rated: podium.Rated, change: float) -> list[str]:
-    """What becomes of a ring of ten accounts, and of others' log loss."""
+    """Return the row of a ring of ten accounts."""
     found = audit(rated).isolated_groups.filter(pl.col("players").list.contains("account 0"))
     best = rated.ratings.filter(pl.col("player").str.starts_with("account "))["rating"].max()
     return [
@@ -281,7 +281,7 @@ def largest_move(rated: podium.Rated) -> list[str]:
 
 
 def mirror_gap(season: pl.DataFrame) -> float:
-    """How far ratings of the reversed races are from the mirror image of the ratings, in points."""
+    """Return the largest distance of the reversed races' ratings from the mirrored ratings, in points."""
     forth, back = (
         podium.rate(each, "podium").ratings.sort("player")["rating"] for each in (season, reversed_places(season))
     )
@@ -289,7 +289,7 @@ def mirror_gap(season: pl.DataFrame) -> float:
 
 
 def verdict(rated: podium.Rated) -> str:
-    """Whether all ratings are numbers, and which."""
+    """Return the range of all ratings, or "not finite"."""
     ratings = rated.ratings["rating"]
     return f"{ratings.min():.0f} to {ratings.max():.0f}" if ratings.is_finite().all() else "not finite"
 

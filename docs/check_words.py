@@ -24,6 +24,7 @@ LONG = 26  # words of a sentence
 PARAGRAPH = 90  # words
 SECTION = 300  # words without a heading
 SMALL = 500  # words of a unit in which single findings would weigh too much
+MOST = 54_000  # words of the documentation, without the records of decisions
 FEW = 2  # findings that such a unit may have
 SHORTEST = 4  # words of a sentence worth a look
 TO_BE = r"(?:is|are|was|were|be|been|being)"
@@ -377,9 +378,7 @@ def units() -> dict[str, list[Path]]:
     """
     found = {name: [ROOT / name] for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")}
     docs = ROOT / "docs"
-    for page in sorted(docs.rglob("*.md")):
-        if page.relative_to(docs).parts[0] not in {"decisions", "reference", "site"}:
-            found[page.relative_to(ROOT).as_posix()] = [page]
+    found |= {page.relative_to(ROOT).as_posix(): [page] for page in pages() if page.parent.name != "reference"}
     package = ROOT / "src" / "podium"
     for path in sorted(package.iterdir()):
         files = sorted(path.rglob("*.py")) if path.is_dir() else [path]
@@ -395,6 +394,17 @@ def passages_of(files: Iterable[Path]) -> Iterator[Passage]:
     """Yield the prose of files."""
     for path in files:
         yield from READERS[path.suffix](path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8"))
+
+
+def pages() -> list[Path]:
+    """Return every page of the documentation, without the records of decisions."""
+    docs = ROOT / "docs"
+    return [page for page in sorted(docs.rglob("*.md")) if page.relative_to(docs).parts[0] not in {"decisions", "site"}]
+
+
+def length() -> int:
+    """Return the number of words in the documentation, code and tables included."""
+    return sum(len(page.read_text(encoding="utf-8").split()) for page in pages())
 
 
 def ratchet(judged: dict[str, Figures]) -> str:
@@ -435,8 +445,9 @@ def main() -> int:
         sys.stdout.write(ratchet(judged))
         return 0
     text, faulty = report(judged, options.show)
-    sys.stdout.write(text)
-    return 1 if faulty else 0
+    words = length()
+    sys.stdout.write(f"{text}The documentation has {words:,} words (at most {MOST:,}).\n")
+    return 1 if faulty or words > MOST else 0
 
 
 if __name__ == "__main__":

@@ -160,4 +160,16 @@ def test_every_page_is_at_the_bar_and_only_code_has_a_ratchet(checker):
     assert {"README.md", "docs/faq.md", "docs/service/index.md", "templates", "explanations"} <= units.keys()
     assert set(checker.RATCHET) <= units.keys()
     assert not [name for name in units if name.startswith(("docs/decisions", "docs/reference"))]
+    assert {page.name for page in checker.pages()} >= {"commands.md", "http.md", "faq.md"}
+    assert not [page for page in checker.pages() if "decisions" in page.parts]
     assert all(files for files in units.values())
+
+
+def test_the_documentation_may_not_grow_beyond_its_limit(checker, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["check_words.py"])
+    monkeypatch.setattr(checker, "units", dict)
+    assert 10_000 < checker.length() <= checker.MOST
+    assert checker.main() == 0
+    monkeypatch.setattr(checker, "MOST", checker.length() - 1)
+    assert checker.main() == 1
+    assert "(at most" in capsys.readouterr().out

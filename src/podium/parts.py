@@ -24,7 +24,7 @@ from podium.results.hashing import as_indices
 from podium.results.parquet_files import ParquetFiles, find_files, natural_key
 from podium.support.part_files import lock, part_file, remove_unfinished
 from podium.systems import make_system
-from podium.systems._outside import PortableSystem
+from podium.systems._third_party import PortableSystem
 
 PART_ROWS = 1 << 20
 SAVED_PARTS = 4  # parts from one saved progress to the next

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import podium
 from podium.engine import replay as replaying
 from podium.engine.inputs import Entry, Heat, mode_at, plain_entry
-from podium.engine.lanes import NEAR, SEATS, is_far
+from podium.engine.lanes import CACHED, SEATS, is_far
 from podium.engine.replay import goes_in_lanes, newcomers, replay
 from podium.engine.rules import rate_two
 from podium.engine.tables.encoding import encode
@@ -222,7 +222,7 @@ def test_players_who_share_a_seat_are_told_apart(name):
 @pytest.mark.parametrize("name", ["elo", "openskill-bt"])
 def test_duels_among_more_players_than_a_processor_has_near_keep_their_bits(name):
     rng = np.random.default_rng(10)
-    everyone = rng.permutation(NEAR // 2 + 2)
+    everyone = rng.permutation(CACHED // 2 + 2)
     again = np.concatenate([rng.permutation(everyone) for _ in range(2)])
     system = find(name)()
     events = encode(numbered_duels(np.concatenate([everyone, again]), rng), system)

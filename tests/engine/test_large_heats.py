@@ -54,7 +54,7 @@ def pair_after_pair():
 
 def in_bulk():
     """Where every wide heat goes its own way, in the one kernel that serves large ones, too."""
-    return mock.patch.object(wide_heats, "large_room", lambda system, longest: system.large_heat_room(longest))
+    return mock.patch.object(wide_heats, "large_room", lambda system, longest: system.large_heat_workspace(longest))
 
 
 def both_ways(system, events, start):

@@ -10,7 +10,7 @@ import pytest
 import podium
 from podium.cli.commands import build
 from podium.ledger import stakes as definition
-from podium.probability.ranks import GumbelPerformances, drawn_orders, order_chances, rank_distribution
+from podium.probability.ranks import GumbelPerformances, order_chances, rank_distribution, sample_orders
 from podium.systems import names
 
 FIELD = ("ana", "ben", "cleo", "dov")
@@ -128,7 +128,7 @@ def test_orders_are_plackett_and_luces_where_performances_are_gumbels():
 
 def test_drawn_orders_come_as_often_as_their_chances_say():
     field = GumbelPerformances(np.array([-0.3, 0.0, 1.5]), np.array([1.0, 0.5, 2.0]))
-    drawn = drawn_orders(field, np.random.default_rng(5).random((200_000, 3)))
+    drawn = sample_orders(field, np.random.default_rng(5).random((200_000, 3)))
     for order, chance in zip(*order_chances(field), strict=True):
         assert (drawn == order).all(axis=1).mean() == pytest.approx(chance, abs=0.005)
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.probability.logistic import TOTAL, WEIGHT, X, add_up_logistics, room_for_logistic_sums
-from podium.probability.normal import FIRST, KEY, ORDER, PLACE, fill_boxes, room_for_boxes
+from podium.probability.logistic import TOTAL, WEIGHT, X, add_up_logistics, logistic_workspace
+from podium.probability.normal import FIRST, KEY, ORDER, PLACE, empty_boxes, fill_boxes
 
 SLOPE = math.log(10.0) / 400.0
 fields = st.lists(
@@ -22,7 +22,7 @@ fields = st.lists(
 
 
 def sums(x, weight):
-    room = room_for_logistic_sums(len(x))
+    room = logistic_workspace(len(x))
     room.table[X, : len(x)], room.table[WEIGHT, : len(x)] = x, weight
     assert add_up_logistics(room, len(x), SLOPE)
     return room.table[TOTAL, : len(x)]
@@ -57,14 +57,14 @@ def test_boxes_of_many_beside_boxes_of_one_have_the_sums_of_their_pairs():
 
 @pytest.mark.parametrize("worst", [math.nan, math.inf, -math.inf, 1e300])
 def test_what_is_no_number_or_beyond_all_boxes_is_left_to_pairs(worst):
-    room = room_for_logistic_sums(3)
+    room = logistic_workspace(3)
     room.table[X, :3] = [0.0, 1.0, worst]
     assert not add_up_logistics(room, 3, SLOPE)
 
 
 @given(fields)
 def test_boxes_hold_all_numbers_in_order(x):
-    boxes, table = room_for_boxes(len(x)), np.array([x])
+    boxes, table = empty_boxes(len(x)), np.array([x])
     count = fill_boxes(table, 0, len(x), 350.0, boxes)
     order = boxes.indices[ORDER, : len(x)]
     assert sorted(order) == list(range(len(x)))

@@ -39,7 +39,7 @@ def in_python(system, events):
     columns, settlements = events.columns, events.columns.entrants.size - 1
     states = newcomers(system, events.player_names.len())
     scratch = scratch_for(system, columns, 0, settlements, np.empty(0))
-    scratch.room.fill(np.finfo(float).max)  # what no place was given may be anything, and overflows here
+    scratch.workspace.fill(np.finfo(float).max)  # what no place was given may be anything, and overflows here
     room = np.empty((len(scratch.sums), states.shape[1])), states, np.empty(0), by_columns(0, 3).T, np.empty((0, 0))
     arguments = *system.arguments(), columns, 0, settlements, system.column("rating"), scratch, *room
     assert replay_each[0].py_func(*arguments) == (settlements, -1)

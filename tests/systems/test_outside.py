@@ -93,8 +93,8 @@ def test_a_file_s_system_is_checked_on_the_command_line(here, monkeypatch):
         ("stakes.py:Steaks", "", "", "has no system 'Steaks' (it has Stakes)"),
         ("stakes.py:State", "", "", "has no system 'State' (it has Stakes)"),
         ("stakes.py", "class Stakes(System)", "class Stakes(object)", "it has no subclass of"),
-        ("stakes.py:stake=5", "", "", "write PATH.py:CLASS"),
-        ("stakes.py", '"stakes"', '"elo"', "'elo' is the name of one of Podium's own systems"),
+        ("stakes.py:stake=5", "", "", "Write PATH.py:CLASS"),
+        ("stakes.py", '"stakes"', '"elo"', "Podium has a system 'elo' of its own"),
         ("stakes.py", "import podium", "import podum", "stakes.py:5: ModuleNotFoundError: No module named 'podum'"),
         ("stakes.py", "won = 1.0", "won == = 1.0", "stakes.py:43: SyntaxError"),
         ("stakes.py", "params: Params, a", "params, a", "stakes.py:41: TypeError: Invalid first argument"),
@@ -126,7 +126,7 @@ def test_an_edited_file_is_run_again(here):
 
 def test_a_library_and_a_server_open_no_file(here):
     for door in (systems.find, lambda name: podium.rate("results.csv", name), podium.Live):
-        with pytest.raises(podium.ParameterError, match="only a command runs one"):
+        with pytest.raises(podium.ParameterError, match="only commands run files"):
             door("stakes.py:Stakes")
 
 

@@ -292,7 +292,7 @@ def test_a_still_theta_leaves_no_reading(case):
 def test_a_reading_is_what_another_theta_would_have_given(case, monkeypatch):
     """Theta jumps half way: state and reading are then the state under the new theta from the start, to first order."""
     monkeypatch.setattr(_podium_update, "LINGER", 1.0)
-    monkeypatch.setattr(_podium_update, "NEAR_MODE", 1e-10)  # what a step stops short of the mode by is no slope
+    monkeypatch.setattr(_podium_update, "MODE_TOLERANCE", 1e-10)  # what a step stops short of the mode by is no slope
     system, events, count = case
     every, newcomer_states = range(12), newcomers(system, events.player_names.len())  # plain Python takes its time
     first, then = every[:7], every[7:]

@@ -195,11 +195,11 @@ class WideScratch(NamedTuple):
     entering_states: Any  # as in Scratch, these six
     sums: Any
     lines: Any
-    room: Any
+    workspace: Any
     pool: Any
     sides: Any
     lanes: Any  # float64 (fields, LANES): see `Fields`
-    large: Any  # as the system's `large_heat_room` says; () without a large heat, or a rule for one
+    large: Any  # as the system's `large_heat_workspace` says; () without a large heat, or a rule for one
 
 
 class Fields(NamedTuple):
@@ -236,7 +236,7 @@ def wide_scratch(system: System, sizes: Any, scratch: Any) -> Any:
 
 def large_room(system: System, longest: int) -> Any:
     """Room for the sums of heats of up to so many entrants; () where none is large, or the system has no rule."""
-    return system.large_heat_room(longest) if longest >= LARGE_HEAT and sums_up(system) else ()
+    return system.large_heat_workspace(longest) if longest >= LARGE_HEAT and sums_up(system) else ()
 
 
 def sums_up(system: System) -> bool:

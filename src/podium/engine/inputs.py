@@ -1,4 +1,4 @@
-"""The columns that kernels read, and what they say of an entrant, an entry or a heat."""
+"""The columns that kernels read, and the entrants, entries and heats in them."""
 
 from typing import Any, NamedTuple
 
@@ -13,113 +13,116 @@ MODES = {"time-trial": TIME_TRIAL, "duel": DUEL}
 class Entrant(NamedTuple):
     """A player in one event, or in one rating period."""
 
-    events: float  # rated events in the period; 1 where every event settles
+    events: float  # rated events in the period; 1 without rating periods
     quit: float  # 1 when the player quit a heat, else 0
-    idle: float  # whole days (whole periods) missed since the player's last; 0 for a newcomer
-    kind: float = 0.0  # 0 for a player; from 1 for a thing that entrants share, by its place in the system's `shared`
+    idle: float  # whole days (or periods) missed since the player's last; 0 for a newcomer
+    kind: float = 0.0  # 0 for a player; for a shared thing the number of its kind in the system's `shared`
 
 
-PRESENT = Entrant(1.0, 0.0, 0.0)  # someone about to play one event, after no idle time
+PRESENT = Entrant(1.0, 0.0, 0.0)  # a player about to play one event, without idle time
 
 
 class Entry(NamedTuple):
-    """A player's line in one heat; NaN where the results have none."""
+    """A player's line in one heat. Values that the results do not give are NaN."""
 
-    finished: float  # 1, or 0 for a quit
-    place: float  # 1 is best; ties share the mean of their places, and so do all who quit: the last ones
-    rank: float  # 1 and 1 and 3: ties share the best of their places
+    finished: float  # 1; 0 for a quit
+    place: float  # 1 is best; ties share the mean of their places, and everyone who quit shares the last ones
+    rank: float  # ties share the best of their places: 1, 1, 3
     time_s: float
     score: float
     played_s: float
     duration_s: float
     handicap: float  # 1 or 0
-    opponents: float  # how many entries this one is compared with
+    opponents: float  # number of entries that this one is compared with
 
 
 class Heat(NamedTuple):
-    """What all entries of a heat share."""
+    """The facts that all entries of a heat share."""
 
     entries: float
     mode: float  # TIME_TRIAL, DUEL or OTHER_MODE
 
 
 class Occasion(NamedTuple):
-    """When and in what mode an event is held, for systems whose pools have a state."""
+    """Time and mode of an event, for systems whose pools have a state."""
 
-    day: float  # whole and part, since the year 1 began; NaN without a date
-    mode: float  # of its first heat, as the system numbers modes; below 0 for no mode in particular
+    day: float  # days since the start of the year 1, with a fraction; NaN without a date
+    mode: float  # mode of the first heat, by the system's numbers; below 0 for no particular mode
 
 
 class Columns(NamedTuple):
-    """The columns of `Events` that the compiled loop reads. A column of no entries is at its default."""
+    """The columns of `Events` that kernels read. An empty column has its default value everywhere."""
 
-    entrants: Any  # int64 (settlements + 1): the entrants of a settlement (an event or period) in the arrays below
+    entrants: Any  # int64 (settlements + 1): offsets of each settlement (event or period) into the entrants
     player: Any  # int32 (entrants): row of the player's state
     played_events: Any  # float64 (entrants), default 1
     quit: Any  # float64 (entrants), default 0
     idle: Any  # float64 (entrants), default 0
-    kind: Any  # float64 (entrants), default 0: what each is; things that players share stand behind all players
-    sought: Any  # float64 (entrants), default 1: 0 of one whose new state nobody reads, which may stay any finite one
-    heats: Any  # int64 (settlements + 1): the heats of a settlement; default: one heat each
-    entries: Any  # int64 (heats + 1): the entries of a heat; default: `entrants`
-    entrant: Any  # int32 (entries): which entrant of the settlement; default: the entry itself
-    side: Any  # int32 (entries): equal for team mates; default: nobody has one
+    kind: Any  # float64 (entrants), default 0: see `Entrant.kind`; things come after all players
+    sought: Any  # float64 (entrants), default 1: 0 if nobody reads the new state, which may then be any finite one
+    heats: Any  # int64 (settlements + 1): offsets into the heats; default: one heat each
+    entries: Any  # int64 (heats + 1): offsets into the entries; default: `entrants`
+    entrant: Any  # int32 (entries): entrant of the settlement, from 0; default: the entry itself
+    side: Any  # int32 (entries): equal for team mates; default: no teams
     mode: Any  # float64 (heats), default OTHER_MODE
-    weight: Any  # float64 (heats), default 1: how many times each comparison counts
+    weight: Any  # float64 (heats), default 1: number of times that each comparison counts
     finished: Any  # float64 (entries), default 1
     place: Any  # float64 (entries)
     rank: Any  # float64 (entries), default `place`
-    time_s: Any  # as the columns below: float64 (entries), default NaN
+    time_s: Any  # like the columns below: float64 (entries), default NaN
     score: Any
     played_s: Any
     duration_s: Any
     handicap: Any  # default 0
     opponents: Any  # default: all other entries
-    home: Any  # float64 (entries), default 0: 1 of the side that begins, or is at home
-    shared: Any  # int32 (entries x kinds): which entrant of the settlement is shared, -1 for none; default: none is
-    day: Any  # float64 (settlements): days since the year 1 began, NaN without a date; default: of no system's interest
+    home: Any  # float64 (entries), default 0: 1 for the side that starts or is at home
+    shared: Any  # int32 (entries x kinds): the shared thing, an entrant of the settlement, or -1; default: no things
+    day: Any  # float64 (settlements): days since the start of the year 1, NaN without a date; default: not read
 
 
-# Which of them have a value an entrant, a heat, an entry, a settlement; the others are offsets into these.
+# Columns with a value per entrant, heat, settlement or entry. The others are offsets into these.
 ENTRANT_COLUMNS = ("player", "played_events", "quit", "idle", "kind", "sought")
 HEAT_COLUMNS = ("mode", "weight")
 SETTLEMENT_COLUMNS = ("day",)
-SHARED_COLUMNS = ("shared",)  # as many values an entry as there are kinds of things
+SHARED_COLUMNS = ("shared",)  # one value per entry and kind of things
 ENTRY_COLUMNS = (
     *("entrant", "side", "finished", "place", "rank", "time_s", "score", "played_s", "duration_s", "handicap"),
     *("opponents", "home"),
 )
-ABSENT = np.empty(0)  # a column at its default
+ABSENT = np.empty(0)  # a column with its default value
 
 
-LINE = 16  # numbers in a line of scratch: a whole Entry, or what a system notes of a team
+LINE = 16  # numbers in a line of the scratch: an Entry, or a system's values for a team
 
 
 class Scratch(NamedTuple):
-    """Room that `rate_event` may write: a row for each entrant (`lines`: each entry) of the widest settlement."""
+    """Memory that `rate_event` may write, for the widest settlement: a row per entrant, in `lines` a row per entry."""
 
     entering_states: Any  # float64 (entrants, fields of an entering state)
     sums: Any  # float64 (entrants, fields of the evidence)
     lines: Any  # float64 (entries, LINE)
-    room: Any  # float64 (entrants and more, numbers): as wide and as long as the system's `room` says
-    pool: Any  # float64 (fields of the pool's state): as it is now; `rate_event` moves it; no numbers without a state
+    workspace: Any  # float64, of the shape that `System.workspace` gives
+    pool: Any  # float64 (fields of the pool's state), which `rate_event` updates; empty without a state
     sides: Any = ()  # `Sides` for systems that rate sides as one
 
 
-def empty_scratch(prototypes: Any, room: tuple[int, int], widest: int, longest: int, pool: Any, sides: Any) -> Scratch:
-    """Room for so many entrants in a settlement and entries in a heat, and the state of the pool itself.
+def empty_scratch(
+    prototypes: Any, workspace: tuple[int, int], widest: int, longest: int, pool: Any, sides: Any
+) -> Scratch:
+    """Return scratch for settlements of `widest` entrants and heats of `longest` entries.
 
     Args:
-        prototypes: a newcomer, an entering state, and no evidence.
-        room: as `System.room`.
+        prototypes: A newcomer, an entering state, and zero evidence.
+        workspace: As in `System.workspace`.
+        pool: The pool's state itself, not a copy.
     """
     _, entering, zero_evidence = prototypes
-    numbers, beside = room
+    columns, extra_rows = workspace
     return Scratch(
         entering_states=np.empty((widest, len(entering))),
         sums=np.empty((widest, len(zero_evidence))),
         lines=np.empty((longest, LINE)),
-        room=np.empty((widest + beside, numbers)),
+        workspace=np.empty((widest + extra_rows, columns)),
         pool=pool,
         sides=sides,
     )
@@ -134,13 +137,13 @@ def finisher(
     duration_s: float = np.nan,
     opponents: float = 1.0,
 ) -> Entry:
-    """The line of one who finished alone at a place, without a handicap; in a heat of two unless there are more."""
+    """Return the entry of a player who finished at a place without ties and handicap, by default in a heat of two."""
     return Entry(1.0, place, place, time_s, score, played_s, duration_s, 0.0, opponents)
 
 
 @kernel
 def heats_of(columns: Any, settlement: int) -> tuple[int, int]:
-    """The heats of a settlement: the first, and the one after the last."""
+    """Return the heats of a settlement: the first, and the one after the last."""
     if columns.heats.size:
         return columns.heats[settlement], columns.heats[settlement + 1]
     return settlement, settlement + 1
@@ -148,7 +151,7 @@ def heats_of(columns: Any, settlement: int) -> tuple[int, int]:
 
 @kernel
 def entries_of(columns: Any, heat: int) -> tuple[int, int]:
-    """The entries of a heat: the first, and the one after the last."""
+    """Return the entries of a heat: the first, and the one after the last."""
     if columns.entries.size:
         return columns.entries[heat], columns.entries[heat + 1]
     return columns.entrants[heat], columns.entrants[heat + 1]
@@ -156,7 +159,7 @@ def entries_of(columns: Any, heat: int) -> tuple[int, int]:
 
 @kernel
 def plain(columns: Any) -> bool:
-    """Whether every event is one heat, settles by itself, and nobody has a team, a handicap, quits or was idle."""
+    """Return True if every event is one heat and settled alone, without teams, handicaps, quits and idle time."""
     heats = (
         columns.heats.size + columns.weight.size + columns.side.size + columns.finished.size + columns.opponents.size
     )
@@ -167,7 +170,7 @@ def plain(columns: Any) -> bool:
 
 @kernel
 def plain_entry(columns: Any, i: Any) -> Entry:
-    """Entry `i` of a plain table, in a heat of two; by duel and side where the columns are."""
+    """Return entry `i` of a plain table, in a heat of two. `i` is (duel, side) if the columns have two dimensions."""
     return Entry(
         1.0,
         columns.place[i],
@@ -183,7 +186,7 @@ def plain_entry(columns: Any, i: Any) -> Entry:
 
 @kernel
 def comparable(columns: Any, i: int, j: int) -> bool:
-    """Whether two entries of a heat say anything about each other: not team mates, not both unfinished."""
+    """Return True if two entries of a heat are compared: neither team mates nor both unfinished."""
     if columns.side.size and columns.side[i] == columns.side[j]:
         return False
     return not columns.finished.size or bool(columns.finished[i] or columns.finished[j])
@@ -191,7 +194,7 @@ def comparable(columns: Any, i: int, j: int) -> bool:
 
 @kernel
 def nobody_finished(columns: Any, start: int, stop: int) -> bool:
-    """Whether everyone quit a heat: it says nothing of anyone."""
+    """Return True if everyone quit a heat, which then gives no evidence."""
     if columns.finished.size == 0:
         return False
     finishers = 0.0
@@ -202,39 +205,39 @@ def nobody_finished(columns: Any, start: int, stop: int) -> bool:
 
 @kernel
 def slot_at(columns: Any, entry: int, first: int) -> int:
-    """Which entrant of the settlement an entry belongs to, counting from 0."""
+    """Return the entrant of an entry, from 0 in its settlement."""
     return columns.entrant[entry] if columns.entrant.size else entry - first
 
 
 @kernel
 def mode_at(columns: Any, heat: int) -> float:
-    """The mode of a heat."""
+    """Return the mode of a heat."""
     return columns.mode[heat] if columns.mode.size else 0.0
 
 
 @kernel
 def weight_at(columns: Any, heat: int) -> float:
-    """How many times each comparison of a heat counts."""
+    """Return how many times each comparison of a heat counts."""
     return columns.weight[heat] if columns.weight.size else 1.0
 
 
 @kernel
 def occasion_at(columns: Any, settlement: int) -> Occasion:
-    """When and in what mode a settlement's event is held."""
+    """Return time and mode of a settlement's event."""
     first = columns.heats[settlement] if columns.heats.size else settlement
     return Occasion(columns.day[settlement] if columns.day.size else np.nan, mode_at(columns, first))
 
 
 @kernel
 def rank_at(columns: Any, i: Any) -> float:
-    """The rank of entry `i`: ties share the best of their places."""
+    """Return the rank of entry `i`. Ties share the best of their places."""
     rank: float = columns.rank[i] if columns.rank.size else columns.place[i]
     return rank
 
 
 @kernel
 def part_at(columns: Any, i: int) -> float:
-    """The part of the game that entry `i` was there for."""
+    """Return the part of the game that entry `i` played."""
     return part_played(
         columns.played_s[i] if columns.played_s.size else np.nan,
         columns.duration_s[i] if columns.duration_s.size else np.nan,
@@ -243,7 +246,7 @@ def part_at(columns: Any, i: int) -> float:
 
 @kernel
 def part_played(played_s: float, duration_s: float) -> float:
-    """The part of the game that a player was there for; all of it where that is not known."""
+    """Return the part of the game that a player played, or 1 if it is not known."""
     if duration_s > 0.0 and played_s >= 0.0:
         return min(1.0, played_s / duration_s)
     return 1.0
@@ -251,7 +254,7 @@ def part_played(played_s: float, duration_s: float) -> float:
 
 @kernel
 def entrant_at(columns: Any, i: int) -> Entrant:
-    """Entrant `i` of all."""
+    """Return entrant `i` of the table."""
     return Entrant(
         columns.played_events[i] if columns.played_events.size else 1.0,
         columns.quit[i] if columns.quit.size else 0.0,
@@ -262,13 +265,13 @@ def entrant_at(columns: Any, i: int) -> Entrant:
 
 @kernel
 def is_sought(columns: Any, i: int) -> bool:
-    """Whether the new state of entrant `i` of all is read."""
+    """Return True if the new state of entrant `i` of the table is needed."""
     return not columns.sought.size or bool(columns.sought[i])
 
 
 @kernel
 def entry_at(columns: Any, i: int, size: float) -> Entry:
-    """Entry `i` of all, in a heat of `size`."""
+    """Return entry `i` of the table, in a heat of `size` entries."""
     return Entry(
         columns.finished[i] if columns.finished.size else 1.0,
         columns.place[i],

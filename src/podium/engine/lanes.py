@@ -1,4 +1,4 @@
-"""Several duels at once, batch by batch: their states are gathered into lanes, rated together, and put back."""
+"""Duels in lanes: states are gathered batch by batch, rated together, and written back."""
 
 import math
 from typing import Any, NamedTuple
@@ -9,32 +9,32 @@ from numba.extending import overload
 from podium.engine.inputs import Heat, finisher, mode_at, plain_entry
 from podium.engine.rules import rate_two
 from podium.engine.steps import face_off, judge_result, update_two
-from podium.engine.system import System, blank
+from podium.engine.system import System, zeros
 from podium.kernels.compiled import IN_KERNELS, compile_twice, kernel
 from podium.kernels.memory import AT_ONCE, LINE_BYTES, are_apart, are_disjoint, gather_rows, prefetch
 from podium.kernels.records import LANES, finite, read, read_fields, total, write, write_column, write_fields
 
 
 class Places(NamedTuple):
-    """Where both stand in the result."""
+    """The places of both players."""
 
     place: float
     other_place: float
 
 
 PLACES = Places(1.0, 2.0)
-BATCH = AT_ONCE  # duels that are rated together, in a half of a row's lanes
+BATCH = AT_ONCE  # duels rated together, in half of a row's lanes
 
 
 class Fields(NamedTuple):
-    """Where what is known of a duel stands in its lane: one table, so that nothing can overlap but what must."""
+    """First field of each record of a duel in its lane. All share one table, so overlaps are intended."""
 
-    a: int  # the states of both, before
+    a: int  # the states before
     b: int
-    new_a: int  # and after
+    new_a: int  # the states after
     new_b: int
     places: int
-    between: int  # what the steps pass on
+    between: int  # records between the steps
 
 
 @kernel
@@ -44,12 +44,12 @@ def fields_of(newcomer: Any) -> Fields:
 
 
 def examples_between(system: System) -> tuple[Any, ...]:
-    """An example of each of the types between the steps of a duel; none where it is one step."""
-    return tuple(map(blank, system.duel_types or ()))
+    """Return an example of each type between the steps of a duel; empty for one step."""
+    return tuple(map(zeros, system.duel_types or ()))
 
 
 def lanes_for(system: System) -> Any:
-    """A table of lanes, float64 (fields, LANES); those that have had no duel hold one of newcomers."""
+    """Return a table of lanes, float64 (fields, LANES). Lanes without a duel hold one of newcomers."""
     newcomer = np.array(system.newcomer(), np.float64)[:, None]
     fields = fields_of(system.newcomer())
     size = (fields.between + sum(map(len, examples_between(system)))) * LANES
@@ -61,7 +61,7 @@ def lanes_for(system: System) -> Any:
 
 
 def rate_lanes(params: Any, newcomer: Any, between: Any, table: Any, count: int) -> None:
-    """Rate the duels of the first lanes: in steps, or in one where there is nothing between."""
+    """Rate the duels of the first `count` lanes, in three steps, or in one if there are no types between steps."""
     if between:
         rate_in_three_steps(params, newcomer, between, table, count)
     else:
@@ -70,7 +70,7 @@ def rate_lanes(params: Any, newcomer: Any, between: Any, table: Any, count: int)
 
 @kernel
 def rate_pairs(params: Any, newcomer: Any, between: Any, table: Any, count: int) -> None:
-    """Rate the duels of the first lanes by rules that read only the places of a result."""
+    """Rate the duels of the first `count` lanes by rules that read only the places of a result."""
     fields = fields_of(newcomer)
     for lane in range(count):
         a, b = read_fields(table, fields.a, lane, newcomer), read_fields(table, fields.b, lane, newcomer)
@@ -83,7 +83,7 @@ def rate_pairs(params: Any, newcomer: Any, between: Any, table: Any, count: int)
 
 @kernel
 def rate_in_three_steps(params: Any, newcomer: Any, between: Any, table: Any, count: int) -> None:
-    """Rate the duels of the first lanes, a loop for each step."""
+    """Rate the duels of the first `count` lanes, with a loop per step."""
     difference, verdict = between
     fields = fields_of(newcomer)
     verdict_at = fields.between + len(difference)
@@ -112,9 +112,9 @@ def _(params, newcomer, between, table, count):  # type: ignore[no-untyped-def]
     return lambda params, newcomer, between, table, count: rate_all(params, newcomer, between, table, count)
 
 
-AHEAD = 24  # duels from asking for their states to reading them
-NEAR = 1 << 15  # numbers of states that a processor has near at all times
-NOBODY = int(np.iinfo(np.int64).max)  # an entrant behind all
+AHEAD = 24  # duels between prefetching states and reading them
+CACHED = 1 << 15  # numbers of states that stay in a processor's cache
+NOBODY = int(np.iinfo(np.int64).max)  # an entrant after all others
 
 
 def _replay_one_by_one(
@@ -131,7 +131,7 @@ def _replay_one_by_one(
 
 @kernel
 def rate_each(params: Any, newcomer: Any, duels: Any, start: int, stop: int, count: int, moved: Any) -> int:
-    """Rate duels `start` to `stop` of so many one by one; the first entrant whose state is not finite, or `NOBODY`."""
+    """Rate duels `start` to `stop` one by one. Return the first entrant with a non-finite state, or `NOBODY`."""
     states, before, after, first = moved
     near = count if is_far(states) else 0
     for k in range(start, stop):
@@ -148,7 +148,7 @@ def rate_each(params: Any, newcomer: Any, duels: Any, start: int, stop: int, cou
 
 @kernel
 def first_fault(newcomer: Any, duels: Any, k: Any, states: Any) -> int:
-    """The first of a duel's entrants whose state is not finite, or `NOBODY`."""
+    """Return the first entrant of a duel with a non-finite state, or `NOBODY`."""
     for side in range(2):
         if not finite(read(states, duels.player[k, side], newcomer)):
             return int(2 * np.int64(k) + side)
@@ -157,13 +157,13 @@ def first_fault(newcomer: Any, duels: Any, k: Any, states: Any) -> int:
 
 @kernel
 def is_far(states: Any) -> bool:
-    """Whether these states are more than a processor has near."""
-    return bool(states.size > NEAR)
+    """Return True if the states do not fit into a processor's cache."""
+    return bool(states.size > CACHED)
 
 
 @kernel
 def rate_one(params: Any, newcomer: Any, duels: Any, k: int, states: Any, before: Any, after: Any, first: int) -> float:
-    """Rate a duel; the sum of all numbers of both states."""
+    """Rate a duel. Return the sum of all numbers of both states."""
     one, other = duels.player[k, 0], duels.player[k, 1]
     a, b = read(states, one, newcomer), read(states, other, newcomer)
     new_a, new_b = rate_two(
@@ -181,29 +181,29 @@ def rate_one(params: Any, newcomer: Any, duels: Any, k: int, states: Any, before
 replay_one_by_one = compile_twice(_replay_one_by_one)
 
 
-BATCHES = 16  # that wait at a time; a power of two
+BATCHES = 16  # batches that wait at a time; a power of two
 SLOT = BATCHES - 1
-SEATS = 4096  # players whose numbers end alike share one, and at worst wait for each other; a power of two
+SEATS = 4096  # players with equal last digits share a seat and may wait for each other; a power of two
 SEAT = SEATS - 1
-SHORT = 2  # numbers of a state, a rating and a count: who has no more is rated sooner than put with others that wait
-COLUMNS_AHEAD = 256  # duels from asking for their players and places to reading them
-PLAYERS_A_LINE, PLACES_A_LINE = LINE_BYTES // 8, LINE_BYTES // 16  # duels, with 4 and with 8 bytes for each of the two
+SHORT_STATE = 2  # fields of a state up to which rating duels one by one is faster than letting them wait
+COLUMNS_AHEAD = 256  # duels between prefetching players and places and reading them
+PLAYERS_PER_LINE, PLACES_PER_LINE = LINE_BYTES // 8, LINE_BYTES // 16  # duels per cache line (4 and 8 bytes per player)
 
 
-class Waiting(NamedTuple):
-    """The duels of each batch, the one in lane l of batch b at b * BATCH + l."""
+class Queue(NamedTuple):
+    """The queue of duels: lane l of batch b is at b * BATCH + l."""
 
-    duel: Any  # uint32 (BATCHES * BATCH): its number
+    duel: Any  # uint32 (BATCHES * BATCH): number of the duel
     player: Any  # uint32 (BATCHES * BATCH, 2)
     place: Any  # float64 (BATCHES * BATCH, 2)
-    counts: Any  # uint32 (BATCHES): how many wait
-    free_from: Any  # int32 (SEATS): the first batch after all of the players who share a seat
+    counts: Any  # uint32 (BATCHES): waiting duels
+    free_from: Any  # int32 (SEATS): first batch in which no player of the seat has a duel any more
 
 
-def nobody_waiting() -> Waiting:
-    """Room for the duels that wait."""
+def empty_queue() -> Queue:
+    """Return an empty queue."""
     size = BATCHES * BATCH
-    return Waiting(
+    return Queue(
         duel=np.zeros(size, np.uint32),
         player=np.zeros((size, 2), np.uint32),
         place=np.ones((size, 2)),
@@ -214,9 +214,9 @@ def nobody_waiting() -> Waiting:
 
 @kernel
 def admit(newcomer: Any, duels: Any, k: int, count: int, near: int, batch: int, waiting: Any, states: Any) -> int:
-    """Have duels from `k` on wait, until this batch is full, or a duel belongs behind all others; which is next.
+    """Queue duels from `k` on, until this batch is full or a duel must wait for a later one. Return the next duel.
 
-    Indices are numbers without a sign, at which a kernel need not look.
+    Indices are unsigned, so that a kernel does not check for negative ones.
     """
     prefetch_columns(duels, k + COLUMNS_AHEAD)
     lane, first_lane = np.int64(waiting.counts[batch & SLOT]), (batch & SLOT) * BATCH
@@ -247,21 +247,21 @@ def admit(newcomer: Any, duels: Any, k: int, count: int, near: int, batch: int, 
 
 @kernel
 def prefetch_columns(duels: Any, k: int) -> None:
-    """Have the players and places of duels from `k` on brought near; beyond the last nothing is read.
+    """Prefetch players and places of the duels from `k` on, without reading beyond the last.
 
-    A processor foresees what a column goes on with, but only up to the end of a page of memory.
+    A processor prefetches columns itself, but only up to the end of a memory page.
     """
-    for later in range(k, k + BATCH, PLAYERS_A_LINE):
+    for later in range(k, k + BATCH, PLAYERS_PER_LINE):
         prefetch(duels.player, later, PLACES)
-    for later in range(k, k + BATCH, PLACES_A_LINE):
+    for later in range(k, k + BATCH, PLACES_PER_LINE):
         prefetch(duels.place, later, PLACES)
 
 
 @kernel
 def gather(newcomer: Any, source: Any, start: int, table: Any, begin: int, states: Any) -> None:
-    """Fill half the lanes with states and places of a batch from `start` on, of all duels or of those that wait.
+    """Fill half of the lanes with states and places of a batch, from the table of duels or from the queue.
 
-    Where a batch that waited is not full, the lanes behind repeat an earlier one's.
+    If a queued batch is not full, the remaining lanes repeat an earlier one's.
     """
     fields = fields_of(newcomer)
     gather_rows(states, source.player, start, 0, table, fields.a, begin, newcomer)
@@ -273,7 +273,7 @@ def gather(newcomer: Any, source: Any, start: int, table: Any, begin: int, state
 
 @kernel
 def scatter(newcomer: Any, source: Any, start: int, count: int, table: Any, states: Any) -> bool:
-    """Put the new states of the first lanes where they belong; whether all are finite for sure."""
+    """Write the new states of the first `count` lanes back. Return True if all are certainly finite."""
     fields = fields_of(newcomer)
     everything = 0.0
     for lane in range(count):
@@ -290,7 +290,7 @@ def scatter(newcomer: Any, source: Any, start: int, count: int, table: Any, stat
 
 @kernel
 def store_results(newcomer: Any, k: int, lane: int, table: Any, moved: Any) -> None:
-    """Keep the ratings before and the states after of duel `k`, which is in a lane."""
+    """Store the ratings before and the states after duel `k`, which is in `lane`."""
     fields, (_, before, after, first) = fields_of(newcomer), moved
     before[k, 0] = read_fields(table, fields.a, lane, newcomer).rating
     before[k, 1] = read_fields(table, fields.b, lane, newcomer).rating
@@ -300,12 +300,12 @@ def store_results(newcomer: Any, k: int, lane: int, table: Any, moved: Any) -> N
 
 @kernel
 def rate_in_order(rules: Any, duels: Any, k: int, count: int, table: Any, moved: Any) -> tuple[int, int]:
-    """Rate batches of the duels from `k` on as they come, until somebody plays twice in one; two where all differ.
+    """Rate batches of duels from `k` on in file order, until somebody plays twice in one. Disjoint batches go in pairs.
 
-    In a loop of its own, which is shorter than one that looks at who waits too.
+    This loop is separate because it is shorter than one that also handles the queue.
 
     Returns:
-        The next duel, and the first entrant whose state is not finite, or `NOBODY`.
+        The next duel, and the first entrant with a non-finite state, or `NOBODY`.
     """
     params, newcomer, between = rules
     states, before, _, _ = moved
@@ -334,7 +334,7 @@ def rate_in_order(rules: Any, duels: Any, k: int, count: int, table: Any, moved:
 
 @kernel
 def rate_waiting(rules: Any, duels: Any, waiting: Any, slot: int, count: int, table: Any, moved: Any) -> int:
-    """Rate the duels that wait in a batch; the first entrant whose state is not finite, or `NOBODY`."""
+    """Rate the queued duels of a batch. Return the first entrant with a non-finite state, or `NOBODY`."""
     params, newcomer, between = rules
     states, before, _, _ = moved
     begin, found = slot * BATCH, NOBODY
@@ -376,18 +376,18 @@ def _replay_in_lanes(
         if rated == k:
             k, found = rate_in_order(rules, duels, k, count, table, moved)
             rated = k
-        if len(newcomer) <= SHORT:
+        if len(newcomer) <= SHORT_STATE:
             stop = min(k + BATCH // 2, count) if found == NOBODY else k
             found = min(found, rate_each(params, newcomer, duels, k, stop, count, moved))
             rated = k = stop
         elif found == NOBODY and rated < count:
             k = admit(newcomer, duels, k, count, near, batch, waiting, states)
-            waits: Any = np.int64(waiting.counts[batch & SLOT])  # with a sign, as what it is compared with
+            waits: Any = np.int64(waiting.counts[batch & SLOT])  # signed, like the number it is compared with
             waiting.counts[batch & SLOT] = 0
             found = rate_waiting(rules, duels, waiting, batch & SLOT, waits, table, moved)
             rated += waits
             batch += 1
-        if found < NOBODY:  # what waits may stand before it
+        if found < NOBODY:  # queued duels may come before it
             entrant, count = min(entrant, found), k
     return -1 if entrant == NOBODY else entrant
 

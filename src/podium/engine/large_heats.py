@@ -1,8 +1,7 @@
-"""Heats of many entrants, whose sums over all pairs are taken at once where a system says how.
+"""Heats of many entrants, in which a system can compute the sums over all pairs at once.
 
-From `LARGE_HEAT` entrants on, in a heat that no teams contest, this is what the system's rules mean: the sums differ
-from those taken pair by pair in their last digits. The heat alone decides, so that live, replay and any part of a table
-agree.
+This applies from `LARGE_HEAT` entrants on, in heats without teams. The sums differ from those taken pair by pair in
+their last digits. Only the heat decides which way is used, so live rating, replay and any part of a table agree.
 """
 
 from typing import Any
@@ -22,15 +21,15 @@ LARGE_HEAT = 256  # entrants; changing it changes ratings: see `podium.version`
 def judge_in_bulk(
     scratch: Any, params: Any, prototypes: Any, columns: Any, heat: int, start: int, stop: int, first: int
 ) -> bool:
-    """Judge a heat otherwise than pair after pair, in a scratch that has room for it; whether it did."""
+    """Judge a heat without going through its pairs, if the scratch allows it. Return True if done."""
     return False
 
 
 @rule
 def compare_all(params: Any, me: Any, mine: Entry, heat: Heat, won: float, expected: float) -> Any:
-    """What all opponents of a heat say of a player together: the evidence, from their scores' sums.
+    """Return the evidence of all opponents of a heat together, from the sums of the scores.
 
-    Beside the `compare` of a system whose expected score is the logistic of `params.slope` times the lead in `rating`.
+    For systems with a `compare` whose expected score is the logistic of `params.slope` times the lead in `rating`.
     """
     raise NotImplementedError(f"{type(params).__module__} registers no compare_all")
 
@@ -39,20 +38,20 @@ def compare_all(params: Any, me: Any, mine: Entry, heat: Heat, won: float, expec
 def judge_large_heat(
     params: Any, prototypes: Any, columns: Any, heat: int, start: int, stop: int, first: int, scratch: Any
 ) -> bool:
-    """Add to `scratch.sums` what a large heat says of each entrant; False where it is to be done pair by pair.
+    """Add the evidence of a large heat to `scratch.sums`. Return False if it must be done pair by pair.
 
-    `scratch.large` is what the system's `large_heat_room` gave. By default from logistic sums, by `compare_all`.
+    `scratch.large` comes from the system's `large_heat_workspace`. By default from logistic sums, by `compare_all`.
     """
     _, entering, _ = prototypes
-    room, size = scratch.large, stop - start
-    table, course = room.table, Heat(float(size), mode_at(columns, heat))
+    work, size = scratch.large, stop - start
+    table, course = work.table, Heat(float(size), mode_at(columns, heat))
     for i in range(start, stop):
         table[X, i - start] = read(scratch.entering_states, slot_at(columns, i, first), entering).rating
-    # Once for the finishers, and where some did not finish, for them: they are compared with finishers alone.
+    # Once for the finishers, and once more if some did not finish: those are compared with finishers only.
     for unfinished in range(1 if all_finish(columns, start, stop) else 2):
         for i in range(start, stop):
             table[WEIGHT, i - start] = 0.0 if unfinished and not finishes(columns, i) else 1.0
-        if not add_up_logistics(room, size, params.slope):
+        if not add_up_logistics(work, size, params.slope):
             return False
         for i in range(start, stop):
             if finishes(columns, i) != bool(unfinished):
@@ -67,7 +66,7 @@ def judge_large_heat(
 def judge_by_sums(
     large: Any, params: Any, prototypes: Any, columns: Any, heat: int, start: int, stop: int, first: int, scratch: Any
 ) -> bool:
-    """Judge a large heat by the system's rule for one, where there is room for it; whether it did."""
+    """Judge a large heat by the system's rule for it, if there is memory for it. Return True if done."""
     return len(large) > 0 and judge_large_heat(params, prototypes, columns, heat, start, stop, first, scratch)
 
 

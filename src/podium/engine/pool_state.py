@@ -1,4 +1,4 @@
-"""Pools with a state: numbers that belong to a pool rather than to a player, read and moved by its every event."""
+"""Pools with a state: numbers that belong to the pool, not to a player. Every event reads and updates them."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -14,64 +14,65 @@ from podium.kernels.records import finite, read, total, write, write_column
 
 PoolNumbers = npt.NDArray[np.float64]
 NO_OCCASION = Occasion(np.nan, -1.0)
-DAY = "day"  # the field of a pool's state, where it has one, that holds the day of its newest event
+DAY = "day"  # the field of a pool's state, if it has one, with the day of its newest event
 
 
 class LearntParameter(NamedTuple):
-    """A number of a pool's state that says something of its sport."""
+    """A number of a pool's state that describes the pool's sport."""
 
     name: str  # the field
     title: str
     unit: str
-    convert: Callable[[float], float]  # the field's number into the unit
-    describe: Callable[[float], str]  # what so many of the unit say, in a sentence
+    convert: Callable[[float], float]  # from the field's number to the unit
+    describe: Callable[[float], str]  # a sentence about a value in that unit
 
 
 class PoolReader:
-    """What a system has to do with the states of pools; by default its pools have none.
+    """The part of a system that handles the states of pools. By default its pools have none.
 
-    A system may be bound to the state of a pool, and then expects, forecasts and explains as in that pool. It is the
-    same system all the same: binding shows in no parameter, text, digest or comparison.
+    A system can be bound to the state of a pool. Its expectations, forecasts and explanations are then those of that
+    pool. It stays the same system: parameters, text, digest and comparison do not change.
     """
 
     __slots__ = ("_standing",)
 
     pool_state_type: ClassVar[type[Any] | None] = None  # a NamedTuple of floats
-    learnt_parameters: ClassVar[tuple[LearntParameter, ...]] = ()  # of that state, for people
-    reads_days: ClassVar[bool] = False  # whether its events have the column `day`
-    room: ClassVar[tuple[int, int]] = (0, 0)  # scratch of its own: numbers a row, rows beside those of the entrants
+    learnt_parameters: ClassVar[tuple[LearntParameter, ...]] = ()  # numbers of that state that people may read
+    reads_days: ClassVar[bool] = False  # True if its events have the column `day`
+    workspace: ClassVar[tuple[int, int]] = (0, 0)  # columns of its scratch, and rows in addition to the entrants'
 
-    rates_sides: ClassVar[bool] = False  # a side, and what it shares, is rated as one, from the room of `Sides`
-    has_offsets: ClassVar[bool] = False  # of entrants in modes: each is a state beside its own
+    rates_sides: ClassVar[bool] = False  # a side and the things it shares are rated as one unit, by `Sides`
+    has_offsets: ClassVar[bool] = False  # entrants have an offset per mode, as a state of its own
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The kinds of things that entrants share, of which the system rates each."""
+        """The kinds of things that entrants share and the system rates."""
         return ()
 
     def thing_points(self, moved: float, me: Any, after: Any, thing: Any, thing_after: Any) -> float:  # noqa: ARG002
-        """What a result moved a thing by, in points, that moved by `moved` an entrant who is a unit with it.
+        """Return the points by which a result moved a thing, if it moved an entrant with that thing by `moved` points.
 
         Args:
-            me: what the entrant brought, and `after` the state it left with; so too of the thing.
+            me: The entrant's entering state. `thing` is that of the thing.
+            after: The entrant's state after the event. `thing_after` is that of the thing.
         """
         return 0.0
 
     def mode_number(self, mode: str) -> float:
-        """The number by which the rules know a mode."""
+        """Return the number of a mode in the rules."""
         return MODES.get(mode, OTHER_MODE)
 
     def new_pool(self) -> Any:
-        """The state of a pool in which nothing has been rated."""
+        """Return the state of a pool without rated events."""
         return ()
 
     @property
     def pool_fields(self) -> int:
-        """How many numbers the state of a pool has; 0 where it has none."""
+        """The number of fields of a pool's state; 0 without one."""
         return 0 if self.pool_state_type is None else len(self.pool_state_type._fields)
 
     def within(self, pool_state: Sequence[float] | PoolNumbers, occasion: Occasion | None = None) -> Self:
-        """The system bound to a pool in this state: (fields) float64, or the NamedTuple."""
+        """Return the system bound to a pool in this state, a NamedTuple or (fields) float64."""
         if self.pool_state_type is None:
             return self
         numbers = np.array(pool_state, np.float64)
@@ -84,19 +85,19 @@ class PoolReader:
 
     @property
     def standing(self) -> tuple[PoolNumbers, Occasion]:
-        """The state of the pool that the system is bound to, a new pool's where it is not, and the occasion."""
+        """The state of the pool that the system is bound to, by default a new pool's, and the occasion."""
         bound: tuple[PoolNumbers, Occasion] | None = getattr(self, "_standing", None)
         return (np.array(self.new_pool(), np.float64), NO_OCCASION) if bound is None else bound
 
 
 @rule
 def sharpness(params: Any) -> float:
-    """By what log-odds in a field of three and more are multiplied, where the best win more often than pairs say."""
+    """Return the factor of log-odds in a field of three or more, where favourites win more often than pairs predict."""
     return 1.0
 
 
 def new_pools(system: PoolReader, count: int) -> PoolNumbers:
-    """The states of so many pools in which nothing has been rated, (pools, fields)."""
+    """Return the states of new pools, (pools, fields)."""
     return np.tile(np.array(system.new_pool(), np.float64), (count, 1))
 
 
@@ -112,15 +113,15 @@ def keep_states(
     before: Any,
     after: Any,
 ) -> int:
-    """Move players on to their new states, and keep what changed; the first entrant with one not finite, or -1.
+    """Write the new states of a settlement's players. Return the first entrant whose state is not finite, or -1.
 
     Args:
-        before: the ratings that entrants brought, (entrants); or none, where they are not kept.
-        after: the states that they left with, (fields, entrants).
+        before: Receives the ratings before the event, (entrants). Empty if they are not needed.
+        after: Receives the states after it, (fields, entrants).
     """
     newcomer, _, _ = prototypes
     keep = before.size > 0
-    everything = 0.0  # one sum is checked, not each number
+    everything = 0.0  # one sum is checked instead of each number
     for i in range(start, stop):
         player = columns.player[i]
         state = read(new_states, i - start, newcomer)

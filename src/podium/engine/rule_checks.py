@@ -25,7 +25,7 @@ from podium.engine.rule_errors import (
 )
 from podium.engine.rules import overrides
 from podium.engine.system import System
-from podium.engine.tables.sides import room_for_sides
+from podium.engine.tables.sides import empty_sides
 from podium.errors import RuleError
 from podium.kernels.compiled import RULES
 
@@ -177,8 +177,8 @@ def run_event(system: System, columns: Columns) -> None:
     run, pool, base = partial(run_rule, system), new_pools(system, 1)[0], system.params()
     params = run(rules.in_pool, base, pool, Occasion(float(columns.day[0]), 0.0), returns=type(base))
     newcomer, entering, _ = prototypes = system.prototypes()
-    sides = room_for_sides(FIELD, len(entering)) if system.rates_sides else ()
-    scratch = empty_scratch(prototypes, system.room, 4 * FIELD, FIELD, pool, sides)
+    sides = empty_sides(FIELD, len(entering)) if system.rates_sides else ()
+    scratch = empty_scratch(prototypes, system.workspace, 4 * FIELD, FIELD, pool, sides)
     states = np.tile(np.array(system.newcomer(), np.float64), (FIELD, 1))
     run(rules.rate_event, params, prototypes, columns, 0, states, scratch, np.zeros((FIELD, len(newcomer))), 0)
     me, kind = system.newcomer(), system.entering_type

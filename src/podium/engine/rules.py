@@ -1,22 +1,22 @@
-"""The rules that a system writes, chosen alike by Python and by numba.
+"""The rules that a system writes. Python and numba choose among them in the same way.
 
-A system fills a rule with `@compare.register`. `functools.singledispatch` chooses by the type of `params`
-when Python runs a rule (tests, explanations, a debugger); `kernels.compiled.rule` lets numba choose from the same
-registry when the replay is compiled. One source, two ways to run it, the same bits.
+A system fills a rule with `@compare.register`. When Python runs a rule (tests, explanations, a debugger),
+`functools.singledispatch` chooses by the type of `params`. When the replay is compiled, `kernels.compiled.rule` lets
+numba choose from the same registry. One source runs in two ways and gives the same bits.
 
-A pairwise system is four of them, each with a default but `compare`:
+A pairwise system needs four rules. All but `compare` have a default:
 
-    enter(params, me, entrant)                  -> Entering  what I bring: base points, idle growth, factors
+    enter(params, me, entrant)                  -> Entering  the state at the start: base points, idle growth, factors
     compare(params, a, b, mine, theirs, heat)   -> (Comparison for a, Comparison for b)
-    evidence(params, comparison)                -> Evidence  numbers that add up over comparisons
-    settle(params, me, totals, entrant)         -> State     my state after the event or rating period
+    evidence(params, comparison)                -> Evidence  numbers that are summed over comparisons
+    settle(params, me, totals, entrant)         -> State     the state after the event or rating period
 
-`State`, `Entering` and `Evidence` are NamedTuples of floats. A system that is no sum over pairs registers
-`judge_heat` instead of `compare`, with `rate_heats` as its `rate_event`, or a `rate_event` of its own. The
-rest (`credit`, `causes`, `expect`, `expect_side`) only explains and predicts.
+`State`, `Entering` and `Evidence` are NamedTuples of floats. A system that is not a sum over pairs registers
+`judge_heat` instead of `compare`, with `rate_heats` as its `rate_event`, or a `rate_event` of its own. The other rules
+(`credit`, `causes`, `expect`, `expect_side`) only explain and predict.
 
-A system whose pools have a state has two things more: `in_pool` puts the pool's numbers into the parameters before
-each event enters, and its own `rate_event` moves `Scratch.pool` once the event has settled.
+A system whose pools have a state needs two more things. `in_pool` puts the pool's numbers into the parameters before
+each event. Its own `rate_event` updates `Scratch.pool` at the end of the event.
 """
 
 from typing import Any, NamedTuple
@@ -39,18 +39,18 @@ from podium.engine.inputs import (
     plain_entry,
     slot_at,
 )
-from podium.engine.large_heats import compare_all as compare_all  # rules as those below
+from podium.engine.large_heats import compare_all as compare_all  # a rule like those below
 from podium.engine.large_heats import judge_in_bulk
 from podium.engine.large_heats import judge_large_heat as judge_large_heat
-from podium.kernels.compiled import kernel as kernel  # what a system's own helpers are marked with
+from podium.kernels.compiled import kernel as kernel  # the decorator of a system's helper functions
 from podium.kernels.compiled import rule
 from podium.kernels.records import add, alike, plus, read, times, write
 
 
 class Comparison(NamedTuple):
-    """What one opponent says about a player; a system may have a longer one of its own."""
+    """The evidence of one opponent about a player. A system may define a longer type."""
 
-    result: float  # 1 won, 0 lost, or between
+    result: float  # from 1 (won) to 0 (lost)
     expected: float
     weight: float  # rating points at stake
 
@@ -62,66 +62,66 @@ class Points(NamedTuple):
 
 
 class Credit(NamedTuple):
-    """What a comparison did to the rating, in points: `contribution` is `weight` times the surprise."""
+    """The effect of a comparison on the rating, in points: `contribution` is `weight` times the surprise."""
 
     weight: float
     contribution: float
 
 
 class NoCauses(NamedTuple):
-    """Nothing but comparisons moved the rating."""
+    """No cause but comparisons."""
 
 
 @rule
 def in_pool(params: Any, pool: Any, occasion: Occasion) -> Any:
-    """What the rules read in a pool in this state (float64 array); the parameters alone by default."""
+    """Return the rules' parameters for a pool in this state (float64 array). By default the parameters alone."""
     return params
 
 
 @rule
 def enter(params: Any, me: Any, entrant: Entrant) -> Any:
-    """What a player brings to an event; the state itself unless a system says otherwise."""
+    """Return a player's state at the start of an event. By default the state itself."""
     return me
 
 
 def entering_state(params: Any, columns: Columns, entrant: int, me: Any) -> Any:
-    """What a player in this state brings as one of the events' entrants."""
+    """Return the entering state of a player who is one of the events' entrants."""
     return enter(params, me, Entrant(*map(float, entrant_at(columns, entrant))))
 
 
 @rule
 def compare(params: Any, a: Any, b: Any, mine: Entry, theirs: Entry, heat: Heat) -> Any:
-    """What `a` and `b` say about each other: a Comparison for each. `a` stands first in the file."""
+    """Compare `a` and `b`, and return a Comparison for each. `a` is first in the file."""
     raise NotImplementedError(f"{type(params).__module__} registers neither compare nor rate_event")
 
 
 @rule
 def evidence(params: Any, comparison: Any) -> Any:
-    """What a comparison adds to its player's totals; by default rating points."""
+    """Return the evidence that a comparison adds to its player's sum. By default rating points."""
     return Points(comparison.weight * (comparison.result - comparison.expected))
 
 
 @rule
 def settle(params: Any, me: Any, totals: Any, entrant: Entrant) -> Any:
-    """A player's new state, from what it brought and the summed evidence."""
+    """Return a player's new state from the entering state and the summed evidence."""
     raise NotImplementedError(f"{type(params).__module__} registers neither settle nor rate_event")
 
 
 @rule
 def credit(params: Any, me: Any, totals: Any, after: Any, comparison: Any) -> Credit:
-    """How a comparison moved the rating."""
+    """Return the points that a comparison gave."""
     return Credit(comparison.weight, comparison.weight * (comparison.result - comparison.expected))
 
 
 @rule
 def causes(params: Any, before: Any, me: Any, totals: Any, after: Any) -> Any:
-    """What moved the rating beside the comparisons, points by name: a NamedTuple."""
+    """Return the points of all other causes by name, as a NamedTuple."""
     return NoCauses()
 
 
 @rule
 def expect(params: Any, a: Any, b: Any) -> float:
-    """The expected score of `a` (an Entering) against `b` before a heat of two."""
+    """Return the expected score of `a` (an entering state) against `b` before a heat of two."""
     mine = finisher(1.0, NEUTRAL_TIME_S, 1.0, WHOLE_GAME_S, WHOLE_GAME_S)
     theirs = finisher(2.0, NEUTRAL_TIME_S, 0.0, WHOLE_GAME_S, WHOLE_GAME_S)
     comparison: Comparison = compare(params, a, b, mine, theirs, Heat(2.0, TIME_TRIAL))[0]
@@ -130,10 +130,10 @@ def expect(params: Any, a: Any, b: Any) -> float:
 
 @rule
 def expect_side(params: Any, entering: Any, sides: Any, a: int, b: int) -> float:
-    """The expected score of side `a` against side `b` of `sides` before a heat of two.
+    """Return the expected score of side `a` against side `b` of `sides` before a heat of two.
 
-    By default the mean of `expect` over all pairs of opponents, which is what a sum over pairs compares. `entering` is
-    a record of what members bring.
+    By default the mean of `expect` over all pairs of opponents, which matches the sum over pairs. `entering` is an
+    example of an entering state.
     """
     expected = 0.0
     for i in range(sides.start[a], sides.start[a + 1]):
@@ -145,31 +145,31 @@ def expect_side(params: Any, entering: Any, sides: Any, a: int, b: int) -> float
 
 @rule
 def compare_sides(params: Any, entering: Any, sides: Any, a: int, b: int) -> Any:
-    """What side `a` and side `b` bring to their duel, of a system that rates a side as one."""
+    """Return the entering states of sides `a` and `b` for their comparison, in systems that rate a side as one unit."""
 
 
 @rule
 def counts(params: Any, entry: Entry, heat: Heat) -> bool:
-    """Whether an entry counts at all; one that does not is left out of its event."""
+    """Return True if an entry counts. Other entries are left out of their event."""
     return True
 
 
 @kernel
 def params_in_pool(params: Any, columns: Columns, settlement: int, pool: Any) -> Any:
-    """What the rules read at a settlement of a pool in this state (float64 array)."""
+    """Return the rules' parameters at a settlement of a pool in this state (float64 array)."""
     return alike(in_pool(params, pool, occasion_at(columns, settlement)), params)
 
 
-NEUTRAL_TIME_S, WHOLE_GAME_S = 120.0, 600.0  # a heat of no particular length, played to its end
+NEUTRAL_TIME_S, WHOLE_GAME_S = 120.0, 600.0  # of a typical heat that is played to its end
 
 
 @rule
 def rate_event(
     params: Any, prototypes: Any, columns: Columns, settlement: int, states: Any, scratch: Any, after: Any, at: int
 ) -> None:
-    """Rate one settlement (an event or a period): read `states`, write rows `at`… of `after`, one an entrant.
+    """Rate one settlement (an event or a rating period): read `states`, and write rows from `at` on of `after`.
 
-    By default: evidence by pairs within each heat, summed, then settled.
+    By default: sum the evidence of all pairs within each heat, then settle.
     """
     if columns.entrants[settlement + 1] - columns.entrants[settlement] == 2 and plain(columns):
         rate_duel(params, prototypes, columns, settlement, states, after, at)
@@ -181,10 +181,10 @@ def rate_event(
 def rate_heats(
     params: Any, prototypes: Any, columns: Columns, settlement: int, states: Any, scratch: Any, after: Any, at: int
 ) -> None:
-    """Everyone enters, each heat is judged from what all brought, everyone settles."""
+    """Enter all players, judge each heat from their entering states, then settle all."""
     first, stop = columns.entrants[settlement], columns.entrants[settlement + 1]
     enter_all(params, prototypes, columns, first, stop, states, scratch)
-    if columns.heats.size == 0:  # apart from the loop, which `heats_of` would do for both: it is quicker so
+    if columns.heats.size == 0:  # separate from the loop, which could handle both, because it is faster
         judge_heat(params, prototypes, columns, settlement, first, stop, first, scratch)
     else:
         for heat in range(columns.heats[settlement], columns.heats[settlement + 1]):
@@ -196,7 +196,7 @@ def rate_heats(
 
 @kernel
 def enter_all(params: Any, prototypes: Any, columns: Any, first: int, stop: int, states: Any, scratch: Any) -> None:
-    """Entrants `first` to `stop` enter from `states`, with no evidence yet."""
+    """Enter entrants `first` to `stop` from `states`, with zero evidence."""
     newcomer, _, zero_evidence = prototypes
     for i in range(first, stop):
         me = read(states, columns.player[i], newcomer)
@@ -208,7 +208,7 @@ def enter_all(params: Any, prototypes: Any, columns: Any, first: int, stop: int,
 def settle_all(
     params: Any, prototypes: Any, columns: Any, first: int, stop: int, scratch: Any, after: Any, at: int
 ) -> None:
-    """Entrants `first` to `stop` settle from what they brought and the evidence: rows `at`… of `after`."""
+    """Settle entrants `first` to `stop` and write their states into rows from `at` on of `after`."""
     _, entering, zero_evidence = prototypes
     for i in range(first, stop):
         me, totals = read(scratch.entering_states, i - first, entering), read(scratch.sums, i - first, zero_evidence)
@@ -219,7 +219,11 @@ def settle_all(
 def judge_heat(
     params: Any, prototypes: Any, columns: Any, heat: int, start: int, stop: int, first: int, scratch: Any
 ) -> None:
-    """Add to `scratch.sums` what a heat says of each entrant: entries `start` to `stop`, entrants from `first`.
+    """Add the evidence of a heat to `scratch.sums`.
+
+    Args:
+        start: First entry of the heat; `stop` is the one after the last.
+        first: First entrant of the settlement.
 
     By default the evidence of every pair.
     """
@@ -243,15 +247,15 @@ def compare_among(
     first: int,
     scratch: Any,
 ) -> None:
-    """Add the evidence of every pair of entries `begin` to `end` of a heat, whose entries stand in `scratch.lines`."""
+    """Add the evidence of all pairs of entries `begin` to `end` of a heat, whose entries are in `scratch.lines`."""
     _, entering, zero_evidence = prototypes
     entering_states, sums, lines = scratch.entering_states, scratch.sums, scratch.lines
     size = float(stop - start)
     course = Heat(size, mode_at(columns, heat))
-    blank = entry_at(columns, start, size)
+    example = entry_at(columns, start, size)
     all_comparable = columns.side.size == 0 and columns.finished.size == 0
     for i in range(begin, end):
-        mine = read(lines, i - start, blank)
+        mine = read(lines, i - start, example)
         me = slot_at(columns, i, first)
         a = read(entering_states, me, entering)
         totals = read(sums, me, zero_evidence)
@@ -259,7 +263,7 @@ def compare_among(
             if all_comparable or comparable(columns, i, j):
                 you = slot_at(columns, j, first)
                 b = read(entering_states, you, entering)
-                for_a, for_b = compare(params, a, b, mine, read(lines, j - start, blank), course)
+                for_a, for_b = compare(params, a, b, mine, read(lines, j - start, example), course)
                 evidence_a, evidence_b = evidence(params, for_a), evidence(params, for_b)
                 if columns.weight.size:
                     weight = columns.weight[heat]
@@ -271,10 +275,10 @@ def compare_among(
 
 @rule
 def rate_two(params: Any, a: Any, b: Any, mine: Entry, theirs: Entry, heat: Heat) -> Any:
-    """The new states of two players who meet alone, to the bits of `rate_event`; `a` stands first in the file.
+    """Return the new states of two players who meet alone, `a` first in the file. The bits equal those of `rate_event`.
 
-    By default a pair's evidence. A system with a `rate_event` of its own may have a `rate_two`, too: runs of duels of
-    a plain table, in which nobody's time played is known, then go by it.
+    By default from the evidence of the pair. A system with its own `rate_event` may also have a `rate_two`. Long runs
+    of duels in a plain table without playing times then use it.
     """
     x, y = enter(params, a, PRESENT), enter(params, b, PRESENT)
     for_x, for_y = compare(params, x, y, mine, theirs, heat)
@@ -283,7 +287,7 @@ def rate_two(params: Any, a: Any, b: Any, mine: Entry, theirs: Entry, heat: Heat
 
 @kernel
 def rate_duel(params: Any, prototypes: Any, columns: Any, settlement: int, states: Any, after: Any, at: int) -> None:
-    """Two entrants of a plain table: the default of `rate_event` without its scratch, to the same bits."""
+    """Rate two entrants of a plain table: the default of `rate_event` without scratch, with the same bits."""
     newcomer, _, _ = prototypes
     i = columns.entrants[settlement]
     a, b = read(states, columns.player[i], newcomer), read(states, columns.player[i + 1], newcomer)
@@ -294,15 +298,16 @@ def rate_duel(params: Any, prototypes: Any, columns: Any, settlement: int, state
 
 
 def overrides(rule: Any, system: Any) -> bool:
-    """Whether a system registers a rule of its own in place of the default."""
+    """Return True if a system registers its own version of a rule."""
     own: bool = rule.dispatch(type(system.params())) is not rule.dispatch(object)
     return own
 
 
 def is_from_author(rule: Any, kind: type[Any], *others: Any) -> bool:
-    """Whether a rule for speed alone is for exactly these parameters, and from whoever wrote the others, or Podium did.
+    """Return True if a rule that only adds speed is meant for exactly these parameters.
 
-    A system derived from one with such a rule, or one of whose rules is replaced, may rate otherwise.
+    Its author must be that of the other rules, or Podium. A system derived from one with such a rule, or with another
+    rule replaced, may rate differently.
     """
     if kind not in rule.registry:
         return False
@@ -311,5 +316,5 @@ def is_from_author(rule: Any, kind: type[Any], *others: Any) -> bool:
 
 
 def is_by_pairs(system: Any) -> bool:
-    """Whether a change is a sum over pairs, each with its credit: also of a system that rates events in its own way."""
+    """Return True if rating changes are sums over pairs with credits, even if the system has its own `rate_event`."""
     return overrides(credit, system) or not overrides(rate_event, system)

@@ -1,13 +1,13 @@
-"""Rules for two alone, of models that are no sum over pairs: `rate_two` in three steps.
+"""Rules for two single players in models that are not sums over pairs: `rate_two` in three steps.
 
-    face_off(params, a, b, place, other_place)     -> Difference   both enter; what the result is a result of
-    judge_result(params, difference)              -> Verdict      what it says: v and w of the papers
+    face_off(params, a, b, place, other_place)     -> Difference   both enter; the difference that the result is about
+    judge_result(params, difference)              -> Verdict      v and w of the papers
     update_two(params, a, b, difference, verdict) -> (State of a, State of b)
 
-`Difference` and `Verdict` are NamedTuples of floats, named by the system as its `duel_types`. The first and the last
-step do without branches and calls of the C library, so that a processor takes several duels at once; `judge_result`
-may have them. They drop what has no effect on any bit where nobody has a team, a part of a game or a weight: a root
-of a square, a number over itself, a second sweep that repeats the first.
+`Difference` and `Verdict` are NamedTuples of floats, which the system names as its `duel_types`. The first and the last
+step have no branches and do not call the C library, so that a processor handles several duels at once. `judge_result`
+may have both. The steps omit operations that cannot change a bit without teams, parts of a game and weights: the root
+of a square, a number divided by itself, a second sweep equal to the first.
 """
 
 from typing import Any
@@ -18,7 +18,7 @@ from podium.kernels.compiled import rule
 
 @rule
 def face_off(params: Any, a: Any, b: Any, place: float, other_place: float) -> Any:
-    """What the result of two is about, from what both bring; the lower place is better, equal ones are a tie."""
+    """Return the difference that the result is about. The lower place is better, and equal places are a tie."""
     raise NotImplementedError(f"{type(params).__module__} registers no face_off")
 
 
@@ -29,7 +29,7 @@ def judge_result(params: Any, difference: Any) -> Any:
 
 @rule
 def update_two(params: Any, a: Any, b: Any, difference: Any, verdict: Any) -> Any:
-    """The new states of both."""
+    """Return the new states of both players."""
     raise NotImplementedError(f"{type(params).__module__} registers no update_two")
 
 

@@ -1,8 +1,8 @@
-"""The one place with numba's options, and where its machine code is kept.
+"""Compile kernels: the only place with numba's options, and with the folder of its machine code.
 
-numba's own cache watches only the file that holds the compiled function, so an edited rule in another
-file would go on running as old machine code. The cache folder is therefore named after a digest of
-every source file of the package, since a kernel may take a constant from any, and of who compiles.
+numba's own cache watches only the file of the compiled function. After an edit of a rule in another file it would keep
+running old machine code. So the name of the cache folder is a digest of every source file of the package, since a
+kernel may use a constant from any of them, and of the compiler.
 """
 
 import functools
@@ -38,10 +38,10 @@ if TYPE_CHECKING:
 
 
 class KernelCompiler(CompilerBase):  # type: ignore[misc]
-    """Compiles what Python calls, and what that calls meanwhile."""
+    """The compiler of functions that Python calls."""
 
     def compile_extra(self, function: Any) -> Any:
-        """The compiled function; compiling makes few cycles, and the collector would walk all of numba."""
+        """Compile with the collector paused: compiling makes few cycles, and a collection walks all of numba."""
         with paused_collection():
             return super().compile_extra(function)
 
@@ -50,15 +50,15 @@ class KernelCompiler(CompilerBase):  # type: ignore[misc]
 
 
 class KernelCache(FunctionCache):  # type: ignore[misc]
-    """Machine code on disk; to load it takes none of numba's registries, which a compilation loads by itself.
+    """Machine code on disk that is loaded without numba's registries.
 
-    They hold all that numba knows how to type and to lower, and take longer to load than all kernels of a replay. Each
-    set of types has an index of its own: numba's of a whole function names the types of every system that was ever
-    compiled, and so imports them all.
+    The registries hold all that numba can type and lower. Loading them takes longer than loading all kernels of a
+    replay. Each set of types has its own index, because numba's index of a function names the types of every system
+    ever compiled and would import them all.
     """
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """The machine code for arguments of these types; None where there is none, or its file is damaged."""
+        """Return the machine code for arguments of these types, or None if it is missing or damaged."""
         with self._guard_against_spurious_io_errors():
             files = self._files_of(sig)
             try:
@@ -66,9 +66,9 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
                 return None if data is None else self._impl.rebuild(target_context, data)
             except OSError:
                 raise
-            except Exception:  # noqa: BLE001  (what is no pickle raises nearly anything)
+            except Exception:  # noqa: BLE001  (a damaged pickle can raise nearly anything)
                 files.flush()  # an empty index, without which nothing could be stored again
-        return None  # of a folder that cannot be read
+        return None  # the folder cannot be read
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Store the machine code for arguments of these types."""
@@ -78,7 +78,7 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
                 self._files_of(sig).save(self._index_key(sig, data.codegen), self._impl.reduce(data))
 
     def _files_of(self, sig: Any) -> IndexDataCacheFile:
-        """The index and the machine code for these types; others of the same digest would only share its index."""
+        """Return the files of these types' index and machine code. Types with the same digest only share the index."""
         digest = hashlib.blake2b(str(sig).encode(), digest_size=8).hexdigest()
         return IndexDataCacheFile(
             self._cache_path, f"{self._impl.filename_base}-{digest}", self._impl.locator.get_source_stamp()
@@ -86,7 +86,7 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
 
 
 class HelperLibrary(JITCodeLibrary):  # type: ignore[misc]
-    """Code that is linked into its callers: neither optimised as a whole nor made machine code of."""
+    """Code that is linked into its callers, without optimising it or generating machine code for it."""
 
     def _optimize_final_module(self) -> None:
         pass
@@ -98,12 +98,12 @@ class HelperLibrary(JITCodeLibrary):  # type: ignore[misc]
 
 @register_pass(mutates_CFG=True, analysis_only=False)
 class HelperLowering(NativeLowering):  # type: ignore[misc]
-    """numba's step to LLVM's language, into such a library."""
+    """numba's lowering to LLVM code, into such a library."""
 
     _name = "helper_lowering"
 
     def run_pass(self, state: Any) -> bool:
-        """Lower a helper, and give it the name by which its callers find it: a function without code."""
+        """Lower a helper, and register a function without code under the name by which its callers find it."""
         state.library = HelperLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
         state.flags.no_compile = True
         super().run_pass(state)
@@ -117,27 +117,27 @@ class HelperLowering(NativeLowering):  # type: ignore[misc]
 
 
 class HelperCompiler(CompilerBase):  # type: ignore[misc]
-    """Compiles what only kernels and helpers call."""
+    """The compiler of functions that only kernels and helpers call."""
 
     def define_pipelines(self) -> list[Any]:
-        """The passes of numba, but a helper's way to lower."""
+        """Return numba's passes, with the lowering of helpers."""
         passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
-        passes.passes = [(HelperLowering if each is NativeLowering else each, why) for each, why in passes.passes]
+        passes.passes = [(HelperLowering if step is NativeLowering else step, why) for step, why in passes.passes]
         passes.finalize()
         return [passes]
 
 
 def in_kernels(kinds: Callable[..., Any], *functions: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Say what builds the code of Python functions in kernels, as numba's `intrinsic` does.
+    """Register the code that replaces Python functions in kernels, like numba's `intrinsic`.
 
-    An `overload` that calls an intrinsic is a function more to compile, for each set of types.
+    An `overload` that calls an intrinsic would be one more function to compile for each set of types.
 
     Args:
-        kinds: the signature, of numba's context and the types of the arguments; None where it does not serve them.
+        kinds: Returns the signature from numba's context and the types of the arguments, or None if it does not apply.
     """
 
     def attach(generate: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(kinds)  # numba reads the names of the arguments
+        @functools.wraps(kinds)  # numba reads the argument names
         def definition(*given: Any) -> Any:
             signature = kinds(*given)
             return None if signature is None else (signature, generate)
@@ -152,31 +152,31 @@ def in_kernels(kinds: Callable[..., Any], *functions: Any) -> Callable[[Callable
 
 
 HOME = Path(__file__).parents[1]  # the package
-# Rooms that nothing compiled imports.
+# Packages that no kernel imports.
 WITHOUT_KERNELS = ("cli", "reporting", "pages", "service", "store", "pool", "log", "client", "large", "importers")
-# Of machine code that checks every index (NUMBA_BOUNDSCHECK=1), which numba would not keep apart.
+# Suffix for machine code that checks every index (NUMBA_BOUNDSCHECK=1), which numba would not keep separate.
 BOUNDS_CHECKED_SUFFIX = "-checked"
 CACHE_VARIABLE = "PODIUM_CACHE_DIR"
-# Without numba's runtime no kernel can allocate, and none counts references to its arrays: counting every
-# column for every pair made a replay a hundred times slower. Nothing calls a kernel from C, nor a helper from Python:
-# leaving out the functions that would let them be called takes a tenth off the time to compile.
+# Without numba's runtime kernels cannot allocate memory and do not count references to their arrays. Counting them for
+# every pair made a replay a hundred times slower. Nobody calls a kernel from C or a helper from Python, so their
+# wrappers are left out, which saves a tenth of the compile time.
 OPTIONS: dict[str, Any] = {"_nrt": False, "forceinline": True, "no_cfunc_wrapper": True}
-IN_KERNELS = OPTIONS | {"no_cpython_wrapper": True, "pipeline_class": HelperCompiler}  # of what kernels call
+IN_KERNELS = OPTIONS | {"no_cpython_wrapper": True, "pipeline_class": HelperCompiler}  # for functions that kernels call
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _Value = TypeVar("_Value")
 
 
 def kernel(function: _Function) -> _Function:
-    """Mark a helper of a rule: plain Python to Python, compiled to the compiled."""
+    """Mark a helper of a rule. It is plain Python for Python, and compiled for kernels."""
     registered: _Function = register_jitable(**IN_KERNELS)(function)
     return registered
 
 
-RULES: dict[Any, Callable[..., Any]] = {}  # what each does by default
+RULES: dict[Any, Callable[..., Any]] = {}  # default of each rule
 
 
 def rule(default: Callable[..., _Value]) -> "_SingleDispatchCallable[_Value]":
-    """Mark what one function or another does by the type of the first argument, a NamedTuple: alike in kernels."""
+    """Mark a rule: a function chosen by the type of its first argument, a NamedTuple, in Python and in kernels."""
     chosen = functools.singledispatch(default)
     RULES[chosen] = default
 
@@ -188,14 +188,14 @@ def rule(default: Callable[..., _Value]) -> "_SingleDispatchCallable[_Value]":
     return chosen
 
 
-_versions: dict[type[Any], dict[tuple[Any, ...], type[Any]]] = {}  # by parameters' type, and by its own rules
-SHIPPED: set[type[Any]] = set()  # versions of which Podium itself registered every rule
+_versions: dict[type[Any], dict[tuple[Any, ...], type[Any]]] = {}  # by type of the parameters and its rules
+SHIPPED: set[type[Any]] = set()  # versions whose rules are all Podium's own
 
 
 def version_of(kind: type[Any]) -> type[Any]:
-    """The type of parameters that kernels are compiled for: another one for each set of rules that `kind` had.
+    """Return the type of parameters for which kernels are compiled: a new one for each set of rules of `kind`.
 
-    numba compiles once for a type, and would go on with the rules of that time.
+    numba compiles once per type, and would keep using the rules of that time.
     """
     functions = tuple([own for rule, default in RULES.items() if (own := rule.dispatch(kind)) is not default])
     versions = _versions.setdefault(kind, {})
@@ -211,35 +211,34 @@ def version_of(kind: type[Any]) -> type[Any]:
 
 
 def qualify(kind: type[Any]) -> None:
-    """Give a type of numbers its module's name too.
+    """Add the module's name to the name of a type.
 
-    numba names machine code after the names of its arguments' types, and takes types of one name for one: two systems
-    loaded from the cache would run each other's code where both call them `Params`, and a stranger's `State` would be
-    written into the cache of Podium's own, which no process without that stranger could read.
+    numba names machine code by the names of its argument types and treats types with one name as one. Two systems
+    loaded from the cache would run each other's code if both call their parameters `Params`. A third-party `State`
+    would be written into the cache of Podium's own, which other processes could then not read.
     """
     if "." not in kind.__name__:
         kind.__name__ = f"{kind.__module__}.{kind.__qualname__}"
 
 
 def digest(folder: Path = HOME) -> str:
-    """Sixteen hex digits that change with any source file that a kernel can be made from, and with what compiles them.
+    """Return 16 hex digits that change with any source file of a kernel and with the compiler.
 
-    Rooms import only rooms below them, so what stands above all kernels reaches none.
-
-    numba's own cache tells processors apart, and the versions of numba and Python.
+    Packages import only packages below them, so those above all kernels are left out. numba's own cache distinguishes
+    processors and the versions of numba and Python.
     """
     versions = platform.python_version(), numba.__version__, llvmlite.__version__, np.__version__
     hashed = hashlib.blake2b(" ".join(versions).encode(), digest_size=8)
     for name, path in sorted(source_files(str(folder))):
         with open(path, "rb") as file:  # noqa: PTH123  (a hundred of them, at each start)
             source = file.read()
-        # Lengths part the names and the texts: no two sets of files are one string.
+        # With the lengths, no two sets of files give the same string.
         hashed.update(f"\n{name} {len(source)}\n".encode() + source)
     return hashed.hexdigest()
 
 
 def source_files(folder: str, within: str = "") -> Iterator[tuple[str, str]]:
-    """The source files that a kernel can be made from: the name within the folder, and the path."""
+    """Yield the source files that a kernel can depend on, as name within the folder and path."""
     with os.scandir(folder) as entries:
         for entry in entries:
             name = within + entry.name
@@ -251,10 +250,10 @@ def source_files(folder: str, within: str = "") -> Iterator[tuple[str, str]]:
 
 @functools.cache
 def cache_folder() -> str:
-    """The folder for machine code made from the sources as they are now.
+    """Return the folder for machine code made from the current sources.
 
-    `PODIUM_CACHE_DIR` overrides the user's cache folder; where neither can be written, a temporary
-    folder serves this process alone.
+    `PODIUM_CACHE_DIR` overrides the user's cache folder. If neither can be written, a temporary folder serves this
+    process.
     """
     root = os.environ.get(CACHE_VARIABLE) or platformdirs.user_cache_dir("podium")
     folder = Path(root) / (digest() + BOUNDS_CHECKED_SUFFIX if numba.config.BOUNDSCHECK else digest())
@@ -266,15 +265,15 @@ def cache_folder() -> str:
 
 
 def load_without_blas() -> None:
-    """Load numba's array module as if SciPy's BLAS were missing: a command's kernels need none, and it takes 0.3 s.
+    """Load numba's array module as if SciPy's BLAS were missing. Kernels do not need it, and loading it takes 0.3 s.
 
-    For a process of Podium's own: other users of numba in the process could not call `np.dot` in kernels.
+    Only for Podium's own processes: other users of numba could not call `np.dot` in kernels.
     """
     blas = "scipy.linalg"
     if blas in sys.modules:
         return
     modules: dict[str, Any] = sys.modules
-    modules[blas] = None  # how Python marks a module that cannot be imported
+    modules[blas] = None  # Python's mark for a module that cannot be imported
     try:
         importlib.import_module("numba.np.arraymath")
     finally:
@@ -282,43 +281,43 @@ def load_without_blas() -> None:
 
 
 class FirstCompilation(event.Listener):  # type: ignore[misc]
-    """Calls a function when the process begins to compile for the first time."""
+    """Call a function when the process compiles for the first time."""
 
     def __init__(self, announce: Callable[[bool], None]) -> None:
         self.announce: Callable[[bool], None] | None = announce
 
     def on_start(self, event: Any) -> None:
-        """A kernel is compiled, since no machine code of it was found on disk."""
+        """Handle the start of a compilation, which means that its machine code was not on disk."""
         announce, self.announce = self.announce, None
         if announce is not None:
             announce(event.data["dispatcher"].stats.cache_path is not None)
 
     def on_end(self, event: Any) -> None:
-        """A kernel is compiled."""
+        """Handle the end of a compilation."""
 
 
 def compile_without_blas() -> None:
-    """Load what the first compilation needs without SciPy's BLAS; machine code from the disk needs nothing of it."""
+    """Load the modules for the first compilation without SciPy's BLAS. Machine code from disk does not need them."""
     event.register("numba:compile", FirstCompilation(lambda _: load_without_blas()))
 
 
 def announce_compiling(announce: Callable[[bool], None]) -> None:
-    """Call a function once, before the first kernel is compiled, with whether later processes find its machine code."""
+    """Call a function once before the first compilation, with True if the machine code will be kept on disk."""
     event.register("numba:compile", FirstCompilation(announce))
 
 
 def compile_twice(function: Callable[..., Any]) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """The kernel whose machine code is kept on disk, keyed by Podium's sources, and that for a stranger's rules."""
+    """Return two kernels: one with machine code on disk, keyed by Podium's sources, and one for third-party rules."""
     return compile_kernel(function), compile_kernel(function, cached=False)
 
 
 def compile_kernel(function: Callable[..., Any], *, cached: bool = True) -> Callable[..., Any]:
     """Compile a module-level function on its first call, without the GIL and without `fastmath`.
 
-    Division follows IEEE 754 (`error_model="numpy"`): the rules never divide by zero, and the check
-    would keep loops from being vectorised.
+    Division follows IEEE 754 (`error_model="numpy"`). Rules never divide by zero, and the check would prevent
+    vectorisation.
     """
-    before = numba.config.CACHE_DIR  # another library's cache is not ours to move
+    before = numba.config.CACHE_DIR  # other libraries keep their cache
     numba.config.CACHE_DIR = cache_folder() if cached else before
     try:
         compiled: Callable[..., Any] = numba.njit(

@@ -1,6 +1,6 @@
-"""Sums of decimal numbers that depend neither on the order of their parts nor on binary rounding.
+"""Sums of decimal numbers that depend neither on the order of the terms nor on binary rounding.
 
-0.1 + 0.2 + 0.3 and 0.3 + 0.2 + 0.1 differ in binary, and so do 0.1 + 0.1 + 0.1 and 0.3: results that tie on paper
+In binary, 0.1 + 0.2 + 0.3 and 0.3 + 0.2 + 0.1 differ, like 0.1 + 0.1 + 0.1 and 0.3. Results that are ties on paper
 would have a winner.
 """
 
@@ -12,14 +12,14 @@ import numpy.typing as npt
 
 from podium.kernels.compiled import compile_kernel, kernel
 
-# Between them powers of ten are exact and a unit of the last of fifteen digits is above rounding.
+# Between these bounds powers of ten are exact, and one unit of the fifteenth digit exceeds rounding errors.
 LEAST_ROUNDED, MOST_ROUNDED = 1e-7, 1e15
-FIFTEEN_DIGITS = 1e14  # the least number with so many
+FIFTEEN_DIGITS = 1e14  # the smallest number with 15 digits before the point
 
 
 @kernel
 def nearest_decimal(number: float) -> float:
-    """The number rounded to 15 significant digits, which every decimal of so many keeps; a whole number as it is."""
+    """Return the number rounded to 15 significant digits, which keeps decimals of that length. Integers stay."""
     size = abs(number)
     if size < LEAST_ROUNDED or size >= MOST_ROUNDED or number == math.floor(number):
         return number
@@ -31,10 +31,10 @@ def nearest_decimal(number: float) -> float:
 
 @kernel
 def decimal_sum(values: Any, count: int) -> float:
-    """The sum of the first `count` values, which are sorted in place, as the decimal that it stands for.
+    """Return the sum of the first `count` values as the decimal it stands for. Sorts the values in place.
 
-    Sorted parts and Neumaier's compensation (1974) lose less than a unit of the last binary place, and the order in
-    which the parts came is gone.
+    Sorting and Neumaier's compensation (1974) lose less than one unit of the last binary place, and make the sum
+    independent of the order.
     """
     for k in range(1, count):
         value = values[k]
@@ -61,13 +61,14 @@ _compiled_add_each = compile_kernel(_add_each)
 
 
 def decimal_sums(values: npt.NDArray[np.float64], sizes: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-    """The sum of each run of values; see `decimal_sum`.
+    """Return the sum of each run of values, by `decimal_sum`.
 
     Args:
-        values: (parts) float64, finite; not changed.
+        values: (terms) float64, finite. Not changed.
+        sizes: (runs) number of terms of each run.
 
     Returns:
-        (runs) float64; 0 where a run has no part.
+        (runs) float64; 0 for an empty run.
     """
     sums = np.empty(sizes.size)
     offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)])

@@ -1,6 +1,6 @@
-"""e^x, and what is made of it: the same bits in Python, in kernels, in several lanes at once, and on every machine.
+"""e^x and functions based on it, with the same bits in Python, in kernels, in lanes, and on every machine.
 
-The C library's functions differ between machines, cannot be inlined, and serve one number at a time.
+The C library's functions differ between machines, cannot be inlined, and handle one number at a time.
 """
 
 import math
@@ -16,18 +16,18 @@ from numba import types
 from podium.kernels.compiled import in_kernels, kernel
 
 ALL_BITS = (1 << 64) - 1
-LARGEST = 708.0  # beyond it e^x, or e^-x, is no normal number
-FRACTION_BITS = 52  # of a number; its biased exponent stands above them
-STEPS, STEP_BITS = 128, 7  # a power of two is taken apart in so many steps
+LARGEST = 708.0  # above this, e^x or e^-x is not a normal number
+FRACTION_BITS = 52  # fraction bits of a double, below the biased exponent
+STEPS, STEP_BITS = 128, 7  # steps per power of two
 PER_STEP = 184.6649652337873  # STEPS / ln 2
 STEP_HIGH, STEP_LOW = 0.0054152123475432745, 5.812982117197185e-13  # ln 2 / STEPS; k * high is exact
-ROUND = 6755399441055744.0  # 1.5 * 2^52: adding it rounds to a whole number, which its low bits then are
+ROUND = 6755399441055744.0  # 1.5 * 2^52: adding it rounds to an integer, which is then in the low bits
 BIAS = 1023 << STEP_BITS
-FLAT = 22.0  # beyond it the hyperbolic tangent is 1 in all digits
+FLAT = 22.0  # above this, tanh is 1 in all digits
 
 
 def _powers() -> tuple[Any, Any]:
-    """2^(j / STEPS) rounded to the nearest, and what that leaves: square roots and products of whole numbers."""
+    """Return 2^(j / STEPS), rounded to nearest, and the rounding errors, from integer square roots and products."""
     one = 1 << 200
     root = 2 * one
     for _ in range(STEP_BITS):
@@ -48,7 +48,7 @@ def as_bits(x: float) -> int:
 
 
 def from_bits(bits: int) -> float:
-    """The number that has these bits, the lowest 64."""
+    """Return the number with these bits, of which only the lowest 64 count."""
     return float(struct.unpack("<d", struct.pack("<Q", bits & ALL_BITS))[0])
 
 
@@ -63,11 +63,10 @@ def _(context: Any, builder: Any, signature: Any, args: Any) -> Any:
 
 
 @kernel
-def take_apart(x: float) -> tuple[int, int, float]:
-    """The parts of e^x for x within `LARGEST` of 0: which step, the bits of the power of two, and e^r - 1.
+def split_exponential(x: float) -> tuple[int, int, float]:
+    """Split e^x, for |x| <= `LARGEST`, into a step, the bits of a power of two, and e^r - 1.
 
-    x = k ln 2 / 128 + r: a power of two, a step of the table, and Taylor's series of e^r to the fifth power, whose
-    rest is below 1e-18.
+    x = k ln 2 / 128 + r. The series of e^r ends at the fifth power, with an error below 1e-18.
     """
     shifted = x * PER_STEP + ROUND
     bits = as_bits(shifted)
@@ -76,7 +75,7 @@ def take_apart(x: float) -> tuple[int, int, float]:
 
 @kernel
 def series_of(x: Any, k: Any) -> Any:
-    """e^r - 1, of one number or of four at once."""
+    """Return e^r - 1 for one number or for four at once."""
     r = (x - k * STEP_HIGH) - k * STEP_LOW
     s = r * r
     return r + s * ((0.5 + r * (1.0 / 6.0)) + s * (1.0 / 24.0 + r * (1.0 / 120.0)))
@@ -84,8 +83,8 @@ def series_of(x: Any, k: Any) -> Any:
 
 @kernel
 def exp(x: float) -> float:
-    """e^x within a unit in the last place; x is cut to within 708 of 0."""
-    step, scale_bits, series = take_apart(min(max(x, -LARGEST), LARGEST))
+    """Return e^x within one unit in the last place. x is limited to [-708, 708]."""
+    step, scale_bits, series = split_exponential(min(max(x, -LARGEST), LARGEST))
     near = POWERS[step] * from_bits(scale_bits)
     power: float = near + near * series
     return power
@@ -93,8 +92,8 @@ def exp(x: float) -> float:
 
 @kernel
 def expm1(x: float) -> float:
-    """e^x - 1 within three units in the last place, near 0 too; x is cut to within 708 of 0."""
-    step, scale_bits, series = take_apart(min(max(x, -LARGEST), LARGEST))
+    """Return e^x - 1 within three units in the last place, also near 0. x is limited to [-708, 708]."""
+    step, scale_bits, series = split_exponential(min(max(x, -LARGEST), LARGEST))
     scale = from_bits(scale_bits)
     power: float = (POWERS[step] * scale - 1.0) + (POWERS[step] * series + POWERS_REST[step]) * scale
     return power
@@ -102,6 +101,6 @@ def expm1(x: float) -> float:
 
 @kernel
 def tanh(x: float) -> float:
-    """The hyperbolic tangent, within four units in the last place."""
+    """Return the hyperbolic tangent within four units in the last place."""
     power = expm1(2.0 * min(abs(x), FLAT))
     return math.copysign(power / (power + 2.0), x)

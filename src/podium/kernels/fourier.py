@@ -1,8 +1,7 @@
-"""Fourier transforms of eight complex sequences side by side, with the same bits in Python and on every machine.
+"""Fourier transforms of eight complex sequences at once, with the same bits in Python and on every machine.
 
-A table of them is (rows, 16) float64: a row of eight real and eight imaginary parts for each element. A transform
-leaves its rows in an order of its own, which the inverse undoes: enough for convolutions, whose spectra are multiplied
-row by row.
+A table of sequences is (rows, 16) float64: eight real and eight imaginary parts per element. A transform permutes the
+rows, and the inverse undoes it. That suffices for convolutions, which multiply spectra row by row.
 """
 
 import math
@@ -18,17 +17,17 @@ from podium.kernels.compiled import in_kernels, kernel
 
 SIDE_BY_SIDE = 8
 COLUMNS = 2 * SIDE_BY_SIDE
-BLOCK = 256  # rows that stay in a processor's first cache while they are transformed: 32 KB
+BLOCK = 256  # rows that fit into a processor's first cache: 32 KB
 QUARTERS = 4
-ONE = 1 << 200  # whole numbers stand for so many parts of 1
+ONE = 1 << 200  # fixed-point representation of 1
 
 
 def roots_of_unity(size: int) -> Any:
-    """Cos and sin of 2 pi j / size for j below `size`, a power of two: (size, 2) float64.
+    """Return cos and sin of 2 pi j / size for j below `size`, a power of two, (size, 2) float64.
 
-    Those of powers of two are rounded to the nearest; the others are products of them, a few in the last digits.
+    If j is a power of two they are rounded to nearest. The others are products of those, off by a few last digits.
     """
-    cosine, halves = -ONE, []  # of pi, pi / 2, pi / 4, ...
+    cosine, halves = -ONE, []  # of the angles pi, pi / 2, pi / 4, ...
     angle = 2
     while angle <= size:
         sine = isqrt(max(ONE * ONE - cosine * cosine, 0))
@@ -46,7 +45,7 @@ def roots_of_unity(size: int) -> Any:
 
 
 def split_four(table: Any, row: int, step: int, roots: Any, at: int) -> None:
-    """The butterfly of four rows `step` apart, turned back by roots `at`, twice and three times it."""
+    """Apply the butterfly of four rows `step` apart, rotated back by roots `at`, twice and three times it."""
     half = SIDE_BY_SIDE
     for lane in range(half):
         (ar, ai), (br, bi), (cr, ci), (dr, di) = (
@@ -61,49 +60,49 @@ def split_four(table: Any, row: int, step: int, roots: Any, at: int) -> None:
             (less[0][0] - less[1][1], less[0][1] + less[1][0]),
         ]
         for k, (x, y) in enumerate(new):
-            c, s = (float(each) for each in roots[k * at])
+            c, s = (float(part) for part in roots[k * at])
             turned = (x, y) if k == 0 else (x * c + y * s, y * c - x * s)
             table[row + k * step, lane], table[row + k * step, half + lane] = turned
 
 
 def join_four(table: Any, row: int, step: int, roots: Any, at: int) -> None:
-    """What undoes `split_four`, but for a factor of 4."""
+    """Invert `split_four`, up to a factor of 4."""
     half = SIDE_BY_SIDE
     for lane in range(half):
         z = [(float(table[row + k * step, lane]), float(table[row + k * step, half + lane])) for k in range(QUARTERS)]
         for k in range(1, QUARTERS):
-            (x, y), (c, s) = z[k], (float(each) for each in roots[k * at])
+            (x, y), (c, s) = z[k], (float(part) for part in roots[k * at])
             z[k] = (x * c - y * s, y * c + x * s)
         sums, less = (z[0][0] + z[2][0], z[0][1] + z[2][1]), (z[0][0] - z[2][0], z[0][1] - z[2][1])
         d, v = (z[1][0] + z[3][0], z[1][1] + z[3][1]), (z[3][0] - z[1][0], z[3][1] - z[1][1])
         new = [(sums[0] + d[0], sums[1] + d[1]), (less[0] + v[1], less[1] - v[0]), (sums[0] - d[0], sums[1] - d[1])]
         new.append((less[0] - v[1], less[1] + v[0]))
-        for k, each in enumerate(new):
-            table[row + k * step, lane], table[row + k * step, half + lane] = each
+        for k, value in enumerate(new):
+            table[row + k * step, lane], table[row + k * step, half + lane] = value
 
 
 class Row:
-    """A row in kernels: both halves as vectors."""
+    """A row in kernels, as two vectors."""
 
     def __init__(self, builder: Any, table: Any, row: Any) -> None:
         vector = ir.VectorType(ir.DoubleType(), SIDE_BY_SIDE)
         first = builder.gep(table.data, [builder.mul(row, ir.IntType(64)(COLUMNS))])
         second = builder.gep(first, [ir.IntType(64)(SIDE_BY_SIDE)])
         self.builder = builder
-        self.cells = [builder.bitcast(each, vector.as_pointer()) for each in (first, second)]
+        self.cells = [builder.bitcast(half, vector.as_pointer()) for half in (first, second)]
 
     def load(self) -> tuple[Any, ...]:
-        """The numbers of both halves."""
+        """Return the numbers of both halves."""
         return tuple(self.builder.load(cell, align=8) for cell in self.cells)
 
     def store(self, values: tuple[Any, ...]) -> None:
-        """Put numbers into both halves."""
+        """Store numbers into both halves."""
         for cell, value in zip(self.cells, values, strict=True):
             self.builder.store(value, cell, align=8)
 
 
 def _broadcast(builder: Any, number: Any) -> Any:
-    """A number in every lane."""
+    """Return a vector with the number in every lane."""
     vector = ir.VectorType(ir.DoubleType(), SIDE_BY_SIDE)
     one = builder.insert_element(ir.Constant(vector, ir.Undefined), number, ir.IntType(32)(0))
     lanes = ir.Constant(ir.VectorType(ir.IntType(32), SIDE_BY_SIDE), [0] * SIDE_BY_SIDE)
@@ -111,7 +110,7 @@ def _broadcast(builder: Any, number: Any) -> Any:
 
 
 def _four_rows(context: Any, builder: Any, signature: Any, args: Any) -> tuple[list[Row], list[tuple[Any, Any]]]:
-    """The rows of a butterfly, and the roots by which the last three turn."""
+    """Return the rows of a butterfly, and the roots that rotate the last three."""
     table = context.make_array(signature.args[0])(context, builder, args[0])
     roots = context.make_array(signature.args[3])(context, builder, args[3])
     integer = ir.IntType(64)
@@ -130,13 +129,13 @@ def _four_rows(context: Any, builder: Any, signature: Any, args: Any) -> tuple[l
 def _(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     rows, turns = _four_rows(context, builder, signature, args)
     plus, minus, times = builder.fadd, builder.fsub, builder.fmul
-    (ar, ai), (br, bi), (cr, ci), (dr, di) = (each.load() for each in rows)
+    (ar, ai), (br, bi), (cr, ci), (dr, di) = (row.load() for row in rows)
     sr, si, tr, ti = plus(ar, cr), plus(ai, ci), plus(br, dr), plus(bi, di)
     lr, li, ur, ui = minus(ar, cr), minus(ai, ci), minus(br, dr), minus(bi, di)
     rows[0].store((plus(sr, tr), plus(si, ti)))
     new = (plus(lr, ui), minus(li, ur)), (minus(sr, tr), minus(si, ti)), (minus(lr, ui), plus(li, ur))
-    for each, (x, y), (c, s) in zip(rows[1:], new, turns, strict=True):
-        each.store((plus(times(x, c), times(y, s)), minus(times(y, c), times(x, s))))
+    for row, (x, y), (c, s) in zip(rows[1:], new, turns, strict=True):
+        row.store((plus(times(x, c), times(y, s)), minus(times(y, c), times(x, s))))
     return context.get_dummy_value()
 
 
@@ -146,7 +145,7 @@ def _(context: Any, builder: Any, signature: Any, args: Any) -> Any:
 def _(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     rows, turns = _four_rows(context, builder, signature, args)
     plus, minus, times = builder.fadd, builder.fsub, builder.fmul
-    loaded = [each.load() for each in rows]
+    loaded = [row.load() for row in rows]
     zr, zi = loaded[0]
     (yr, yi), (xr, xi), (wr, wi) = (
         (minus(times(x, c), times(y, s)), plus(times(y, c), times(x, s)))
@@ -163,7 +162,7 @@ def _(context: Any, builder: Any, signature: Any, args: Any) -> Any:
 
 @kernel
 def split_two(table: Any, row: int) -> None:
-    """The sum of two rows next to each other, and their difference; what undoes it, too, but for a factor of 2."""
+    """Replace two adjacent rows by their sum and difference. It is its own inverse, up to a factor of 2."""
     for column in range(COLUMNS):
         a, b = table[row, column], table[row + 1, column]
         table[row, column], table[row + 1, column] = a + b, a - b
@@ -190,7 +189,7 @@ def transform(table: Any, size: int, roots: Any) -> None:
 
 @kernel
 def transform_back(table: Any, size: int, roots: Any) -> None:
-    """Undo `transform`, but for a factor of `size`."""
+    """Invert `transform`, up to a factor of `size`."""
     length = size
     while length > BLOCK:
         length //= QUARTERS
@@ -215,7 +214,7 @@ def transform_back(table: Any, size: int, roots: Any) -> None:
 
 @kernel
 def split(table: Any, begin: int, length: int, roots: Any) -> None:
-    """Turn one transform of `length` rows into four of a quarter."""
+    """Split a transform of `length` rows into four of a quarter."""
     step, turn = length // QUARTERS, roots.shape[0] // length
     for k in range(step):
         split_four(table, begin + k, step, roots, k * turn)
@@ -223,12 +222,12 @@ def split(table: Any, begin: int, length: int, roots: Any) -> None:
 
 @kernel
 def join(table: Any, begin: int, length: int, roots: Any) -> None:
-    """Undo `split`."""
+    """Invert `split`."""
     step, turn = length // QUARTERS, roots.shape[0] // length
     for k in range(step):
         join_four(table, begin + k, step, roots, k * turn)
 
 
 def size_for(elements: int) -> int:
-    """The least power of two that is no less."""
+    """Return the smallest power of two that is at least `elements`."""
     return 1 << max(math.ceil(math.log2(max(elements, 1))), 0)

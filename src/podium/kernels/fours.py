@@ -1,6 +1,7 @@
-"""Four numbers that a processor takes at once, in Python and in kernels: the same bits as one by one.
+"""Vectors of four numbers, in Python and in kernels, with the same bits as one by one.
 
-LLVM is not left to find them: it does so only in loops over what it knows to lie apart, and takes long to look.
+LLVM is not left to find such vectors. It finds them only in loops over memory that it knows not to overlap, and the
+search takes long.
 """
 
 import operator
@@ -32,17 +33,17 @@ FOUR = 4
 
 
 class Four(tuple[float, float, float, float]):
-    """Four numbers; what is done to them is done to each, and a number with them serves all."""
+    """Four numbers. Operators act on each, and a single number is used for all four."""
 
     __slots__ = ()
-    __array_ufunc__ = None  # numbers of NumPy leave operators to fours
+    __array_ufunc__ = None  # so that NumPy numbers use these operators
 
     def __new__(cls, numbers: Iterable[float]) -> Self:
         return super().__new__(cls, tuple(map(float, numbers)))
 
 
 def _operator(act: Callable[[Any, Any], Any], instruction: str, name: str) -> None:
-    """Give fours an operator, in Python and in kernels."""
+    """Define an operator of fours, in Python and in kernels."""
 
     def numbers(value: Any) -> Any:
         return value if isinstance(value, Four) else (value,) * FOUR
@@ -66,7 +67,7 @@ def _operator(act: Callable[[Any, Any], Any], instruction: str, name: str) -> No
 
 
 class FourType(types.Type):  # type: ignore[misc]
-    """The type of fours in kernels."""
+    """The numba type of fours."""
 
 
 FOURS = FourType("Four")
@@ -76,7 +77,7 @@ WHOLE = ir.VectorType(ir.IntType(64), FOUR)
 
 @register_default(FourType)
 class FourModel(PrimitiveModel):  # type: ignore[misc]
-    """Fours are vectors of LLVM's."""
+    """The data model of fours: an LLVM vector."""
 
     def __init__(self, manager: Any, kind: Any) -> None:
         super().__init__(manager, kind, VECTOR)
@@ -93,13 +94,13 @@ def _spread(context: Any, builder: Any, value: Any, kind: Any) -> Any:
     return _vector(builder, [context.cast(builder, value, kind, types.float64)] * FOUR)
 
 
-for _each in (
+for _operation in (
     (operator.add, "fadd", "add"),
     (operator.sub, "fsub", "sub"),
     (operator.mul, "fmul", "mul"),
     (operator.truediv, "fdiv", "truediv"),
 ):
-    _operator(*_each)
+    _operator(*_operation)
 
 
 def four(a: float, b: float, c: float, d: float) -> Any:
@@ -111,7 +112,7 @@ def number_of(numbers: Any, k: int) -> float:
 
 
 def four_at(table: Any, row: int, column: int) -> Any:
-    """Four numbers next to each other in a table of numbers."""
+    """Return four adjacent numbers of a row."""
     return Four(table[row, column + k] for k in range(FOUR))
 
 
@@ -121,18 +122,18 @@ def put_four(table: Any, row: int, column: int, numbers: Any) -> None:
 
 
 def powers_at(shifted: Any) -> Any:
-    """The powers of two, and their steps, that the low bits of these say; see `take_apart`."""
+    """Return the powers of two and steps that the low bits encode. See `split_exponential`."""
     parts = [(bits & (STEPS - 1), ((bits + BIAS) >> STEP_BITS) << FRACTION_BITS) for bits in map(as_bits, shifted)]
     return Four(POWERS[step] * from_bits(scale & ALL_BITS) for step, scale in parts)
 
 
 def within(numbers: Any, limit: float) -> Any:
-    """Four numbers, cut to within a limit of 0."""
+    """Return four numbers, limited to [-limit, limit]."""
     return Four(min(max(number, -limit), limit) for number in numbers)
 
 
 def _cell(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-    """A pointer to the first of four numbers of a row; both ends are checked where numba checks indices."""
+    """Return a pointer to the first of four numbers of a row. Both ends are checked if numba checks indices."""
     table = context.make_array(signature.args[0])(context, builder, args[0])
     rows, columns = cgutils.unpack_tuple(builder, table.shape, 2)
     if config.BOUNDSCHECK:

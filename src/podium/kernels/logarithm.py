@@ -1,4 +1,4 @@
-"""ln x, x^y, and curves by their values at Chebyshev's points: the same bits in Python, kernels, on every machine."""
+"""ln x, x^y, and interpolation at Chebyshev points, with the same bits in Python, in kernels, and on every machine."""
 
 import math
 from fractions import Fraction
@@ -13,17 +13,17 @@ from podium.kernels.exponential import FRACTION_BITS, as_bits, exp, from_bits
 EXPONENT_BIAS = 1023
 FRACTION = (1 << FRACTION_BITS) - 1
 BITS_OF_ONE = EXPONENT_BIAS << FRACTION_BITS  # the bits of 1
-LEAST_NORMAL, LIFT, LIFTED = 2.0**-1022, 2.0**54, 54  # smaller numbers are lifted into range
+LEAST_NORMAL, LIFT, LIFTED = 2.0**-1022, 2.0**54, 54  # smaller numbers are scaled up first
 ROOT_2, LN_10 = 1.4142135623730951, 2.302585092994046
-LN_2_HIGH, LN_2_LOW = 0.6931471803691238, 1.9082149292705877e-10  # times an exponent the first is exact
+LN_2_HIGH, LN_2_LOW = 0.6931471803691238, 1.9082149292705877e-10  # the product of the first and an exponent is exact
 
 
 @kernel
 def log(x: float) -> float:
-    """Ln x within a unit in the last place; -inf at 0, NaN below it.
+    """Return ln x within one unit in the last place; -inf for 0, NaN below 0.
 
-    x = 2^e (1 + f), a root of 2 from 2^e at most. With s = f / (2 + f), ln(1 + f) = f - s (f - rest), of which the
-    rest is 2 (s^2 / 3 + s^4 / 5 + ...): the terms beyond s^20 are below 1e-18.
+    x = 2^e (1 + f) with 1 + f at most a root of 2. With s = f / (2 + f), ln(1 + f) = f - s (f - rest), where the rest
+    is 2 (s^2 / 3 + s^4 / 5 + ...). The terms beyond s^20 are below 1e-18.
     """
     if not 0.0 < x < math.inf:
         return x if x > 0.0 else -math.inf if x == 0.0 else math.nan
@@ -48,42 +48,42 @@ def log(x: float) -> float:
 
 @kernel
 def power(x: float, y: float) -> float:
-    """x^y of a positive x: with a relative error of |y ln x| units in the last place, and none for y = 1."""
+    """Return x^y for x > 0, with a relative error of |y ln x| units in the last place, exact for y = 1."""
     return x if y == 1.0 else exp(y * log(x))
 
 
-ONE = 1 << 200  # whole numbers stand for so many parts of 1
+ONE = 1 << 200  # fixed-point representation of 1
 
 
 def cosines(count: int) -> Any:
-    """cos(j pi / (2 count)) for j from 0 to 4 count - 1, rounded to the nearest, (4 count) float64.
+    """Return cos(j pi / (2 count)) for j from 0 to 4 count - 1, rounded to nearest, (4 count) float64.
 
     Args:
-        count: a power of two, or three times one.
+        count: A power of two, or three times a power of two.
     """
     size, cosine = (1, 0) if count & (count - 1) == 0 else (3, isqrt(3 * ONE * ONE) // 2)  # cos(pi / (2 size))
     while size < count:
-        cosine = isqrt((ONE + cosine) * ONE // 2)  # of half the angle
+        cosine = isqrt((ONE + cosine) * ONE // 2)  # half the angle
         size *= 2
     exact = [ONE, cosine]
     while len(exact) < 4 * count:
         exact.append(2 * cosine * exact[-1] // ONE - exact[-2])
-    return np.array([float(Fraction(each, ONE)) for each in exact])
+    return np.array([float(Fraction(value, ONE)) for value in exact])
 
 
 def points(count: int) -> Any:
-    """Chebyshev's points, the zeros of the polynomial of degree `count`, from 1 down to -1."""
+    """Return the Chebyshev points, the zeros of the polynomial of degree `count`, from 1 down to -1."""
     return cosines(count)[1 : 2 * count : 2].copy()
 
 
 def polynomials(count: int) -> Any:
-    """The polynomials of degree below `count` at the points, (degree, point) float64."""
+    """Return the Chebyshev polynomials of degree below `count` at the points, (degree, point) float64."""
     odd = 2 * np.arange(count) + 1
     return cosines(count)[np.outer(np.arange(count), odd) % (4 * count)]
 
 
 def interpolation_weights(count: int) -> Any:
-    """What each point weighs in the barycentric formula: alternating sines."""
+    """Return the weights of the points in the barycentric formula: alternating sines."""
     odd = 2 * np.arange(count) + 1
     sines = cosines(count)[(odd - count) % (4 * count)]
     return np.where(np.arange(count) % 2 == 0, sines, -sines)

@@ -1,7 +1,7 @@
-"""Rows of a table brought near early, and into lanes as whole vectors; and whether numbers side by side all differ.
+"""Prefetch rows of a table, gather rows into lanes as vectors, and test whether adjacent numbers all differ.
 
-One read of what was stored as single numbers has to wait: a processor hands a number on from the store of it to a load
-before it reaches the cache, but not several numbers that were stored one by one to one load of all.
+Reading several numbers at once that were stored one by one is slow: a processor forwards a single number from its store
+to a load before it reaches the cache, but not several stores to one load.
 """
 
 import functools
@@ -16,20 +16,21 @@ from numba.core import cgutils, config
 from podium.kernels.compiled import in_kernels
 from podium.kernels.records import LANES
 
-VECTOR = 4  # numbers that are put together before they are stored
+VECTOR = 4  # numbers combined before they are stored
 PAIR = 2
-AT_ONCE = 8  # pairs that are looked at together, and numbers that are compared at once
+AT_ONCE = 8  # pairs handled together, and numbers compared at once
 
 
 def gather_rows(
     source: Any, pairs: Any, start: int, side: int, table: Any, field: int, begin: int, prototype: Any
 ) -> None:
-    """Fill fields `field`… of a table of lanes (fields, LANES): each of `AT_ONCE` from `begin` on with another's row.
+    """Fill fields of a table of lanes (fields, LANES) with rows: `AT_ONCE` lanes from `begin` on, one row each.
 
     Args:
-        source: float64 (rows, as many as the prototype has fields or more).
-        pairs: whole numbers of 32 bits, not below 0, (pairs, 2): which rows, those of the pairs from `start` on.
-        side: 0 or 1: which of each pair.
+        source: float64 (rows, at least the prototype's fields).
+        pairs: Non-negative 32-bit integers (pairs, 2): the rows, by pair. Pairs from `start` on are used.
+        side: 0 or 1, the row of each pair.
+        field: The first field to fill.
     """
     for lane in range(AT_ONCE):
         for k in range(len(prototype)):
@@ -70,12 +71,12 @@ def _(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     return context.get_dummy_value()
 
 
-LINE_BYTES = 64  # of a cache: what is brought near together
+LINE_BYTES = 64  # bytes of a cache line
 WRITE, KEEP, DATA = 1, 3, 1  # for `llvm.prefetch`: the row will be written, is used often, and is data
 
 
 def prefetch(table: Any, row: int, prototype: Any) -> None:
-    """Have a row of so many numbers brought near, which may lie across two lines; Python does without it."""
+    """Prefetch a row as long as the prototype, which may cross two cache lines. Python does nothing."""
 
 
 @in_kernels(lambda _, table, row, prototype: types.void(table, types.intp, prototype), prefetch)
@@ -97,10 +98,10 @@ HALF = AT_ONCE // 2
 
 
 def are_disjoint(pairs: Any, start: int) -> bool:
-    """Whether the numbers of the `AT_ONCE` pairs from `start` on all differ.
+    """Return True if the numbers of the `AT_ONCE` pairs from `start` on all differ.
 
     Args:
-        pairs: int32 (rows, 2), with so many rows from `start` on.
+        pairs: int32 (rows, 2), with at least `AT_ONCE` rows from `start` on.
     """
     return bool(np.unique(pairs[start : start + AT_ONCE]).size == PAIR * AT_ONCE)
 
@@ -108,7 +109,7 @@ def are_disjoint(pairs: Any, start: int) -> bool:
 @in_kernels(lambda _, pairs, start: types.boolean(pairs, types.intp), are_disjoint)
 def _(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     parts = parts_of_pairs(context, builder, signature.args[0], args[0], args[1])
-    # A part against itself, rotated by up to half, meets each of its pairs; against another, by all places.
+    # A vector meets all its pairs by rotations of up to half. Against another vector it takes all rotations.
     compared = [
         (part, other, by)
         for k, part in enumerate(parts)
@@ -119,22 +120,22 @@ def _(context: Any, builder: Any, signature: Any, args: Any) -> Any:
 
 
 def are_apart(pairs: Any, start: int, later: int) -> bool:
-    """Whether no number of the `AT_ONCE` pairs from `start` on is one of those from `later` on.
+    """Return True if the `AT_ONCE` pairs from `start` on and those from `later` on have no number in common.
 
     Args:
-        pairs: int32 (rows, 2), with so many rows from both on.
+        pairs: int32 (rows, 2), with at least `AT_ONCE` rows from both on.
     """
     return not np.isin(pairs[start : start + AT_ONCE], pairs[later : later + AT_ONCE]).any()
 
 
 @in_kernels(lambda _, pairs, start, later: types.boolean(pairs, types.intp, types.intp), are_apart)
 def _(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-    parts, others = (parts_of_pairs(context, builder, signature.args[0], args[0], each) for each in args[1:])
+    parts, others = (parts_of_pairs(context, builder, signature.args[0], args[0], start) for start in args[1:])
     return none_equal(builder, [(part, other, by) for part in parts for other in others for by in range(AT_ONCE)])
 
 
 def parts_of_pairs(context: Any, builder: Any, kind: Any, pairs: Any, start: Any) -> list[Any]:
-    """The numbers of the `AT_ONCE` pairs from `start` on, as vectors."""
+    """Return the numbers of the `AT_ONCE` pairs from `start` on as vectors."""
     array = context.make_array(kind)(context, builder, pairs)
     if config.BOUNDSCHECK:
         rows = cgutils.unpack_tuple(builder, array.shape, 2)[0]
@@ -147,14 +148,14 @@ def parts_of_pairs(context: Any, builder: Any, kind: Any, pairs: Any, start: Any
 
 
 def none_equal(builder: Any, compared: Iterable[tuple[Any, Any, int]]) -> Any:
-    """Whether no vector has an element of the other it is compared with, which is rotated by so many places."""
+    """Return whether no vector equals, in any element, the other one rotated by so many places."""
     equal = [builder.icmp_signed("==", part, rotate(builder, other, by)) for part, other, by in compared]
     found = builder.bitcast(functools.reduce(builder.or_, equal), ir.IntType(AT_ONCE))
     return builder.icmp_unsigned("==", found, ir.IntType(AT_ONCE)(0))
 
 
 def rotate(builder: Any, vector: Any, by: int) -> Any:
-    """Move the elements of a vector `by` places towards its beginning, the first of them to its end."""
+    """Rotate a vector by `by` places towards its beginning."""
     if by == 0:
         return vector
     order = ir.Constant(ir.VectorType(ir.IntType(32), AT_ONCE), [(k + by) % AT_ONCE for k in range(AT_ONCE)])

@@ -1,6 +1,6 @@
-"""NamedTuples of floats as rows of a table of numbers, or as lanes of many tables at once, in Python and in kernels.
+"""NamedTuples of floats as rows of a table or as lanes of several tables, in Python and in kernels.
 
-The compiled forms are written out field by field: a loop over a tuple's fields would keep the tuple in memory.
+The compiled versions are written out field by field, because a loop over fields would keep the tuple in memory.
 """
 
 import functools
@@ -13,97 +13,97 @@ from numba.core import cgutils, config
 
 from podium.kernels.compiled import in_kernels
 
-ROWS_OF_FIELDS = 3  # dimensions of a table whose lanes stand in rows
-LANES = 16  # tables side by side: (rows, fields, LANES), the lanes of a number next to each other
+ROWS_OF_FIELDS = 3  # dimensions of a table with rows of lanes
+LANES = 16  # tables side by side: (rows, fields, LANES), with the lanes of a number adjacent
 
 
 def read(table: Any, row: int, prototype: Any) -> Any:
-    """Row `row` of a table of numbers, as the NamedTuple that `prototype` is."""
+    """Return row `row` of a table as a NamedTuple of the prototype's type."""
     return type(prototype)(*(float(table[row, k]) for k in range(len(prototype))))
 
 
 def write(table: Any, row: int, values: Any) -> None:
-    """Put a NamedTuple into row `row` of a table of numbers."""
+    """Write a NamedTuple into row `row` of a table."""
     for k, value in enumerate(values):
         table[row, k] = value
 
 
 def write_column(table: Any, column: int, values: Any) -> None:
-    """Put a NamedTuple into column `column` of a table of numbers (fields, columns), each field in one piece."""
+    """Write a NamedTuple into column `column` of a table (fields, columns), in which each field is contiguous."""
     for k, value in enumerate(values):
         table[k, column] = value
 
 
 def add(table: Any, row: int, values: Any) -> None:
-    """Add a NamedTuple to row `row` of a table of numbers."""
+    """Add a NamedTuple to row `row` of a table."""
     for k, value in enumerate(values):
         table[row, k] += value
 
 
 def alike(values: Any, prototype: Any) -> Any:
-    """The numbers as a NamedTuple of the prototype's type."""
+    """Return the numbers as a NamedTuple of the prototype's type."""
     return type(prototype)(*values)
 
 
 def after_row(numbers: Any, start: int, values: Any, prototype: Any) -> Any:
-    """The prototype's NamedTuple of numbers from `start` on, as many as it takes, and then the values."""
+    """Return a NamedTuple of the prototype's type: numbers from `start` on as needed, then the values."""
     stop = start + len(prototype) - len(values)
     return type(prototype)(*map(float, numbers[start:stop]), *values)
 
 
 def plus(totals: Any, values: Any) -> Any:
-    """The sum of two NamedTuples of one type."""
+    """Return the sum of two NamedTuples of one type, field by field."""
     return type(totals)(*(a + b for a, b in zip(totals, values, strict=True)))
 
 
 def times(values: Any, factor: float) -> Any:
-    """A NamedTuple's numbers, each times the factor."""
+    """Return a NamedTuple with every field multiplied by the factor."""
     return type(values)(*(value * factor for value in values))
 
 
 def total(values: Any) -> float:
-    """The sum of a NamedTuple's numbers."""
+    """Return the sum of a NamedTuple's fields."""
     summed: float = sum(values)
     return summed
 
 
 def finite(values: Any) -> bool:
-    """Whether all numbers of a NamedTuple are finite."""
+    """Return True if all fields of a NamedTuple are finite."""
     return all(math.isfinite(value) for value in values)
 
 
 def read_lane(table: Any, row: int, lane: int, prototype: Any) -> Any:
-    """Row `row` of one of the tables side by side, as the NamedTuple that `prototype` is."""
+    """Return row `row` of one of several tables side by side as a NamedTuple of the prototype's type."""
     return type(prototype)(*(float(table[row, k, lane]) for k in range(len(prototype))))
 
 
 def write_lane(table: Any, row: int, lane: int, values: Any) -> None:
-    """Put a NamedTuple into row `row` of one of the tables side by side."""
+    """Write a NamedTuple into row `row` of one of several tables side by side."""
     for k, value in enumerate(values):
         table[row, k, lane] = value
 
 
 def read_fields(table: Any, field: int, lane: int, prototype: Any) -> Any:
-    """Fields `field`… of one lane of a table of lanes (fields, LANES), as the NamedTuple that `prototype` is."""
+    """Return fields from `field` on of a lane, in a table (fields, LANES), as a NamedTuple of the prototype's type."""
     return type(prototype)(*(float(table[field + k, lane]) for k in range(len(prototype))))
 
 
 def write_fields(table: Any, field: int, lane: int, values: Any) -> None:
-    """Put a NamedTuple into fields `field`… of one lane of a table of lanes (fields, LANES)."""
+    """Write a NamedTuple into the fields from `field` on of a lane, in a table (fields, LANES)."""
     for k, value in enumerate(values):
         table[field + k, lane] = value
 
 
 def _floats(context: Any, builder: Any, values: Any, kinds: Any) -> list[Any]:
-    """The numbers of a NamedTuple whose fields are of these types."""
+    """Return the fields of a NamedTuple as floats."""
     numbers = zip(cgutils.unpack_tuple(builder, values, len(kinds)), kinds, strict=True)
     return [context.cast(builder, number, kind, types.float64) for number, kind in numbers]
 
 
 def _lane_cells(context: Any, builder: Any, signature: Any, args: Any, count: int) -> list[Any]:
-    """Pointers to the numbers of a lane; all but row and lane are constants, so that lanes can be taken together.
+    """Return pointers to the fields of a lane. Only row and lane vary, so that LLVM can combine lanes.
 
-    A table of rows is addressed by the row, one without by the field.
+    A table of rows is addressed by row, a table without rows by field.
     """
     array = signature.args[0]
     table = context.make_array(array)(context, builder, args[0])
@@ -134,7 +134,7 @@ def _(context: Any, builder: Any, signature: Any, args: Any) -> Any:
 
 
 def _cells(context: Any, builder: Any, signature: Any, args: Any, count: int) -> list[Any]:
-    """Pointers to the first `count` numbers of a row; the row is checked where numba checks indices."""
+    """Return pointers to the first `count` numbers of a row. The row is checked if numba checks indices."""
     table = context.make_array(signature.args[0])(context, builder, args[0])
     if config.BOUNDSCHECK:
         rows = cgutils.unpack_tuple(builder, table.shape, 2)[0]
@@ -146,7 +146,7 @@ def _cells(context: Any, builder: Any, signature: Any, args: Any, count: int) ->
 
 
 def _column_cells(context: Any, builder: Any, signature: Any, args: Any, count: int) -> list[Any]:
-    """Pointers to the numbers of a column, a whole row of the table apart; checked as those of a row."""
+    """Return pointers to the numbers of a column, one row of the table apart, with the same check."""
     table = context.make_array(signature.args[0])(context, builder, args[0])
     columns = cgutils.unpack_tuple(builder, table.shape, 2)[1]
     if config.BOUNDSCHECK:
@@ -201,7 +201,7 @@ def _(context: Any, builder: Any, signature: Any, args: Any) -> Any:
 
 
 def _folding(function: Any, kind: Any, prepare: Any, finish: Any) -> None:
-    """Compile `function` as the sum of what `prepare` makes of each number, and what `finish` makes of that."""
+    """Compile `function` as a sum: `prepare` maps each number, and `finish` maps the sum."""
 
     @in_kernels(lambda _, values: kind(values), function)
     def fold(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -210,7 +210,7 @@ def _folding(function: Any, kind: Any, prepare: Any, finish: Any) -> None:
 
 
 _folding(total, types.float64, lambda _builder, x: x, lambda _builder, x: x)
-# A number less itself is 0 where it is finite, and else no number: one comparison serves all.
+# x - x is 0 for finite x and NaN otherwise, so that one comparison checks all.
 _folding(
     finite,
     types.boolean,
@@ -220,7 +220,7 @@ _folding(
 
 
 def _storing(function: Any, combine: Any, cells_of: Any = _cells) -> None:
-    """Compile `function` as storing, in a row or column, what `combine` makes of the old and the new number."""
+    """Compile `function` as a store into a row or column of `combine(old, new)`."""
 
     @in_kernels(lambda _, table, row, values: types.void(table, types.intp, values), function)
     def store(context: Any, builder: Any, signature: Any, args: Any) -> Any:

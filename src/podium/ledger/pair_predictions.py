@@ -14,7 +14,7 @@ from podium.engine.replay import Replayed
 from podium.engine.rules import enter, expect_side, params_in_pool
 from podium.engine.system import System
 from podium.engine.tables.encoding import Events
-from podium.engine.tables.sides import gather_sides, room_for_sides
+from podium.engine.tables.sides import empty_sides, gather_sides
 from podium.errors import ParameterError
 from podium.kernels.compiled import compile_twice, kernel
 from podium.kernels.records import read, write
@@ -99,7 +99,7 @@ def pair_predictions(
     params, prototypes = system.arguments()
     entering_states = np.empty((int(np.diff(columns.entrants).max(initial=0)), len(prototypes[1])))
     entries = columns.entries if columns.entries.size else columns.entrants
-    sides = room_for_sides(int(np.diff(entries).max(initial=0)), len(prototypes[1]), len(system.kinds))
+    sides = empty_sides(int(np.diff(entries).max(initial=0)), len(prototypes[1]), len(system.kinds))
     brought = states_brought(system, events, replayed)
     listing = Listing(
         held_heats(events) if heats is None else heats,

@@ -15,7 +15,7 @@ from podium.errors import ParameterError
 from podium.ledger import hypothetical_race
 from podium.ledger.forecast import Member, names_of_field
 from podium.ledger.hypothetical_race import Race
-from podium.probability.ranks import Floats, Orders, drawn_orders, order_chances, rank_distribution
+from podium.probability.ranks import Floats, Orders, order_chances, rank_distribution, sample_orders
 from podium.support.words import counted, table_html
 
 MOST_EXACT = 6  # sides, up to which every order of the others is rated
@@ -264,7 +264,7 @@ class Table:
         while wanted > 0:
             started = time.perf_counter()
             uniform = generator.random((wanted, len(self.others)))
-            self.moved.append(self.rate(drawn_orders(performances, uniform)))
+            self.moved.append(self.rate(sample_orders(performances, uniform)))
             now = time.perf_counter()
             self.seconds_a_draw = (now - started) / wanted
             left = (budget_s - (now - begin)) / self.seconds_a_draw
@@ -354,7 +354,7 @@ def break_evens(race: Race, numbers: Sequence[int], table: Table, budget_s: floa
         affordable = int(budget_s / (races_a_draw * table.seconds_a_draw / len(table.places)))
         count = max(1, min(DRAWS_OF_OTHERS, table.draws, affordable))
         uniform = np.random.default_rng(SEED).random((count, sides))
-        every = drawn_orders(race.performances(range(sides)), uniform)
+        every = sample_orders(race.performances(range(sides)), uniform)
         orders = {side: every[every != side].reshape(count, sides - 1) for side in range(sides)}
         weights = dict.fromkeys(range(sides), np.full(count, 1.0 / count))
     side_of, mean = race.side_of[list(numbers)], table.mine()[0]

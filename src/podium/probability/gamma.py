@@ -1,7 +1,7 @@
-"""The gamma performance model: a player's performance is Gamma(shape g, rate e^(c alpha (R - 1500))), 0 perfect.
+"""The gamma performance model: a performance is Gamma(shape g, rate e^(c alpha (R - 1500))), and 0 is perfect.
 
 Source: D. Mlot, "The Folyami Rating System" (2023), "Expected score and the gamma performance model" and its use for
-the strength of a race. Shape 1 is Elo's model, by which a field finishes as Plackett and Luce say.
+the strength of a race. Shape 1 is Elo's model, in which a field finishes by the Plackett-Luce model.
 """
 
 import functools
@@ -17,17 +17,17 @@ from podium.kernels.logarithm import LN_10
 from podium.probability import ranks
 
 ALPHA = LN_10 / 400.0
-# The solver's answers at the defaults, so that rating with them does not load SciPy; a test solves for both.
+# The solver's answers for the defaults, so that rating with them does not load SciPy. A test checks both.
 SHAPES = range(1, 21)
 KNOWN_SLOPES = {1: ALPHA, 3: 0.002986329965951851}
 
 
 @kernel
 def incomplete_beta(w: float, shape: float) -> float:
-    """I(w; g, g), the regularised incomplete beta function: the chance to win, for a whole shape g.
+    """Return I(w; g, g), the regularised incomplete beta function: the probability of winning, for an integer shape g.
 
-    w is beta_mine / (beta_mine + beta_theirs). w^g * sum over k < g of C(g - 1 + k, k) (1 - w)^k, taken from
-    the smaller side, so that a sure loser's chance keeps its digits.
+    w is beta_mine / (beta_mine + beta_theirs). The sum w^g * sum over k < g of C(g - 1 + k, k) (1 - w)^k is taken on
+    the smaller side, so that a small probability keeps its precision.
     """
     if shape == 1.0:
         return w
@@ -49,7 +49,7 @@ def incomplete_beta(w: float, shape: float) -> float:
 
 @functools.cache
 def matched_slope(shape: int) -> float:
-    """C * alpha, per point: the log-odds of W for which a shape's expected score is nearest to Elo's.
+    """Return c * alpha: the slope per point of the log-odds of W that brings a shape's scores closest to Elo's.
 
     c minimises the integral over w of (I(w^c / (w^c + (1 - w)^c); g, g) - w)^2.
     """
@@ -57,7 +57,7 @@ def matched_slope(shape: int) -> float:
 
 
 def solve_match(shape: int) -> float:
-    """Find c for a gamma shape, by Gauss-Legendre quadrature and Brent's method on the derivative."""
+    """Solve for c, by Gauss-Legendre quadrature and Brent's method on the derivative."""
     from scipy.optimize import brentq  # noqa: PLC0415  (a third of a second, and only here)
     from scipy.special import betainc  # noqa: PLC0415
 
@@ -79,14 +79,14 @@ def solve_match(shape: int) -> float:
 def performances(ratings: Sequence[float] | npt.NDArray[np.float64], shape: int = 3) -> ranks.GammaPerformances:
     points = np.asarray(ratings, np.float64)
     if points.ndim != 1 or not points.size or not np.isfinite(points).all():
-        raise ParameterError("ratings must be a row of finite numbers, one at least")
+        raise ParameterError("ratings must be a list of at least one finite number")
     if shape not in SHAPES:
         raise ParameterError(f"shape is {shape!r}; it must be a whole number from {SHAPES[0]} to {SHAPES[-1]}")
     return ranks.GammaPerformances(matched_slope(int(shape)) * points, int(shape))
 
 
 def win_probability(rating: float, opponent: float, shape: int = 3) -> float:
-    """The chance to beat an opponent: I(W; g, g), W the logistic of the slope times the difference of the ratings."""
+    """Return the probability of beating an opponent: I(W; g, g), with W the logistic of slope * rating difference."""
     mine, theirs = performances([rating, opponent], shape).log_rate
     w = 1.0 / (1.0 + math.exp(min(theirs - mine, 700.0)))
     return float(incomplete_beta(w, float(shape)))
@@ -95,12 +95,13 @@ def win_probability(rating: float, opponent: float, shape: int = 3) -> float:
 def rank_distribution(
     ratings: Sequence[float] | npt.NDArray[np.float64], shape: int = 3, resolution: float | None = None
 ) -> npt.NDArray[np.float64]:
-    """The chance of each entrant to finish at each rank, within 1e-9.
+    """Return each entrant's probability of each rank, within 1e-9.
 
     Args:
         ratings: (entrants).
-        resolution: of the clock, in units of performance (an entrant rated 0 has the mean `shape`); those who tie
-            then share the best rank. Without it nobody ties.
+        shape: Shape of the gamma distribution, an integer from 1 to 20. Default: 3.
+        resolution: Resolution of the clock, in units of performance (an entrant rated 0 has the mean `shape`).
+            Equal times share the best rank. Default: no ties.
 
     Returns:
         (entrants, ranks) float64, the best rank first.
@@ -112,7 +113,7 @@ def rank_distribution(
 def top_probabilities(
     ratings: Sequence[float] | npt.NDArray[np.float64], top: int = 1, shape: int = 3
 ) -> npt.NDArray[np.float64]:
-    """The chance of each entrant to finish among the first `top`: (entrants)."""
+    """Return each entrant's probability of finishing in the first `top`, (entrants)."""
     chances: npt.NDArray[np.float64] = rank_distribution(ratings, shape)[:, : max(top, 0)].sum(axis=1)
     return chances
 
@@ -120,9 +121,9 @@ def top_probabilities(
 def race_strength(
     ratings: Sequence[float] | npt.NDArray[np.float64], top: int = 5, probe: float = 1500.0, shape: int = 3
 ) -> float:
-    """One over the chance of a player rated `probe`, added to the field, to finish among the first `top`.
+    """Return 1 / (probability that a player rated `probe`, added to the field, finishes in the first `top`).
 
-    1 where the field is so small that the probe cannot miss. Infinite where its chance is below the smallest number.
+    1 if the field is so small that the player cannot miss. Infinite if the probability underflows.
     """
     if top < 1:
         raise ParameterError(f"top is {top}; it must be at least 1")

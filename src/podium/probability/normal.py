@@ -1,7 +1,7 @@
-"""The normal distribution, what a win or a draw does to a belief about a difference, and players sorted into boxes.
+"""The normal distribution, the corrections of TrueSkill for wins and draws, and sorting into boxes.
 
-v and w are the additive and multiplicative corrections of Herbrich, Minka and Graepel (TrueSkill, 2006), and of
-Weng and Lin (2011): with x the expected difference and t the draw margin, both in standard deviations.
+v and w are the additive and multiplicative corrections of Herbrich, Minka and Graepel (TrueSkill, 2006) and of Weng and
+Lin (2011). x is the expected difference and t the draw margin, both in standard deviations.
 """
 
 import math
@@ -14,9 +14,9 @@ from podium.kernels.exponential import exp, expm1
 
 SQRT_2_PI = 2.5066282746310002
 INVERSE_SQRT_2_PI = 0.3989422804014327
-CENTRE = 5.0  # where the middle of the polynomial lies
-VANISHING = 40.0  # deviations beyond which the distribution leaves nothing
-HALF_DIGITS = 134217729.0  # 2^27 + 1: parts a number into two of half its digits (Veltkamp)
+CENTRE = 5.0  # centre of the polynomial's variable
+VANISHING = 40.0  # deviations beyond which the tail is 0
+HALF_DIGITS = 134217729.0  # 2^27 + 1: splits a number into two of half its digits (Veltkamp)
 THIN = 1e-3
 RATIO = (
     1.1568486282918946,
@@ -43,18 +43,18 @@ RATIO = (
     1.1032071151574336e-08,
     -7.073898575561589e-10,
     -9.564832934712551e-10,
-)  # powers of t from 0 on
+)  # coefficients of t^0, t^1, ...
 
 
 @kernel
 def pdf(x: float) -> float:
-    """The standard normal density."""
+    """Return the standard normal density."""
     return INVERSE_SQRT_2_PI * falloff(x)
 
 
 @kernel
 def falloff(x: float) -> float:
-    """e^(-x^2 / 2) with all its digits far out, too, as the square loses none; beyond 37 as at 37."""
+    """Return e^(-x^2 / 2), accurate also far out because the square is exact. Above 37 the value at 37 is used."""
     z = min(abs(x), VANISHING)
     shifted = HALF_DIGITS * z
     high = shifted - (shifted - z)
@@ -64,7 +64,7 @@ def falloff(x: float) -> float:
 
 @kernel
 def distribution(x: float) -> float:
-    """The standard normal distribution function; below -37 as at -37."""
+    """Return the standard normal distribution function. Below -37 the value at -37 is used."""
     z = min(abs(x), VANISHING)
     tail = pdf(x) * (scaled_ratio(z) / (1.0 + z))
     return 1.0 - tail if x > 0.0 else tail
@@ -72,10 +72,10 @@ def distribution(x: float) -> float:
 
 @kernel
 def scaled_ratio(z: float) -> float:
-    """(1 + z) (1 - distribution(z)) / density(z) for z >= 0: Mills' ratio, without its fall.
+    """Return Mills' ratio times 1 + z: (1 + z) (1 - distribution(z)) / density(z) for z >= 0.
 
-    From 1.253 at 0 to 1 far out. The polynomial is Chebyshev's series in (z - 5) / (z + 5) to the 23rd power, of which
-    the rest is below 2e-17; fours of its coefficients are taken together.
+    It falls from 1.253 at 0 to 1. The polynomial is the Chebyshev series in (z - 5) / (z + 5) up to the 23rd power,
+    with an error below 2e-17. Coefficients are combined in groups of four.
     """
     t = (z - CENTRE) / (z + CENTRE)
     t2 = t * t
@@ -94,7 +94,7 @@ def scaled_ratio(z: float) -> float:
 
 @kernel
 def hazard(x: float) -> float:
-    """density(x) / distribution(x): finite for any x, about -x far below 0."""
+    """Return density(x) / distribution(x), finite for any x and about -x far below 0."""
     z = abs(x)
     ratio, one_more = scaled_ratio(z), 1.0 + z
     if x <= 0.0:
@@ -105,17 +105,17 @@ def hazard(x: float) -> float:
 
 @kernel
 def win_corrections(x: float, t: float) -> tuple[float, float]:
-    """V and w of a win: how far it moves the mean, and by how much it shrinks the variance, between 0 and 1."""
+    """Return v and w of a win: the shift of the mean, and the share of the variance that is lost."""
     shift = hazard(x - t)
     return shift, min(max(shift * (shift + x - t), 0.0), 1.0)
 
 
 @kernel
 def draw_corrections(x: float, t: float) -> tuple[float, float]:
-    """V and w of a draw: towards 0, from either side."""
+    """Return v and w of a draw, which moves the mean towards 0."""
     if t <= 0.0:
         return -x, 1.0
-    # The density falls by e^(-2 t far) across the margin: the quotient with its common factor taken out.
+    # The density falls by e^(-2 t far) across the margin. This quotient has the common factor removed.
     far = abs(x)
     low, high = far - t, far + t
     inside = margin_mass(low, high)
@@ -130,9 +130,9 @@ def draw_corrections(x: float, t: float) -> tuple[float, float]:
 
 @kernel
 def margin_mass(low: float, high: float) -> float:
-    """The mass between `low` and `high` over e^(-low^2 / 2)."""
+    """Return the mass between `low` and `high` over e^(-low^2 / 2)."""
     if high - low < THIN:
-        # Too thin for a difference: Simpson's rule on e^((low^2 - u^2) / 2).
+        # A difference would cancel: Simpson's rule on e^((low^2 - u^2) / 2).
         middle = 0.5 * (low + high)
         ends = 1.0 + exp(0.5 * (low - high) * (low + high))
         inner = 4.0 * exp(0.5 * (low - middle) * (low + middle))
@@ -145,44 +145,44 @@ def margin_mass(low: float, high: float) -> float:
 
 @kernel
 def inflated(deviation: float, tau_squared: float, idle_variance: float, most: float) -> float:
-    """A deviation before an event: each adds tau^2 to the variance, and idleness its own, up to `most`."""
+    """Return a deviation before an event: tau^2 more variance, and that of idle time up to `most`."""
     variance = deviation * deviation
     if idle_variance > 0.0:
         variance = max(variance, min(variance + idle_variance, most * most))
     return math.sqrt(variance + tau_squared)
 
 
-DIGIT_BITS = 11  # of a box's number, sorted by at a time
+DIGIT_BITS = 11  # bits of a box's number that one sorting pass uses
 DIGITS = 1 << DIGIT_BITS
-MOST_BOXES = 1e15  # along the line, empty ones too: their numbers are exact, and fit 64 bits
+MAX_BOXES = 1e15  # including empty ones: their numbers are exact and fit into 64 bits
 
 
 # Rows of `Boxes.indices`.
-ORDER = 0  # which numbers they are, box by box, and in their own order within each
-FIRST = 1  # where in that order each box begins; then their count
-PLACE = 2  # how many boxes, empty ones too, lie below each
-KEY = 3  # as `PLACE`, of each number
+ORDER = 0  # indices of the numbers, box by box, in their own order within each
+FIRST = 1  # start of each box in that order, then the count
+PLACE = 2  # number of boxes below each box, including empty ones
+KEY = 3  # like `PLACE`, for each number
 SPARE = 4
-OWN = 5  # for whoever uses the boxes
+OWN = 5  # free for users of the boxes
 
 
 class Boxes(NamedTuple):
-    """Room for so many numbers, and where they lie. Few arrays: each makes what takes them longer to compile."""
+    """Boxes of numbers. Few arrays, because each one makes its users compile longer."""
 
     indices: Any  # int64 (6, numbers + 1): the rows above
-    centres: Any  # float64 (numbers): of each box
+    centres: Any  # float64 (numbers): centre of each box
     counts: Any  # int64 (DIGITS)
 
 
-def room_for_boxes(size: int) -> Boxes:
+def empty_boxes(size: int) -> Boxes:
     return Boxes(np.zeros((OWN + 1, size + 1), np.int64), np.zeros(size), np.zeros(DIGITS, np.int64))
 
 
 @kernel
 def fill_boxes(table: Any, row: int, size: int, width: float, boxes: Boxes) -> int:
-    """Sort the first `size` numbers of a row into boxes; how many hold any, or -1 where it cannot be done.
+    """Sort the first `size` numbers of a row into boxes. Return the number of filled boxes, or -1 if it is impossible.
 
-    It can where the numbers are finite and not too far apart. The lowest lies at the lower edge of the first box.
+    The numbers must be finite and not too far apart. The lowest one is at the lower edge of the first box.
     """
     indices = boxes.indices
     low = high = table[row, 0]
@@ -190,7 +190,7 @@ def fill_boxes(table: Any, row: int, size: int, width: float, boxes: Boxes) -> i
         if not math.isfinite(table[row, i]):
             return -1
         low, high = min(low, table[row, i]), max(high, table[row, i])
-    if not (high - low) / width < MOST_BOXES:
+    if not (high - low) / width < MAX_BOXES:
         return -1
     most = 0
     for i in range(size):
@@ -214,7 +214,7 @@ def fill_boxes(table: Any, row: int, size: int, width: float, boxes: Boxes) -> i
 
 @kernel
 def sort_by_digit(boxes: Boxes, size: int, shift: int) -> None:
-    """Bring the order into that of one digit of the keys; equal ones keep theirs."""
+    """Sort the order by one digit of the keys, keeping equal ones in order."""
     indices, counts = boxes.indices, boxes.counts
     for digit in range(DIGITS):
         counts[digit] = 0
@@ -234,6 +234,6 @@ def sort_by_digit(boxes: Boxes, size: int, shift: int) -> None:
 
 @kernel
 def members(boxes: Boxes, box: int) -> int:
-    """How many numbers a box holds."""
+    """Return how many numbers a box holds."""
     held: int = boxes.indices[FIRST, box + 1] - boxes.indices[FIRST, box]
     return held

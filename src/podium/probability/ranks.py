@@ -1,8 +1,8 @@
-"""Who finishes where: ranks and orders of independent performances, by integrating over one of them at a time.
+"""Distributions of ranks and orders of independent performances, by integrating over one performance at a time.
 
-Given a performance x of one entrant, how many of the others are ahead is a sum of independent yes and no, whose
-distribution takes one step an opponent: n^2 steps for all of a field, and n more to leave one entrant out. Nothing
-is enumerated, nothing drawn. A performance is given by its logarithm u; lower is better.
+Given one entrant's performance x, the number of others ahead is a sum of independent Bernoulli variables. Its
+distribution takes one step per opponent: n^2 steps for a field, and n more to remove one entrant. Nothing is enumerated
+or sampled. A performance is given by its logarithm u, and lower is better.
 """
 
 import math
@@ -18,34 +18,34 @@ from podium.errors import ParameterError
 from podium.kernels.compiled import compile_kernel, kernel
 
 Floats = npt.NDArray[np.float64]
-CERTAIN = 1e-17  # what is left out at either end of a performance
-NO_CHANCE = 1e-34  # of so many being ahead; a thousand of them together are no digit of any chance
-CONVERGED = 1e-7  # a change below it leaves an error of about its square: the sum converges exponentially
-FIRST_STEP, MOST_HALVINGS = 0.5, 12
+CERTAIN = 1e-17  # probability left out at either end of a performance
+NO_CHANCE = 1e-34  # smallest probability of a count that is kept; a thousand of them do not change a digit
+CONVERGED = 1e-7  # smaller changes leave an error of about their square: the sum converges exponentially
+FIRST_STEP, MAX_HALVINGS = 0.5, 12
 CHUNK = 4096  # points of integration at a time
-MOST_BINS = 2_000_000
+MAX_BINS = 2_000_000
 
 
 class Performances(Protocol):
-    """Independent performances of a field, an entry each."""
+    """Independent performances of a field, one per entrant."""
 
     @property
     def scale(self) -> Floats:
-        """About the width of each entrant's logarithm: (entrants)."""
+        """The approximate width of each entrant's logarithm, (entrants)."""
 
     def cdf(self, u: Floats) -> Floats:
-        """The chance of each entrant to be better than u: (points, entrants)."""
+        """Return each entrant's probability of being better than u, (points, entrants)."""
 
     def pdf(self, u: Floats) -> Floats:
-        """The density of each entrant's logarithm at u: (points, entrants)."""
+        """Return the density of each entrant's logarithm at u, (points, entrants)."""
 
     def support(self) -> tuple[Floats, Floats]:
-        """Below and above which no entrant's logarithm ever is: (entrants) each."""
+        """Return the bounds of each entrant's logarithm, (entrants) each."""
 
 
 @dataclass(frozen=True, slots=True)
 class GammaPerformances:
-    """Performances with a gamma density of one whole shape."""
+    """Performances with a gamma distribution of one integer shape."""
 
     log_rate: Floats
     shape: int
@@ -55,7 +55,7 @@ class GammaPerformances:
         return np.full(self.log_rate.size, 1.0 / math.sqrt(self.shape))
 
     def cdf(self, u: Floats) -> Floats:
-        """1 - e^-z sum over k < g of z^k / k!, with z the rate times e^u."""
+        """Return 1 - e^-z sum over k < g of z^k / k!, with z the rate times e^u."""
         z = np.exp(np.minimum(u[:, None] + self.log_rate, 700.0))
         term, total = np.exp(-z), np.zeros_like(z)
         for k in range(self.shape):
@@ -64,13 +64,13 @@ class GammaPerformances:
         return np.clip(1.0 - total, 0.0, 1.0)
 
     def pdf(self, u: Floats) -> Floats:
-        """z^g e^-z / (g - 1)!."""
+        """Return z^g e^-z / (g - 1)!."""
         log_z = np.minimum(u[:, None] + self.log_rate, 700.0)
         density: Floats = np.exp(self.shape * log_z - np.exp(log_z) - math.lgamma(self.shape))
         return density
 
     def support(self) -> tuple[Floats, Floats]:
-        """From z^g / g! = CERTAIN to far past where e^-z is."""
+        """Return the bounds: from z^g / g! = CERTAIN to a vanishing e^-z."""
         low = (math.log(CERTAIN) + math.lgamma(self.shape + 1.0)) / self.shape
         return low - self.log_rate, math.log(60.0 + 3.0 * self.shape) - self.log_rate
 
@@ -79,7 +79,7 @@ class GammaPerformances:
 class GumbelPerformances:
     """Logarithms with the distribution 1 - exp(-e^((u - location) / scale)).
 
-    At one scale the lead of one over another is logistic, and a field finishes by Plackett and Luce's model.
+    With a common scale differences are logistic, and a field finishes by the Plackett-Luce model.
     """
 
     location: Floats
@@ -95,7 +95,7 @@ class GumbelPerformances:
         return density
 
     def support(self) -> tuple[Floats, Floats]:
-        """Where either tail is CERTAIN."""
+        """Return the bounds, beyond which either tail is CERTAIN."""
         far = -math.log(CERTAIN)
         return self.location - far * self.scale, self.location + math.log(far) * self.scale
 
@@ -119,24 +119,24 @@ class NormalPerformances:
         return density
 
     def support(self) -> tuple[Floats, Floats]:
-        """8.6 deviations."""
+        """Return the bounds, at 8.6 deviations."""
         far = math.sqrt(-2.0 * math.log(CERTAIN))
         return self.location - far * self.scale, self.location + far * self.scale
 
 
 def rank_distribution(field: Performances, selection: npt.NDArray[np.bool_] | None = None) -> Floats:
-    """The chance of each entrant to take each rank.
+    """Return each entrant's probability of each rank, within 1e-9.
 
     Args:
-        selection: (entrants) whose ranks to work out; all where None.
+        selection: (entrants) entrants whose ranks are needed. Default: all.
 
     Returns:
-        (entrants, ranks) float64, the best rank first; rows that are not selected are 0. Within 1e-9.
+        (entrants, ranks) float64, the best rank first. Other rows are 0.
     """
     rows = np.ones(field.scale.size, np.bool_) if selection is None else selection
     step = FIRST_STEP * float(field.scale.min())
     ranks = integrate(field, rows, step, 0.0)
-    for _ in range(MOST_HALVINGS):
+    for _ in range(MAX_HALVINGS):
         finer = 0.5 * (ranks + integrate(field, rows, step, 0.5))
         moved = float(np.abs(finer - ranks).max(initial=0.0))
         ranks, step = finer, 0.5 * step
@@ -146,7 +146,7 @@ def rank_distribution(field: Performances, selection: npt.NDArray[np.bool_] | No
 
 
 def field_strength(field: Performances, top: int) -> float:
-    """One over the chance of the last entrant to finish among the first `top`; 1 where it cannot miss."""
+    """Return 1 / (probability that the last entrant finishes in the first `top`); 1 if that is certain."""
     size = field.scale.size
     if top >= size:
         return 1.0
@@ -155,7 +155,7 @@ def field_strength(field: Performances, top: int) -> float:
 
 
 def integrate(field: Performances, rows: npt.NDArray[np.bool_], step: float, offset: float) -> Floats:
-    """The trapezoidal sum over the points (k + offset) step at which any selected entrant may perform."""
+    """Return the trapezoidal sum over the points (k + offset) step at which any selected entrant may perform."""
     n = rows.size
     ranks = np.zeros((n, n))
     low, high = field.support()
@@ -167,7 +167,7 @@ def integrate(field: Performances, rows: npt.NDArray[np.bool_], step: float, off
 
 
 def grid(low: Floats, high: Floats, step: float, offset: float) -> Floats:
-    """The points (k + offset) step within any of the intervals."""
+    """Return the points (k + offset) step within any of the intervals."""
     order = np.argsort(low)
     parts, reached = [], -math.inf
     for start, stop in zip(low[order], high[order], strict=True):
@@ -179,15 +179,17 @@ def grid(low: Floats, high: Floats, step: float, offset: float) -> Floats:
 
 
 def tied_rank_distribution(field: Performances, resolution: float) -> Floats:
-    """The chances of ranks where a clock cuts performances to multiples of `resolution`; who ties shares the best rank.
+    """Return rank probabilities for a clock that rounds down to multiples of `resolution`. Ties share the best rank.
 
-    Rows sum to 1; columns need not, as ranks are shared.
+    Rows sum to 1. Columns need not, because ranks can be shared.
     """
     n = field.scale.size
     worst = float(np.exp(field.support()[1].max()))
     count = worst / resolution if resolution > 0.0 else math.inf
-    if not count <= MOST_BINS:
-        raise ParameterError(f"a resolution of {resolution:g} is too fine for performances of up to {worst:.3g}")
+    if not count <= MAX_BINS:
+        raise ParameterError(
+            f"A resolution of {resolution:g} is too fine for performances of up to {worst:.3g}. Choose a larger one."
+        )
     ranks = np.zeros((n, n))
     total = math.ceil(count) + 1
     for first in range(0, total, CHUNK):
@@ -199,12 +201,12 @@ def tied_rank_distribution(field: Performances, resolution: float) -> Floats:
 
 
 def add_ranks(cdf: Floats, weight: Floats, ranks: Floats) -> None:
-    """Add, for each point and entrant, its weight times the distribution of how many others are ahead.
+    """For each point and entrant, add the weight times the distribution of the number of others ahead.
 
     Args:
-        cdf: (points, entrants) the chance to be ahead of the point.
-        weight: (points, entrants) of each entrant being there.
-        ranks: (entrants, entrants) is added to.
+        cdf: (points, entrants) probability of being ahead of the point.
+        weight: (points, entrants) probability that the entrant is there.
+        ranks: (entrants, entrants), which is added to.
     """
     counts = np.empty(ranks.shape[0] + 1)
     _add_ranks(np.ascontiguousarray(cdf), np.ascontiguousarray(weight), counts, ranks)
@@ -229,7 +231,7 @@ def _count_ranks(cdf: Any, weight: Any, counts: Any, ranks: Any) -> None:
 
 @kernel
 def count_ahead(cdf: Any, point: int, counts: Any) -> tuple[int, int, int]:
-    """Fill `counts` with the distribution of how many are ahead, of those who may be or not."""
+    """Fill `counts` with the distribution of the number ahead, among those for whom that is uncertain."""
     size, low, high = 0, 0, 0
     counts[0] = 1.0
     for j in range(cdf.shape[1]):
@@ -251,8 +253,8 @@ def count_ahead(cdf: Any, point: int, counts: Any) -> tuple[int, int, int]:
 def add_others(
     counts: Any, size: int, low: int, high: int, certain: int, p: float, weight: float, ranks: Any, i: int
 ) -> None:
-    """Add the distribution without entrant i, who is counted with p: divided out from where errors do not grow."""
-    if not 0.0 < p < 1.0:  # not counted among those who may be ahead or not
+    """Add the distribution without entrant i, who was counted with p, by dividing from the side where errors shrink."""
+    if not 0.0 < p < 1.0:  # not among the uncertain ones
         first = certain - 1 if p >= 1.0 else certain
         for k in range(low, high + 1):
             ranks[i, first + k] += weight * counts[k]
@@ -272,19 +274,19 @@ _add_ranks = compile_kernel(_count_ranks)
 
 
 Orders = npt.NDArray[np.int64]
-NODES = 16  # of Gauss and Legendre's, in a panel as wide as the narrowest performance: no digit is lost
-DRAWN_STEP = 0.1  # of the narrowest performance, between which a distribution is taken as straight
+NODES = 16  # Gauss-Legendre nodes in a panel as wide as the narrowest performance, which is exact to the last digit
+SAMPLE_STEP = 0.1  # step in widths of the narrowest performance; a distribution is linear in between
 
 
 def order_chances(field: Performances) -> tuple[Orders, Floats]:
-    """The chance of every order of a few, by integrating one performance after the other.
+    """Return the probability of every order of a small field, by integrating one performance after the other.
 
     Returns:
-        Orders, (n!, n), the best first, as `itertools.permutations` has them; their chances, (n!), within 1e-12.
+        Orders, (n!, n), the best first, as in `itertools.permutations`, and their probabilities, (n!), within 1e-12.
     """
     size, width = field.scale.size, float(field.scale.min())
     nodes, weights = legendre.leggauss(NODES)
-    powers = np.linalg.inv(legendre.legvander(nodes, NODES - 1))  # the polynomials that are 1 at a node, 0 at others
+    powers = np.linalg.inv(legendre.legvander(nodes, NODES - 1))  # polynomials that are 1 at one node only
     rising = (legendre.legvander(nodes, NODES) @ legendre.legint(powers, lbnd=-1)).T
     panels = grid(*field.support(), width, 0.0)
     points = panels[:, None] + 0.5 * width * (nodes + 1.0)
@@ -292,25 +294,30 @@ def order_chances(field: Performances) -> tuple[Orders, Floats]:
     chances: list[float] = []
 
     def extend(last: tuple[int, ...], ahead: Floats) -> None:
-        """Let each of the rest come in next; `ahead` is the chance that the others have by then, in their order."""
-        for each in range(size):
-            if each not in last:
-                here = density[each] * ahead
+        """Let each remaining entrant finish next.
+
+        Args:
+            last: The entrants ahead, in order.
+            ahead: The probability that they have finished by each point, in that order.
+        """
+        for entrant in range(size):
+            if entrant not in last:
+                here = density[entrant] * ahead
                 whole = np.cumsum(here @ weights)
                 if len(last) + 1 == size:
                     chances.append(float(whole[-1]))
                 else:
-                    extend((*last, each), (whole - here @ weights)[:, None] + here @ rising)
+                    extend((*last, entrant), (whole - here @ weights)[:, None] + here @ rising)
 
     extend((), np.ones(points.shape))
     return np.array(list(permutations(range(size)))), np.array(chances)
 
 
-def drawn_orders(field: Performances, uniform: Floats) -> Orders:
-    """The orders, (draws, n), the best first, of performances at these points of their distributions, (draws, n)."""
+def sample_orders(field: Performances, uniform: Floats) -> Orders:
+    """Return orders, (draws, n), the best first, of performances at these quantiles, (draws, n)."""
     low, high = field.support()
-    points = grid(low, high, DRAWN_STEP * float(field.scale.min()), 0.0)
+    points = grid(low, high, SAMPLE_STEP * float(field.scale.min()), 0.0)
     distribution = field.cdf(points)
-    drawn = [np.interp(uniform[:, i], distribution[:, i], points) for i in range(uniform.shape[1])]
-    orders: Orders = np.argsort(np.stack(drawn, axis=1), axis=1, kind="stable")
+    sampled = [np.interp(uniform[:, i], distribution[:, i], points) for i in range(uniform.shape[1])]
+    orders: Orders = np.argsort(np.stack(sampled, axis=1), axis=1, kind="stable")
     return orders

@@ -1,9 +1,9 @@
-"""Performances of players whose skill is uncertain: a normal skill, and Gumbel noise of one scale for all.
+"""Performances of players with uncertain skill: normal skill plus Gumbel noise with a common scale.
 
-The lead of one settled player over another is then logistic, as in Elo's model, and a field of them finishes by
-Plackett and Luce's. An uncertain player's skill is integrated over: distribution and density of the sum are trapezoidal
-sums, which converge exponentially. Both are tabulated at points so close that a polynomial through a few of them is the
-curve between, and the sums of whoever is not nearly certain share these points. The error is below 1e-12.
+Between two players of known skill the difference is logistic, as in Elo's model, and a field finishes by the
+Plackett-Luce model. An uncertain skill is integrated out. Distribution and density of the sum are trapezoidal sums,
+which converge exponentially. Both are tabulated densely enough that a polynomial through a few points is the curve in
+between. Players who are not nearly certain share these points. The error is below 1e-12.
 """
 
 import math
@@ -19,25 +19,26 @@ from podium.kernels.compiled import compile_kernel, kernel
 from podium.probability.ranks import CERTAIN, GumbelPerformances, Performances, grid
 
 Floats = npt.NDArray[np.float64]
-TABLE_STEP = 0.1  # of a table, in scales of Gumbel's law
-POINTS = 16  # of it, through which a polynomial goes
-NARROW = 1.0 / 3.0  # a normal law's deviation in these scales, below which the table's points are too far apart for it
-NARROW_STEP = 0.6  # of its own sum, in its deviations
-NORMAL_TAIL = math.sqrt(-2.0 * math.log(CERTAIN))  # deviations that leave out CERTAIN
-GUMBEL_TAIL = -math.log(CERTAIN)  # scales below the location that leave out CERTAIN
-MATCHED_SPREAD = math.pi / math.sqrt(3.0)  # deviation of a logistic variable of scale 1
+TABLE_STEP = 0.1  # step of a table, in scales of the Gumbel distribution
+POINTS = 16  # points of the table for one interpolation polynomial
+NARROW = 1.0 / 3.0  # deviation in these scales below which the table is too coarse for the normal distribution
+NARROW_STEP = 0.6  # step of such a player's own sum, in deviations
+NORMAL_TAIL = math.sqrt(-2.0 * math.log(CERTAIN))  # deviations beyond which a tail is CERTAIN
+GUMBEL_TAIL = -math.log(CERTAIN)  # scales below the location beyond which a tail is CERTAIN
+MATCHED_SPREAD = math.pi / math.sqrt(3.0)  # deviation of a logistic variable with scale 1
 
 
 def uncertain_performances(rating: Sequence[float], deviation: Sequence[float], noise: float) -> Performances:
-    """The performances of a field of normal skills.
+    """Return the performances of a field with normal skills.
 
-    The systems approximate the chance of a pair by a logistic curve of the same variance as the integral. Two players
-    are given that curve, so that a duel has one answer, the system's own; the integral of a larger field differs from
-    it by 0.023 for a pair at most, where skills are far less certain than results.
+    Systems approximate a pair's probability by a logistic curve with the variance of the integral. Two players get
+    exactly that curve, so that a duel has one answer, the system's. In larger fields the integral differs from it by at
+    most 0.023 per pair, if skills are much less certain than results.
 
     Args:
-        rating: (entrants) the mean skill.
-        deviation: (entrants) of the skill, in the same unit.
+        rating: (entrants) mean skill.
+        deviation: (entrants) deviation of the skill, in the same unit.
+        noise: Scale of the Gumbel noise, in the same unit.
     """
     location, widths = -np.asarray(rating, np.float64), np.asarray(deviation, np.float64)
     if location.size == 2:  # noqa: PLR2004  (a duel)
@@ -48,7 +49,7 @@ def uncertain_performances(rating: Sequence[float], deviation: Sequence[float], 
 
 @dataclass(frozen=True)
 class UncertainPerformances:
-    """Logarithms that are the sum of a normal skill and Gumbel noise: see `podium.probability.ranks.Performances`."""
+    """Logarithms that are the sum of a normal skill and Gumbel noise. See `podium.probability.ranks.Performances`."""
 
     location: Floats
     deviation: Floats
@@ -67,9 +68,10 @@ class UncertainPerformances:
         return self._between(1, u)
 
     def support(self) -> tuple[Floats, Floats]:
-        """Where either tail is CERTAIN.
+        """Return the bounds, beyond which either tail is CERTAIN.
 
-        Gumbel's lower tail is below e^t, so that the sum's is below e^(t + spread^2 / 2), both in scales of the noise.
+        The lower tail of the Gumbel distribution is below e^t, so that of the sum is below e^(t + spread^2 / 2), both
+        in scales of the noise.
         """
         spread = self.deviation / self.noise
         low = GUMBEL_TAIL + spread * np.minimum(0.5 * spread, NORMAL_TAIL)
@@ -78,12 +80,12 @@ class UncertainPerformances:
 
     @property
     def step(self) -> float:
-        """Between the points of the table: a multiple of what the sums take, where everyone is so uncertain."""
+        """The step of the table: a larger multiple of the sums' step if everyone is very uncertain."""
         return TABLE_STEP * self.noise * max(1, int(self.deviation.min() / self.noise))
 
     @cached_property
     def table(self) -> tuple[Floats, Floats]:
-        """Points a step apart, without gaps where nobody performs; (2, points, entrants) distribution and density."""
+        """Points one step apart, only near performances, and (2, points, entrants) distribution and density."""
         (low, high), fine, every = self.support(), TABLE_STEP * self.noise, round(self.step / TABLE_STEP / self.noise)
         points = grid(low - POINTS * self.step, high + POINTS * self.step, self.step, 0.0)
         filled = np.zeros((2, points.size, self.location.size))
@@ -111,12 +113,12 @@ class UncertainPerformances:
         return points, filled
 
     def _between(self, which: int, u: Floats) -> Floats:
-        """Lagrange's polynomials through the points around each u."""
+        """Interpolate at each u, with Lagrange polynomials through the points around it."""
         points, filled = self.table
         first = np.clip(np.searchsorted(points, u) - POINTS // 2, 0, points.size - POINTS)
         ahead = (u - points[first])[:, None] / self.step - np.arange(POINTS)
         others = ~np.eye(POINTS, dtype=np.bool_)
-        weights = [np.prod(ahead[:, each] / (k - np.flatnonzero(each)), axis=1) for k, each in enumerate(others)]
+        weights = [np.prod(ahead[:, other] / (k - np.flatnonzero(other)), axis=1) for k, other in enumerate(others)]
         values = np.empty((u.size, self.location.size))
         _interpolate(u, *self.support(), filled[which], first, np.stack(weights, axis=1), float(which == 0), values)
         return values
@@ -139,7 +141,7 @@ def _fill_narrow(
 
 @kernel
 def over_skill(x: float, ratio: float, weights: Any) -> tuple[float, float]:
-    """Gumbel's law averaged over the skill: the chance to be above some t, and the density there."""
+    """Average the Gumbel distribution over the skill. Return the probability of exceeding t, and the density at t."""
     above, density = 0.0, 0.0
     for k in range(weights.size):
         share = weights[k] * math.exp(-x)

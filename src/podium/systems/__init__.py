@@ -1,6 +1,6 @@
-"""The registry: the folder itself. A file `my_system.py` that ends in `SYSTEM = …` is the system `my-system`.
+"""The registry of rating systems. It is this folder: `my_system.py`, which ends in `SYSTEM = …`, is `my-system`.
 
-Installed packages add theirs by entry points of the group `podium.systems`; one of Podium's own names is never theirs.
+Installed packages add systems by entry points of the group `podium.systems`. They cannot replace one of Podium's own.
 """
 
 import functools
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from podium.errors import ParameterError, PodiumError
 from podium.support.words import suggestion
 
-if TYPE_CHECKING:  # a shell that completes a name waits for no engine
+if TYPE_CHECKING:  # completing a name in a shell must not load the engine
     from podium.engine.system import System
 
 IN_FILE = re.compile(r"(?P<file>.+\.py)(?::(?P<name>[^:=,]*))?(?::(?P<settings>.*))?", re.DOTALL)
@@ -21,49 +21,48 @@ IN_FILE = re.compile(r"(?P<file>.+\.py)(?::(?P<name>[^:=,]*))?(?::(?P<settings>.
 
 @functools.cache
 def names() -> tuple[str, ...]:
-    """Podium's own systems, by name."""
+    """Return the names of Podium's own systems, sorted."""
     files = Path(__file__).parent.glob("[!_]*.py")
     return tuple(sorted(file.stem.replace("_", "-") for file in files))
 
 
 def find(name: str) -> "type[System]":
-    """The class of a system, Podium's own or an installed package's; call it with parameters.
+    """Return the class of a system, Podium's own or an installed package's. Call it with parameters.
 
     Raises:
-        ParameterError: there is none of that name.
-        RuleError: a package offers it, and cannot be imported.
+        ParameterError: There is no system of that name.
+        RuleError: A package offers the system, but importing it fails.
     """
     if name in names():
         module = importlib.import_module(f"podium.systems.{name.replace('-', '_')}")
         system: type[System] = module.SYSTEM
         return system
-    from podium.systems import _outside as outside  # noqa: PLC0415  (packages are searched for a name of theirs only)
+    from podium.systems import _third_party as third_party  # noqa: PLC0415  (packages are searched for other names only)
 
-    offers = outside.offers()
+    offers = third_party.offers()
     if name in offers:
-        return outside.load_offered(name, offers[name])
+        return third_party.load_offered(name, offers[name])
     if IN_FILE.fullmatch(name):
         raise ParameterError(
-            f"{name!r} is a file; only a command runs one. In Python, import its class and give an "
-            "instance; for a pool, install it as a package with an entry point (docs/own-system.md)"
+            f"{name!r} is a file, and only commands run files. In Python, import its class and pass an "
+            "instance. For a pool, install it as a package with an entry point (docs/own-system.md)."
         )
     known = sorted({*names(), *offers})
     hint = suggestion(name.replace("_", "-"), known)
-    raise ParameterError(f"{name!r} is not a system{hint} (there are {', '.join(known)})")
+    raise ParameterError(f"{name!r} is not a system{hint} (systems: {', '.join(known)})")
 
 
 def make_system(system: "str | System", parameters: Mapping[str, Any] | None = None) -> "System":
-    """The system of a name, a text such as `elo:k=20,scale=300`, or the one given.
+    """Return a system by its name, by a text such as `elo:k=20,scale=300`, or the given instance.
 
     Args:
-        parameters: more of its parameters, by name.
+        parameters: Further parameters, by name. Only with a name or a text.
 
     Raises:
-        ParameterError: no such system or parameter, a value that does not fit, a parameter twice, or parameters
-            beside a system.
-        RuleError: the system's own code is at fault.
+        ParameterError: The system or a parameter does not exist, a value is invalid, or a parameter is given twice.
+        RuleError: The system's own code fails.
     """
-    from podium.engine.rule_checks import check_rules  # noqa: PLC0415  (loads the engine, which names do without)
+    from podium.engine.rule_checks import check_rules  # noqa: PLC0415  (loads the engine, which `names` does not need)
     from podium.engine.system import System  # noqa: PLC0415
 
     given = dict(parameters or {})
@@ -72,58 +71,58 @@ def make_system(system: "str | System", parameters: Mapping[str, Any] | None = N
         settings = dict(map(name_and_value, filter(str.strip, text.split(","))))
         twice = sorted(settings.keys() & given)
         if twice:
-            raise ParameterError(f"{system} gives {twice[0]} already; give it once")
+            raise ParameterError(f"{system} already sets {twice[0]}. Give it once.")
         return find(name).from_text(settings | given)
     if not isinstance(system, System):
-        what = f"the class {system.__name__}: call it" if isinstance(system, type) else f"a {type(system).__name__}"
-        raise ParameterError(f"a system is a name, such as 'elo' or 'elo:k=20', or an instance of one, not {what}")
+        given_as = f"the class {system.__name__}: call it" if isinstance(system, type) else f"a {type(system).__name__}"
+        raise ParameterError(f"a system is a name, such as 'elo' or 'elo:k=20', or an instance of one, not {given_as}")
     check_rules(system)
     if given:
-        raise ParameterError(f"{system.name} is an instance already; give parameters with a name, not with a system")
+        raise ParameterError(f"{system.name} is already an instance. Pass parameters with a system's name instead.")
     return system
 
 
 def name_and_value(text: str) -> tuple[str, str]:
-    """The name and value of a setting such as `k=20`."""
+    """Split a setting such as `k=20` into its name and value."""
     name, equals, value = text.partition("=")
     if not equals or not name.strip():
-        raise ParameterError(f"{text.strip()!r} is not a setting; write it as NAME=VALUE")
+        raise ParameterError(f"{text.strip()!r} is not a setting. Write NAME=VALUE, for example k=20.")
     return name.strip().replace("-", "_"), value.strip()
 
 
 def load(text: str) -> "type[System]":
-    """The class of a system by its name, or in a Python file that is run: `my.py:Stakes`.
+    """Return the class of a system by its name, or from a Python file, which is run: `my.py:Stakes`.
 
     Raises:
-        ParameterError: there is none, or it has the name of one of Podium's own.
-        RuleError: the file cannot be run.
+        ParameterError: There is no such system, or it has the name of one of Podium's own.
+        RuleError: The file fails.
     """
     match = IN_FILE.fullmatch(text)
     if match is None:
         return find(text)
     if match["settings"]:
-        raise ParameterError(f"{text!r} is not a file's system; write PATH.py:CLASS")
-    from podium.systems import _outside as outside  # noqa: PLC0415  (as above)
+        raise ParameterError(f"{text!r} names a system in a file with settings. Write PATH.py:CLASS.")
+    from podium.systems import _third_party as third_party  # noqa: PLC0415  (as above)
 
-    system = outside.load_file(match["file"], match["name"])
+    system = third_party.load_file(match["file"], match["name"])
     if system.name in names():
-        raise ParameterError(f"{text}: {system.name!r} is the name of one of Podium's own systems; choose another")
+        raise ParameterError(f"{text}: Podium has a system {system.name!r} of its own. Choose another name.")
     return system
 
 
 @functools.cache
 def package_version(name: str) -> str:
-    """Return the package that a system comes with, and its version; an empty text for Podium's own systems."""
+    """Return the package of a system and its version, or an empty text for Podium's own systems."""
     if name in names():
         return ""
-    from podium.systems import _outside as outside  # noqa: PLC0415  (as above)
+    from podium.systems import _third_party as third_party  # noqa: PLC0415  (as above)
 
-    points = outside.offers().get(name, [])
-    return " ".join(f"{outside.package_of(each)} {each.dist.version if each.dist else ''}" for each in points)
+    points = third_party.offers().get(name, [])
+    return " ".join(f"{third_party.package_of(point)} {point.dist.version if point.dist else ''}" for point in points)
 
 
 def split_settings(text: str) -> tuple[str, str]:
-    """A system and its settings from one text: `elo:k=20,scale=300` or `my.py:Stakes:stake=5`."""
+    """Split `elo:k=20,scale=300` or `my.py:Stakes:stake=5` into the system and its settings."""
     match = IN_FILE.fullmatch(text)
     if match is not None:
         system = f"{match['file']}:{match['name']}" if match["name"] else match["file"]
@@ -133,17 +132,17 @@ def split_settings(text: str) -> tuple[str, str]:
 
 
 def outsiders() -> "tuple[list[type[System]], list[str]]":
-    """The systems of installed packages, and why others that they offer cannot be used."""
-    from podium.systems import _outside as outside  # noqa: PLC0415  (as above)
+    """Return the systems of installed packages, and the reasons why others cannot be used."""
+    from podium.systems import _third_party as third_party  # noqa: PLC0415  (as above)
 
     systems, refusals = [], []
-    for name, points in outside.offers().items():
+    for name, points in third_party.offers().items():
         if name in names():
-            packages = " and ".join(outside.package_of(point) for point in points)
+            packages = " and ".join(third_party.package_of(point) for point in points)
             refusals.append(f"{packages} offers a system {name!r}, which is the name of one of Podium's own")
             continue
         try:
-            systems.append(outside.load_offered(name, points))
+            systems.append(third_party.load_offered(name, points))
         except PodiumError as error:
             refusals.append(str(error))
     return systems, refusals

@@ -1,7 +1,7 @@
-"""Where pulls balance: the root that both of Elo-MMR's equations ask for, the factors of a sum side by side in lanes.
+"""The equation that both steps of Elo-MMR solve: find x where the pulls of all factors add up to zero.
 
-A factor pulls by weight * tanh(slope * (x - mean)) towards its mean: harder the farther away, yet by no more than its
-weight. The table of factors has six rows for each `LANES` of them, a number in each.
+A factor pulls by weight * tanh(slope * (x - mean)) towards its mean: the farther away, the harder, but never by more
+than its weight. The table of factors takes six rows for every `LANES` factors, one column per factor.
 """
 
 import math
@@ -11,13 +11,13 @@ from podium.kernels.compiled import kernel
 from podium.kernels.exponential import tanh
 from podium.kernels.records import LANES, read_fields, write_fields
 
-SETTLED = 1e-5  # over the steepest slope: the last step; Halley's next would be about its third power
-PRECISE = 1e-11  # relative: where steps are that small before
-MOST_STEPS = 200
+LAST_STEP = 1e-5  # step times steepest slope of the last iteration; Halley's next step would be about its cube
+RELATIVE_STEP = 1e-11  # the same relative to x, if that is reached first
+MAX_STEPS = 200
 
 
 class Factor(NamedTuple):
-    """One of the terms of a sum; one of no weight pulls nowhere."""
+    """A term of the sum. A factor of weight 0 does not pull."""
 
     mean: float
     slope: float
@@ -25,7 +25,7 @@ class Factor(NamedTuple):
 
 
 class Pull(NamedTuple):
-    """What a factor adds to the sum, and to its first two derivatives."""
+    """The value of a factor's term, and its first two derivatives."""
 
     value: float
     slope: float
@@ -34,26 +34,29 @@ class Pull(NamedTuple):
 
 FACTOR, PULL = Factor(0.0, 1.0, 0.0), Pull(0.0, 0.0, 0.0)
 PULL_AT = len(Factor._fields)
-BLOCK = PULL_AT + len(Pull._fields)  # rows of the table for so many factors as there are lanes
-ROOM = LANES, 2 * BLOCK  # of a scratch with a row for each entrant, and these beside: enough for any number of them
+BLOCK = PULL_AT + len(Pull._fields)  # rows of the table for `LANES` factors
+WORKSPACE = (
+    LANES,
+    2 * BLOCK,
+)  # columns, extra rows: enough for any number of entrants
 
 
 @kernel
 def write_factor(table: Any, k: int, factor: Factor) -> None:
-    """Put factor `k` into the table."""
+    """Write factor `k` into the table."""
     write_fields(table, k // LANES * BLOCK, k % LANES, factor)
 
 
 @kernel
 def clear_factors(table: Any, first: int) -> None:
-    """Let nothing pull from factor `first` to the end of its block."""
+    """Fill the table from factor `first` to the end of its block with factors of weight 0."""
     for k in range(first, (first + LANES - 1) // LANES * LANES):
         write_factor(table, k, FACTOR)
 
 
 @kernel
 def pull_in_lanes(table: Any, block: int, x: float) -> None:
-    """What each factor of a block adds to the sum at `x`."""
+    """Compute the pull at `x` of each factor of a block."""
     for lane in range(LANES):
         factor = read_fields(table, block, lane, FACTOR)
         t = tanh((x - factor.mean) * factor.slope)
@@ -64,7 +67,7 @@ def pull_in_lanes(table: Any, block: int, x: float) -> None:
 
 @kernel
 def sum_lanes(table: Any, row: int) -> float:
-    """The sum of a row of lanes: halves together, then halves of what is left."""
+    """Return the sum of a row of lanes, by adding its halves until one lane is left."""
     half = LANES // 2
     while half > 0:
         for lane in range(half):
@@ -76,7 +79,7 @@ def sum_lanes(table: Any, row: int) -> float:
 
 @kernel
 def sum_of_pulls(table: Any, count: int, x: float) -> Pull:
-    """The sum of the first `count` factors' pulls at `x`."""
+    """Return the sum of the first `count` factors' pulls at `x`."""
     value, slope, bend = 0.0, 0.0, 0.0
     for first in range(0, count, LANES):
         block = first // LANES * BLOCK
@@ -89,13 +92,15 @@ def sum_of_pulls(table: Any, count: int, x: float) -> Pull:
 
 @kernel
 def balance(table: Any, count: int, x: float, steepest: float, mean: float, weight: float, push: float) -> float:
-    """The root of weight * (x - mean) + the factors' pulls - push: Halley's method within a bracket.
+    """Return the root of weight * (x - mean) + the factors' pulls - push, by Halley's method within a bracket.
 
     Args:
-        weight: of the normal factor; 0 where there is none.
+        x: Where the search starts.
+        steepest: The largest slope of a factor.
+        weight: Weight of the normal factor; 0 without one.
     """
     low, high, reach = -math.inf, math.inf, 4.0 / steepest
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_STEPS):
         pull = sum_of_pulls(table, count, x)
         value, slope = weight * (x - mean) + pull.value - push, weight + pull.slope
         if value < 0.0:
@@ -108,7 +113,7 @@ def balance(table: Any, count: int, x: float, steepest: float, mean: float, weig
         if abs(step) > reach:
             step = math.copysign(reach, step)
             reach *= 2.0
-        is_precise = abs(step) * steepest <= SETTLED or abs(step) <= PRECISE * (1.0 + abs(x))
+        is_precise = abs(step) * steepest <= LAST_STEP or abs(step) <= RELATIVE_STEP * (1.0 + abs(x))
         x += step if low < x + step < high or is_precise else 0.5 * (low + high) - x
         if is_precise:
             break

@@ -1,13 +1,13 @@
-"""Folyami's points of a large field: its sum over all pairs in time that hardly grows faster than the field.
+"""Folyami's points for a large field: its sum over all pairs, in nearly linear time.
 
     sum over j of w_j q(place_i - place_j) (result - E(rating_i - rating_j)),  q the witch of Agnesi, E = I(W; g, g)
 
-Ratings are cut into boxes; those of many players act through Chebyshev's points, where E is smooth, so that a sum over
-pairs becomes a few convolutions over places, each by Fourier transforms. Players of boxes with few act for themselves.
-The sum is within 1e-13 of the exact one, measured by the points at stake in it.
+Ratings are divided into boxes. E is smooth, so the players of a full box act through its Chebyshev points. The sum over
+pairs then becomes a few convolutions over places, each by Fourier transforms. In a box with few players each acts
+directly. The error is at most 1e-13 of the points at stake.
 
-Source: the sums are those of `podium.systems.folyami`; the method is a low-rank expansion by interpolation, as in
-W. Fong and E. Darve, "The black-box fast multipole method", Journal of Computational Physics 228 (2009).
+Source: the sums are those of `podium.systems.folyami`. The method is a low-rank expansion by interpolation, as in W.
+Fong and E. Darve, "The black-box fast multipole method", Journal of Computational Physics 228 (2009).
 """
 
 import math
@@ -21,49 +21,49 @@ from podium.kernels.fourier import COLUMNS, SIDE_BY_SIDE, roots_of_unity, size_f
 from podium.kernels.logarithm import interpolation_weights, points
 from podium.probability.gamma import incomplete_beta
 from podium.probability.logistic import logistic
-from podium.probability.normal import FIRST, ORDER, Boxes, fill_boxes, members, room_for_boxes
+from podium.probability.normal import FIRST, ORDER, Boxes, empty_boxes, fill_boxes, members
 
 POINTS = 32
-WIDEST = 4.0  # of a box, in log-odds of W
-STEEP = 3.0  # a shape from which on boxes are the narrower, the steeper E
-FEW = 120  # players of a box who act for themselves
-BOX_WORK = 120  # players who take as long by themselves as a box by convolutions
-MOST_WORK = 0.5  # of that, for each entrant: beyond, pairs are quicker
-KINDS = 4  # of players, whose opponents weigh alike
+MAX_WIDTH = 4.0  # width of a box, in log-odds of W
+STEEP_SHAPE = 3.0  # gamma shape above which boxes get narrower, because E gets steeper
+MIN_SHARED = 120  # a box with fewer players lets rows_per_place act directly
+BOX_WORK = 120  # a box by convolutions takes as long as this many players directly
+MAX_WORK = 0.5  # largest work per entrant; above it, going through all pairs is faster
+KINDS = 4  # groups of players whose opponents have the same weights
 ZEROS = points(POINTS)
 FACTORS = interpolation_weights(POINTS)
-NEXT_TO = 1e-300  # in place of no distance to a point, whose share then is everything
+TINY = 1e-300  # replaces the distance 0 to a point, whose share is then 1
 
 
-# Rows of the table, of each player.
-RATING, PLACE = 0, 1  # to be filled; places are whole or half ones
-WEIGHT = 2  # to be filled, KINDS rows: what each counts as an opponent of each kind of player
-TOTAL = WEIGHT + KINDS  # KINDS rows: the sums, where a player is of that kind
-SUMMED = TOTAL + KINDS  # of the points' shares before they are parts of a whole
-# Rows of the indices, of each player.
-KIND, GRID = 0, 1  # to be filled; and the row of each one's place
-EVEN, ODD = 0, 1  # spectra: of q, and of q with the sign of the result
+# Rows of the table; one column per player.
+RATING, PLACE = 0, 1  # inputs; places are multiples of 1/2
+WEIGHT = 2  # input, KINDS rows: the player's weight as an opponent of rows_per_place kind
+TOTAL = WEIGHT + KINDS  # output, KINDS rows: the sum for the player if it is of that kind
+SUMMED = TOTAL + KINDS  # sum of the barycentric terms, by which they are divided
+# Rows of the indices; one column per player.
+KIND, GRID = 0, 1  # KIND is an input; GRID is the row of the player's place
+EVEN, ODD = 0, 1  # spectra of q, and of q times the sign of the result
 
 
-class RaceRoom(NamedTuple):
-    """Room for the sums of a race."""
+class RaceWorkspace(NamedTuple):
+    """Working memory for the sums of a race."""
 
     table: Any  # float64 (SUMMED + 1, players)
     indices: Any  # int64 (2, players)
     boxes: Boxes
     spectra: Any  # float64 (2, rows)
-    roots: Any  # float64 (rows, 2): of unity
-    sequences: Any  # float64 (rows, COLUMNS): over places
-    shares: Any  # float64 (POINTS): of a player in the points of its box
-    strengths: Any  # float64 (POINTS): e to what each point of a box is above its centre, in log-odds
+    roots: Any  # float64 (rows, 2): roots of unity
+    sequences: Any  # float64 (rows, COLUMNS): functions of the place
+    shares: Any  # float64 (POINTS): barycentric terms of a player in its box
+    strengths: Any  # float64 (POINTS): e^(log-odds of a point against the centre of its box)
 
 
-def room_for_race(size: int) -> RaceRoom:
+def race_workspace(size: int) -> RaceWorkspace:
     rows = size_for(4 * size)
-    return RaceRoom(
+    return RaceWorkspace(
         table=np.zeros((SUMMED + 1, size)),
         indices=np.zeros((2, size), np.int64),
-        boxes=room_for_boxes(size),
+        boxes=empty_boxes(size),
         spectra=np.empty((2, rows)),
         roots=roots_of_unity(rows),
         sequences=np.empty((rows, COLUMNS)),
@@ -73,141 +73,147 @@ def room_for_race(size: int) -> RaceRoom:
 
 
 @kernel
-def add_up_race(room: RaceRoom, size: int, slope: float, shape: float, closeness: float) -> bool:
-    """Fill the totals of the table; False where the pairs are to be gone through one by one."""
-    if MOST_WORK * size < BOX_WORK:  # not even everybody in one box
+def add_up_race(work: RaceWorkspace, size: int, slope: float, shape: float, closeness: float) -> bool:
+    """Fill the totals of the table. Return False if going through all pairs is faster."""
+    if MAX_WORK * size < BOX_WORK:  # too small even with everyone in one box
         return False
-    width = WIDEST * min(1.0, STEEP / shape)
-    count = fill_boxes(room.table, RATING, size, width / slope, room.boxes)
+    width = MAX_WIDTH * min(1.0, STEEP_SHAPE / shape)
+    count = fill_boxes(work.table, RATING, size, width / slope, work.boxes)
     kinds = 0
     for kind in range(KINDS):
-        kinds += 1 if occurs(room, size, kind) else 0
-    if count < 0 or work_of(room.boxes, count) * kinds > MOST_WORK * size:
+        kinds += 1 if occurs(work, size, kind) else 0
+    if count < 0 or work_of(work.boxes, count) * kinds > MAX_WORK * size:
         return False
-    rows = lay_out_places(room, size)
+    rows = lay_out_places(work, size)
     if rows == 0:
         return False
-    take_results(room, size, rows, closeness)
+    begin_totals(work, size, rows, closeness)
     for kind in range(KINDS):
-        if occurs(room, size, kind):
+        if occurs(work, size, kind):
             for box in range(count):
-                if members(room.boxes, box) < FEW:
-                    take_few(room, size, kind, box, slope, shape, closeness)
+                if members(work.boxes, box) < MIN_SHARED:
+                    add_players(work, size, kind, box, slope, shape, closeness)
                 else:
-                    take_many(room, size, rows, kind, box, 0.5 * width, slope, shape)
+                    add_box(work, size, rows, kind, box, 0.5 * width, slope, shape)
     return True
 
 
 @kernel
-def occurs(room: RaceRoom, size: int, kind: int) -> bool:
-    """Whether any player is of a kind."""
+def occurs(work: RaceWorkspace, size: int, kind: int) -> bool:
+    """Return True if any player is of kind `kind`."""
     found = False
     for i in range(size):
-        found = found or room.indices[KIND, i] == kind
+        found = found or work.indices[KIND, i] == kind
     return found
 
 
 @kernel
 def work_of(boxes: Boxes, count: int) -> float:
-    """How many players would take as long by themselves, for one weight."""
+    """Return the number of players that would take as long pair by pair, for one kind of weights."""
     work = 0.0
     for box in range(count):
         count_in_box = members(boxes, box)
-        work += count_in_box if count_in_box < FEW else BOX_WORK
+        work += count_in_box if count_in_box < MIN_SHARED else BOX_WORK
     return work
 
 
 @kernel
-def lay_out_places(room: RaceRoom, size: int) -> int:
-    """Give each place its row, and the rows a transform takes; 0 where some place is none of whole or half ones."""
+def lay_out_places(work: RaceWorkspace, size: int) -> int:
+    """Assign a row to each place. Return the rows of the transform, or 0 if a place is not a multiple of 1/2."""
     halves = False
     for i in range(size):
-        place = room.table[PLACE, i]
+        place = work.table[PLACE, i]
         if not 1.0 <= place <= size:
             return 0
         halves = halves or math.floor(place) != place
         if math.floor(2.0 * place) != 2.0 * place:
             return 0
-    each = 2.0 if halves else 1.0
+    rows_per_place = 2.0 if halves else 1.0
     for i in range(size):
-        room.indices[GRID, i] = int(each * (room.table[PLACE, i] - 1.0))
+        work.indices[GRID, i] = int(rows_per_place * (work.table[PLACE, i] - 1.0))
     rows = 1
-    while rows < 2.0 * each * size:
+    while rows < 2.0 * rows_per_place * size:
         rows *= 2
     return rows
 
 
 @kernel
-def take_results(room: RaceRoom, size: int, rows: int, closeness: float) -> None:
-    """Find the spectra of q, and begin the totals with half of q times the sign of each result.
+def begin_totals(work: RaceWorkspace, size: int, rows: int, closeness: float) -> None:
+    """Compute the spectra of q, and start the totals with half of the sum of w q times the sign of the result.
 
-    One table takes all: q, q with the sign, and the weights for each kind.
+    One transform handles all sequences: q, q times the sign, and the weights for rows_per_place kind.
     """
-    sequences, spectra = room.sequences, room.spectra
-    set_sequences(room, size, rows, closeness)
-    transform(sequences, rows, room.roots)
+    sequences, spectra = work.sequences, work.spectra
+    set_sequences(work, size, rows, closeness)
+    transform(sequences, rows, work.roots)
     for row in range(rows):
         even, odd = sequences[row, 0] / rows, sequences[row, SIDE_BY_SIDE + 1] / rows
         spectra[EVEN, row], spectra[ODD, row] = even, odd
         for k in range(2, 2 + KINDS):
             real, imaginary = sequences[row, k], sequences[row, SIDE_BY_SIDE + k]
             sequences[row, k], sequences[row, SIDE_BY_SIDE + k] = -odd * imaginary, odd * real
-    transform_back(sequences, rows, room.roots)
+    transform_back(sequences, rows, work.roots)
     for k in range(KINDS):
         for i in range(size):
-            room.table[TOTAL + k, i] = 0.5 * sequences[room.indices[GRID, i], 2 + k]
+            work.table[TOTAL + k, i] = 0.5 * sequences[work.indices[GRID, i], 2 + k]
 
 
 @kernel
-def set_sequences(room: RaceRoom, size: int, rows: int, closeness: float) -> None:
-    """Lay out q, q with the sign of the result, and the weights for each kind, over places."""
-    sequences = room.sequences
+def set_sequences(work: RaceWorkspace, size: int, rows: int, closeness: float) -> None:
+    """Write q, q times the sign of the result, and the weights for rows_per_place kind, as functions of the place."""
+    sequences = work.sequences
     clear(sequences, rows)
-    each = 2.0 if rows >= 4 * size else 1.0  # rows a place
+    rows_per_place = 2.0 if rows >= 4 * size else 1.0
     for distance in range(rows // 2):
-        q = agnesi(closeness * (distance / each))
+        q = agnesi(closeness * (distance / rows_per_place))
         sequences[distance, 0] = q
         if distance > 0:
             sequences[rows - distance, 0] = q
-            sequences[distance, 1] = -q  # behind
+            sequences[distance, 1] = -q  # lost
             sequences[rows - distance, 1] = q
     for k in range(KINDS):
         for i in range(size):
-            sequences[room.indices[GRID, i], 2 + k] += room.table[WEIGHT + k, i]
+            sequences[work.indices[GRID, i], 2 + k] += work.table[WEIGHT + k, i]
 
 
 @kernel
 def clear(sequences: Any, rows: int) -> None:
-    """Make the first so many rows zeros."""
+    """Set the first `rows` rows to zero."""
     for row in range(rows):
         for column in range(COLUMNS):
             sequences[row, column] = 0.0
 
 
 @kernel
-def take_few(room: RaceRoom, size: int, k: int, box: int, slope: float, shape: float, closeness: float) -> None:
-    """Add what each player of a box does to everyone."""
-    for at in range(room.boxes.indices[FIRST, box], room.boxes.indices[FIRST, box + 1]):
-        j = room.boxes.indices[ORDER, at]
-        rating, place, weight = room.table[RATING, j], room.table[PLACE, j], room.table[WEIGHT + k, j]
+def add_players(work: RaceWorkspace, size: int, k: int, box: int, slope: float, shape: float, closeness: float) -> None:
+    """Add the terms of a box's players to everyone's totals, pair by pair."""
+    for at in range(work.boxes.indices[FIRST, box], work.boxes.indices[FIRST, box + 1]):
+        j = work.boxes.indices[ORDER, at]
+        rating, place, weight = work.table[RATING, j], work.table[PLACE, j], work.table[WEIGHT + k, j]
         if weight > 0.0:
             for i in range(size):
-                expected = incomplete_beta(logistic(slope * (room.table[RATING, i] - rating)), shape)
-                room.table[TOTAL + k, i] += (
-                    weight * agnesi(closeness * (room.table[PLACE, i] - place)) * (0.5 - expected)
+                expected = incomplete_beta(logistic(slope * (work.table[RATING, i] - rating)), shape)
+                work.table[TOTAL + k, i] += (
+                    weight * agnesi(closeness * (work.table[PLACE, i] - place)) * (0.5 - expected)
                 )
 
 
 @kernel
-def take_many(room: RaceRoom, size: int, rows: int, k: int, box: int, half: float, slope: float, shape: float) -> None:
-    """Add what the players of a box do to everyone, through Chebyshev's points; `half` of its width in log-odds."""
-    boxes, sequences, shares, centre = room.boxes, room.sequences, room.shares, room.boxes.centres[box]
-    table, begin, end = room.table, boxes.indices[FIRST, box], boxes.indices[FIRST, box + 1]
+def add_box(
+    work: RaceWorkspace, size: int, rows: int, k: int, box: int, half: float, slope: float, shape: float
+) -> None:
+    """Add the terms of a box's players to everyone's totals, through Chebyshev points.
+
+    Args:
+        half: Half the width of the box, in log-odds.
+    """
+    boxes, sequences, shares, centre = work.boxes, work.sequences, work.shares, work.boxes.centres[box]
+    table, begin, end = work.table, boxes.indices[FIRST, box], boxes.indices[FIRST, box + 1]
     for point in range(POINTS):
-        room.strengths[point] = exp(half * ZEROS[point])
+        work.strengths[point] = exp(half * ZEROS[point])
     for at in range(begin, end):
         j = boxes.indices[ORDER, at]
-        take_shares((table[RATING, j] - centre) * slope / half, 0, POINTS, shares)
+        write_shares((table[RATING, j] - centre) * slope / half, 0, POINTS, shares)
         table[SUMMED, j] = 0.0
         for point in range(POINTS):
             table[SUMMED, j] += shares[point]
@@ -215,44 +221,44 @@ def take_many(room: RaceRoom, size: int, rows: int, k: int, box: int, half: floa
         clear(sequences, rows)
         for at in range(begin, end):
             j = boxes.indices[ORDER, at]
-            take_shares((table[RATING, j] - centre) * slope / half, first, COLUMNS, shares)
+            write_shares((table[RATING, j] - centre) * slope / half, first, COLUMNS, shares)
             weight = table[WEIGHT + k, j] / table[SUMMED, j]
             for column in range(COLUMNS):
-                sequences[room.indices[GRID, j], column] += weight * shares[column]
-        transform(sequences, rows, room.roots)
+                sequences[work.indices[GRID, j], column] += weight * shares[column]
+        transform(sequences, rows, work.roots)
         for row in range(rows):
             for column in range(COLUMNS):
-                sequences[row, column] *= room.spectra[EVEN, row]
-        transform_back(sequences, rows, room.roots)
+                sequences[row, column] *= work.spectra[EVEN, row]
+        transform_back(sequences, rows, work.roots)
         for i in range(size):
             weakness = exp(slope * (centre - table[RATING, i]))
-            table[TOTAL + k, i] += met_by(room, room.indices[GRID, i], first, weakness, shape)
+            table[TOTAL + k, i] += sum_of_points(work, work.indices[GRID, i], first, weakness, shape)
 
 
 @kernel
-def met_by(room: RaceRoom, row: int, first: int, weakness: float, shape: float) -> float:
-    """What `COLUMNS` of the points do to a player who is so weak beside their box's centre."""
+def sum_of_points(work: RaceWorkspace, row: int, first: int, weakness: float, shape: float) -> float:
+    """Return the sum of the terms of `COLUMNS` points for a player with e^-(rating above the centre) = `weakness`."""
     summed = 0.0
     for column in range(COLUMNS):
-        share = 1.0 / (1.0 + weakness * room.strengths[first + column])
-        room.shares[column] = 0.5 - incomplete_beta(share, shape)
+        share = 1.0 / (1.0 + weakness * work.strengths[first + column])
+        work.shares[column] = 0.5 - incomplete_beta(share, shape)
     for column in range(COLUMNS):
-        summed += room.sequences[row, column] * room.shares[column]
+        summed += work.sequences[row, column] * work.shares[column]
     return summed
 
 
 @kernel
-def take_shares(x: float, first: int, count: int, shares: Any) -> None:
-    """What some of Chebyshev's points are to a player at `x`, from -1 to 1 in its box, in the barycentric formula.
+def write_shares(x: float, first: int, count: int, shares: Any) -> None:
+    """Write the barycentric terms of some Chebyshev points for a player at `x` in its box, from -1 to 1.
 
-    The share of each is that over the sum of all.
+    A point's share is its term over the sum of all terms.
     """
     for point in range(count):
         distance = x - ZEROS[first + point]
-        shares[point] = FACTORS[first + point] / (distance if distance != 0.0 else NEXT_TO)
+        shares[point] = FACTORS[first + point] / (distance if distance != 0.0 else TINY)
 
 
 @kernel
 def agnesi(gap: float) -> float:
-    """The witch of Agnesi: 1 side by side, 1/2 where `gap` (pi * places / span) is 1."""
+    """Return the witch of Agnesi: 1 for equal places, 1/2 where `gap` (pi * places / span) is 1."""
     return 1.0 / (gap * gap + 1.0)

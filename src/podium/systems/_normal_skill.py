@@ -1,4 +1,4 @@
-"""A player's skill as TrueSkill and the systems of Weng and Lin know it: normal, and less certain before each event."""
+"""Base of TrueSkill and the systems of Weng and Lin: skills are normal and become less certain before each event."""
 
 import math
 from collections.abc import Sequence
@@ -24,14 +24,14 @@ class State(NamedTuple):
 
 
 class Cube(NamedTuple):
-    """A deviation's third power."""
+    """The cube of a deviation."""
 
     cube: float
 
 
 @dataclass(frozen=True, slots=True)
 class NormalSkill(System):
-    """A player's skill is normal, and so is what comes of it."""
+    """A system in which skills and performances are normal."""
 
     state_type = State
     entering_type = State
@@ -47,7 +47,7 @@ class NormalSkill(System):
     tau: float = parameter(25.0 / 300.0, "deviation that every event adds", unit="points", low=0.0, high=1e6)
 
     def performances(self, entering_states: Sequence[Any]) -> Performances:
-        """Normal performances around uncertain skills."""
+        """Return normal performances around uncertain skills."""
         scale = np.sqrt([me.deviation**2 + self.beta**2 for me in entering_states])
         return NormalPerformances(-np.array([me.rating for me in entering_states]), scale)
 
@@ -56,26 +56,26 @@ class NormalSkill(System):
 
 
 def add_uncertainty(params: Any, me: State, entrant: Entrant) -> State:
-    """Every event adds tau^2 to the variance, every idle day its own up to a newcomer's deviation."""
+    """Add tau^2 to the variance for the event, and idle variance up to a newcomer's deviation."""
     deviation = inflated(me.deviation, params.tau_squared, entrant.idle * params.idle_variance, params.max_deviation)
     return State(me.rating, deviation, me.events)
 
 
 @kernel
 def performance_deviation(params: Any, a: Any, b: Any) -> float:
-    """C of two players: the deviation of the difference of their performances."""
+    """Return c, the standard deviation of the difference of two performances."""
     return math.sqrt(a.deviation * a.deviation + b.deviation * b.deviation + 2.0 * params.beta_squared)
 
 
 @kernel
 def logistic_chance(params: Any, a: Any, b: Any) -> float:
-    """The chance that `a` beats `b` by the Bradley-Terry and Plackett-Luce models."""
+    """Return the probability that `a` beats `b` in the Bradley-Terry and Plackett-Luce models."""
     return logistic((a.rating - b.rating) / performance_deviation(params, a, b))
 
 
 @kernel
 def side_as_one(params: Any, entering: Any, sides: Any, side: int) -> State:
-    """The sum of a side's members, each by its part of the game."""
+    """Return the sum of a side's members, each weighted by the part of the game they played."""
     rating, variance = 0.0, 0.0
     for i in range(sides.start[side], sides.start[side + 1]):
         me, part = read(sides.members, i, entering), counted_part(sides.parts[i], params.partial_play)

@@ -1,4 +1,4 @@
-"""What a player, a thing or a side brings to an event, of the system `podium`, and what the rules read."""
+"""The start of an event in the system `podium`: states after the time since their last event, and the parameters."""
 
 import functools
 import math
@@ -44,40 +44,40 @@ from podium.systems._podium_state import (
 )
 
 YEAR = 365.25
-GROWTH_DAYS = 800.0  # of newcomers: growth is e times slower after so long
-DECADE, MOST_DECADES = 3652.5, 2.0  # ageing grows with the time in the pool, up to twenty years
-MOST_YEARS = 3.0  # of one absence, for growth and ageing
-CEILING = 2.0  # spreads, towards which the variance of who does not play goes
+GROWTH_DAYS = 800.0  # growth slows down to 1 / e over so many days
+DECADE, MOST_DECADES = 3652.5, 2.0  # ageing increases with the time in the pool, for up to twenty years
+MOST_YEARS = 3.0  # the most that one absence counts for growth and ageing
+CEILING = 2.0  # in units of the spread: the variance of an idle player tends to it
 NEWCOMER_DEVIATION = SCALE * exp(0.5 * START[SPREAD])
-# What the rules read beside theta and the numbers of things.
+# Fields of the parameters after theta.
 FIXED = (
-    *("initial", "timely", "modes"),  # timely: 1 where skills grow and decline with time; modes: how many, 0 for none
-    *("spread", "event", "day", "noise", "unfinished", "reach", "offset", "newcomer"),  # newcomer: the mean of one
-    *("today", "pace", "mode", "maturity"),  # pace: days that pass in a tick, where events are counted
-    *("side_mean", "side_variance", "side_mean_reading", "side_variance_reading"),  # of the side that begins, today
-    "sharpness",  # by how much a field of three and more is nearer to skill than its pairs say
+    *("initial", "timely", "modes"),  # timely: 1 if skills grow and decline with time; modes: number of modes, or 0
+    *("spread", "event", "day", "noise", "unfinished", "reach", "offset", "newcomer"),  # newcomer: mean of a newcomer
+    *("today", "pace", "mode", "maturity"),  # pace: days per tick, in pools without dates
+    *("side_mean", "side_variance", "side_mean_reading", "side_variance_reading"),  # the home side, today
+    "sharpness",  # luck in a field of three or more is 1 / sharpness of that in a duel
 )
 
 
 class Params:
-    """The mark of what the rules read: theta, then `FIXED`."""
+    """Base class of the parameters: theta, then the fields in `FIXED`."""
 
     __slots__ = ()
 
 
 @functools.cache
 def params_with(modes: int, things: int) -> Any:
-    """The NamedTuple of what the rules read in pools with so many modes and kinds of things."""
+    """Return the NamedTuple of the parameters for so many modes and kinds of things."""
     theta = [f"ln_{name}" for name in prior_of(modes, things)]
     name = f"Params{int(modes > 0)}_{things}"
     fields = namedtuple(name, [*theta, *FIXED], module=__name__)  # type: ignore[misc]  # noqa: PYI024
     kind: Any = type(name, (fields, Params), {"__slots__": (), "__module__": __name__, "__qualname__": name})
-    globals()[name] = kind  # machine code is found in the cache by types that can be imported
+    globals()[name] = kind  # the cache of machine code needs types that can be imported
     return kind
 
 
 def __getattr__(name: str) -> Any:
-    """The type for so many modes and things, as `Params1_0`, for whoever loads code that another process wrote."""
+    """Return the type named, for example, `Params1_0`, for code that another process compiled."""
     modes, _, things = name.removeprefix("Params").partition("_")
     if not (name.startswith("Params") and modes.isdecimal() and things.isdecimal()):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -86,36 +86,36 @@ def __getattr__(name: str) -> Any:
 
 @kernel
 def things_of(params: Any) -> int:
-    """How many kinds of things entrants share; known when a kernel is compiled, as the two below."""
+    """Return the number of kinds of things. It is constant at compile time, like the next two."""
     return (len(params) - OWN - OF_SIDE - len(FIXED)) // OF_THINGS
 
 
 @kernel
 def modal_of(params: Any) -> int:
-    """1 where modes are named, else 0."""
+    """Return 1 if the pool has modes, else 0."""
     return (len(params) - OWN - OF_SIDE - len(FIXED)) % OF_THINGS
 
 
 @kernel
 def full_of(params: Any) -> int:
-    """How many parameters a pool has, those of the side that begins among them."""
+    """Return the number of parameters, including the two of the home side."""
     return OWN + OF_SIDE + modal_of(params) + OF_THINGS * things_of(params)
 
 
 class Entering(NamedTuple):
-    """A player, a thing or a whole unit at the start of an event, after the time since the last."""
+    """A player, a thing or a unit at the start of an event, after the time since the last one."""
 
     rating: float
     mean: float
     variance: float
     mean_reading: float
     variance_reading: float
-    g: float  # how little a comparison with an uncertain opponent says
+    g: float  # attenuation of a comparison with it as the opponent
 
 
 @in_pool.register(Params)
 def read_pool(params: Any, pool: Any, occasion: Occasion) -> Any:
-    """The pool's theta, and the event; one without a date is the next tick."""
+    """Return the parameters from the pool's theta and the event. An event without a date is one tick after the last."""
     full = full_of(params)
     today = occasion.day if occasion.day >= COUNTED else pool[DAY] + TICK
     pace = OWN_GAP_DAYS / TICK * exp(-pool[GAP])
@@ -155,13 +155,13 @@ def read_pool(params: Any, pool: Any, occasion: Occasion) -> Any:
 
 @kernel
 def is_new(me: Any) -> bool:
-    """Whether nothing is known of a player, not even a deviation to start from."""
+    """Return True if nothing is known about a player, not even a starting deviation."""
     return bool(me.last == 0.0 and me.events == 0.0 and me.deviation == NEWCOMER_DEVIATION)
 
 
 @kernel
 def days_between(pace: float, earlier: float, later: float) -> float:
-    """Days from one moment of the pool to another; none from events that are counted to one that has a date."""
+    """Return the days between two times of a pool, or 0 from events without dates to one with a date."""
     if later < COUNTED:
         return max(later - earlier, 0.0) * pace
     return max(later - earlier, 0.0) if earlier >= COUNTED else 0.0
@@ -169,7 +169,7 @@ def days_between(pace: float, earlier: float, later: float) -> float:
 
 @kernel
 def first_day(params: Any, me: Any) -> Any:
-    """When the player came; at the first date after events that are counted, so many days before it."""
+    """Return the day of the player's first event. The first dated event moves it to so many days before."""
     if me.last == 0.0:
         return params.today
     first: float = me.first
@@ -180,31 +180,31 @@ def first_day(params: Any, me: Any) -> Any:
 
 @kernel
 def enters_at_level(me: Any, kind: float) -> float:
-    """1 for a newcomer of whom not even a rating is known, else 0; of others the first day is not 0."""
+    """Return 1 for a player without even a starting rating, else 0. All others have a first day."""
     return 1.0 if kind == 0.0 and me.first == 0.0 else 0.0
 
 
 class Passed(NamedTuple):
-    """What the time before an event has to do with a state and with theta."""
+    """The effect of the time before an event on a state."""
 
-    new: bool  # nothing was known
-    growth: float  # what a growth of 1 a year adds to the mean
-    ageing: float  # what an ageing of 1 a year takes from it
-    ceiling: float  # towards which the variance goes
-    skill: float  # the variance before the days since the last event
-    rate: float  # share of the way to the ceiling that those days are, were the variance far below
-    fade: float  # what is left of the way
+    new: bool  # nothing is known about the player
+    growth: float  # change of the mean for a growth of 1 per year
+    ageing: float  # decrease of the mean for an ageing of 1 per year
+    ceiling: float  # limit of the variance
+    skill: float  # variance before the idle days
+    rate: float  # r: idle days times day, as a share of the ceiling
+    fade: float  # E = e^-r: share of the distance to the ceiling that is left
 
 
 @kernel
 def spread_column(params: Any, kind: float) -> int:
-    """The column of the spread of players (kind 0) or of things of a kind."""
+    """Return the column of the spread of players (kind 0) or of a kind of things."""
     return SPREAD if kind == 0.0 else OWN + modal_of(params) + OF_THINGS * int(kind) - 1
 
 
 @kernel
 def time_passed(params: Any, me: Any, kind: float) -> Passed:
-    """What the days since a player's, or a thing's, last event do; a thing neither grows nor changes by an event."""
+    """Return the effect of the days since the last event. Things neither grow nor change by the event itself."""
     spread, day = params.spread, params.day
     if kind != 0.0:
         column = spread_column(params, kind)
@@ -228,7 +228,7 @@ def time_passed(params: Any, me: Any, kind: float) -> Passed:
 
 @kernel
 def entered(params: Any, me: Any, passed: Passed, kind: float) -> Entering:
-    """A state after that time, as today's theta reads it."""
+    """Return a state after that time, with its readings by today's theta."""
     full = full_of(params)
     rating, variance, mean_reading, variance_reading = me.rating, passed.skill, 0.0, 0.0
     if passed.new:
@@ -246,14 +246,14 @@ def entered(params: Any, me: Any, passed: Passed, kind: float) -> Entering:
 def seen(
     params: Any, rating: float, mean: float, variance: float, mean_reading: float, variance_reading: float
 ) -> Entering:
-    """What enters, with how little a comparison with it says."""
+    """Return an entering state, with its attenuation g."""
     g = 1.0 / math.sqrt(1.0 + C * (variance + params.noise))
     return Entering(rating, mean, variance, mean_reading, variance_reading, g)
 
 
 @kernel
 def offset_in(params: Any, me: Any) -> int:
-    """Where a state has the offset in the event's mode; 0 where no mode is named, or none in particular meant."""
+    """Return the position of the offset in the event's mode in a state, or 0 without modes or without a mode."""
     if params.modes == 0.0 or params.mode < 0.0:
         return 0
     return block_at(full_of(params), min(params.mode, params.modes - 1.0))
@@ -261,7 +261,7 @@ def offset_in(params: Any, me: Any) -> int:
 
 @kernel
 def offset_entered(params: Any, me: Any, offset: int) -> Entering:
-    """The offset of a player in the event's mode, which has one at `offset` of its state."""
+    """Return a player's offset in the event's mode, which is at `offset` in the state."""
     full = full_of(params)
     variance = me[offset + 1] if me[offset + 1] > 0.0 else params.offset
     readings = reading(params, me, offset + 2, full), reading(params, me, offset + full + 3, full)
@@ -270,7 +270,7 @@ def offset_entered(params: Any, me: Any, offset: int) -> Entering:
 
 @kernel
 def joined(params: Any, one: Entering, share: float, other: Entering) -> Entering:
-    """A sum and a share of another that enters."""
+    """Add `share` times another state to a unit."""
     return seen(
         params,
         one.rating,
@@ -283,7 +283,7 @@ def joined(params: Any, one: Entering, share: float, other: Entering) -> Enterin
 
 @kernel
 def apart(params: Any, one: Entering, common: Entering) -> Entering:
-    """A unit without what is uncertain in both units of a pair: of what they share a duel says nothing."""
+    """Return a unit without the variance that both units of a pair share: their duel says nothing about it."""
     return seen(
         params,
         one.rating,
@@ -296,16 +296,16 @@ def apart(params: Any, one: Entering, common: Entering) -> Entering:
 
 @kernel
 def side_entered(params: Any) -> Entering:
-    """The side that begins, or is at home."""
+    """Return the home side."""
     variance: float = params.side_variance
-    if variance == 0.0:  # nobody has been on it
+    if variance == 0.0:  # the pool's first event with a home side
         variance = exp(params[full_of(params) - 2])
     return seen(params, 0.0, params.side_mean, variance, params.side_mean_reading, params.side_variance_reading)
 
 
 @enter.register(Params)
 def let_time_pass(params: Any, me: Any, entrant: Entrant) -> Entering:
-    """The variance grows, newcomers grow, veterans age; readings are those of today's theta."""
+    """Apply the time since the last event: growth, ageing, and more variance."""
     brought = entered(params, me, time_passed(params, me, entrant.kind), entrant.kind)
     offset = offset_in(params, me) if entrant.kind == 0.0 else 0
     return joined(params, brought, 1.0, offset_entered(params, me, offset)) if offset else brought

@@ -1,4 +1,4 @@
-"""What pairs of units of a heat say of both and of what the pool learns; and, for people, what a pool has learnt."""
+"""Learning in the system `podium`: the evidence of each pair, and the gradient and curvature of theta."""
 
 import functools
 import math
@@ -23,12 +23,12 @@ from podium.systems._podium_state import (
     learn_curvature,
 )
 from podium.systems._podium_units import (
-    BLOCKS,
     BY_TERMS,
     FINISHED,
     PLACE,
     SIZE,
     UNIT,
+    Derivatives,
     Layout,
     are_compared,
     common_of,
@@ -37,18 +37,18 @@ from podium.systems._podium_units import (
     variances_at,
 )
 
-FEWEST = 3  # units of a field
-MOST_STRENGTH = 300.0  # of which the exponential is still a number, and the sum of many
-FIRST_YEAR = GROWTH_DAYS / YEAR * (1.0 - math.exp(-YEAR / GROWTH_DAYS))  # years of growth that the first one holds
+MIN_FIELD = 3  # units of a field of which the winner is learnt from
+MAX_STRENGTH = 300.0  # limit, so that sums of exponentials do not overflow
+FIRST_YEAR = GROWTH_DAYS / YEAR * (1.0 - math.exp(-YEAR / GROWTH_DAYS))  # growth in the first year, in full years
 
 
 def deviation(logarithm: float) -> float:
-    """A variance's logarithm as a deviation in points."""
+    """Return the deviation in points from the logarithm of a variance."""
     return SCALE * math.exp(0.5 * logarithm)
 
 
 def direction(points: float, up: str, down: str) -> str:
-    """One verb or another, by the sign, and the points."""
+    """Return the verb for the sign, and the points."""
     return f"{up if points >= 0.0 else down} {abs(points):.0f} points"
 
 
@@ -136,11 +136,11 @@ LEARNT_OF_MODES = LearntParameter(
 
 
 def learnt_with(modes: int, things: tuple[str, ...]) -> tuple[LearntParameter, ...]:
-    """What pools with so many modes and these kinds of things learn."""
+    """Return the parameters that a pool with so many modes and these kinds of things learns."""
     of_things = [
-        each
+        parameter
         for number, kind in enumerate(things, start=1)
-        for each in (
+        for parameter in (
             LearntParameter(
                 f"thing_{number}_spread",
                 f"What a {kind} is worth",
@@ -162,63 +162,75 @@ def learnt_with(modes: int, things: tuple[str, ...]) -> tuple[LearntParameter, .
 
 @kernel
 def carry_pair(
-    pair: Pair, for_a: Any, for_b: Any, weight: float, off: float, room: Any, i: int, j: int, learner: int, width: int
+    pair: Pair,
+    for_a: Any,
+    for_b: Any,
+    weight: float,
+    error: float,
+    work: Any,
+    i: int,
+    j: int,
+    learner: int,
+    d: Derivatives,
 ) -> None:
-    """Carry the derivatives of both sides' evidence, and of the chance, through a comparison of two rows' units.
+    """Add one pair to the derivatives of S and J of both units, and to the gradient of theta.
 
     Args:
-        off: result less chance, as much as the pair counts in what theta learns.
+        error: (s - p) times the pair's weight in learning.
+        i: the workspace row of one unit; `j` is that of the other.
+        learner: the workspace row of the gradient. The pair's u is left in it, after the gradient.
     """
-    d, steep, noise = pair.gap, pair.steepness, pair.noise
+    gap, steep, noise = pair.gap, pair.steepness, pair.noise
     w_i, w_j = weight * for_a.worth, weight * for_b.worth
-    slope = d * -0.5 * C * steep * steep * steep
     g_i, g_j = for_a.g, for_b.g
-    off_i, off_j = for_a.result - for_a.expected, for_b.result - for_b.expected
-    v_i, v_j = for_a.expected * (1.0 - for_a.expected), for_b.expected * (1.0 - for_b.expected)
+    surprise_i, surprise_j = for_a.result - for_a.expected, for_b.result - for_b.expected  # s - e
+    v_i, v_j = for_a.expected * (1.0 - for_a.expected), for_b.expected * (1.0 - for_b.expected)  # e (1 - e)
     bend_i, bend_j = (1.0 - 2.0 * for_a.expected) * v_i, (1.0 - 2.0 * for_b.expected) * v_j
-    # By the difference of the means, and by the variance of the other side, which g attenuates.
+    # Derivatives of g, S and J by the difference of the means (gap) and by the opponent's variance (other).
     g_by_i, g_by_j = -0.5 * C * g_i * g_i * g_i, -0.5 * C * g_j * g_j * g_j
     s_gap_i, s_gap_j = -w_i * g_i * g_i * v_i, -w_j * g_j * g_j * v_j
-    s_other_i, s_other_j = w_i * (off_i - g_i * v_i * d) * g_by_i, w_j * (off_j + g_j * v_j * d) * g_by_j
+    s_other_i = w_i * (surprise_i - g_i * v_i * gap) * g_by_i
+    s_other_j = w_j * (surprise_j + g_j * v_j * gap) * g_by_j
     j_gap_i, j_gap_j = w_i * g_i * g_i * g_i * bend_i, w_j * g_j * g_j * g_j * bend_j
-    j_other_i = w_i * (2.0 * g_i * v_i + g_i * g_i * bend_i * d) * g_by_i
-    j_other_j = w_j * (2.0 * g_j * v_j - g_j * g_j * bend_j * d) * g_by_j
-    for k in range(0, width, FOUR):
-        gap = four_at(room, i, k) - four_at(room, j, k)
-        mine, theirs = variances_at(room, i, width, k, noise), variances_at(room, j, width, k, noise)
+    j_other_i = w_i * (2.0 * g_i * v_i + g_i * g_i * bend_i * gap) * g_by_i
+    j_other_j = w_j * (2.0 * g_j * v_j - g_j * g_j * bend_j * gap) * g_by_j
+    u_other = gap * -0.5 * C * steep * steep * steep  # of the log-odds by the variance of either unit
+    for k in range(0, d.width, FOUR):
+        by_gap = four_at(work, i, d.mean + k) - four_at(work, j, d.mean + k)
+        by_i, by_j = variances_at(work, i, d, k, noise), variances_at(work, j, d, k, noise)
         if pair.common:
-            both = four_at(room, learner + 1, k)
-            mine, theirs = mine - both, theirs - both
-        carry_by(room, i, 2 * width + k, s_gap_i * gap + s_other_i * theirs)
-        carry_by(room, i, 3 * width + k, j_gap_i * gap + j_other_i * theirs)
-        carry_by(room, j, 2 * width + k, s_other_j * mine - s_gap_j * gap)
-        carry_by(room, j, 3 * width + k, j_other_j * mine - j_gap_j * gap)
-        u = steep * gap + slope * (mine + theirs)
-        carry_by(room, learner, k, off * u)
-        put_four(room, learner, width + k, u)
-    by_reach, by_terms = 2.0 * (1.0 - for_a.near), BLOCKS * width + BY_TERMS
+            by_common = four_at(work, learner + 1, k)
+            by_i, by_j = by_i - by_common, by_j - by_common
+        add_four(work, i, d.surprise + k, s_gap_i * by_gap + s_other_i * by_j)
+        add_four(work, i, d.information + k, j_gap_i * by_gap + j_other_i * by_j)
+        add_four(work, j, d.surprise + k, s_other_j * by_i - s_gap_j * by_gap)
+        add_four(work, j, d.information + k, j_other_j * by_i - j_gap_j * by_gap)
+        u = steep * by_gap + u_other * (by_i + by_j)
+        add_four(work, learner, k, error * u)
+        put_four(work, learner, d.width + k, u)
+    by_reach = 2.0 * (1.0 - for_a.near)  # of ln w by ln reach
     terms_i = four(by_reach, by_reach, pair.unfinished, pair.unfinished)
     terms_j = four(by_reach, by_reach, pair.other_unfinished, pair.other_unfinished)
-    says_i, says_j = w_i * g_i * off_i, w_j * g_j * off_j
-    carry_by(room, i, by_terms, terms_i * four(says_i, -s_gap_i, says_i, -s_gap_i))
-    carry_by(room, j, by_terms, terms_j * four(says_j, -s_gap_j, says_j, -s_gap_j))
+    s_i, s_j = w_i * g_i * surprise_i, w_j * g_j * surprise_j
+    add_four(work, i, BY_TERMS, terms_i * four(s_i, -s_gap_i, s_i, -s_gap_i))
+    add_four(work, j, BY_TERMS, terms_j * four(s_j, -s_gap_j, s_j, -s_gap_j))
 
 
 @kernel
-def carry_by(room: Any, row: int, column: int, by: Any) -> None:
-    """Add to four numbers of the room."""
-    put_four(room, row, column, four_at(room, row, column) + by)
+def add_four(work: Any, row: int, column: int, numbers: Any) -> None:
+    """Add four numbers to four columns of a row."""
+    put_four(work, row, column, four_at(work, row, column) + numbers)
 
 
 @kernel
 def pair_weight(units: float) -> float:
-    """What a pair of a heat counts in what theta learns."""
+    """Return the weight of a pair of a heat in learning theta."""
     return math.sqrt(2.0 / units)
 
 
 @kernel
 def pairs_counted(columns: Columns, settlement: int, lines: Any) -> float:
-    """The pairs of an event, as much as they count."""
+    """Return the sum of the weights of an event's pairs."""
     count = 0.0
     first_heat, after_last = heats_of(columns, settlement)
     for heat in range(first_heat, after_last):
@@ -244,7 +256,7 @@ def judge_pairs(
     lines, weight = scratch.lines, weight_at(columns, heat)
     start, stop = heat_at(columns, settlement, heat, lines)
     course = Heat(lines[start, SIZE], mode_at(columns, heat))
-    each = weight * pair_weight(course.entries)
+    counted = weight * pair_weight(course.entries)
     for i in range(start, stop):
         mine, me = entry_of(lines, i), int(lines[i, UNIT])
         whole = read(scratch.entering_states, me, entering)
@@ -266,16 +278,16 @@ def judge_pairs(
             by_finish = by_unfinished(params, mine.finished, theirs.finished)
             by_other = by_unfinished(params, theirs.finished, mine.finished)
             pair = Pair(gap, steepness(params, a, b), by_finish, by_other, params.noise, common)
-            off = (for_a.result - p) * each
-            carry_pair(pair, for_a, for_b, weight, off, scratch.room, me, you, learner, layout.width)
-            learn_curvature(scratch.room, learner, layout.full, p * (1.0 - p) * each)
+            error = (for_a.result - p) * counted
+            carry_pair(pair, for_a, for_b, weight, error, scratch.workspace, me, you, learner, layout.d)
+            learn_curvature(scratch.workspace, learner, layout.full, p * (1.0 - p) * counted)
 
 
 @kernel
 def learn_sharpness(params: Any, entering: Any, columns: Columns, settlement: int, heat: int, scratch: Scratch) -> None:
-    """Move the pool's sharpness by who alone won a field: a step of Newton's on Luce's chance of the winner.
+    """Update the pool's sharpness from the sole winner of a field, by a Newton step on Luce's probability of winning.
 
-    A unit's strength is the log-odds against one of the field's mean skill and mean variance. No rating is moved by it.
+    A unit's strength is its log-odds against a unit with the field's mean skill and mean variance. No rating changes.
     """
     lines, pool = scratch.lines, scratch.pool
     start, stop = heat_at(columns, settlement, heat, lines)
@@ -287,7 +299,7 @@ def learn_sharpness(params: Any, entering: Any, columns: Columns, settlement: in
         if lines[i, FINISHED] and (winners == 0 or lines[i, PLACE] <= lines[winner, PLACE]):
             winners = winners + 1 if winners and lines[i, PLACE] == lines[winner, PLACE] else 1
             winner = i
-    if stop - start < FEWEST or winners != 1:
+    if stop - start < MIN_FIELD or winners != 1:
         return
     won, shares, sums, squares = 0.0, 0.0, 0.0, 0.0
     for i in range(start, stop):
@@ -296,7 +308,7 @@ def learn_sharpness(params: Any, entering: Any, columns: Columns, settlement: in
         strength = (
             params.sharpness * (me.mean + me.mean_reading - mean) / math.sqrt(1.0 + C * (both + 2.0 * params.noise))
         )
-        share = exp(min(strength, MOST_STRENGTH))
+        share = exp(min(strength, MAX_STRENGTH))
         won = strength if i == winner else won
         shares, sums, squares = shares + share, sums + share * strength, squares + share * strength * strength
     weight, expected = weight_at(columns, heat), sums / shares

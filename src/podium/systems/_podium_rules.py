@@ -1,4 +1,4 @@
-"""The rules of the system `podium`: what a pair says, what moves a rating, what is expected."""
+"""The rules of the system `podium`: comparisons, evidence, credits and expected scores."""
 
 import math
 from typing import Any, NamedTuple
@@ -11,31 +11,31 @@ from podium.probability.logistic import logistic, score
 from podium.systems._podium_entering import Entering, Params, apart, is_new, joined, seen, side_entered, things_of
 from podium.systems._podium_state import SCALE, C
 
-LEAST_SURPRISE = 1e-12  # below, a change says nothing of how it came about
+LEAST_SURPRISE = 1e-12  # below this, a change cannot be divided among opponents by its ratio to S
 
 
 class Comparison(NamedTuple):
-    """What one opponent says about a unit."""
+    """The evidence of one opponent about a unit."""
 
     result: float
     expected: float
     weight: float  # w g
     g: float
-    worth: float  # w: what the pair counts
-    near: float  # w without what an unfinished race leaves of it
+    worth: float  # w
+    near: float  # w without the factor of unfinished races
 
 
 class Evidence(NamedTuple):
-    """The sums over opponents; the last two say where the step of old surely ends before the mode."""
+    """Sums over opponents. The last two bound where Glicko's step ends before the mode."""
 
-    surprise: float  # of w g (s - e)
-    information: float  # of w g^2 e (1 - e), or more where the step would end beyond the mode
-    rise: float = 0.0  # of w g^3 e (1 - e) (1 - 2 e): how the information changes with the performance
-    curb: float = 0.0  # of w g^4
+    surprise: float  # S = sum of w g (s - e)
+    information: float  # J = sum of w g^2 e (1 - e); raised if the step would pass the mode
+    rise: float = 0.0  # sum of w g^3 e (1 - e) (1 - 2 e), the derivative of J by the performance
+    curb: float = 0.0  # sum of w g^4
 
 
 class Causes(NamedTuple):
-    """What moved the rating beside the opponents."""
+    """Changes of the rating that do not come from opponents."""
 
     time: float  # growth and ageing since the last event
 
@@ -44,7 +44,7 @@ class Causes(NamedTuple):
 def by_order(
     params: Any, a: Entering, b: Entering, mine: Entry, theirs: Entry, heat: Heat
 ) -> tuple[Comparison, Comparison]:
-    """Each side's expected score is attenuated by the other's variance; places far apart say less."""
+    """Compare two units. Expected scores are attenuated by the opponent's variance, and distant places count less."""
     gap = a.mean - b.mean
     return comparisons(params, a, b, mine, theirs, heat, logistic(b.g * gap), logistic(-a.g * gap))
 
@@ -53,7 +53,7 @@ def by_order(
 def comparisons(
     params: Any, a: Entering, b: Entering, mine: Entry, theirs: Entry, heat: Heat, of_a: float, of_b: float
 ) -> tuple[Comparison, Comparison]:
-    """What two units say about each other, from what is expected of both."""
+    """Return both comparisons of a pair of units, from both expected scores."""
     place, other_place = place_compared(mine), place_compared(theirs)
     result = score(place, other_place)
     near = nearness(params, place, other_place, heat.entries)
@@ -73,7 +73,7 @@ def place_compared(entry: Entry) -> float:
 
 @kernel
 def finish_weight(params: Any, mine: float, theirs: float) -> Any:
-    """Return what a pair counts for one of two: who did not finish loses at least as much as for the last place."""
+    """Return a pair's weight for one side. Not finishing counts at least as much as losing for the last place."""
     if mine and theirs:
         return 1.0
     return params.unfinished if mine else max(params.unfinished, 1.0)
@@ -81,26 +81,26 @@ def finish_weight(params: Any, mine: float, theirs: float) -> Any:
 
 @kernel
 def by_unfinished(params: Any, mine: float, theirs: float) -> float:
-    """Return 1 if the learnt weight of unfinished races is in what a pair counts for one of two, else 0."""
+    """Return 1 if the learnt weight of unfinished races applies to one side of a pair, else 0."""
     return 1.0 if not (mine and theirs) and (mine or params.unfinished > 1.0) else 0.0
 
 
 @kernel
 def nearness(params: Any, place: float, other_place: float, size: float) -> Any:
-    """What is left of a pair whose places are far apart."""
+    """Return the weight of a pair by the distance of its places."""
     apart = max(abs(place - other_place) - 1.0, 0.0) / (params.reach * size)
     return 1.0 / (1.0 + math.pi * math.pi * apart * apart)
 
 
 @sharpness.register(Params)
 def sharpness_of(params: Any) -> float:
-    """The pool's."""
+    """Return the pool's sharpness."""
     return float(params.sharpness)
 
 
 @evidence.register(Params)
 def surprise_and_information(params: Any, comparison: Comparison) -> Evidence:
-    """What is summed over opponents."""
+    """Return the terms of the sums over opponents."""
     expected, weight, g = comparison.expected, comparison.weight, comparison.g
     information = weight * g * expected * (1.0 - expected)
     rise, curb = information * g * (1.0 - 2.0 * expected), weight * g * g * g
@@ -119,19 +119,19 @@ def points_of(params: Any, me: Entering, totals: Evidence, after: Any, compariso
 
 @causes.register(Params)
 def points_of_time(params: Any, before: Any, me: Entering, totals: Evidence, after: Any) -> Causes:
-    """Growth and ageing."""
+    """Return the change by growth and ageing."""
     return Causes(0.0 if is_new(before) else me.rating - before.rating)
 
 
 @kernel
 def steepness(params: Any, a: Entering, b: Entering) -> float:
-    """k: what the uncertainty of both, and the noise of both days, leave of a lead."""
+    """Return k, by which the uncertainty and the noise of both units reduce a lead."""
     return 1.0 / math.sqrt(1.0 + C * (a.variance + b.variance + 2.0 * params.noise))
 
 
 @kernel
 def expected_log_odds(params: Any, a: Entering, b: Entering) -> float:
-    """The log-odds of `a` against `b` as today's theta reads both, to first order."""
+    """Return the log-odds of `a` against `b`, both read by today's theta to first order."""
     k, gap = steepness(params, a, b), a.mean - b.mean
     by_variance = -0.5 * C * k * k * k
     shift = k * (a.mean_reading - b.mean_reading) + gap * by_variance * (a.variance_reading + b.variance_reading)
@@ -140,13 +140,13 @@ def expected_log_odds(params: Any, a: Entering, b: Entering) -> float:
 
 @expect.register(Params)
 def chance(params: Any, a: Entering, b: Entering) -> float:
-    """The chance that `a` is ahead of `b`."""
+    """Return the probability that `a` finishes ahead of `b`."""
     return logistic(expected_log_odds(params, a, b))
 
 
 @kernel
 def unit_of(params: Any, entering: Any, sides: Any, number: int) -> Any:
-    """What a side brings: the mean of its members', what they share, and the side that it is on."""
+    """Return a side as one unit: the mean of its members, the things they share, and the home side."""
     start = sides.start[number]
     unit = read(sides.members, start, entering)
     if sides.start[number + 1] > start + 1 or sides.home[number]:
@@ -160,7 +160,7 @@ def unit_of(params: Any, entering: Any, sides: Any, number: int) -> Any:
 
 @kernel
 def in_both(params: Any, entering: Any, sides: Any, one: int, other: int) -> Entering:
-    """The things that two sides share; nothing in all but fields of mates."""
+    """Return the things that two sides share. Only team mates in a free-for-all have any."""
     both = seen(params, 0.0, 0.0, 0.0, 0.0, 0.0)
     for k in range(sides.start[one + 1] - 1, sides.start[one], -1):
         if not sides.shared[k]:
@@ -177,16 +177,16 @@ def in_both(params: Any, entering: Any, sides: Any, one: int, other: int) -> Ent
 
 @compare_sides.register(Params)
 def units_apart(params: Any, entering: Any, sides: Any, a: int, b: int) -> tuple[Entering, Entering]:
-    """Both sides, without what they share."""
-    one, other = unit_of(params, entering, sides, a), unit_of(params, entering, sides, b)
+    """Return both sides without the things they share."""
+    unit_a, unit_b = unit_of(params, entering, sides, a), unit_of(params, entering, sides, b)
     if things_of(params):
-        both = in_both(params, entering, sides, a, b)
-        one, other = apart(params, one, both), apart(params, other, both)
-    return one, other
+        common = in_both(params, entering, sides, a, b)
+        unit_a, unit_b = apart(params, unit_a, common), apart(params, unit_b, common)
+    return unit_a, unit_b
 
 
 @expect_side.register(Params)
 def chance_of_side(params: Any, entering: Any, sides: Any, a: int, b: int) -> float:
-    """The chance that side `a` is ahead of side `b`."""
+    """Return the probability that side `a` finishes ahead of side `b`."""
     one, other = compare_sides(params, entering, sides, a, b)
     return logistic(expected_log_odds(params, one, other))

@@ -1,9 +1,8 @@
-"""The units of an event, of the system `podium`: who is placed, as a list of states and their coefficients.
+"""The units of an event in the system `podium`: each is a list of states with coefficients.
 
-A unit is an entrant, or a side: the mean of its members, what they share, the side that begins. Its rows are those of
-`scratch.entering_states`, `scratch.sums` and `scratch.room`; states stand before units, and where every entrant is a
-unit of its own, they are the same rows. In a row of the room stand, a block each, what theta does to the mean, to the
-variance, to the surprise, to the information, and to the surprise at the mode; then what is named below.
+A unit is an entrant or a side, which is the mean of its members plus the things they share plus the home side. States
+and units have rows in `scratch.entering_states`, `scratch.sums` and `scratch.workspace`: first the states, then the
+units. If every entrant is a unit, states and units share their rows.
 """
 
 import math
@@ -39,114 +38,134 @@ from podium.systems._podium_state import (
     OF_SIDE,
     OF_THINGS,
     OWN,
-    REST,
+    READING,
     SIDE_VARIANCE,
     THETA,
     width_of,
 )
 
-BLOCKS = 5  # in a row of the room
-LAND, LOW, HIGH, SURPRISE, INFORMATION, DONE, USES = range(7)  # numbers behind them: the mode's search, how many units
-BY_TERMS = 8  # and what reach and unfinished do to the surprise and to the information by the terms with them in them
-BEHIND = 12
-UNIT, PLACE, RANK, FINISHED, SIDE, SIZE = range(6)  # in a line: its unit's row, its result; in a heat's first: units
-BESIDE = 2  # rows of the room behind all others: the learner's, what a pair shares; before them the curvature's
+# Columns of a row of the workspace: the search for the mode of a unit, and in how many units a state is.
+STEP, LOW, HIGH, SURPRISE, INFORMATION, STATUS, USES = range(7)
+BY_TERMS = 8  # four columns: dS and dJ by reach, then by unfinished, from the pairs' weights alone
+FIRST_BLOCK = 12  # the derivatives by theta begin here
+# Columns of a line: the row of its unit and the unit's result; SIZE is set in a heat's first line, to its units.
+UNIT, PLACE, RANK, FINISHED, SIDE, SIZE = range(6)
+EXTRA_ROWS = 2  # the last rows of the workspace: the gradient, and what a pair has in common; M is above them
 
 
-def room_for(modes: int, things: int) -> tuple[int, int]:
-    """The scratch that an event takes: numbers a row, and rows beside."""
+class Derivatives(NamedTuple):
+    """First column of each block of derivatives in a row of the workspace. A block begins with the reading."""
+
+    mean: int  # of m, for a unit of mu
+    variance: int  # of V, for a unit of U
+    surprise: int  # of S
+    information: int  # of J
+    surprise_at_mode: int  # of S(d), for a fixed d
+    width: int  # columns of a block, a multiple of four
+
+
+@kernel
+def derivatives_of(full: int) -> Derivatives:
+    """Return the blocks of a pool with `full` parameters."""
+    width, first = width_of(full), FIRST_BLOCK
+    return Derivatives(first, first + width, first + 2 * width, first + 3 * width, first + 4 * width, width)
+
+
+def workspace_for(modes: int, things: int) -> tuple[int, int]:
+    """Return the shape of an event's workspace: columns, and rows in addition to those of states and units."""
     full = OWN + (modes > 0) + OF_THINGS * things + OF_SIDE
-    return BLOCKS * width_of(full) + BEHIND, full + BESIDE
+    d = derivatives_of(full)
+    return d.surprise_at_mode + d.width, full + EXTRA_ROWS
 
 
 class Layout(NamedTuple):
-    """Where what stands in an event's scratch."""
+    """Position of an event's states and units in the scratch."""
 
-    first: int  # of the columns' entrants
+    first: int  # number of the first entrant in the columns
     entrants: int
-    modal: int  # 1 where each entrant has an offset: in as many rows behind the entrants'
-    sided: int  # 1 where the side that begins has a row, behind those
-    base: int  # the first unit's row
+    modal: int  # 1 if each entrant has an offset in the event's mode, in a row after the entrants' rows
+    sided: int  # 1 if the home side has a row, after the offsets
+    base: int  # row of the first unit; 0 if every entrant is a unit of its own
     units: int
-    width: int  # of a block
-    full: int  # parameters
+    d: Derivatives
+    full: int  # number of parameters
 
 
 @kernel
 def enter_row(
-    params: Any, me: Any, brought: Entering, passed: Passed, kind: float, room: Any, i: int, width: int
+    params: Any, me: Any, brought: Entering, passed: Passed, kind: float, work: Any, i: int, d: Derivatives
 ) -> None:
-    """Write the derivatives that a state brings, after the time before the event."""
+    """Write the derivatives of a state at the start of an event, after the time since the last one."""
     full = full_of(params)
-    clear_row(room, i, width)
+    clear_row(work, i, d)
     spread = spread_column(params, kind)
     day = IDLE_DAY if kind == 0.0 else spread + 1
     if passed.new:
-        room[i, width + spread] = passed.skill
-        room[i, ENTRY] = params.maturity * enters_at_level(me, kind)
+        work[i, d.variance + spread] = passed.skill
+        work[i, d.mean + ENTRY] = params.maturity * enters_at_level(me, kind)
         return
-    for k in range(1, full + 1):
-        room[i, k] = me[MEANS + k]
-        room[i, width + k] = me[MEANS + full + 1 + k]
-    room[i, REST], room[i, width + REST] = brought.mean_reading, brought.variance_reading
+    copy_block(me, MEANS, work, i, d.mean, full, brought.mean_reading)
+    copy_block(me, MEANS + full + 1, work, i, d.variance, full, brought.variance_reading)
     if kind == 0.0:
-        room[i, GROWTH] += passed.growth
-        room[i, AGEING] -= passed.ageing
-        room[i, width + EVENT] += params.event
+        work[i, d.mean + GROWTH] += passed.growth
+        work[i, d.mean + AGEING] -= passed.ageing
+        work[i, d.variance + EVENT] += params.event
     if passed.rate > 0.0:
         rise = (passed.ceiling - passed.skill) * passed.fade * passed.rate
         for k in range(1, full + 1):
-            room[i, width + k] *= passed.fade
-        room[i, width + day] += rise
-        room[i, width + spread] += passed.ceiling * (1.0 - passed.fade) - rise
+            work[i, d.variance + k] *= passed.fade
+        work[i, d.variance + day] += rise
+        work[i, d.variance + spread] += passed.ceiling * (1.0 - passed.fade) - rise
 
 
 @kernel
-def clear_row(room: Any, i: int, width: int) -> None:
-    """Begin a row of the room; the block of the surprise at the mode is begun where it is needed."""
-    for k in range(0, (BLOCKS - 1) * width, FOUR):
-        put_four(room, i, k, four(0.0, 0.0, 0.0, 0.0))
-    for k in range(BLOCKS * width, BLOCKS * width + BEHIND, FOUR):
-        put_four(room, i, k, four(0.0, 0.0, 0.0, 0.0))
+def copy_block(state: Any, at: int, work: Any, i: int, start: int, full: int, reading: float) -> None:
+    """Copy a block of derivatives from a state into a row of the workspace, with its reading."""
+    work[i, start + READING] = reading
+    for k in range(1, full + 1):
+        work[i, start + k] = state[at + k]
 
 
 @kernel
-def enter_offset(params: Any, me: Any, scratch: Any, i: int, width: int) -> None:
-    """Write an entrant's offset in the event's mode, and its derivatives, as a state of its own."""
-    full, offset = full_of(params), offset_in(params, me)
+def clear_row(work: Any, i: int, d: Derivatives) -> None:
+    """Set a row of the workspace to zero, except the derivatives of S(d), which `choose_step` clears."""
+    for k in range(0, d.surprise_at_mode, FOUR):
+        put_four(work, i, k, four(0.0, 0.0, 0.0, 0.0))
+
+
+@kernel
+def enter_offset(params: Any, me: Any, scratch: Any, i: int, d: Derivatives) -> None:
+    """Write an entrant's offset in the event's mode, and its derivatives, as a separate state."""
+    work, full, offset = scratch.workspace, full_of(params), offset_in(params, me)
     brought = offset_entered(params, me, offset)
     write(scratch.entering_states, i, brought)
-    clear_row(scratch.room, i, width)
-    for k in range(1, full + 1):
-        scratch.room[i, k] = me[offset + 2 + k]
-        scratch.room[i, width + k] = me[offset + full + 3 + k]
-    scratch.room[i, REST], scratch.room[i, width + REST] = brought.mean_reading, brought.variance_reading
-    if me[offset + 1] == 0.0:  # not seen in this mode before
-        scratch.room[i, width + MODE] += params.offset
+    clear_row(work, i, d)
+    copy_block(me, offset + 2, work, i, d.mean, full, brought.mean_reading)
+    copy_block(me, offset + full + 3, work, i, d.variance, full, brought.variance_reading)
+    if me[offset + 1] == 0.0:  # the first event in this mode
+        work[i, d.variance + MODE] += params.offset
 
 
 @kernel
-def enter_side(params: Any, scratch: Any, i: int, full: int) -> None:
-    """Write the side that begins as a state, and its derivatives, which the pool keeps."""
-    width, pool, block = width_of(full), scratch.pool, THETA + full + full * (full + 1) // 2
+def enter_side(params: Any, scratch: Any, i: int, full: int, d: Derivatives) -> None:
+    """Write the home side as a state, and its derivatives, from the pool's state."""
+    work, pool, block = scratch.workspace, scratch.pool, THETA + full + full * (full + 1) // 2
     brought = side_entered(params)
     write(scratch.entering_states, i, brought)
-    clear_row(scratch.room, i, width)
+    clear_row(work, i, d)
     if pool[SIDE_VARIANCE] == 0.0:
-        scratch.room[i, width + full - 1] = brought.variance
+        work[i, d.variance + full - 1] = brought.variance
         return
-    for k in range(1, full + 1):
-        scratch.room[i, k] = pool[block + k]
-        scratch.room[i, width + k] = pool[block + full + 1 + k]
-    scratch.room[i, REST], scratch.room[i, width + REST] = brought.mean_reading, brought.variance_reading
-    scratch.room[i, width + full] += brought.variance - pool[SIDE_VARIANCE]
+    copy_block(pool, block, work, i, d.mean, full, brought.mean_reading)
+    copy_block(pool, block + full + 1, work, i, d.variance, full, brought.variance_reading)
+    work[i, d.variance + full] += brought.variance - pool[SIDE_VARIANCE]
 
 
 @kernel
 def line_up(columns: Columns, settlement: int, first: int, base: int, entering: Any, scratch: Any) -> int:
-    """Write a line for each unit of each heat, in the order of the file; how many units there are in the event.
+    """Write the lines of all units of all heats, in file order, and return the number of units.
 
-    A heat's lines begin where its entries do, less the event's first; where it has fewer units, some stay unused.
+    A heat's lines begin at its first entry, counted from the event's. If it has fewer units, the last lines are unused.
     """
     lines, sides, units = scratch.lines, scratch.sides, 0
     first_heat, after_last = heats_of(columns, settlement)
@@ -186,16 +205,16 @@ def line_up(columns: Columns, settlement: int, first: int, base: int, entering: 
 
 @kernel
 def put_line(columns: Columns, entry: int, row: int, place: float, lines: Any, at: int) -> None:
-    """Write the line of a unit that an entry stands for."""
+    """Write the line of the unit to which an entry belongs."""
     lines[at, UNIT], lines[at, RANK] = float(row), rank_at(columns, entry)
     lines[at, FINISHED] = columns.finished[entry] if columns.finished.size else 1.0
-    lines[at, PLACE] = place if lines[at, FINISHED] else lines[at, RANK]  # right behind the last who finished
+    lines[at, PLACE] = place if lines[at, FINISHED] else lines[at, RANK]  # right behind the last finisher
     lines[at, SIDE] = float(columns.side[entry]) if columns.side.size else -1.0 - entry
 
 
 @kernel
 def heat_at(columns: Columns, settlement: int, heat: int, lines: Any) -> tuple[int, int]:
-    """The lines of a heat: the first, and the one after the last."""
+    """Return the lines of a heat: the first, and the one after the last."""
     first_heat, _ = heats_of(columns, settlement)
     start = entries_of(columns, heat)[0] - entries_of(columns, first_heat)[0]
     return start, start + int(lines[start, SIZE])
@@ -209,42 +228,42 @@ def are_compared(lines: Any, i: int, j: int) -> bool:
 
 @kernel
 def entry_of(lines: Any, i: int) -> Entry:
-    """A line as the rules read it."""
+    """Return a line as an entry for the rules."""
     place, unknown = lines[i, PLACE], math.nan
     return Entry(lines[i, FINISHED], place, place, unknown, unknown, unknown, unknown, 0.0, 1.0)
 
 
 @kernel
 def form_units(params: Any, entering: Any, layout: Layout, scratch: Any) -> None:
-    """Write what each unit brings, and its derivatives, and count in how many units each state is."""
-    room, width, uses = scratch.room, layout.width, BLOCKS * layout.width + USES
+    """Write mean, variance and derivatives of each unit, and count the units of each state."""
+    work, d = scratch.workspace, layout.d
     for number in range(layout.units):
         row = layout.base + number
-        clear_row(room, row, width)
+        clear_row(work, row, d)
         unit = seen(params, 0.0, 0.0, 0.0, 0.0, 0.0)
         for part in range(parts_of(layout, scratch.sides, number)):
             state, share = part_at(layout, scratch.sides, number, part)
             unit = joined(params, unit, share, read(scratch.entering_states, state, entering))
-            room[state, uses] += 1.0
-            for k in range(0, width, FOUR):
-                put_four(room, row, k, four_at(room, row, k) + share * four_at(room, state, k))
-                by_variance = share * share * four_at(room, state, width + k)
-                put_four(room, row, width + k, four_at(room, row, width + k) + by_variance)
+            work[state, USES] += 1.0
+            for k in range(d.mean, d.variance, FOUR):
+                put_four(work, row, k, four_at(work, row, k) + share * four_at(work, state, k))
+            for k in range(d.variance, d.surprise, FOUR):
+                put_four(work, row, k, four_at(work, row, k) + share * share * four_at(work, state, k))
         write(scratch.entering_states, row, unit)
 
 
 @kernel
-def variances_at(room: Any, row: int, width: int, k: int, noise: float) -> Any:
-    """What four of the parameters do to the variance of a unit's performance, noise among them."""
-    by_variance = four_at(room, row, width + k)
-    if k == NOISE:  # which begins four
+def variances_at(work: Any, row: int, d: Derivatives, k: int, noise: float) -> Any:
+    """Return the derivatives of A = U + noise by four parameters, from column `k` of the block on."""
+    by_variance = four_at(work, row, d.variance + k)
+    if k == NOISE:  # the noise is in no state
         by_variance += four(noise, 0.0, 0.0, 0.0)
     return by_variance
 
 
 @kernel
 def parts_of(layout: Layout, sides: Any, number: int) -> int:
-    """How many states a unit has."""
+    """Return the number of states of a unit."""
     if layout.base == 0:
         return 1
     members: int = sides.start[number + 1] - sides.start[number]
@@ -253,7 +272,7 @@ def parts_of(layout: Layout, sides: Any, number: int) -> int:
 
 @kernel
 def part_at(layout: Layout, sides: Any, number: int, part: int) -> tuple[int, float]:
-    """The row of one of a unit's states, and its coefficient: members and things, then offsets, then the side."""
+    """Return the row of one of a unit's states and its coefficient: members and things, offsets, then the home side."""
     if layout.base == 0:
         return number, 1.0
     start, stop = sides.start[number], sides.start[number + 1]
@@ -266,19 +285,19 @@ def part_at(layout: Layout, sides: Any, number: int, part: int) -> tuple[int, fl
 
 
 @kernel
-def common_of(params: Any, entering: Any, layout: Layout, scratch: Any, one: int, other: int) -> Entering:
-    """The things that the units of two rows share, with what theta does to their variance in the room's last row."""
-    sides, room, width = scratch.sides, scratch.room, layout.width
-    row, a, b = room.shape[0] - 1, one - layout.base, other - layout.base
-    both = in_both(params, entering, sides, a, b)
-    if both.variance > 0.0:
-        for k in range(0, width, FOUR):
-            put_four(room, row, k, four(0.0, 0.0, 0.0, 0.0))
+def common_of(params: Any, entering: Any, layout: Layout, scratch: Any, row_a: int, row_b: int) -> Entering:
+    """Return the things that two units share, and write the derivatives of their variance into the last row."""
+    sides, work, d = scratch.sides, scratch.workspace, layout.d
+    last, a, b = work.shape[0] - 1, row_a - layout.base, row_b - layout.base
+    common = in_both(params, entering, sides, a, b)
+    if common.variance > 0.0:
+        for k in range(0, d.width, FOUR):
+            put_four(work, last, k, four(0.0, 0.0, 0.0, 0.0))
         for m in range(sides.start[a], sides.start[a + 1]):
             for n in range(sides.start[b], sides.start[b + 1]):
                 if sides.shared[m] and sides.slot[m] == sides.slot[n]:
                     share = sides.share[m] * sides.share[n]
-                    for k in range(0, width, FOUR):
-                        by_variance = share * four_at(room, sides.slot[m], width + k)
-                        put_four(room, row, k, four_at(room, row, k) + by_variance)
-    return both
+                    for k in range(0, d.width, FOUR):
+                        by_variance = share * four_at(work, sides.slot[m], d.variance + k)
+                        put_four(work, last, k, four_at(work, last, k) + by_variance)
+    return common

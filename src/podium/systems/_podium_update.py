@@ -1,4 +1,19 @@
-"""How an event moves the states of its units, of the system `podium`: never beyond the mode, with exact derivatives."""
+"""The update of the system `podium`: how far an event moves each unit, and the states that the unit consists of.
+
+A unit is a list of states with coefficients c. Its mean is mu = sum of c m and its variance U = sum of c^2 V. The
+variance of its performance is A = U + noise. Its results give the surprise S and the information J.
+
+    Glicko's step         d = A S / (1 + A J)
+    the mode              d = A S(d),  S(d) = sum of w g (s - sigma(g (mu + d - mu_j)))
+    the bound             |d| <= 4
+    a shortened step      J <- S / d - 1 / A, so that A S / (1 + A J) = d
+    a state in one unit   m += c V S / (1 + A J),  V -= c^2 V^2 J / (1 + A J)
+    a state in several    m += V R / (1 + V T),  V -= V^2 T / (1 + V T),  with B = A - c^2 V in
+                          R = sum of c S / (1 + B J),  T = sum of c^2 J / (1 + B J)
+
+In the code `uncertainty` is A, or B if a comment marks it. `by_x` is the derivative of x by four parameters of theta
+at a time. All derivatives are exact.
+"""
 
 import math
 from typing import Any
@@ -28,16 +43,15 @@ from podium.systems._podium_state import (
     C,
 )
 from podium.systems._podium_units import (
-    BLOCKS,
     BY_TERMS,
-    DONE,
     FINISHED,
     HIGH,
     INFORMATION,
-    LAND,
     LOW,
     PLACE,
     SIZE,
+    STATUS,
+    STEP,
     SURPRISE,
     UNIT,
     USES,
@@ -50,200 +64,208 @@ from podium.systems._podium_units import (
     variances_at,
 )
 
-NEAR_MODE, MOST_STEPS = 1e-3, 30  # of the search: the last step leaves the square of that
-BOUND = 4.0  # log-odds by which an event may move a performance
-LEAST_LAND = 1e-9
-SEARCHED, AT_MODE, AT_BOUND, STANDS = 0.0, 1.0, 2.0, 3.0  # a unit's step: looked for; where it ends; that of old
+MODE_TOLERANCE, NEWTON_STEPS = 1e-3, 30  # of |A S(d) - d|; one more step follows, which squares the error
+BOUND = 4.0  # log-odds: an event moves a performance no further
+SMALLEST_STEP = 1e-9
+SEARCHING, AT_MODE, AT_BOUND, KEPT = 0.0, 1.0, 2.0, 3.0  # status of a step; KEPT is Glicko's step as it is
 
 
 @kernel
 def find_modes(params: Any, prototypes: Any, columns: Columns, settlement: int, scratch: Any, layout: Layout) -> None:
-    """Find where each unit's step ends: as of old, but never beyond the mode of its performance, nor the bound.
+    """Find the step of each unit: the nearest of Glicko's step, the mode of its performance, and the bound.
 
-    Given the opponents at their old means, the mode of a performance solves d = A S(d), where the surprise S falls
-    with d: it lies between 0 and A S(0). A step that ends before it stands; else the information is raised, so that
-    the step ends there.
+    Given the opponents at their old means, S(d) falls with d, so the mode lies between 0 and A S(0). If Glicko's step
+    ends before the mode it is kept. Otherwise the information is raised, so that the step ends at the mode.
     """
     _, entering, zero_evidence = prototypes
-    room, behind, left = scratch.room, BLOCKS * layout.width, 0
+    work, d, searching = scratch.workspace, layout.d, 0
     for row in range(layout.base, layout.base + layout.units):
-        spread = read(scratch.entering_states, row, entering).variance + params.noise
+        uncertainty = read(scratch.entering_states, row, entering).variance + params.noise
         totals = read(scratch.sums, row, zero_evidence)
-        by_terms = four_at(room, row, behind + BY_TERMS)
-        room[row, 2 * layout.width + REACH] += number_of(by_terms, 0)
-        room[row, 3 * layout.width + REACH] += number_of(by_terms, 1)
-        room[row, 2 * layout.width + UNFINISHED] += number_of(by_terms, 2)
-        room[row, 3 * layout.width + UNFINISHED] += number_of(by_terms, 3)
-        whole = spread * totals.surprise
-        land = whole / (1.0 + spread * totals.information)
-        room[row, behind + LOW], room[row, behind + HIGH] = min(0.0, whole), max(0.0, whole)
-        # The information between the old mean and the step's end is on average at most J + rise d / 2 + curb d^2 / 144,
-        # since v (1 - 6 v) is at most 1 / 24: where that is no more than J, the step ends before the mode.
-        stands = land * (72.0 * totals.rise + totals.curb * land) <= 0.0
-        room[row, behind + LAND], room[row, behind + DONE] = land, STANDS if stands else SEARCHED
-        left += 0 if stands else 1
-    step = 0
-    while left > 0 and step < MOST_STEPS:
-        look_at_lands(params, entering, columns, settlement, scratch, layout, SEARCHED)
-        left = 0
+        by_terms = four_at(work, row, BY_TERMS)
+        work[row, d.surprise + REACH] += number_of(by_terms, 0)
+        work[row, d.information + REACH] += number_of(by_terms, 1)
+        work[row, d.surprise + UNFINISHED] += number_of(by_terms, 2)
+        work[row, d.information + UNFINISHED] += number_of(by_terms, 3)
+        farthest = uncertainty * totals.surprise  # A S(0)
+        step = farthest / (1.0 + uncertainty * totals.information)
+        work[row, LOW], work[row, HIGH] = min(0.0, farthest), max(0.0, farthest)
+        # The mean information from the old mean to the end of the step is at most J + rise d / 2 + curb d^2 / 144,
+        # because v (1 - 6 v) <= 1 / 24. If that is at most J, the step ends before the mode.
+        is_kept = step * (72.0 * totals.rise + totals.curb * step) <= 0.0
+        work[row, STEP], work[row, STATUS] = step, KEPT if is_kept else SEARCHING
+        searching += 0 if is_kept else 1
+    iteration = 0
+    while searching > 0 and iteration < NEWTON_STEPS:
+        evaluate_steps(params, entering, columns, settlement, scratch, layout, SEARCHING)
+        searching = 0
         for row in range(layout.base, layout.base + layout.units):
-            if room[row, behind + DONE] == SEARCHED:
-                spread = read(scratch.entering_states, row, entering).variance + params.noise
-                left += move_land(room, row, behind, spread, step)
-        step += 1
-    beyond = 0
+            if work[row, STATUS] == SEARCHING:
+                uncertainty = read(scratch.entering_states, row, entering).variance + params.noise
+                searching += newton_step(work, row, uncertainty, iteration)
+        iteration += 1
+    at_mode = 0
     for row in range(layout.base, layout.base + layout.units):
-        beyond += end_step(params, entering, zero_evidence, scratch, row, layout.width)
-    if beyond > 0:
-        look_at_lands(params, entering, columns, settlement, scratch, layout, AT_MODE)
+        at_mode += choose_step(params, entering, zero_evidence, scratch, row, layout)
+    if at_mode > 0:
+        evaluate_steps(params, entering, columns, settlement, scratch, layout, AT_MODE)
     for row in range(layout.base, layout.base + layout.units):
-        if room[row, behind + DONE] != STANDS:
-            raise_information(params, entering, zero_evidence, scratch, row, layout.width)
+        if work[row, STATUS] != KEPT:
+            raise_information(params, entering, zero_evidence, scratch, row, layout)
 
 
 @kernel
-def end_step(params: Any, entering: Any, zero_evidence: Any, scratch: Any, row: int, width: int) -> int:
-    """Say where a unit's step ends: where it was found, if that is nearer than of old; 1 at the mode, else 0."""
-    room, behind = scratch.room, BLOCKS * width
-    spread = read(scratch.entering_states, row, entering).variance + params.noise
+def choose_step(params: Any, entering: Any, zero_evidence: Any, scratch: Any, row: int, layout: Layout) -> int:
+    """Choose the nearest of Glicko's step, the mode and the bound for a unit. Return 1 for the mode, else 0."""
+    work, d = scratch.workspace, layout.d
+    uncertainty = read(scratch.entering_states, row, entering).variance + params.noise
     totals = read(scratch.sums, row, zero_evidence)
-    land, done = room[row, behind + LAND], room[row, behind + DONE]
-    if done == STANDS:
-        land = spread * totals.surprise / (1.0 + spread * totals.information)
-    if abs(land) > BOUND:
-        land, done = BOUND if land > 0.0 else -BOUND, AT_BOUND
-    if abs(land) < LEAST_LAND or totals.surprise / land - 1.0 / spread <= totals.information:
-        done = STANDS
-    room[row, behind + LAND], room[row, behind + DONE] = land, done
-    for k in range(4 * width, behind if done == AT_MODE else 0, FOUR):
-        put_four(room, row, k, four(0.0, 0.0, 0.0, 0.0))
-    return 1 if done == AT_MODE else 0
-
-
-@kernel
-def move_land(room: Any, row: int, behind: int, spread: float, step: int) -> int:
-    """A step of Newton's, kept between the bounds of the root; 1 if the search goes on, else 0."""
-    land, low, high = room[row, behind + LAND], room[row, behind + LOW], room[row, behind + HIGH]
-    off = spread * room[row, behind + SURPRISE] - land
-    to = land + off / (1.0 + spread * room[row, behind + INFORMATION])
-    if step == 0 and off * land >= 0.0:
-        room[row, behind + DONE] = STANDS
+    step, status = work[row, STEP], work[row, STATUS]
+    if status == KEPT:
+        step = uncertainty * totals.surprise / (1.0 + uncertainty * totals.information)
+    if abs(step) > BOUND:
+        step, status = BOUND if step > 0.0 else -BOUND, AT_BOUND
+    if abs(step) < SMALLEST_STEP or totals.surprise / step - 1.0 / uncertainty <= totals.information:
+        status = KEPT
+    work[row, STEP], work[row, STATUS] = step, status
+    if status != AT_MODE:
         return 0
-    if abs(off) < NEAR_MODE or high - low < LEAST_LAND:
-        room[row, behind + DONE], room[row, behind + LAND] = AT_MODE, to
-        return 0
-    low, high = (land, high) if off > 0.0 else (low, land)
-    room[row, behind + LOW], room[row, behind + HIGH] = low, high
-    room[row, behind + LAND] = to if low < to < high else 0.5 * (low + high)
+    for k in range(0, d.width, FOUR):
+        put_four(work, row, d.surprise_at_mode + k, four(0.0, 0.0, 0.0, 0.0))
     return 1
 
 
 @kernel
-def look_at_lands(
-    params: Any, entering: Any, columns: Columns, settlement: int, scratch: Any, layout: Layout, wanted: float
+def newton_step(work: Any, row: int, uncertainty: float, iteration: int) -> int:
+    """Move a unit's d by Newton's method towards A S(d) = d, within its bracket. Return 1 to go on, else 0."""
+    step, low, high = work[row, STEP], work[row, LOW], work[row, HIGH]
+    error = uncertainty * work[row, SURPRISE] - step
+    guess = step + error / (1.0 + uncertainty * work[row, INFORMATION])
+    if iteration == 0 and error * step >= 0.0:  # the mode lies beyond Glicko's step
+        work[row, STATUS] = KEPT
+        return 0
+    if abs(error) < MODE_TOLERANCE or high - low < SMALLEST_STEP:
+        work[row, STATUS], work[row, STEP] = AT_MODE, guess
+        return 0
+    low, high = (step, high) if error > 0.0 else (low, step)
+    work[row, LOW], work[row, HIGH] = low, high
+    work[row, STEP] = guess if low < guess < high else 0.5 * (low + high)
+    return 1
+
+
+@kernel
+def evaluate_steps(
+    params: Any, entering: Any, columns: Columns, settlement: int, scratch: Any, layout: Layout, status: float
 ) -> None:
-    """Sum the surprise and the information where the steps of these units end; at the mode with their derivatives."""
-    room, lines, behind = scratch.room, scratch.lines, BLOCKS * layout.width
+    """Sum S(d) and J(d) of the units that have this status; for AT_MODE also the derivatives of S(d)."""
+    work, lines = scratch.workspace, scratch.lines
     for row in range(layout.base, layout.base + layout.units):
-        if room[row, behind + DONE] == wanted:
-            room[row, behind + SURPRISE], room[row, behind + INFORMATION] = 0.0, 0.0
+        if work[row, STATUS] == status:
+            work[row, SURPRISE], work[row, INFORMATION] = 0.0, 0.0
     first_heat, after_last = heats_of(columns, settlement)
     for heat in range(first_heat, after_last):
         start, stop = heat_at(columns, settlement, heat, lines)
         weight = weight_at(columns, heat)
         for i in range(start, stop):
-            me = int(lines[i, UNIT])
-            if room[me, behind + DONE] == wanted:
-                a = read(scratch.entering_states, me, entering)
-                look_at_land(params, entering, weight, scratch, layout, a, me, i, start, stop, wanted)
+            row = int(lines[i, UNIT])
+            if work[row, STATUS] == status:
+                unit = read(scratch.entering_states, row, entering)
+                evaluate_step(params, entering, weight, scratch, layout, unit, row, i, start, stop, status)
 
 
 @kernel
-def look_at_land(
+def evaluate_step(
     params: Any,
     entering: Any,
     weight: float,
     scratch: Any,
     layout: Layout,
-    me: Entering,
+    unit: Entering,
     row: int,
     i: int,
     start: int,
     stop: int,
-    wanted: float,
+    status: float,
 ) -> None:
-    """Add what the other lines of a heat say of the unit of line `i`, where its step ends."""
-    room, lines, width, behind = scratch.room, scratch.lines, layout.width, BLOCKS * layout.width
+    """Add the evidence that the other lines of a heat give the unit of line `i`, at mu + d instead of mu."""
+    work, lines, d = scratch.workspace, scratch.lines, layout.d
     place, size, finished = lines[i, PLACE], lines[start, SIZE], lines[i, FINISHED]
-    landed, surprises, informations = me.mean + room[row, behind + LAND], 0.0, 0.0
+    mean, surprises, informations = unit.mean + work[row, STEP], 0.0, 0.0
     for j in range(start, stop):
         if not are_compared(lines, i, j):
             continue
-        other = int(lines[j, UNIT])
-        you, common = read(scratch.entering_states, other, entering), False
+        opponent_row = int(lines[j, UNIT])
+        opponent, has_common = read(scratch.entering_states, opponent_row, entering), False
         if things_of(params):
-            both = common_of(params, entering, layout, scratch, row, other)
-            if both.variance > 0.0:
-                you, common = apart(params, you, both), True
+            common = common_of(params, entering, layout, scratch, row, opponent_row)
+            if common.variance > 0.0:
+                opponent, has_common = apart(params, opponent, common), True
         near = nearness(params, place, lines[j, PLACE], size)
         unfinished = by_unfinished(params, finished, lines[j, FINISHED])
-        worth = weight * (near * finish_weight(params, finished, lines[j, FINISHED]))
-        gap, g = landed - you.mean, you.g
-        expected = logistic(g * gap)
-        off, v = score(place, lines[j, PLACE]) - expected, expected * (1.0 - expected)
-        surprise, information = worth * g * off, worth * g * g * v
+        w = weight * (near * finish_weight(params, finished, lines[j, FINISHED]))
+        gap, g = mean - opponent.mean, opponent.g
+        e = logistic(g * gap)
+        difference, v = score(place, lines[j, PLACE]) - e, e * (1.0 - e)  # s - e, e (1 - e)
+        surprise, information = w * g * difference, w * g * g * v
         surprises += surprise
         informations += information
-        if wanted == AT_MODE:
-            by_other, block = worth * (off - g * v * gap) * -0.5 * C * g * g * g, 4 * width
-            for k in range(0, width, FOUR):
-                theirs = variances_at(room, other, width, k, params.noise)
-                if common:
-                    theirs -= four_at(room, room.shape[0] - 1, k)
-                by = by_other * theirs - information * (four_at(room, row, k) - four_at(room, other, k))
-                put_four(room, row, block + k, four_at(room, row, block + k) + by)
-            room[row, block + REACH] += 2.0 * (1.0 - near) * surprise
-            room[row, block + UNFINISHED] += unfinished * surprise
-    room[row, behind + SURPRISE] += surprises
-    room[row, behind + INFORMATION] += informations
+        if status == AT_MODE:
+            by_opponent_variance = w * (difference - g * v * gap) * -0.5 * C * g * g * g
+            for k in range(0, d.width, FOUR):
+                by_variance = variances_at(work, opponent_row, d, k, params.noise)
+                if has_common:
+                    by_variance -= four_at(work, work.shape[0] - 1, k)
+                by_gap = four_at(work, row, d.mean + k) - four_at(work, opponent_row, d.mean + k)
+                by_surprise = by_opponent_variance * by_variance - information * by_gap
+                column = d.surprise_at_mode + k
+                put_four(work, row, column, four_at(work, row, column) + by_surprise)
+            work[row, d.surprise_at_mode + REACH] += 2.0 * (1.0 - near) * surprise
+            work[row, d.surprise_at_mode + UNFINISHED] += unfinished * surprise
+    work[row, SURPRISE] += surprises
+    work[row, INFORMATION] += informations
 
 
 @kernel
-def raise_information(params: Any, entering: Any, zero_evidence: Any, scratch: Any, row: int, width: int) -> None:
-    """Raise a unit's information to the average between the old mean and where its step ends, with the derivatives."""
-    room, behind = scratch.room, BLOCKS * width
-    spread = read(scratch.entering_states, row, entering).variance + params.noise
-    surprise, to = read(scratch.sums, row, zero_evidence).surprise, room[row, behind + LAND]
-    moves = room[row, behind + DONE] == AT_MODE
-    at_mode, curved = room[row, behind + SURPRISE], 1.0 + spread * room[row, behind + INFORMATION]
-    for k in range(0, width, FOUR):
-        by_spread, by_land = variances_at(room, row, width, k, params.noise), four(0.0, 0.0, 0.0, 0.0)
-        if moves:
-            by_land = (by_spread * at_mode + spread * four_at(room, row, 4 * width + k)) / curved
-        of_surprise = four_at(room, row, 2 * width + k) / to - surprise * by_land / (to * to)
-        put_four(room, row, 3 * width + k, of_surprise + by_spread / (spread * spread))
-    write(scratch.sums, row, Evidence(surprise, surprise / to - 1.0 / spread, 0.0, 0.0))
+def raise_information(params: Any, entering: Any, zero_evidence: Any, scratch: Any, row: int, layout: Layout) -> None:
+    """Set J = S / d - 1 / A for a unit whose step was shortened, and its derivatives.
+
+    At the mode by_d = (by_A S(d) + A by_S(d)) / (1 + A J(d)), at the bound 0. Then
+    by_J = by_S / d - S by_d / d^2 + by_A / A^2.
+    """
+    work, d = scratch.workspace, layout.d
+    uncertainty = read(scratch.entering_states, row, entering).variance + params.noise
+    surprise, step = read(scratch.sums, row, zero_evidence).surprise, work[row, STEP]
+    at_mode = work[row, STATUS] == AT_MODE
+    surprise_at_mode, curvature = work[row, SURPRISE], 1.0 + uncertainty * work[row, INFORMATION]
+    for k in range(0, d.width, FOUR):
+        by_uncertainty, by_step = variances_at(work, row, d, k, params.noise), four(0.0, 0.0, 0.0, 0.0)
+        if at_mode:
+            by_surprise_at_mode = four_at(work, row, d.surprise_at_mode + k)
+            by_step = (by_uncertainty * surprise_at_mode + uncertainty * by_surprise_at_mode) / curvature
+        by_quotient = four_at(work, row, d.surprise + k) / step - surprise * by_step / (step * step)
+        put_four(work, row, d.information + k, by_quotient + by_uncertainty / (uncertainty * uncertainty))
+    write(scratch.sums, row, Evidence(surprise, surprise / step - 1.0 / uncertainty, 0.0, 0.0))
 
 
 @kernel
 def settle_units(params: Any, prototypes: Any, scratch: Any, layout: Layout) -> None:
-    """Move every state by its share of what its units' results say."""
+    """Move every state by its share of the evidence of its units."""
     _, entering, zero_evidence = prototypes
-    room, uses = scratch.room, BLOCKS * layout.width + USES
+    work = scratch.workspace
     for state in range(layout.base):
         write(scratch.sums, state, zero_evidence)
     for number in range(layout.units):
         row = layout.base + number
-        whole, totals = read(scratch.entering_states, row, entering), read(scratch.sums, row, zero_evidence)
+        unit, totals = read(scratch.entering_states, row, entering), read(scratch.sums, row, zero_evidence)
         for part in range(parts_of(layout, scratch.sides, number)):
             state, share = part_at(layout, scratch.sides, number, part)
-            if room[state, uses] > 1.0:
-                add_share(params, entering, zero_evidence, scratch, whole, totals, row, state, share, layout.width)
+            if work[state, USES] > 1.0:
+                add_share(params, entering, zero_evidence, scratch, unit, totals, row, state, share, layout)
             else:
-                settle_alone(params, entering, scratch, whole, totals, row, state, share, layout.width)
+                settle_alone(params, entering, scratch, unit, totals, row, state, share, layout)
     for state in range(layout.base):
-        if room[state, uses] > 1.0:
-            settle_sum(entering, zero_evidence, scratch, state, layout.width)
+        if work[state, USES] > 1.0:
+            settle_sum(entering, zero_evidence, scratch, state, layout)
 
 
 @kernel
@@ -251,38 +273,43 @@ def settle_alone(
     params: Any,
     entering: Any,
     scratch: Any,
-    whole: Entering,
+    unit: Entering,
     totals: Evidence,
     row: int,
     state: int,
     share: float,
-    width: int,
+    layout: Layout,
 ) -> None:
-    """Move a state that is in one unit alone, in `row`, with a share as its coefficient; both may be one row."""
-    room, own = scratch.room, read(scratch.entering_states, state, entering)
-    spread = whole.variance + params.noise
-    weight = 1.0 / (1.0 + spread * totals.information)
-    r, c = totals.surprise * weight, totals.information * weight
+    """Move a state that belongs to one unit: m += c V r, V -= c^2 V^2 j with r = S / (1 + A J), j = J / (1 + A J).
+
+    Args:
+        row: the unit's row; the same as `state` if every entrant is a unit.
+        share: the coefficient c.
+    """
+    work, d, own = scratch.workspace, layout.d, read(scratch.entering_states, state, entering)
+    uncertainty = unit.variance + params.noise
+    weight = 1.0 / (1.0 + uncertainty * totals.information)
+    r, j = totals.surprise * weight, totals.information * weight
     square = share * share
-    for k in range(0, width, FOUR):
-        by_information = four_at(room, row, 3 * width + k)
-        by_weight = variances_at(room, row, width, k, params.noise) * totals.information + spread * by_information
-        r_by = (four_at(room, row, 2 * width + k) - r * by_weight) * weight
-        c_by = (by_information - c * by_weight) * weight
-        by = four_at(room, state, width + k)
-        put_four(room, state, k, four_at(room, state, k) + share * (by * r + own.variance * r_by))
-        by -= square * (2.0 * own.variance * by * c + own.variance * own.variance * c_by)
-        put_four(room, state, width + k, by)
-    moved = share * own.variance * r
-    variance = own.variance - square * own.variance * own.variance * c
-    put(scratch.entering_states, state, own, moved, variance)
+    for k in range(0, d.width, FOUR):
+        by_information = four_at(work, row, d.information + k)
+        by_weight = variances_at(work, row, d, k, params.noise) * totals.information + uncertainty * by_information
+        by_r = (four_at(work, row, d.surprise + k) - r * by_weight) * weight
+        by_j = (by_information - j * by_weight) * weight
+        by_variance = four_at(work, state, d.variance + k)
+        by_mean = four_at(work, state, d.mean + k) + share * (by_variance * r + own.variance * by_r)
+        put_four(work, state, d.mean + k, by_mean)
+        by_variance -= square * (2.0 * own.variance * by_variance * j + own.variance * own.variance * by_j)
+        put_four(work, state, d.variance + k, by_variance)
+    variance = own.variance - square * own.variance * own.variance * j
+    move_state(scratch.entering_states, state, own, share * own.variance * r, variance)
 
 
 @kernel
-def put(entering_states: Any, state: int, own: Entering, moved: float, variance: float) -> None:
-    """Write a state that an event has moved by so much, to a new variance."""
-    moved_to = own.rating + SCALE * moved, own.mean + moved
-    write(entering_states, state, Entering(*moved_to, variance, own.mean_reading, own.variance_reading, own.g))
+def move_state(entering_states: Any, state: int, own: Entering, change: float, variance: float) -> None:
+    """Write a state after its mean changed by `change` log-odds, with its new variance."""
+    moved = own.rating + SCALE * change, own.mean + change
+    write(entering_states, state, Entering(*moved, variance, own.mean_reading, own.variance_reading, own.g))
 
 
 @kernel
@@ -291,87 +318,87 @@ def add_share(
     entering: Any,
     zero_evidence: Any,
     scratch: Any,
-    whole: Entering,
+    unit: Entering,
     totals: Evidence,
     row: int,
     state: int,
     share: float,
-    width: int,
+    layout: Layout,
 ) -> None:
-    """Add what one of several units, in `row`, says of a state to the state's sums."""
-    room, own = scratch.room, read(scratch.entering_states, state, entering)
+    """Add to R and T of a state in several units: c S / (1 + B J) and c^2 J / (1 + B J) of the unit in `row`."""
+    work, d, own = scratch.workspace, layout.d, read(scratch.entering_states, state, entering)
     square = share * share
-    spread = whole.variance + params.noise - square * own.variance  # of what else is in the performance
-    weight = 1.0 / (1.0 + spread * totals.information)
-    r, c = totals.surprise * weight, totals.information * weight
+    uncertainty = unit.variance + params.noise - square * own.variance  # B
+    weight = 1.0 / (1.0 + uncertainty * totals.information)
+    r, j = totals.surprise * weight, totals.information * weight
     sums = read(scratch.sums, state, zero_evidence)
-    write(scratch.sums, state, Evidence(sums.surprise + share * r, sums.information + square * c, 0.0, 0.0))
-    for k in range(0, width, FOUR):
-        by_information = four_at(room, row, 3 * width + k)
-        by_spread = variances_at(room, row, width, k, params.noise) - square * four_at(room, state, width + k)
-        by_weight = by_spread * totals.information + spread * by_information
-        r_by = share * (four_at(room, row, 2 * width + k) - r * by_weight) * weight
-        put_four(room, state, 2 * width + k, four_at(room, state, 2 * width + k) + r_by)
-        c_by = square * (by_information - c * by_weight) * weight
-        put_four(room, state, 3 * width + k, four_at(room, state, 3 * width + k) + c_by)
+    write(scratch.sums, state, Evidence(sums.surprise + share * r, sums.information + square * j, 0.0, 0.0))
+    for k in range(0, d.width, FOUR):
+        by_information = four_at(work, row, d.information + k)
+        by_uncertainty = variances_at(work, row, d, k, params.noise) - square * four_at(work, state, d.variance + k)
+        by_weight = by_uncertainty * totals.information + uncertainty * by_information
+        by_r = share * (four_at(work, row, d.surprise + k) - r * by_weight) * weight
+        put_four(work, state, d.surprise + k, four_at(work, state, d.surprise + k) + by_r)
+        by_j = square * (by_information - j * by_weight) * weight
+        put_four(work, state, d.information + k, four_at(work, state, d.information + k) + by_j)
 
 
 @kernel
-def settle_sum(entering: Any, zero_evidence: Any, scratch: Any, state: int, width: int) -> None:
-    """Move a state that is in several units by their sums."""
-    room, own = scratch.room, read(scratch.entering_states, state, entering)
+def settle_sum(entering: Any, zero_evidence: Any, scratch: Any, state: int, layout: Layout) -> None:
+    """Move a state that belongs to several units by R and T, which `add_share` summed."""
+    work, d, own = scratch.workspace, layout.d, read(scratch.entering_states, state, entering)
     sums = read(scratch.sums, state, zero_evidence)
     weight = 1.0 / (1.0 + own.variance * sums.information)
-    r, c = sums.surprise * weight, sums.information * weight
-    for k in range(0, width, FOUR):
-        by, by_information = four_at(room, state, width + k), four_at(room, state, 3 * width + k)
-        by_weight = by * sums.information + own.variance * by_information
-        r_by = (four_at(room, state, 2 * width + k) - r * by_weight) * weight
-        c_by = (by_information - c * by_weight) * weight
-        put_four(room, state, k, four_at(room, state, k) + by * r + own.variance * r_by)
-        by -= 2.0 * own.variance * by * c + own.variance * own.variance * c_by
-        put_four(room, state, width + k, by)
-    put(scratch.entering_states, state, own, own.variance * r, own.variance - own.variance * own.variance * c)
+    r, j = sums.surprise * weight, sums.information * weight
+    for k in range(0, d.width, FOUR):
+        by_variance, by_information = four_at(work, state, d.variance + k), four_at(work, state, d.information + k)
+        by_weight = by_variance * sums.information + own.variance * by_information
+        by_r = (four_at(work, state, d.surprise + k) - r * by_weight) * weight
+        by_j = (by_information - j * by_weight) * weight
+        put_four(work, state, d.mean + k, four_at(work, state, d.mean + k) + by_variance * r + own.variance * by_r)
+        by_variance -= 2.0 * own.variance * by_variance * j + own.variance * own.variance * by_j
+        put_four(work, state, d.variance + k, by_variance)
+    move_state(scratch.entering_states, state, own, own.variance * r, own.variance - own.variance * own.variance * j)
 
 
 @kernel
-def leave(
+def write_state(
     params: Any, me: Any, prototypes: Any, columns: Columns, scratch: Any, layout: Layout, i: int, after: Any, row: int
 ) -> None:
-    """Write the state that an entrant leaves with."""
+    """Write the state of entrant `i` after the event into a row of `after`."""
     _, entering, _ = prototypes
-    pool, room, width, full = scratch.pool, scratch.room, layout.width, layout.full
-    brought = read(scratch.entering_states, i, entering)
+    pool, work, d, full = scratch.pool, scratch.workspace, layout.d, layout.full
+    moved = read(scratch.entering_states, i, entering)
     write(after, row, me)
-    after[row, RATING], after[row, DEVIATION] = brought.rating, SCALE * math.sqrt(brought.variance)
+    after[row, RATING], after[row, DEVIATION] = moved.rating, SCALE * math.sqrt(moved.variance)
     after[row, EVENTS] += entrant_at(columns, layout.first + i).events
     after[row, FIRST], after[row, LAST] = first_day(params, me), params.today
-    leave_block(pool, room, i, 0, after, row, MEANS, full)
-    leave_block(pool, room, i, width, after, row, MEANS + full + 1, full)
+    write_block(pool, work, i, d.mean, after, row, MEANS, full)
+    write_block(pool, work, i, d.variance, after, row, MEANS + full + 1, full)
     if layout.modal and entrant_at(columns, layout.first + i).kind == 0.0:
         offset = offset_in(params, me)
-        brought = read(scratch.entering_states, layout.entrants + i, entering)
-        after[row, offset], after[row, offset + 1] = brought.mean, brought.variance
-        leave_block(pool, room, layout.entrants + i, 0, after, row, offset + 2, full)
-        leave_block(pool, room, layout.entrants + i, width, after, row, offset + full + 3, full)
+        moved = read(scratch.entering_states, layout.entrants + i, entering)
+        after[row, offset], after[row, offset + 1] = moved.mean, moved.variance
+        write_block(pool, work, layout.entrants + i, d.mean, after, row, offset + 2, full)
+        write_block(pool, work, layout.entrants + i, d.variance, after, row, offset + full + 3, full)
 
 
 @kernel
-def leave_side(params: Any, entering: Any, scratch: Any, layout: Layout) -> None:
-    """Write the side that begins into the pool's state."""
-    pool, full, row = scratch.pool, layout.full, layout.base - 1
-    brought = read(scratch.entering_states, row, entering)
-    pool[SIDE_MEAN], pool[SIDE_VARIANCE], pool[SIDE_LAST] = brought.mean, brought.variance, params.today
+def write_side(params: Any, entering: Any, scratch: Any, layout: Layout) -> None:
+    """Write the state of the home side into the pool's state."""
+    pool, d, full, row = scratch.pool, layout.d, layout.full, layout.base - 1
+    moved = read(scratch.entering_states, row, entering)
+    pool[SIDE_MEAN], pool[SIDE_VARIANCE], pool[SIDE_LAST] = moved.mean, moved.variance, params.today
     block, table = THETA + full + full * (full + 1) // 2, pool.reshape((1, pool.size))
-    leave_block(pool, scratch.room, row, 0, table, 0, block, full)
-    leave_block(pool, scratch.room, row, layout.width, table, 0, block + full + 1, full)
+    write_block(pool, scratch.workspace, row, d.mean, table, 0, block, full)
+    write_block(pool, scratch.workspace, row, d.variance, table, 0, block + full + 1, full)
 
 
 @kernel
-def leave_block(pool: Any, room: Any, i: int, start: int, after: Any, row: int, at: int, count: int) -> None:
-    """Put a block of a row of the room into a state, y = LINGER x - derivatives times theta in place of its reading."""
-    rest = LINGER * room[i, start]
+def write_block(pool: Any, work: Any, i: int, start: int, after: Any, row: int, at: int, count: int) -> None:
+    """Copy the derivatives of a workspace row into a state, and y = LINGER x - derivatives * theta as its reading."""
+    y = LINGER * work[i, start]
     for k in range(1, count + 1):
-        after[row, at + k] = room[i, start + k]
-        rest -= room[i, start + k] * pool[THETA + k - 1]
-    after[row, at] = rest
+        after[row, at + k] = work[i, start + k]
+        y -= work[i, start + k] * pool[THETA + k - 1]
+    after[row, at] = y

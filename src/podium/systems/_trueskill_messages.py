@@ -1,6 +1,6 @@
-"""The messages of TrueSkill between the teams of a ranking and the differences of neighbours, until they rest.
+"""TrueSkill's messages between the teams of a ranking and the differences of neighbours, until they converge.
 
-Source: Herbrich, Minka and Graepel (2006), figure 1. A message is normal: a precision, and a precision times a mean.
+Source: Herbrich, Minka and Graepel (2006), figure 1. A message is normal: a precision, and precision times mean.
 """
 
 import math
@@ -10,8 +10,8 @@ from podium.engine.rules import kernel
 from podium.engine.tables.teams import MU, RANK, SHRINK, SPARE, SURPRISE, VARIANCE
 from podium.probability.normal import draw_corrections, win_corrections
 
-# What a line notes of a team, beside `teams.Team`: its performance as a message (it has neither surprise nor shrink),
-# messages from the differences on its left and right, and that of the result to the difference on its right.
+# Columns of a team's line in addition to `teams.Team`: its performance as a message (in place of surprise and shrink),
+# the messages from the differences to its left and right, and that of the result to the right difference.
 OWN, OWN_MEAN = SURPRISE, SHRINK
 SIZE, LEFT, LEFT_MEAN, RIGHT, RIGHT_MEAN, RESULT, RESULT_MEAN = range(9, 16)
 KEPT = SPARE
@@ -20,7 +20,7 @@ MAX_SWEEPS = 10
 
 @kernel
 def clear_messages(lines: Any, teams: int) -> None:
-    """Each team's performance as a message, and no other message yet."""
+    """Write each team's performance as a message, and clear all other messages."""
     for k in range(teams):
         for note in range(LEFT, RESULT_MEAN + 1):
             lines[k, note] = 0.0
@@ -31,9 +31,9 @@ def clear_messages(lines: Any, teams: int) -> None:
 
 @kernel
 def pass_messages(params: Any, lines: Any, teams: int, other_lines: Any, other_teams: int) -> None:
-    """Sweep down and up two rankings until the results of each move no difference by more than the tolerance.
+    """Sweep down and up two rankings until no result moves a difference by more than the tolerance.
 
-    Step by step in turn; a ranking of no teams takes none.
+    The two rankings take turns step by step. A ranking without teams takes no steps.
     """
     steps, other_steps = steps_of_sweep(teams), steps_of_sweep(other_teams)
     for _ in range(MAX_SWEEPS):
@@ -55,13 +55,13 @@ def pass_messages(params: Any, lines: Any, teams: int, other_lines: Any, other_t
 
 @kernel
 def steps_of_sweep(teams: int) -> int:
-    """How many steps a sweep down and up a ranking has; two teams have one result, from which nothing goes on."""
+    """Return the steps of a sweep down and up a ranking. Two teams have one result, so one step is enough."""
     return max(2 * (teams - 2), min(teams - 1, 1), 0)
 
 
 @kernel
 def take_step(params: Any, lines: Any, teams: int, step: int) -> float:
-    """Apply a result, and pass it on, down the ranking and then up it; how far the result moved the belief."""
+    """Apply a result and pass it on, down the ranking and then up. Return how far it moved the belief."""
     if step < teams - 2:
         moved = apply_result(params, lines, step)
         pass_right(lines, step)
@@ -75,7 +75,7 @@ def take_step(params: Any, lines: Any, teams: int, step: int) -> float:
 
 @kernel
 def pass_to_ends(lines: Any, teams: int) -> None:
-    """Pass the outermost results on to the first team and the last, which no sweep does."""
+    """Pass the outermost results to the first and the last team, which the sweeps do not do."""
     if teams >= 2:
         pass_left(lines, 0)
         pass_right(lines, teams - 2)
@@ -83,21 +83,21 @@ def pass_to_ends(lines: Any, teams: int) -> None:
 
 @kernel
 def without_right(lines: Any, k: int) -> tuple[float, float]:
-    """Mean and variance of a team's performance by all but the difference on its right."""
+    """Return mean and variance of a team's performance without the message from its right."""
     variance = 1.0 / (lines[k, OWN] + lines[k, LEFT])
     return (lines[k, OWN_MEAN] + lines[k, LEFT_MEAN]) * variance, variance
 
 
 @kernel
 def without_left(lines: Any, k: int) -> tuple[float, float]:
-    """Mean and variance of a team's performance by all but the difference on its left."""
+    """Return mean and variance of a team's performance without the message from its left."""
     variance = 1.0 / (lines[k, OWN] + lines[k, RIGHT])
     return (lines[k, OWN_MEAN] + lines[k, RIGHT_MEAN]) * variance, variance
 
 
 @kernel
 def apply_result(params: Any, lines: Any, k: int) -> float:
-    """The result between team k and the next cuts their difference; how far that moved the belief."""
+    """Apply the result between team k and the next to their difference. Return how far it moved the belief."""
     mean, _ = without_right(lines, k)
     next_mean, _ = without_left(lines, k + 1)
     own, other = lines[k, OWN] + lines[k, LEFT], lines[k + 1, OWN] + lines[k + 1, RIGHT]
@@ -118,10 +118,10 @@ def apply_result(params: Any, lines: Any, k: int) -> float:
 
 @kernel
 def message_of_result(precision: float, lead: float, root: float, v: float, w: float) -> tuple[float, float, float]:
-    """The message of a result to the difference, both of its numbers times the share of variance that it leaves.
+    """Return the message of a result to the difference, times the share of variance that is left, and that share.
 
-    The difference's new precision is the old over that share, so the message's is what was there times what is lost,
-    over it; without the quotient it goes on to a team with one division instead of two.
+    The new precision of the difference is the old one over that share. The message's precision is the old precision
+    times the lost share, over the share that is left. Leaving out this quotient saves a team one of two divisions.
     """
     kept = max(1.0 - w, 1e-12)
     result = precision * (1.0 - kept)
@@ -130,7 +130,7 @@ def message_of_result(precision: float, lead: float, root: float, v: float, w: f
 
 @kernel
 def pass_right(lines: Any, k: int) -> None:
-    """Pass on what the difference on team k's right says of the next team: team k's performance less the difference."""
+    """Pass the right difference of team k on to the next team: team k's performance minus the difference."""
     mean, variance = without_right(lines, k)
     result = lines[k, RESULT]
     share = 1.0 / (variance * result + lines[k, KEPT])
@@ -140,7 +140,7 @@ def pass_right(lines: Any, k: int) -> None:
 
 @kernel
 def pass_left(lines: Any, k: int) -> None:
-    """Pass on what the difference on team k's right says of team k: the next team's performance and the difference."""
+    """Pass the right difference of team k on to team k: the next team's performance plus the difference."""
     mean, variance = without_left(lines, k + 1)
     result = lines[k, RESULT]
     share = 1.0 / (variance * result + lines[k, KEPT])

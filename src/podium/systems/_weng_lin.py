@@ -1,8 +1,8 @@
-"""What the five systems of Weng and Lin have in common; they differ in what a result says of the teams.
+"""Common part of the five systems of Weng and Lin, which differ in the evidence that a result gives about teams.
 
-Source: R. C. Weng and C.-J. Lin, "A Bayesian Approximation Method for Online Ranking", JMLR 12 (2011). As in
-the openskill package, every event first adds tau^2 to a player's variance, and the partial-pairing models
-take the mean over a window of neighbours.
+Source: R. C. Weng and C.-J. Lin, "A Bayesian Approximation Method for Online Ranking", JMLR 12 (2011). As in the
+openskill package, every event first adds tau^2 to a player's variance, and models with partial pairing take the mean
+over a window of neighbours.
 """
 
 import math
@@ -43,19 +43,19 @@ from podium.probability.ranks import Performances
 from podium.probability.uncertain import MATCHED_SPREAD, uncertain_performances
 from podium.systems._normal_skill import Cube, NormalSkill, State, add_uncertainty, performance_deviation, side_as_one
 
-CUBED = SPARE  # what a line notes of a team, beside `teams.Team`: the cube of its deviation
+CUBED = SPARE  # column of a team's line in addition to `teams.Team`: the cube of its deviation
 
 
 class Pair(NamedTuple):
-    """Two teams, the better first."""
+    """Two teams, the better one first."""
 
-    lead: float  # of its mean over the other's
-    variance: float  # of both
+    lead: float  # difference of the means
+    variance: float  # sum of both variances
     order: float  # 1 won, 0 tied
 
 
 class PairVerdict(NamedTuple):
-    """What their result says of the better one; the other's v is the negative, its w the same."""
+    """Evidence about the better team of a pair. The other one has -v and the same w."""
 
     v: float  # the paper's, over c
     w: float  # over c^3
@@ -63,21 +63,26 @@ class PairVerdict(NamedTuple):
 
 PAIR, VERDICT = Pair(0.0, 1.0, 0.0), PairVerdict(0.0, 0.0)
 VERDICT_AT = len(Pair._fields)
-WIDE = 128  # teams, from which on each is judged with a block of the others at a time
+WIDE = 128  # from so many teams on, each team is judged against blocks of the others
 TEAM, CUBE, CUBE_AT = Team(0.0, 1.0, 0.0, 0.0, 0.0), Cube(0.0), len(Team._fields)
 VERDICTS, BLOCK = CUBE_AT + 1, CUBE_AT + 1 + len(PairVerdict._fields)  # rows of a block: teams, cubes, verdicts
-ROOM = LANES, BLOCK  # of a scratch, beside a row for each entrant
+WORKSPACE = LANES, BLOCK  # columns, extra rows
 
 
 @rule
 def judge_pair(params: Any, x: float, c: float, order: float) -> tuple[float, float]:
-    """V and w of the first team; x: its lead over c, order: 1 won, 0 tied. The second has -v and the same w."""
+    """Return v and w of the first team. The second has -v and the same w.
+
+    Args:
+        x: Lead of the first team over c.
+        order: 1 if it won, 0 for a tie.
+    """
     raise NotImplementedError(f"{type(params).__module__} registers neither judge_pair nor judge_teams")
 
 
 @rule
 def judge_teams(params: Any, lines: Any, teams: int, lanes: Any) -> None:
-    """Fill each team's surprise and shrink; by default from pairs within the window."""
+    """Fill each team's surprise and shrink. By default from all pairs within the window."""
     reach = int(min(params.window, float(teams)))
     for i in range(teams):
         lines[i, CUBED] = math.sqrt(lines[i, VARIANCE]) * lines[i, VARIANCE]
@@ -96,7 +101,7 @@ def judge_teams(params: Any, lines: Any, teams: int, lanes: Any) -> None:
 
 @kernel
 def judge_wide(params: Any, lines: Any, teams: int, lanes: Any) -> None:
-    """Judge all pairs, each team with those behind it; every sum is in the order of `judge_in_lanes`."""
+    """Judge all pairs, each team against those behind it. Sums are in the same order as in `judge_in_lanes`."""
     blocks = (teams + LANES - 1) // LANES
     for k in range(blocks * LANES):
         row = min(k, teams - 1)
@@ -116,7 +121,7 @@ def judge_wide(params: Any, lines: Any, teams: int, lanes: Any) -> None:
 
 @kernel
 def judge_block(params: Any, lanes: Any, block: int, i: int, teams: int, mine: Team) -> None:
-    """Judge team `i` with those of a block that are behind it; the others count for nothing."""
+    """Judge team `i` against the teams of a block that are behind it. The others get the weight 0."""
     first, at = block * LANES, block * BLOCK
     for lane in range(LANES):
         other = read_fields(lanes, at, lane, TEAM)
@@ -133,7 +138,7 @@ def judge_block(params: Any, lanes: Any, block: int, i: int, teams: int, mine: T
 def judge_in_lanes(
     params: Any, lines: Any, teams: int, lanes: Any, reach: int, first: int, first_other: int
 ) -> tuple[int, int]:
-    """Judge as many pairs as there are lanes, from this one on; which is next."""
+    """Judge as many pairs as there are lanes, from this one on. Return the next pair."""
     i, q, count = first, first_other, 0
     while i < teams - 1 and count < LANES:
         order = 1.0 if lines[i, RANK] < lines[q, RANK] else 0.0
@@ -157,13 +162,13 @@ def judge_in_lanes(
 
 @kernel
 def next_pair(teams: int, reach: int, i: int, q: int) -> tuple[int, int]:
-    """The pair after this one."""
+    """Return the pair after this one."""
     return (i, q + 1) if q < min(teams - 1, i + reach) else (i + 1, i + 2)
 
 
 @kernel
 def judge_lanes(params: Any, lanes: Any) -> None:
-    """What the pairs of all lanes say."""
+    """Judge the pairs in all lanes."""
     for lane in range(LANES):
         pair = read_fields(lanes, 0, lane, PAIR)
         c = params.spread * math.sqrt(pair.variance + 2.0 * params.beta_squared)
@@ -172,7 +177,7 @@ def judge_lanes(params: Any, lanes: Any) -> None:
 
 @kernel
 def verdict_of(params: Any, lead: float, c: float, order: float) -> PairVerdict:
-    """What a result says of the better of a pair; gamma is sigma / c, so that w is over c^3."""
+    """Return the evidence about the better team of a pair. Gamma is sigma / c, so w is over c^3."""
     inverse = 1.0 / c
     v, w = judge_pair(params, lead / c, c, order)
     return PairVerdict(v * inverse, w * (inverse * inverse * inverse))
@@ -182,33 +187,33 @@ class Params(NamedTuple):
     beta_squared: float
     tau_squared: float
     kappa: float
-    idle_variance: float  # a day
+    idle_variance: float  # per day
     max_deviation: float
-    window: float  # neighbours on either side that a team is compared with
-    mean: float  # 1: their mean, 0: their sum
-    margin: float  # of a draw
+    window: float  # neighbours on either side with which a team is compared
+    mean: float  # 1: mean over neighbours, 0: sum
+    margin: float  # draw margin
     spread: float  # factor of c
     partial_play: float  # 1 or 0
 
 
 class Evidence(NamedTuple):
-    shift: float  # of the mean
-    shrink: float  # share of the variance
+    shift: float  # change of the mean
+    shrink: float  # share of the variance that is lost
 
 
 class Difference(NamedTuple):
-    """What two players' result is about."""
+    """The difference of two players, before their result."""
 
     deviation_a: float
     deviation_b: float
-    lead: float  # of the winner, in points; of the first in the file where they tie
+    lead: float  # of the winner, in points; for a tie, of the first in the file
     c: float
     order: float  # 1 won, 0 tied
-    ahead: float  # 1 where the lead is a's, 0 where it is b's
+    ahead: float  # 1 if the lead is that of a, 0 if it is that of b
 
 
 class Verdict(NamedTuple):
-    """What the result says of the winner (the first in the file where they tie), and of the other."""
+    """Evidence about the winner (for a tie, the first in the file) and about the other player."""
 
     v: float  # the paper's, over c
     w: float  # over c^3
@@ -225,8 +230,8 @@ class WengLin(NormalSkill):
     duel_types: ClassVar[tuple[type[Any], ...] | None] = Difference, Verdict
     params_type: ClassVar[type[Params]] = Params
     spread: ClassVar[float] = 1.0
-    room: ClassVar[tuple[int, int]] = ROOM
-    logistic: ClassVar[bool] = False  # the lead of one performance over another
+    workspace: ClassVar[tuple[int, int]] = WORKSPACE
+    logistic: ClassVar[bool] = False  # True if differences of performances are logistic
 
     kappa: float = parameter(0.0001, "least share of the variance that an event leaves", low=1e-12, high=1.0)
     idle_growth: float = parameter(
@@ -250,10 +255,10 @@ class WengLin(NormalSkill):
         )
 
     def performances(self, entering_states: Sequence[Any]) -> Performances:
-        """Around uncertain skills noise whose leads are logistic, in models that say so.
+        """Return performances around uncertain skills, with logistic differences in the logistic models.
 
-        The logistic models add variances to c^2, the square of a logistic scale: a skill's deviation counts there as
-        the logistic law's own, pi / sqrt(3) times the scale.
+        These models add variances to c^2, the square of a logistic scale. There a skill's deviation counts as that of
+        the logistic distribution, pi / sqrt(3) times its scale.
         """
         if not self.logistic:
             return NormalSkill.performances(self, entering_states)
@@ -262,7 +267,7 @@ class WengLin(NormalSkill):
         return uncertain_performances(ratings, spread, math.sqrt(2.0) * self.beta)
 
     def as_one(self, sides: Sides, number: int) -> State:
-        """The sum of the members."""
+        """Return the sum of a side's members."""
         ratings, deviations, _ = sides.members[sides.start[number] : sides.start[number + 1]].T.tolist()
         return State(sum(ratings), math.hypot(*deviations), 0.0)
 
@@ -276,7 +281,7 @@ rate_event.register(Params, rate_heats)
 def judge_teams_of_heat(
     params: Params, prototypes: Any, columns: Columns, heat: int, start: int, stop: int, first: int, scratch: Scratch
 ) -> None:
-    """Add what a heat says of each of its players."""
+    """Add the evidence of a heat to each of its players."""
     _, entering, _ = prototypes
     lines, weight = scratch.lines, weight_at(columns, heat)
     if nobody_finished(columns, start, stop):
@@ -288,7 +293,7 @@ def judge_teams_of_heat(
         part = part_in_team(columns, i, params.partial_play)
         lines[row, MU] += part * me.rating
         lines[row, VARIANCE] += part * part * me.deviation * me.deviation
-    judge_teams(params, lines, teams, scratch.room)
+    judge_teams(params, lines, teams, scratch.workspace)
     for i in range(start, stop):
         slot = slot_at(columns, i, first)
         me = read(scratch.entering_states, slot, entering)
@@ -301,7 +306,7 @@ def judge_teams_of_heat(
 
 @kernel
 def difference_of(x: Any, y: Any, c: float, place: float, other_place: float) -> Difference:
-    """The winner's lead, or in a tie the first one's, as teams stand best first and then in the order of the file."""
+    """Return the lead of the winner, or for a tie of the first in the file: teams are ordered by rank, then by file."""
     ahead = place <= other_place
     lead = x.rating - y.rating if ahead else y.rating - x.rating
     order = 0.0 if place == other_place else 1.0
@@ -310,7 +315,7 @@ def difference_of(x: Any, y: Any, c: float, place: float, other_place: float) ->
 
 @face_off.register
 def lead_of_winner(params: Params, a: State, b: State, place: float, other_place: float) -> Difference:
-    """The pair of the only two teams."""
+    """Return the difference of the only two teams."""
     x, y = enter(params, a, PRESENT), enter(params, b, PRESENT)
     c = params.spread * performance_deviation(params, x, y)
     return difference_of(x, y, c, place, other_place)
@@ -318,14 +323,14 @@ def lead_of_winner(params: Params, a: State, b: State, place: float, other_place
 
 @judge_result.register
 def judge_only_pair(params: Params, difference: Difference) -> Verdict:
-    """The one v is the negative of the other."""
+    """Judge the only pair: the other player has -v."""
     verdict = verdict_of(params, difference.lead, difference.c, difference.order)
     return Verdict(verdict.v, verdict.w, -verdict.v, verdict.w)
 
 
 @update_two.register
 def update_beliefs(params: Params, a: State, b: State, difference: Difference, verdict: Verdict) -> tuple[State, State]:
-    """Both shift by variance v / c and shrink by (deviation / c)^3 w: gamma is sigma / c."""
+    """Shift both by variance * v / c and shrink them by (deviation / c)^3 w, since gamma is sigma / c."""
     ahead = difference.ahead > 0.0
     v, other_v = (verdict.v, verdict.other_v) if ahead else (verdict.other_v, verdict.v)
     w, other_w = (verdict.w, verdict.other_w) if ahead else (verdict.other_w, verdict.w)
@@ -339,18 +344,18 @@ def update_beliefs(params: Params, a: State, b: State, difference: Difference, v
 
 @settle.register
 def update_belief(params: Params, me: State, totals: Evidence, entrant: Entrant) -> State:
-    """The new mean, and the variance that is left."""
+    """Return the new mean, and the variance that is left."""
     left = math.sqrt(max(1.0 - totals.shrink, params.kappa))
     return State(me.rating + totals.shift, me.deviation * left, me.events + entrant.events)
 
 
 @expect.register
 def normal_chance(params: Params, a: State, b: State) -> float:
-    """The chance that `a` beats `b` with normal performances (Thurstone and Mosteller)."""
+    """Return the probability that `a` beats `b` with normal performances (Thurstone-Mosteller)."""
     return distribution((a.rating - b.rating) / performance_deviation(params, a, b))
 
 
 @expect_side.register
 def chance_of_side(params: Params, entering: State, sides: Sides, a: int, b: int) -> float:
-    """The chance of two players as good and as uncertain as the sums that the sides are."""
+    """Return the probability for two players who equal the sums of the sides."""
     return expect(params, side_as_one(params, entering, sides, a), side_as_one(params, entering, sides, b))

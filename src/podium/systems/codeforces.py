@@ -1,9 +1,9 @@
 """Codeforces' contest rating, in whole numbers.
 
-Source: M. Mirzayanov, "Open Codeforces Rating System" (2015). Whole-number division cuts towards zero, as in
-the author's program. That program counts a contestant among the own opponents while it seeks the rating that the
-place deserves; the site does not, as its published changes of six rounds of 2020 show, every one of which comes
-out without. `counts_self` brings the published program's rule back.
+Source: M. Mirzayanov, "Open Codeforces Rating System" (2015). Integer division truncates towards zero, as in the
+author's program. That program includes contestants among their own opponents when it looks for the rating that a place
+deserves. The site does not: its published changes of six rounds of 2020 all match without it. `counts_self` selects the
+published program's rule.
 """
 
 import math
@@ -19,14 +19,14 @@ from podium.probability.logistic import LARGEST, bradley_terry, logistic
 from podium.systems.elo import State, add_points
 
 SLOPE = LN_10 / 400.0
-LOW, HIGH = 1.0, 8000.0  # between which the rating that a place deserves is sought
-DELTA, WORST_RANK = range(2)  # what a line notes of an entry
-MOST_TAKEN = 10.0
+LOW, HIGH = 1.0, 8000.0  # bounds of the rating that a place deserves
+DELTA, WORST_RANK = range(2)  # columns of an entry's line
+MAX_CORRECTION = 10.0
 
 
 class Params(NamedTuple):
     centre: float
-    counts_self: float  # 1 where a contestant stands among the own opponents
+    counts_self: float  # 1 if contestants are their own opponents
 
 
 class Entering(NamedTuple):
@@ -37,7 +37,7 @@ class Entering(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Codeforces(System):
-    """Half the way to the rating that the place deserves, less a share of inflation."""
+    """Half of the way to the rating that the place deserves, minus a correction for inflation."""
 
     name: ClassVar[str] = "codeforces"
     title: ClassVar[str] = "Codeforces"
@@ -69,7 +69,7 @@ class Codeforces(System):
 
 @enter.register
 def with_strength(params: Params, me: State, entrant: Entrant) -> Entering:
-    """One exponential a player."""
+    """Compute the one exponential that a player needs."""
     return Entering(me.rating, me.events, strength_of(params, me.rating))
 
 
@@ -88,7 +88,7 @@ def judge_contest(
         return
     if nobody_finished(columns, start, stop):
         return
-    note_worst_ranks(columns, start, stop, lines)
+    write_worst_ranks(columns, start, stop, lines)
     total = 0.0
     for i in range(start, stop):
         me = read(entering_states, slot_at(columns, i, first), entering)
@@ -107,13 +107,13 @@ def judge_contest(
 
 @kernel
 def truncate(x: float) -> float:
-    """Whole-number division's result: towards zero."""
+    """Round towards zero, as integer division does."""
     return math.floor(x) if x >= 0.0 else math.ceil(x)
 
 
 @kernel
-def note_worst_ranks(columns: Any, start: int, stop: int, lines: Any) -> None:
-    """Those who tie all have the worst of their ranks: how many are at least as good."""
+def write_worst_ranks(columns: Any, start: int, stop: int, lines: Any) -> None:
+    """Write the worst rank of each tie: the number of contestants that are at least as good."""
     n = stop - start
     for k in range(n):
         lines[k, DELTA] = 0.0
@@ -127,7 +127,7 @@ def note_worst_ranks(columns: Any, start: int, stop: int, lines: Any) -> None:
 
 @kernel
 def strength_of(params: Any, rating: float) -> float:
-    """e^(slope (rating - initial)), one number for all ratings beyond what a sum of two can hold."""
+    """Return e^(slope (rating - initial)), limited so that sums of two do not overflow."""
     return bradley_terry(min(max(SLOPE * (rating - params.centre), -LARGEST), LARGEST))
 
 
@@ -135,9 +135,10 @@ def strength_of(params: Any, rating: float) -> float:
 def seed_of(
     columns: Any, entering: Any, states: Any, start: int, stop: int, first: int, mine: float, excluded: float
 ) -> float:
-    """The place that a strength is expected to take: 1 and the chance of each contestant to be ahead.
+    """Return the expected place for a strength: 1 plus each contestant's probability of being ahead.
 
-    `excluded` is the strength of a contestant who does not count; 0 where all do.
+    Args:
+        excluded: Strength of a contestant who does not count; 0 if all count.
     """
     seed = 1.0
     for i in range(start, stop):
@@ -150,7 +151,7 @@ def seed_of(
 def rating_of_rank(
     params: Any, columns: Any, entering: Any, states: Any, start: int, stop: int, first: int, rank: float, absent: float
 ) -> float:
-    """The least whole rating whose next one is expected to place better than `rank`, by bisection."""
+    """Return the lowest integer rating whose successor is expected to place better than `rank`, by bisection."""
     low, high = LOW, HIGH
     while high - low > 1.0:
         middle = math.floor(0.5 * (low + high))
@@ -165,13 +166,13 @@ def rating_of_rank(
 def top_correction(
     columns: Any, entering: Any, entering_states: Any, start: int, stop: int, first: int, lines: Any, shift: float
 ) -> float:
-    """Against inflation at the top: the highest rated together shall not gain, by at most ten points each.
+    """Return the correction against inflation: the top contestants together must not gain. At most ten points each.
 
-    They are counted by rating, without sorting.
+    The top contestants are found by counting, without sorting.
     """
     n = stop - start
     top_size = min(4.0 * math.floor(math.sqrt(float(n)) + 0.5), float(n))
-    low, high = LOW - MOST_TAKEN * 1e6, HIGH + MOST_TAKEN * 1e6
+    low, high = LOW - MAX_CORRECTION * 1e6, HIGH + MAX_CORRECTION * 1e6
     while high - low > 0.5:
         middle = math.floor(0.5 * (low + high)) + 0.5
         count = 0.0
@@ -188,7 +189,7 @@ def top_correction(
         if read(entering_states, slot_at(columns, i, first), entering).rating > high:
             total += lines[i - start, DELTA] + shift
             counted += 1.0
-    # Of those who tie at the edge the best placed count; who ties in both has the same points.
+    # Of ties at the edge the best placed count. Ties in rating and place have the same points.
     worst, none = float(n), 0.0
     while worst - none > 1.0:
         middle = math.floor(0.5 * (worst + none))
@@ -210,7 +211,7 @@ def top_correction(
         if tied and none < lines[i - start, WORST_RANK] <= worst and counted < top_size:
             total += lines[i - start, DELTA] + shift
             counted += 1.0
-    return min(max(truncate(-total / top_size), -MOST_TAKEN), 0.0)
+    return min(max(truncate(-total / top_size), -MAX_CORRECTION), 0.0)
 
 
 settle.register(Params, add_points)
@@ -218,7 +219,7 @@ settle.register(Params, add_points)
 
 @expect.register
 def chance(params: Params, a: Entering, b: Entering) -> float:
-    """Elo's formula."""
+    """Return Elo's expected score."""
     return logistic(SLOPE * (a.rating - b.rating))
 
 

@@ -1,6 +1,6 @@
-"""Elo: points exchanged by how surprising each result was.
+"""Elo: players exchange points, more of them the more surprising the result.
 
-Source: A. E. Elo, "The Rating of Chessplayers, Past and Present" (1978); several entrants by pairs.
+Source: A. E. Elo, "The Rating of Chessplayers, Past and Present" (1978). With several entrants, by pairs.
 """
 
 from dataclasses import dataclass
@@ -15,12 +15,12 @@ from podium.probability.logistic import logistic, score
 
 class Params(NamedTuple):
     k: float
-    slope: float  # of the log-odds, per point
-    mean: float  # 1: average over opponents, 0: sum
+    slope: float  # log-odds per point
+    mean: float  # 1: mean over opponents, 0: sum
 
 
 class State(NamedTuple):
-    """What is known of a player by systems that only move rating points."""
+    """A player's state in systems that only have rating points."""
 
     rating: float
     events: float
@@ -40,7 +40,7 @@ class Elo(System):
     state_type = State
     entering_type = State
     duel_types = ()
-    # The mean is over each player's own opponents, whose number differs where teams or quits do.
+    # The mean is over each player's own opponents, whose number can differ with teams or quits.
     conserves: ClassVar[bool] = True
 
     k: float = parameter(24.0, "points at stake", unit="points", low=0.0, high=1e6)
@@ -59,7 +59,7 @@ class Elo(System):
 def points_from_pair(
     params: Params, a: State, b: State, mine: Entry, theirs: Entry, heat: Heat
 ) -> tuple[Comparison, Comparison]:
-    """One exponential serves both: the other side's result and expected score are one less these."""
+    """Compute both sides with one exponential: the other side has 1 - result and 1 - expected."""
     expected = logistic(params.slope * (a.rating - b.rating))
     result = score(mine.place, theirs.place)
     stake_a = params.k / mine.opponents if params.mean else params.k
@@ -69,14 +69,14 @@ def points_from_pair(
 
 @compare_all.register
 def points_from_all(params: Params, me: State, mine: Entry, heat: Heat, won: float, expected: float) -> Points:
-    """The pairs of a large heat at once: each has the same stake."""
+    """Compute all pairs of a large heat at once, because each has the same stake."""
     stake = params.k / mine.opponents if params.mean else params.k
     return Points(stake * (won - expected))
 
 
 @settle.register(Params)
 def add_points(params: Any, me: Any, totals: Points, entrant: Entrant) -> State:
-    """Add what the opponents gave."""
+    """Add the points from all opponents."""
     return State(rating=me.rating + totals.points, events=me.events + entrant.events)
 
 

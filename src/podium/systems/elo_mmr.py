@@ -1,8 +1,8 @@
-"""Elo-MMR: a performance for every contest from the whole ranking, and a robust average of a player's history.
+"""Elo-MMR: each contest gives a performance from the whole ranking, and the rating is a robust average of them.
 
-Source: A. Ebtekar and P. Liu, "Elo-MMR: A Rating System for Massive Multiplayer Competitions" (WWW 2021), the
-logistic variant. A player's past is a normal factor and one logistic factor for each of the newest performances;
-older ones are merged into the normal factor, which keeps the total weight.
+Source: A. Ebtekar and P. Liu, "Elo-MMR: A Rating System for Massive Multiplayer Competitions" (WWW 2021), the logistic
+variant. A player's past is a normal factor and one logistic factor for each of the newest performances. Older ones are
+merged into the normal factor, which keeps the total weight.
 """
 
 import math
@@ -23,15 +23,15 @@ from podium.kernels.records import read, write
 from podium.probability.logistic import logistic
 from podium.probability.ranks import Performances
 from podium.probability.uncertain import uncertain_performances
-from podium.systems._elo_mmr_pulls import ROOM, Factor, balance, clear_factors, write_factor
+from podium.systems._elo_mmr_pulls import WORKSPACE, Factor, balance, clear_factors, write_factor
 
-SLOTS = 16  # logistic factors that a state has room for
-UNFINISHED_TIE = 1.0  # what a tie of two who did not finish counts: half a win and half a loss
+SLOTS = 16  # logistic factors in a state
+UNFINISHED_TIE = 1.0  # weight of a tie of two who did not finish: half a win and half a loss
 LOGISTIC = math.pi / math.sqrt(3.0)  # a logistic variable of deviation 1 has the scale 1 / LOGISTIC
 RATING, DEVIATION, EVENTS, NORMAL, NORMAL_WEIGHT, FACTORS, FIRST = range(7)
-MEAN, SLOPE, PULL = range(3)  # of a factor: pull * tanh(slope * (x - mean))
+MEAN, SLOPE, PULL = range(3)  # columns of a factor: pull * tanh(slope * (x - mean))
 WIDTH = 3
-PERFORMANCE, INFORMATIVE = range(2)  # what a line notes of an entry: its performance, and 1 where it has one
+PERFORMANCE, INFORMATIVE = range(2)  # columns of an entry's line; INFORMATIVE is 1 if it has a performance
 
 State = namedtuple(  # type: ignore[misc]  # noqa: PYI024  (a field for each number of each factor)
     "State",
@@ -52,9 +52,9 @@ class Params(NamedTuple):
     weight_limit: float
     day_variance: float
     transfer_speed: float
-    tie: float  # what a tie counts
+    tie: float  # weight of a tie
     history: float
-    variance: float  # of a performance in an event of weight 1
+    variance: float  # variance of a performance in an event of weight 1
 
 
 class Entering(NamedTuple):
@@ -63,11 +63,11 @@ class Entering(NamedTuple):
     rating: float
     deviation: float
     events: float
-    slope: float  # of the player's performance as others see it
+    slope: float  # slope of the player's performance, for opponents
 
 
 class Evidence(NamedTuple):
-    """Nothing adds up: performances go into the history one by one."""
+    """Evidence is not summed: performances enter the history one by one."""
 
     performances: float
 
@@ -96,7 +96,7 @@ class EloMmr(System):
         "It loses to everyone who finished the heat; two who did not finish tie for last, half a win and half a loss."
     )
     takes_periods: ClassVar[bool] = False
-    room: ClassVar[tuple[int, int]] = ROOM
+    workspace: ClassVar[tuple[int, int]] = WORKSPACE
     whole_numbers: ClassVar[tuple[str, ...]] = ("events", "factors")
     with_level: ClassVar[tuple[str, ...]] = ("rating", "normal", *(f"mean_{k}" for k in range(1, SLOTS + 1)))
     together: ClassVar[tuple[str, ...]] = State._fields[NORMAL:]
@@ -118,7 +118,7 @@ class EloMmr(System):
 
     @property
     def idle_unit(self) -> str | None:
-        """Days, where the deviation grows over them."""
+        """Return "day" if the deviation grows over idle days, else None."""
         return "day" if self.drift else None
 
     def params(self) -> Params:
@@ -134,7 +134,7 @@ class EloMmr(System):
         )
 
     def performances(self, entering_states: Sequence[Any]) -> Performances:
-        """Performances around uncertain skills, whose leads are logistic."""
+        """Return performances around uncertain skills, with logistic differences."""
         noise = math.sqrt(2.0 * self.params().variance) / LOGISTIC
         return uncertain_performances(
             [me.rating for me in entering_states], [me.deviation for me in entering_states], noise
@@ -145,12 +145,12 @@ class EloMmr(System):
         return State._make((*known, *(0.0,) * (WIDTH * SLOTS)))
 
     def shown(self, states: npt.NDArray[np.float64]) -> dict[str, npt.NDArray[Any]]:
-        """The state for people: without the factors that the rating is the average of."""
+        """Return the columns for people, without the factors that the rating averages."""
         columns = System.shown(self, states)
         return {name: columns[name] for name in ("rating", "deviation", "events")}
 
     def filled_states(self, known: Mapping[str, npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
-        """Whole states; where the factors are not known, the normal one is as wide as the deviation."""
+        """Return complete states. If the factors are unknown, the normal factor gets the deviation."""
         states = System.filled_states(self, known)
         unknown = np.isnan(known["normal"]) if "normal" in known else np.ones(len(states), np.bool_)
         states[unknown, NORMAL_WEIGHT] = states[unknown, DEVIATION] ** -2
@@ -159,7 +159,7 @@ class EloMmr(System):
 
 @kernel
 def performance_variance(params: Any, weight: float) -> float:
-    """The variance of a performance in an event of some weight."""
+    """Return the variance of a performance in an event of some weight."""
     w = params.weight_limit * weight
     variance: float = (1.0 + 1.0 / w) * params.limit_squared + params.day_variance / w
     return variance
@@ -167,14 +167,14 @@ def performance_variance(params: Any, weight: float) -> float:
 
 @kernel
 def drift_variance(params: Any, weight: float, idle: float) -> float:
-    """What an event and the idle days before it add to the variance."""
+    """Return the variance that an event and the idle days before it add."""
     variance: float = params.weight_limit * weight * params.limit_squared + params.day_variance * idle
     return variance
 
 
 @enter.register
 def add_drift(params: Params, me: Any, entrant: inputs.Entrant) -> Entering:
-    """The belief at the start of an event of weight 1."""
+    """Return the belief at the start of an event of weight 1."""
     variance = me.deviation * me.deviation + drift_variance(params, 1.0, entrant.idle)
     slope = 0.5 * LOGISTIC / math.sqrt(variance + params.variance)
     return Entering(me.rating, math.sqrt(variance), me.events, slope)
@@ -184,7 +184,7 @@ def add_drift(params: Params, me: Any, entrant: inputs.Entrant) -> Entering:
 def rate_contests(
     params: Params, prototypes: Any, columns: Any, settlement: int, states: Any, scratch: Any, after: Any, at: int
 ) -> None:
-    """Every heat gives each of its players a performance; all of an event come from the beliefs before it."""
+    """Give every player a performance per heat. All performances of an event use the beliefs before it."""
     newcomer, entering, _ = prototypes
     entering_states = scratch.entering_states
     first = columns.entrants[settlement]
@@ -208,20 +208,20 @@ def rate_contests(
                 remember(params, after, at + inputs.slot_at(columns, i, first), mean, variance)
     for i in range(size):
         if inputs.is_sought(columns, first + i):
-            after[at + i, RATING] = robust_average(after, at + i, scratch.room)
+            after[at + i, RATING] = robust_average(after, at + i, scratch.workspace)
         after[at + i, EVENTS] += inputs.entrant_at(columns, first + i).events
 
 
 @kernel
 def factors_of(table: Any, row: int) -> int:
-    """How many factors a state has."""
+    """Return the number of logistic factors of a state."""
     count = table[row, FACTORS]
     return int(count) if 0.0 <= count <= SLOTS else 0
 
 
 @kernel
 def let_drift(params: Any, table: Any, row: int, variance: float) -> None:
-    """Skill drifts: every factor loses weight, and part of what is left goes over to the normal factor."""
+    """Let skill drift: every factor loses weight, and part of the rest moves to the normal factor."""
     old = table[row, DEVIATION] * table[row, DEVIATION]
     decay = old / (old + variance)
     transfer = power(decay, params.transfer_speed)
@@ -238,14 +238,14 @@ def let_drift(params: Any, table: Any, row: int, variance: float) -> None:
 
 @kernel
 def weight_of(table: Any, row: int, factor: int) -> float:
-    """The precision that a factor had as a normal one."""
+    """Return the precision of the factor as a normal factor."""
     weight: float = table[row, factor + SLOPE] * table[row, factor + PULL] * 2.0 / (LOGISTIC * LOGISTIC)
     return weight
 
 
 @kernel
 def judge_contest(params: Any, entering: Any, columns: Any, start: int, stop: int, first: int, scratch: Any) -> None:
-    """Note each entry's performance in its line, and whether it has one."""
+    """Write each entry's performance into its line, and whether it has one."""
     lines = scratch.lines
     informative = stop - start > 1 and not inputs.nobody_finished(columns, start, stop)
     for i in range(start, stop):
@@ -254,17 +254,17 @@ def judge_contest(params: Any, entering: Any, columns: Any, start: int, stop: in
         if lines[i - start, INFORMATIVE]:
             count, steepest, push = gather_factors(params, entering, columns, i, start, stop, first, scratch)
             me = read(scratch.entering_states, slot, entering)
-            lines[i - start, PERFORMANCE] = balance(scratch.room, count, me.rating, steepest, 0.0, 0.0, push)
+            lines[i - start, PERFORMANCE] = balance(scratch.workspace, count, me.rating, steepest, 0.0, 0.0, push)
 
 
 @kernel
 def gather_factors(
     params: Any, entering: Any, columns: Any, i: int, start: int, stop: int, first: int, scratch: Any
 ) -> tuple[int, float, float]:
-    """Gather entry `i`'s own factor and those of all that it is compared with.
+    """Write the factors of entry `i` and of all entries it is compared with.
 
     Returns:
-        How many there are, the steepest slope, and how far wins and losses push.
+        The number of factors, the steepest slope, and the push of wins and losses.
     """
     count, steepest, push = 0, 0.0, 0.0
     for j in range(start, stop):
@@ -272,18 +272,18 @@ def gather_factors(
         pull = 2.0 * you.slope
         ties = columns.place[i] == columns.place[j]
         tie = params.tie if i == j or inputs.comparable(columns, i, j) else UNFINISHED_TIE
-        write_factor(scratch.room, count, Factor(you.rating, you.slope, pull * tie if ties else pull))
+        write_factor(scratch.workspace, count, Factor(you.rating, you.slope, pull * tie if ties else pull))
         if not ties:
             push += pull if columns.place[i] < columns.place[j] else -pull
         count += 1
         steepest = max(steepest, you.slope)
-    clear_factors(scratch.room, count)
+    clear_factors(scratch.workspace, count)
     return count, steepest, push
 
 
 @kernel
 def remember(params: Any, table: Any, row: int, mean: float, variance: float) -> None:
-    """Add a performance to the history; where there is no room, the oldest goes into the normal factor."""
+    """Add a performance to the history. If the history is full, merge the oldest into the normal factor."""
     count = factors_of(table, row)
     if count >= int(params.history):
         weight = weight_of(table, row, FIRST)
@@ -304,7 +304,7 @@ def remember(params: Any, table: Any, row: int, mean: float, variance: float) ->
 
 @kernel
 def robust_average(table: Any, row: int, factors: Any) -> float:
-    """Where the pulls of all factors balance: the normal one's grow with distance, the others' are bounded."""
+    """Return where the pulls of all factors balance. Only the pull of the normal factor is unbounded."""
     count, steepest = factors_of(table, row), 0.0
     if count == 0:
         normal: float = table[row, NORMAL]
@@ -320,7 +320,7 @@ def robust_average(table: Any, row: int, factors: Any) -> float:
 
 @expect.register
 def chance(params: Params, a: Entering, b: Entering) -> float:
-    """The chance that `a` performs better, the difference taken for logistic."""
+    """Return the probability that `a` performs better, with the difference treated as logistic."""
     spread = a.deviation * a.deviation + b.deviation * b.deviation + 2.0 * params.variance
     return logistic(LOGISTIC * (a.rating - b.rating) / math.sqrt(spread))
 

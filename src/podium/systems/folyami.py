@@ -1,4 +1,4 @@
-"""Folyami, of the Southern Cross Stunts Trophy: Elo for races, where neighbours say most about each other.
+"""Folyami, of the Southern Cross Stunts Trophy: Elo for races, in which close finishers say most about each other.
 
 Source: D. Mlot, "The Folyami Rating System" (2023).
 """
@@ -26,28 +26,28 @@ from podium.systems.elo import State, add_points
 
 SMOOTH, LINEAR, FIXED = 1.0, 2.0, 3.0
 CURVES = {"smooth": SMOOTH, "linear": LINEAR, "fixed": FIXED}
-NEWCOMER, SETTLED, UNFINISHED = 0, 1, 2  # whose opponents weigh alike in a large race; UNFINISHED is added
-# The solver's answer at the defaults, so that rating with them does not load SciPy; a test solves for it.
+NEWCOMER, ESTABLISHED, UNFINISHED = 0, 1, 2  # kinds of players in a large race; UNFINISHED is added
+# The solver's answer for the defaults, so that rating with them does not load SciPy. A test checks it.
 KNOWN_BASES = {(12, 1.5): 1.0609684097400773}
 
 
 class Params(NamedTuple):
     k: float
-    slope: float  # c * alpha: of the log-odds of W, per point
+    slope: float  # c * alpha, log-odds of W per point
     centre: float
     shape: float
-    closeness: float  # pi / span, per place; 0 where all weigh 1
+    closeness: float  # pi / span, per place; 0 if all pairs weigh 1
     curve: float  # SMOOTH, LINEAR, FIXED, or 0 for none
     window: float
     growth: float  # ln b, slope of the line, or the fixed factor
-    both: float  # 1 where two newcomers each use their own factor
+    both: float  # 1 if two newcomers each use their own factor
 
 
 class Entering(NamedTuple):
     rating: float
     events: float
-    newcomer: float  # 1 within the provisional window
-    factor: float  # provisional; 1 for a settled player
+    newcomer: float  # 1 in the provisional window, else 0
+    factor: float  # the provisional factor; 1 for an established player
     strength: float  # e^(slope (rating - initial))
 
 
@@ -112,11 +112,11 @@ class Folyami(System):
             both=float(self.both_provisional),
         )
 
-    def large_heat_room(self, size: int) -> field.RaceRoom:
-        return field.room_for_race(size)
+    def large_heat_workspace(self, size: int) -> field.RaceWorkspace:
+        return field.race_workspace(size)
 
     def performances(self, entering_states: Sequence[Any]) -> ranks.Performances:
-        """The gamma model itself."""
+        """Return the performances of the gamma model."""
         return performances([me.rating for me in entering_states], self.gamma_shape)
 
     def newcomer(self) -> State:
@@ -125,7 +125,7 @@ class Folyami(System):
 
 @enter.register
 def provisional_factor(params: Params, me: State, entrant: Entrant) -> Entering:
-    """A newcomer's factor by the number of events before this one."""
+    """Compute a newcomer's factor from the number of earlier events."""
     mine = bradley_terry(params.slope * (me.rating - params.centre))
     left = params.window - me.events
     if params.curve == 0.0 or left <= 0.0:
@@ -142,7 +142,7 @@ def provisional_factor(params: Params, me: State, entrant: Entrant) -> Entering:
 def points_from_pair(
     params: Params, a: Entering, b: Entering, mine: Entry, theirs: Entry, heat: Heat
 ) -> tuple[Comparison, Comparison]:
-    """One expected score and one remoteness serve both; the provisional factors are each one's own."""
+    """Both sides share the expected score and the remoteness. Each has its own provisional factor."""
     w = win_share(a.strength, b.strength, params.slope * (a.rating - b.rating))
     expected = incomplete_beta(w, params.shape)
     result = score(mine.place, theirs.place)
@@ -153,7 +153,7 @@ def points_from_pair(
 
 @kernel
 def factor_against(params: Params, me: Entering, opponent: Entering) -> float:
-    """The provisional factor of one side of a pair."""
+    """Return the provisional factor of one side of a pair."""
     if me.newcomer:
         return me.factor if params.both or not opponent.newcomer else 1.0
     return 1.0 / opponent.factor
@@ -163,32 +163,33 @@ def factor_against(params: Params, me: Entering, opponent: Entering) -> float:
 def points_from_race(
     params: Params, prototypes: Any, columns: Any, heat: int, start: int, stop: int, first: int, scratch: Any
 ) -> bool:
-    """The pairs of a large race at once: apart from what each has to itself, opponents differ by weight alone.
+    """Sum all pairs of a large race at once.
 
-    A newcomer's factor is its own, so that all opponents weigh 1; a settled player's is one over the opponent's. One
-    who did not finish has only finishers as opponents.
+    Opponents differ only in their weight. A newcomer uses its own factor, so all its opponents weigh 1. For an
+    established player each opponent weighs one over that opponent's factor. Players who did not finish are compared
+    with finishers only.
     """
     _, entering, _ = prototypes
-    room, size = scratch.large, stop - start
-    table = room.table
+    work, size = scratch.large, stop - start
+    table = work.table
     for i in range(start, stop):
         me, at = read(scratch.entering_states, slot_at(columns, i, first), entering), i - start
         here = finishes(columns, i)
         if me.newcomer and not params.both:
             return False
         table[field.RATING, at], table[field.PLACE, at] = me.rating, columns.place[i]
-        room.indices[field.KIND, at] = (NEWCOMER if me.newcomer else SETTLED) + (0 if here else UNFINISHED)
-        table[field.WEIGHT + NEWCOMER, at], table[field.WEIGHT + SETTLED, at] = 1.0, 1.0 / me.factor
-        for kind in (NEWCOMER, SETTLED):
+        work.indices[field.KIND, at] = (NEWCOMER if me.newcomer else ESTABLISHED) + (0 if here else UNFINISHED)
+        table[field.WEIGHT + NEWCOMER, at], table[field.WEIGHT + ESTABLISHED, at] = 1.0, 1.0 / me.factor
+        for kind in (NEWCOMER, ESTABLISHED):
             table[field.WEIGHT + UNFINISHED + kind, at] = table[field.WEIGHT + kind, at] if here else 0.0
-    if not field.add_up_race(room, size, params.slope, params.shape, params.closeness):
+    if not field.add_up_race(work, size, params.slope, params.shape, params.closeness):
         return False
     weight = params.k * weight_at(columns, heat)
     for i in range(start, stop):
         slot, at = slot_at(columns, i, first), i - start
         me = read(scratch.entering_states, slot, entering)
         factor = me.factor if me.newcomer else 1.0
-        add(scratch.sums, slot, Points(weight * factor * table[field.TOTAL + room.indices[field.KIND, at], at]))
+        add(scratch.sums, slot, Points(weight * factor * table[field.TOTAL + work.indices[field.KIND, at], at]))
     return True
 
 
@@ -197,7 +198,7 @@ settle.register(Params, add_points)
 
 @functools.cache
 def smooth_base(window: int, factor: float) -> float:
-    """b, with b (b^w - 1) / (b - 1) = w f: the mean of b^(w - n) over n = 0 ... w - 1 is f."""
+    """Return b with b (b^w - 1) / (b - 1) = w f, so that the mean of b^(w - n) over n = 0 ... w - 1 is f."""
     return KNOWN_BASES[window, factor] if (window, factor) in KNOWN_BASES else solve_base(window, factor)
 
 
@@ -208,7 +209,7 @@ def solve_base(window: int, factor: float) -> float:
     if factor == 1.0:
         return 1.0
     powers = np.arange(1, window + 1)
-    # The mean is at least b^w / w; that bound serves where factor^w is no number.
+    # The mean is at least b^w / w. That bound is used if factor^w overflows.
     most = factor if window * log(factor) < LARGEST else (window * factor) ** (1.0 / window)
     base: float = brentq(lambda b: float(np.mean(b**powers)) - factor, 1.0, most, xtol=1e-15, rtol=1e-14)
     return base

@@ -22,13 +22,13 @@ Q = LN_10 / 400.0
 
 
 class Params(NamedTuple):
-    idle_variance: float  # c^2, a day
+    idle_variance: float  # c^2 per day
     max_deviation: float
     min_deviation: float
 
 
 class Entering(NamedTuple):
-    """A player at the start, grown uncertain by idleness."""
+    """A player at the start of an event, after idle days."""
 
     rating: float
     deviation: float
@@ -39,8 +39,8 @@ class Entering(NamedTuple):
 class Evidence(NamedTuple):
     """The two sums over opponents."""
 
-    surprise: float  # of g (s - E)
-    information: float  # of g^2 E (1 - E)
+    surprise: float  # sum of g (s - E)
+    information: float  # sum of g^2 E (1 - E)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class Glicko(System):
         return Params(self.idle_growth * self.idle_growth, self.deviation, self.min_deviation)
 
     def performances(self, entering_states: Sequence[Any]) -> Performances:
-        """Elo's performances around uncertain skills."""
+        """Return Elo's performances around uncertain skills."""
         return uncertain_performances(
             [me.rating for me in entering_states], [me.deviation for me in entering_states], 1.0 / Q
         )
@@ -85,13 +85,13 @@ class Glicko(System):
 
 @kernel
 def attenuation(deviation: float) -> float:
-    """g(RD): how little a comparison with an uncertain opponent says."""
+    """Return g(RD), by which an opponent's uncertainty reduces the weight of a comparison."""
     return 1.0 / math.sqrt(1.0 + 3.0 * Q * Q * deviation * deviation / (math.pi * math.pi))
 
 
 @enter.register
 def inflate_deviation(params: Params, me: State, entrant: Entrant) -> Entering:
-    """Step 1: idle days widen the deviation, up to a newcomer's."""
+    """Apply step 1: idle days increase the deviation, up to a newcomer's."""
     deviation = me.deviation
     if entrant.idle > 0.0:
         wide = math.sqrt(deviation * deviation + entrant.idle * params.idle_variance)
@@ -103,7 +103,7 @@ def inflate_deviation(params: Params, me: State, entrant: Entrant) -> Entering:
 def by_order(
     params: Params, a: Entering, b: Entering, mine: Entry, theirs: Entry, heat: Heat
 ) -> tuple[Comparison, Comparison]:
-    """Each side's expected score is attenuated by the other's deviation."""
+    """Compare two players. Each expected score is attenuated by the opponent's deviation."""
     gap = Q * (a.rating - b.rating)
     result = score(mine.place, theirs.place)
     return Comparison(result, logistic(b.g * gap), b.g), Comparison(1.0 - result, logistic(-a.g * gap), a.g)
@@ -111,14 +111,14 @@ def by_order(
 
 @evidence.register
 def surprise_and_information(params: Params, comparison: Comparison) -> Evidence:
-    """What is summed over opponents."""
+    """Return the terms of the two sums over opponents."""
     information = comparison.weight * comparison.weight * comparison.expected * (1.0 - comparison.expected)
     return Evidence(comparison.weight * (comparison.result - comparison.expected), information)
 
 
 @settle.register
 def after_period(params: Params, me: Entering, totals: Evidence, entrant: Entrant) -> State:
-    """Step 2."""
+    """Apply step 2."""
     variance = 1.0 / (1.0 / (me.deviation * me.deviation) + Q * Q * totals.information)
     return State(
         rating=me.rating + Q * variance * totals.surprise,
@@ -129,7 +129,7 @@ def after_period(params: Params, me: Entering, totals: Evidence, entrant: Entran
 
 @credit.register
 def points_of(params: Params, me: Entering, totals: Evidence, after: State, comparison: Comparison) -> Credit:
-    """A comparison moves the rating by q RD'^2 g (s - E)."""
+    """Return the points of one comparison: q RD'^2 g (s - E)."""
     variance = 1.0 / (1.0 / (me.deviation * me.deviation) + Q * Q * totals.information)
     weight = Q * variance * comparison.weight
     return Credit(weight, weight * (comparison.result - comparison.expected))
@@ -137,7 +137,7 @@ def points_of(params: Params, me: Entering, totals: Evidence, after: State, comp
 
 @expect.register
 def expected_score(params: Params, a: Entering, b: Entering) -> float:
-    """Both deviations attenuate (eq. 16)."""
+    """Return the expected score, attenuated by both deviations (eq. 16)."""
     both = attenuation(math.sqrt(a.deviation * a.deviation + b.deviation * b.deviation))
     return logistic(both * Q * (a.rating - b.rating))
 

@@ -1,6 +1,6 @@
-"""Glicko-2: a rating with its uncertainty, and how much the player's strength wavers.
+"""Glicko-2: a rating with its uncertainty and its volatility.
 
-Source: M. E. Glickman, "Example of the Glicko-2 system" (2013); its steps are named below.
+Source: M. E. Glickman, "Example of the Glicko-2 system" (2013). Its steps are named below.
 """
 
 import math
@@ -20,20 +20,20 @@ from podium.probability.ranks import Performances
 from podium.probability.uncertain import uncertain_performances
 
 SCALE = 173.7178  # points per unit of the Glicko-2 scale (step 2)
-TOLERANCE = 1e-8  # of the last step of ln(volatility^2): Newton's next would be about its square
+TOLERANCE = 1e-8  # last Newton step of ln(volatility^2); the next would be about its square
 MAX_STEPS = 200
-LEAST_INFORMATION = 1e-100  # below, the opponents were too far away for the result to say anything
-MAX_VOLATILITY = 0.2  # more than any published example has; without it step 5 can run away
-MOST_DEVIATIONS, MOST_POINTS = 9.0, 700.0  # a rating update moves a rating by the larger of the two at most
-ROUNDING = 1e-9  # points below it, so that no last digit is beyond
+LEAST_INFORMATION = 1e-100  # below this the opponents were too far away for the results to say anything
+MAX_VOLATILITY = 0.2  # larger than in any published example; without a cap step 5 can run away
+MAX_MOVE_DEVIATIONS, MAX_MOVE_POINTS = 9.0, 700.0  # a rating update moves a rating by at most the larger of the two
+ROUNDING = 1e-9  # points subtracted from that limit, so that rounding cannot exceed it
 
 
 class Params(NamedTuple):
     centre: float
     tau_squared: float
-    idle_growth: float  # 1 where the deviation grows over missed periods
+    idle_growth: float  # 1 if the deviation grows over missed periods
     max_phi: float
-    max_variance: float  # of the volatility
+    max_variance: float  # cap of the volatility squared
 
 
 class State(NamedTuple):
@@ -55,19 +55,19 @@ class Entering(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """What one opponent says about a player."""
+    """The evidence of one opponent about a player."""
 
     result: float
     expected: float
     weight: float  # g of step 3
-    complement: float  # 1 - expected, with all its digits
+    complement: float  # 1 - expected, without cancellation
 
 
 class Evidence(NamedTuple):
     """The two sums of steps 3 and 4."""
 
-    surprise: float  # of g (s - E)
-    information: float  # of g^2 E (1 - E), the inverse of v
+    surprise: float  # sum of g (s - E)
+    information: float  # sum of g^2 E (1 - E), which is 1 / v
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,14 +123,14 @@ class Glicko2(System):
 
     @property
     def highest_volatility(self) -> float:
-        """The cap of the volatility, never below a newcomer's; infinite without one."""
+        """The cap of the volatility: at least a newcomer's, infinite if there is none."""
         return math.inf if self.max_volatility is None else max(self.max_volatility, self.volatility)
 
     def at_limit(self, states: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
         return at_volatility(states, self.highest_volatility)
 
     def performances(self, entering_states: Sequence[Any]) -> Performances:
-        """Elo's performances around uncertain skills."""
+        """Return Elo's performances around uncertain skills."""
         return uncertain_performances([me.mu for me in entering_states], [me.phi for me in entering_states], 1.0)
 
     def newcomer(self) -> State:
@@ -138,28 +138,28 @@ class Glicko2(System):
 
 
 def at_volatility(states: npt.NDArray[np.float64], cap: float) -> npt.NDArray[np.bool_]:
-    """Which players' volatility has grown to the cap."""
+    """Return a mask of the players whose volatility has reached the cap."""
     volatility = states[:, Glicko2.column("volatility")]
-    return volatility >= cap * (1.0 - 1e-9)  # a square root may fall short of it by rounding
+    return volatility >= cap * (1.0 - 1e-9)  # the square root may round below the cap
 
 
 def glicko2_params(
     initial: float, tau: float, *, idle_growth: bool, max_deviation: float | None, max_volatility: float
 ) -> Params:
-    """The numbers that the rules read, from parameters in points."""
+    """Return the rules' parameters from a system's parameters in points."""
     max_phi = math.inf if max_deviation is None else max_deviation / SCALE
     return Params(initial, tau * tau, float(idle_growth), max_phi, max_volatility * max_volatility)
 
 
 @kernel
 def attenuation(phi: float) -> float:
-    """g(phi) of step 3: how little a comparison with an uncertain opponent says."""
+    """Return g(phi) of step 3, by which an opponent's uncertainty reduces the weight of a comparison."""
     return 1.0 / math.sqrt(1.0 + 3.0 * phi * phi / (math.pi * math.pi))
 
 
 @enter.register
 def to_scale(params: Params, me: State, entrant: Entrant) -> Entering:
-    """Step 2, after step 6's growth for every period missed."""
+    """Apply step 2, after the growth of step 6 for every missed period."""
     phi = me.deviation / SCALE
     if params.idle_growth and entrant.idle > 0.0:
         inflated = math.sqrt(phi * phi + entrant.idle * me.volatility * me.volatility)
@@ -172,7 +172,7 @@ def to_scale(params: Params, me: State, entrant: Entrant) -> Entering:
 def by_order(
     params: Params, a: Entering, b: Entering, mine: Entry, theirs: Entry, heat: Heat
 ) -> tuple[Comparison, Comparison]:
-    """Step 3: each side's expected score is attenuated by the other's deviation."""
+    """Apply step 3: each expected score is attenuated by the opponent's deviation."""
     gap = a.mu - b.mu
     result = score(mine.place, theirs.place)
     expected_a, complement_a = both_chances(b.g * gap)
@@ -183,7 +183,7 @@ def by_order(
 
 @evidence.register
 def surprise_and_information(params: Params, comparison: Comparison) -> Evidence:
-    """What steps 3 and 4 sum over opponents."""
+    """Return the terms that steps 3 and 4 sum over opponents."""
     return Evidence(
         surprise=comparison.weight * (comparison.result - comparison.expected),
         information=comparison.weight * comparison.weight * comparison.expected * comparison.complement,
@@ -192,7 +192,7 @@ def surprise_and_information(params: Params, comparison: Comparison) -> Evidence
 
 @settle.register
 def after_period(params: Params, me: Entering, totals: Evidence, entrant: Entrant) -> State:
-    """Steps 5 to 8; a player compared with nobody stays."""
+    """Apply steps 5 to 8. A player without comparisons keeps the state."""
     if totals.information < LEAST_INFORMATION:
         return State(me.rating, me.phi * SCALE, me.volatility, me.events + entrant.events)
     variance = 1.0 / totals.information
@@ -212,7 +212,7 @@ def after_period(params: Params, me: Entering, totals: Evidence, entrant: Entran
 def share_kept(me: Entering, phi_squared: float, surprise: float) -> float:
     """Return the share of step 8's move that stays within the largest move of an update."""
     move = SCALE * phi_squared * abs(surprise)
-    most = max(MOST_DEVIATIONS * SCALE * me.phi, MOST_POINTS) - ROUNDING
+    most = max(MAX_MOVE_DEVIATIONS * SCALE * me.phi, MAX_MOVE_POINTS) - ROUNDING
     return most / move if move > most else 1.0
 
 
@@ -220,12 +220,12 @@ def share_kept(me: Entering, phi_squared: float, surprise: float) -> float:
 def settled_variance(
     spread: float, delta_squared: float, volatility: float, tau_squared: float, max_variance: float
 ) -> float:
-    """The new volatility squared: the root of step 5's f, by Newton's method within a bracket.
+    """Return the new volatility squared: the root of f in step 5, by Newton's method within a bracket.
 
-    `spread` is phi^2 + v. With s = ln sigma'^2 - ln sigma^2 and e = sigma'^2 the first term of f,
-    e (delta^2 - spread - e) / (2 (spread + e)^2), lies between -1/2 and excess / (8 spread), so the root
-    lies within tau^2 times those bounds: a bracket without a search. Volatility hardly changes in a period, so
-    the first step needs no exponential and the second is mostly the last.
+    `spread` is phi^2 + v. Let s = ln sigma'^2 - ln sigma^2, e = sigma'^2 and excess = delta^2 - spread. The first term
+    of f is e (delta^2 - spread - e) / (2 (spread + e)^2). It lies between -1/2 and excess / (8 spread), so the root
+    lies within tau^2 times those bounds, and no search for a bracket is needed. Volatility hardly changes in one
+    period: the first step needs no exponential, and the second is usually the last.
     """
     excess = delta_squared - spread
     start = min(volatility * volatility, max_variance)
@@ -255,7 +255,7 @@ def settled_variance(
 
 @credit.register
 def points_of(params: Params, me: Entering, totals: Evidence, after: State, comparison: Comparison) -> Credit:
-    """Step 8: a comparison moves mu by phi'^2 g (s - E), where anything moves."""
+    """Return the points of one comparison: step 8 moves mu by phi'^2 g (s - E)."""
     if totals.information < LEAST_INFORMATION:
         return Credit(0.0, 0.0)
     phi = after.deviation / SCALE
@@ -265,7 +265,7 @@ def points_of(params: Params, me: Entering, totals: Evidence, after: State, comp
 
 @expect.register
 def expected_score(params: Params, a: Entering, b: Entering) -> float:
-    """Glickman's expected outcome, both deviations attenuating (Glicko paper, eq. 16)."""
+    """Return Glickman's expected outcome, attenuated by both deviations (Glicko paper, eq. 16)."""
     both = attenuation(math.sqrt(a.phi * a.phi + b.phi * b.phi))
     return logistic(both * (a.mu - b.mu))
 

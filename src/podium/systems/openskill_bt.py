@@ -11,7 +11,7 @@ from podium.systems._normal_skill import State, logistic_chance
 
 
 class Params(shared.Params):
-    """What the rules read."""
+    """Parameters of the rules."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +33,14 @@ class OpenskillBt(shared.WengLin):
 
 @shared.judge_pair.register
 def logistic_pair(params: Params, x: float, c: float, order: float) -> tuple[float, float]:
-    """The surprise, and the variance of the result."""
+    """Return the surprise, and the variance of the result."""
     p = logistic(x)
     return 0.5 * (order + 1.0) - p, p * (1.0 - p)
 
 
 @expect.register
 def chance(params: Params, a: State, b: State) -> float:
-    """The model's own."""
+    """Return the probability in this model."""
     return logistic_chance(params, a, b)
 
 

@@ -10,7 +10,7 @@ from podium.systems import openskill_bt
 
 
 class Params(openskill_bt.Params):
-    """What the rules read."""
+    """Parameters of the rules."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """Weng and Lin's Plackett-Luce model: the whole ranking at once, linear in the number of teams.
 
-Of a ranking without teams, quotients, roots and powers go in lanes, sums one by one, to the bits of `whole_ranking`.
+In a ranking without teams, quotients, roots and powers are computed in lanes and sums one by one. The bits are those of
+`whole_ranking`.
 """
 
 import math
@@ -19,47 +20,47 @@ from podium.systems import _weng_lin as shared
 from podium.systems._normal_skill import State, logistic_chance
 from podium.systems._weng_lin import judge_teams_of_heat
 
-FAR = 700.0  # from here on a field's strengths no longer fit into one scale of numbers
+MAX_LOG_RANGE = 700.0  # above this range of ln(strength), a field's strengths over- or underflow
 
 
 class Number(NamedTuple):
-    """One of the numbers of a lane."""
+    """A number of a lane."""
 
     value: float
 
 
 NUMBER = Number(0.0)
-# What is known of a place, best first: whose it is, and how many share its rank; the player's mean and variance; the
-# strength, and what is left of the field's at this rank and at the one above; two quotients of these, then the
-# evidence; sums of quotients over the ranks so far; how many have taken the rank.
+# Fields of a place, best first: its player, and how many share its rank; the player's mean and variance; the strength,
+# and the strengths left at this rank and at the one above; two quotients of these, then the evidence; sums of
+# quotients over the ranks so far; how many players have taken the rank.
 SLOT, TIES, MEAN, SPREAD, STRENGTH, LEFT, ABOVE, CHANCE, FALLEN, ONCE, SQUARED, TAKEN = range(12)
 SHIFT = CHANCE
-ROOM = LANES, 12  # of a scratch, beside a row for each entrant: `LANES` places take twelve rows
-VECTOR, VECTOR_BITS, LANE_BITS = 8, 3, 4  # places that are worked out together, and a power of two, as `LANES` is
+WORKSPACE = LANES, 12  # columns, extra rows: `LANES` places take twelve rows
+VECTOR, VECTOR_BITS, LANE_BITS = 8, 3, 4  # places computed together; both they and `LANES` are powers of two
 
 
 @kernel
 def number_in(table: Any, field: int, lane: int) -> float:
-    """A number of a lane; `field` counts from the first of all."""
+    """Return a number of a lane. `field` counts from the first field of all."""
     number: float = read_fields(table, field, lane, NUMBER).value
     return number
 
 
 @kernel
 def first_field(place: int) -> int:
-    """Where the fields of a place begin."""
-    return (place >> LANE_BITS) * ROOM[1]
+    """Return the first field of a place."""
+    return (place >> LANE_BITS) * WORKSPACE[1]
 
 
 @kernel
 def number_at(table: Any, place: int, field: int) -> float:
-    """A number of a place; places count from 0."""
+    """Return a number of a place. Places count from 0."""
     return number_in(table, first_field(place) + field, place & (LANES - 1))
 
 
 @kernel
-def note(table: Any, place: int, field: int, value: float) -> None:
-    """Put down a number of a place."""
+def write_number(table: Any, place: int, field: int, value: float) -> None:
+    """Write a number of a place."""
     write_fields(table, first_field(place) + field, place & (LANES - 1), Number(value))
 
 
@@ -67,17 +68,17 @@ def note(table: Any, place: int, field: int, value: float) -> None:
 def judge_players(
     params: Any, prototypes: Any, columns: Any, heat: int, start: int, stop: int, first: int, scratch: Any
 ) -> bool:
-    """Add what a heat says of each of its players; False where it is not for these lanes, and nothing was added."""
+    """Add a heat's evidence to its players. Return False, without adding, for heats that lanes cannot handle."""
     if (columns.played_s.size and params.partial_play) or any_teams(columns, start, stop):
         return False
     _, entering, evidence = prototypes
-    table, size = scratch.room, stop - start
-    best, worst = seat_players(entering, columns, start, stop, first, scratch)
+    table, size = scratch.workspace, stop - start
+    best, worst = place_players(entering, columns, start, stop, first, scratch)
     total = 0.0
     for k in range(size):
         total += number_at(table, k, SPREAD) + params.beta_squared
     inverse = 1.0 / math.sqrt(total)
-    if not (best - worst) * inverse <= FAR:  # nor where a rating is not finite
+    if not (best - worst) * inverse <= MAX_LOG_RANGE:  # also if a rating is not finite
         return False
     weigh_strengths(table, size, best, inverse)
     if columns.rank.size:
@@ -91,40 +92,40 @@ def judge_players(
 
 
 @kernel
-def seat_players(entering: Any, columns: Any, start: int, stop: int, first: int, scratch: Any) -> tuple[float, float]:
-    """Lay the players out by rank, those who tie in the order of the file; the best mean, and the worst."""
-    table, size, any_tie = scratch.room, stop - start, columns.rank.size > 0
+def place_players(entering: Any, columns: Any, start: int, stop: int, first: int, scratch: Any) -> tuple[float, float]:
+    """Write the players in the order of their ranks, ties in file order. Return the best and the worst mean."""
+    table, size, any_tie = scratch.workspace, stop - start, columns.rank.size > 0
     for k in range(size if any_tie else 0):
-        note(table, k, TAKEN, 0.0)
+        write_number(table, k, TAKEN, 0.0)
     best, worst = -math.inf, math.inf
     for i in range(start, stop):
         slot, k, taken = slot_at(columns, i, first), int(rank_at(columns, i)) - 1, 0.0
         if any_tie:
             taken = number_at(table, k, TAKEN)
-            note(table, k, TAKEN, taken + 1.0)
+            write_number(table, k, TAKEN, taken + 1.0)
             k += int(taken)
         me = read(scratch.entering_states, slot, entering)
-        note(table, k, SLOT, float(slot))
-        note(table, k, TIES, 1.0)
-        note(table, k, MEAN, me.rating)
-        note(table, k, SPREAD, me.deviation * me.deviation)
+        write_number(table, k, SLOT, float(slot))
+        write_number(table, k, TIES, 1.0)
+        write_number(table, k, MEAN, me.rating)
+        write_number(table, k, SPREAD, me.deviation * me.deviation)
         best, worst = max(best, me.rating), min(worst, me.rating)
-    for k in range(size, whole_vectors(size)):  # of nobody: numbers that can be worked with
-        note(table, k, MEAN, best)
+    for k in range(size, whole_vectors(size)):  # fill the last vector with harmless numbers
+        write_number(table, k, MEAN, best)
         for field in (TIES, SPREAD, LEFT, ABOVE, ONCE, SQUARED):
-            note(table, k, field, 1.0)
+            write_number(table, k, field, 1.0)
     return best, worst
 
 
 @kernel
 def whole_vectors(size: int) -> int:
-    """How many places are worked out, for so many players."""
+    """Return the number of computed places for `size` players, a multiple of the vector."""
     return (size + VECTOR - 1) >> VECTOR_BITS << VECTOR_BITS
 
 
 @kernel
 def weigh_strengths(table: Any, size: int, best: float, inverse: float) -> None:
-    """The strength of each player, and what is left of the field's at its rank, from the bottom."""
+    """Compute each player's strength, and the sum of strengths from the bottom up to its rank."""
     end = whole_vectors(size)
     for begin in range(0, end, LANES):
         at = first_field(begin)
@@ -135,27 +136,27 @@ def weigh_strengths(table: Any, size: int, best: float, inverse: float) -> None:
     for below in range(size):
         k = size - 1 - below
         left += number_at(table, k, STRENGTH)
-        note(table, k, LEFT, left)
-        note(table, k + 1, ABOVE, left)
-    note(table, 0, ABOVE, 1.0)
+        write_number(table, k, LEFT, left)
+        write_number(table, k + 1, ABOVE, left)
+    write_number(table, 0, ABOVE, 1.0)
 
 
 @kernel
 def share_ranks(table: Any, size: int) -> None:
-    """Have those who tie know how many they are, and what is left at their rank."""
+    """Write to all players of a tie how many they are, and the strength left at their rank."""
     k = 0
     while k < size:
         ties, left = number_at(table, k, TAKEN), number_at(table, k, LEFT)
         for other in range(k, k + int(ties)):
-            note(table, other, TIES, ties)
-            note(table, other, LEFT, left)
+            write_number(table, other, TIES, ties)
+            write_number(table, other, LEFT, left)
         k += int(ties)
-        note(table, k, ABOVE, left)
+        write_number(table, k, ABOVE, left)
 
 
 @kernel
 def sum_quotients(table: Any, size: int) -> None:
-    """From the top: sums, over the ranks so far, of what is left at this rank over what was left at each."""
+    """From the top, sum over the ranks so far: the strength left at this rank over that left at each."""
     end = whole_vectors(size)
     for begin in range(0, end, LANES):
         at = first_field(begin)
@@ -168,14 +169,14 @@ def sum_quotients(table: Any, size: int) -> None:
         if ties == 0:
             fallen, ties = number_at(table, k, FALLEN), int(number_at(table, k, TIES))
             once, squared = once * fallen + 1.0, squared * fallen * fallen + 1.0
-        note(table, k, ONCE, once)
-        note(table, k, SQUARED, squared)
+        write_number(table, k, ONCE, once)
+        write_number(table, k, SQUARED, squared)
         ties -= 1
 
 
 @kernel
 def judge_places(table: Any, size: int, inverse: float, weight: float) -> None:
-    """How far each player's mean shifts, and by what share the variance shrinks."""
+    """Compute the shift of each player's mean, and the share by which the variance shrinks."""
     end, cubed = whole_vectors(size), inverse * inverse * inverse
     for begin in range(0, end, LANES):
         at = first_field(begin)
@@ -192,7 +193,7 @@ def judge_places(table: Any, size: int, inverse: float, weight: float) -> None:
 
 
 class Params(shared.Params):
-    """What the rules read."""
+    """Parameters of the rules."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,14 +211,14 @@ class OpenskillPl(shared.WengLin):
     duel_types = ()
     params_type = Params
     logistic: ClassVar[bool] = True
-    room: ClassVar[tuple[int, int]] = ROOM
+    workspace: ClassVar[tuple[int, int]] = WORKSPACE
 
 
 @judge_heat.register
 def judge_ranking(
     params: Params, prototypes: Any, columns: Any, heat: int, start: int, stop: int, first: int, scratch: Any
 ) -> None:
-    """In lanes where nobody has a team."""
+    """Judge a heat, in lanes if nobody has a team."""
     if nobody_finished(columns, start, stop):
         return
     if not judge_players(params, prototypes, columns, heat, start, stop, first, scratch):
@@ -226,17 +227,17 @@ def judge_ranking(
 
 @shared.judge_teams.register
 def whole_ranking(params: Params, lines: Any, teams: int, lanes: Any) -> None:
-    """The strength of each team, and what is left of the field's at its rank, from the bottom; then the chances.
+    """Compute the strength of each team, and the strengths left at its rank, from the bottom; then the evidence.
 
-    Strengths are powers of e, and where they lie too far apart for one scale of numbers, their logarithms. Two never
-    do: whoever is that far behind is certain to lose.
+    Strengths are powers of e, or their logarithms if they are too far apart for one floating-point scale. For two teams
+    that cannot happen: a team that far behind is certain to lose.
     """
     total, best, worst = 0.0, -math.inf, math.inf
     for i in range(teams):
         total += lines[i, VARIANCE] + params.beta_squared
         best, worst = max(best, lines[i, MU]), min(worst, lines[i, MU])
     inverse = 1.0 / math.sqrt(total)
-    logarithms = teams > 2 and (best - worst) * inverse > FAR
+    logarithms = teams > 2 and (best - worst) * inverse > MAX_LOG_RANGE
     left = -math.inf if logarithms else 0.0
     for k in range(teams):
         i = teams - 1 - k
@@ -249,7 +250,7 @@ def whole_ranking(params: Params, lines: Any, teams: int, lanes: Any) -> None:
 
 @kernel
 def sum_chances(lines: Any, teams: int, inverse: float, logarithms: bool) -> None:
-    """From the top: sums, over the ranks so far, of what is left at this rank over what was left at each."""
+    """From the top, sum over the ranks so far: the strength left at this rank over that left at each."""
     once, squared, above = 0.0, 0.0, 0.0 if logarithms else 1.0
     i = 0
     while i < teams:
@@ -264,19 +265,19 @@ def sum_chances(lines: Any, teams: int, inverse: float, logarithms: bool) -> Non
 
 @kernel
 def share_of(part: float, whole: float, logarithms: bool) -> float:
-    """The quotient of two strengths, or that of which these are the logarithms."""
+    """Return the quotient of two strengths, given as such or as logarithms."""
     return exp(part - whole) if logarithms else part / whole
 
 
 @kernel
 def log_sum(a: float, b: float) -> float:
-    """ln(e^a + e^b); `b` is finite."""
+    """Return ln(e^a + e^b) for a finite `b`."""
     return max(a, b) + log(1.0 + exp(-abs(a - b)))
 
 
 @kernel
 def tied_with(lines: Any, i: int, teams: int) -> int:
-    """How many teams from `i` on share its rank."""
+    """Return the number of teams from `i` on that share its rank."""
     ties = 1
     while i + ties < teams and lines[i + ties, RANK] == lines[i, RANK]:
         ties += 1
@@ -285,7 +286,12 @@ def tied_with(lines: Any, i: int, teams: int) -> int:
 
 @kernel
 def note_chances(lines: Any, k: int, ties: int, inverse: float, once: float, squared: float) -> None:
-    """A team's surprise and shrink, from its chances at its rank and all better ones: their sum, and their squares'."""
+    """Write a team's surprise and shrink.
+
+    Args:
+        once: Sum of its chances at its rank and all better ones.
+        squared: Sum of their squares.
+    """
     variance = lines[k, VARIANCE]
     lines[k, SURPRISE] = (1.0 / ties - once) * inverse
     lines[k, SHRINK] = math.sqrt(variance) * variance * ((once - squared) * (inverse * inverse * inverse))
@@ -293,7 +299,7 @@ def note_chances(lines: Any, k: int, ties: int, inverse: float, once: float, squ
 
 @face_off.register
 def lead_in_field(params: Params, a: State, b: State, place: float, other_place: float) -> shared.Difference:
-    """As in every model of the five, but c is the field's."""
+    """Return the lead as in the other four models, but with the field's c."""
     x, y = enter(params, a, PRESENT), enter(params, b, PRESENT)
     variance = (x.deviation * x.deviation + params.beta_squared) + (y.deviation * y.deviation + params.beta_squared)
     return shared.difference_of(x, y, math.sqrt(variance), place, other_place)
@@ -301,14 +307,14 @@ def lead_in_field(params: Params, a: State, b: State, place: float, other_place:
 
 @judge_result.register
 def ranking_of_two(params: Params, difference: shared.Difference) -> shared.Verdict:
-    """`whole_ranking` of two: the stronger has the strength 1, and the last of two ranks is certain."""
+    """Judge a ranking of two, as in `whole_ranking`. The stronger has the strength 1, and the last rank is certain."""
     inverse = 1.0 / difference.c
     weaker = exp(-abs(difference.lead) * inverse)
     leads = difference.lead >= 0.0
     e, other_e = 1.0 if leads else weaker, weaker if leads else 1.0
     left = other_e + e
     chance, last = e / left, other_e / left
-    first = 0.5 * (difference.order + 1.0)  # 1, or half for each of two who tie
+    first = 0.5 * (difference.order + 1.0)  # 1, or 1/2 for a tie
     cubed = inverse * inverse * inverse
     v = (first - chance) * inverse
     other_v = (first - (last + difference.order)) * inverse
@@ -319,7 +325,7 @@ def ranking_of_two(params: Params, difference: shared.Difference) -> shared.Verd
 
 @expect.register
 def chance(params: Params, a: State, b: State) -> float:
-    """The model's own, of a field of two."""
+    """Return the probability in this model, in a field of two."""
     return logistic_chance(params, a, b)
 
 

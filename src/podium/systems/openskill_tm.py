@@ -19,7 +19,7 @@ CUT_OFF = 8.1258906647  # standard deviations beyond which the normal distributi
 
 
 class Params(shared.Params):
-    """What the rules read."""
+    """Parameters of the rules."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class OpenskillTm(shared.WengLin):
     draw_margin: float = parameter(0.1, "half-width of a draw", unit="points", low=0.0, high=1e6)
 
     def at_limit(self, states: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
-        """Which players are so far from a newcomer that one of the two chances is cut off."""
+        """Return a mask of the players so far from a newcomer that one of the two probabilities is cut off."""
         lead = np.abs(states[:, self.column("rating")] - self.initial)
         variance = states[:, self.column("deviation")] ** 2 + self.deviation**2 + 2.0 * self.beta**2
         return lead > CUT_OFF * self.spread * np.sqrt(variance)
@@ -55,7 +55,7 @@ class OpenskillTm(shared.WengLin):
 
 @shared.judge_pair.register
 def normal_pair(params: Params, x: float, c: float, order: float) -> tuple[float, float]:
-    """V and W of a win, a loss or a draw."""
+    """Return V and W for a win, a loss or a draw."""
     t = params.margin / c
     if order == 0.0:
         return draw(x, t)
@@ -63,25 +63,25 @@ def normal_pair(params: Params, x: float, c: float, order: float) -> tuple[float
     return order * v, w
 
 
-# The cut-offs were made for these forms of both: far below 0 the chance has few digits, those of the C library's
-# rounding, and ratings that fly apart make much of its last one.
+# The cut-offs were made for these forms of both functions. Far below 0 the probability has few digits, and ratings that
+# diverge depend on the last one, so the rounding must be that of the C library.
 
 
 @kernel
 def pdf(x: float) -> float:
-    """The standard normal density."""
+    """Return the standard normal density."""
     return math.exp(-0.5 * x * x) / SQRT_2_PI
 
 
 @kernel
 def below(x: float) -> float:
-    """The standard normal distribution function."""
+    """Return the standard normal distribution function."""
     return 0.5 * (1.0 + math.erf(x / SQRT_2))
 
 
 @kernel
 def win(x: float, t: float) -> tuple[float, float]:
-    """V and W of a win, with the authors' limits where it was next to impossible."""
+    """Return V and W for a win, with the authors' limits for nearly impossible wins."""
     lead = x - t
     chance = below(lead)
     if chance < LEAST_CHANCE:
@@ -92,7 +92,7 @@ def win(x: float, t: float) -> tuple[float, float]:
 
 @kernel
 def draw(x: float, t: float) -> tuple[float, float]:
-    """V and W of a draw, with the authors' limits where it was next to impossible."""
+    """Return V and W for a draw, with the authors' limits for nearly impossible draws."""
     near, far = t - abs(x), -t - abs(x)
     chance = below(near) - below(far)
     v = -x - t if x < 0.0 else -x + t

@@ -10,7 +10,7 @@ from podium.systems import openskill_tm
 
 
 class Params(openskill_tm.Params):
-    """What the rules read."""
+    """Parameters of the rules."""
 
 
 @dataclass(frozen=True, slots=True)

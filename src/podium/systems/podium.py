@@ -1,13 +1,15 @@
-"""Podium's own: a Gaussian filter that learns its parameters from the results of its pool.
+"""Podium's self-tuning system: a Gaussian filter that learns its parameters from the results of its pool.
 
-A player has a skill of mean m and variance V in log-odds. The evidence is pairwise and logistic, and one update settles
-an event. What the filter has to know of a sport, its parameters theta, is the pool's: after every event one damped
-Newton step makes the predictions of such events better. Every state carries its derivatives by theta for that, and its
-reading x: by how much it would differ, to first order, had theta always been what it is now. Ratings do not move when
-theta moves; predictions, and with them what theta learns, read m + x and V + x.
+A player has a skill of mean m and variance V in log-odds. The evidence is pairwise and logistic, and one update rates
+an event.
+
+The filter's parameters theta describe the sport, and every pool learns its own. After each event one damped Newton step
+improves the predictions of such events. To this end every state carries its derivatives by theta and its reading x. The
+reading is, to first order, the difference that today's theta would have made from the start. Ratings do not move when
+theta moves. Predictions, and thus the learning of theta, use m + x and V + x.
 
 Sources: M. E. Glickman, "Parameter estimation in large dynamic paired comparison experiments" (1999), for the form of
-the update; A. Ebtekar and P. Liu, "Elo-MMR" (2021), for the noise of a day; the learning is Podium's.
+the update. A. Ebtekar and P. Liu, "Elo-MMR" (2021), for the noise of a day. The learning is Podium's own.
 """
 
 import functools
@@ -61,28 +63,29 @@ from podium.systems._podium_state import (
     pool_states_with,
     states_with,
     take_step,
-    width_of,
 )
 from podium.systems._podium_units import (
-    BESIDE,
+    EXTRA_ROWS,
+    Derivatives,
     Layout,
     clear_row,
+    derivatives_of,
     enter_offset,
     enter_row,
     enter_side,
     form_units,
     line_up,
-    room_for,
+    workspace_for,
 )
-from podium.systems._podium_update import find_modes, leave, leave_side, settle_units
+from podium.systems._podium_update import find_modes, settle_units, write_side, write_state
 
-LEAST_VARIANCE = 1e-6  # of a skill as it is read, in forecasts
-MOST_KINDS = 4  # of things that entrants share
+MIN_VARIANCE = 1e-6  # lower limit of a skill's variance in forecasts
+MAX_KINDS = 4  # kinds of things that entrants can share
 
 
 @dataclass(frozen=True, slots=True)
 class Podium(System):
-    """A filter whose parameters are the pool's own."""
+    """A filter that learns its parameters from the pool."""
 
     name: ClassVar[str] = "podium"
     title: ClassVar[str] = "Podium"
@@ -112,7 +115,7 @@ class Podium(System):
     learnt_parameters: ClassVar[tuple[LearntParameter, ...]] = learnt_with(0, ())
     reads_days: ClassVar[bool] = True
     rates_sides: ClassVar[bool] = True
-    room: ClassVar[tuple[int, int]] = room_for(0, 0)
+    workspace: ClassVar[tuple[int, int]] = workspace_for(0, 0)
     takes_periods: ClassVar[bool] = False
     margin: ClassVar[str] = (
         "Not by time. But the further apart in places two finish, the less their duel counts, as much less as the "
@@ -140,9 +143,9 @@ class Podium(System):
     conservative: float = conservatism()
 
     def __new__(cls, *_: Any, modes: Any = None, shared: Any = None, **__: Any) -> Self:
-        """Of the class for so many modes and kinds of things, whose states and pools have room for them."""
+        """Create an instance of the class for these modes and kinds of things, whose states have columns for them."""
         named = names_of(modes) if isinstance(modes, str) else ()
-        things = names_of(shared)[:MOST_KINDS] if isinstance(shared, str) else ()
+        things = names_of(shared)[:MAX_KINDS] if isinstance(shared, str) else ()
         kind = with_states(len(named) + 1 if named else 0, things) if named or things else Podium
         return object.__new__(kind)  # type: ignore[return-value]
 
@@ -152,11 +155,11 @@ class Podium(System):
             if isinstance(value, str):
                 object.__setattr__(self, name, "/".join(names_of(value)) or None)
         System.__post_init__(self)
-        if len(self.kinds) > MOST_KINDS:
-            raise ParameterError(f"podium: shared names {len(self.kinds)} kinds; at most {MOST_KINDS} are rated")
+        if len(self.kinds) > MAX_KINDS:
+            raise ParameterError(f"podium: shared names {len(self.kinds)} kinds. Name at most {MAX_KINDS}.")
 
     def __reduce__(self) -> Any:
-        """Copies and pickles are made anew, of the class that modes and things ask for."""
+        """Rebuild copies and pickles by the constructor, so that they get the class for their modes and things."""
         return functools.partial(Podium, **{setting.name: getattr(self, setting.name) for setting in fields(self)}), ()
 
     @property
@@ -164,12 +167,12 @@ class Podium(System):
         return names_of(self.shared or "")
 
     def mode_number(self, mode: str) -> float:
-        """The mode's place among those that are named, from 1; 0 for any other."""
+        """Return the number of a mode, from 1, or 0 for a mode that is not named."""
         names = names_of(self.modes or "")
         return names.index(mode.casefold()) + 1.0 if mode.casefold() in names else 0.0
 
     def params(self) -> Any:
-        """The numbers that the rules read, in the pool that the system is bound to."""
+        """Return the rules' parameters for the pool that the system is bound to."""
         names, kind = names_of(self.modes or ""), params_with(self.modal, len(self.kinds))
         blank = kind._make([0.0] * len(kind._fields))
         own = {"initial": self.initial, "timely": float(self.growth), "modes": len(names) + 1.0 if names else 0.0}
@@ -177,40 +180,40 @@ class Podium(System):
 
     @property
     def modal(self) -> int:
-        """1 where modes are named, else 0."""
+        """1 if modes are named, else 0."""
         return int(self.modes is not None)
 
     def newcomer(self) -> Any:
         return self.state_type(self.initial, NEWCOMER_DEVIATION, *(0.0,) * (len(self.state_type._fields) - 2))
 
     def new_pool(self) -> Any:
-        """The start, the same everywhere."""
+        """Return the initial state of a pool, the same for all pools."""
         return new_pool(self.modal, len(self.kinds))
 
     def as_one(self, sides: Sides, number: int) -> Any:
-        """A side, were it one player: the mean of its members, with what they share and the side that they are on."""
+        """Return a side as one player: the mean of its members, with the things they share and the home side."""
         params, (_, entering, _) = self.arguments()
         return unit_of(params, entering, sides, number)
 
     def thing_points(self, moved: float, me: Any, after: Any, thing: Any, thing_after: Any) -> float:
-        """Of Settle: V' R / (1 + B J) of the thing, as V S / (1 + A J) and V^2 J / (1 + A J) of the entrant say it."""
+        """Return the points of a thing, V' R / (1 + B J), by V S / (1 + A J) and V^2 J / (1 + A J) of the entrant."""
         left, thing_left = ((state.deviation / SCALE) ** 2 for state in (after, thing_after))
         information = (me.variance - left) / (me.variance * me.variance)
         return float(moved * thing_left / (me.variance * (1.0 - thing.variance * information)))
 
     def performances(self, entering_states: Sequence[Any]) -> Performances:
-        """Logistic performances around uncertain skills, as today's theta reads them; a duel's odds are `expect`'s."""
+        """Return logistic performances around uncertain skills by today's theta. Two have the odds of `expect`."""
         params = self.params()
         if len(entering_states) == 2:
             lead = expected_log_odds(params, *entering_states)
             return GumbelPerformances(np.array([-lead, 0.0]), np.ones(2))
         variances = [me.variance + me.variance_reading + params.noise for me in entering_states]
         means = [me.mean + me.mean_reading for me in entering_states]
-        deviations = [math.sqrt(max(each, LEAST_VARIANCE)) for each in variances]
+        deviations = [math.sqrt(max(variance, MIN_VARIANCE)) for variance in variances]
         return uncertain_performances(means, deviations, 1.0 / params.sharpness)
 
     def season_begins(self, states: npt.NDArray[np.float64], keep: float) -> npt.NDArray[np.float64]:
-        """The states after a soft reset: means shrink, and with them all that is known of how theta moves them."""
+        """Return the states after a soft reset: means shrink, and their derivatives by theta with them."""
         moved = System.season_begins(self, states, keep)
         full = full_of(self.params())
         blocks = [slice(MEANS, MEANS + full + 1)]
@@ -222,25 +225,25 @@ class Podium(System):
         return moved
 
     def filled_states(self, known: Mapping[str, npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
-        """Whole states from what is known of players; whoever has a rating already is no newcomer by it."""
+        """Return complete states from known columns. A player with a known rating is not a newcomer."""
         states = System.filled_states(self, known)
         states[(states[:, LAST] == 0.0) & (states[:, RATING] != self.initial), FIRST] = 1.0
         return states
 
     def shown(self, states: npt.NDArray[np.float64]) -> dict[str, npt.NDArray[Any]]:
-        """The state for people: without days and derivatives."""
+        """Return the columns for people, without days and derivatives."""
         columns = System.shown(self, states)
         return {name: columns[name] for name in ("rating", "deviation", "events")}
 
 
 def names_of(modes: str) -> tuple[str, ...]:
-    """The modes that a text names, apart by commas or slashes."""
+    """Split a text of names at commas or slashes."""
     return tuple(dict.fromkeys(filter(None, (name.strip().casefold() for name in modes.replace(",", "/").split("/")))))
 
 
 @functools.cache
 def with_states(modes: int, things: tuple[str, ...]) -> type[Podium]:
-    """The class for so many modes and these kinds of things."""
+    """Return the class for so many modes and these kinds of things."""
     facts = {
         "__slots__": (),
         "__module__": __name__,
@@ -251,7 +254,7 @@ def with_states(modes: int, things: tuple[str, ...]) -> type[Podium]:
         "signed": states_with(modes, len(things))._fields[MEANS:],
         "pool_state_type": pool_states_with(min(modes, 1), len(things)),
         "learnt_parameters": learnt_with(modes, things),
-        "room": room_for(modes, len(things)),
+        "workspace": workspace_for(modes, len(things)),
     }
     return type(Podium.__name__, (Podium,), facts)
 
@@ -260,26 +263,26 @@ def with_states(modes: int, things: tuple[str, ...]) -> type[Podium]:
 def rate_and_learn(
     params: Any, prototypes: Any, columns: Columns, settlement: int, states: Any, scratch: Scratch, after: Any, at: int
 ) -> None:
-    """Everyone enters, every pair of units is predicted and compared, everyone settles; then the pool learns."""
+    """Rate an event: enter all states, compare all pairs of units and settle all states. Then update theta."""
     newcomer, entering, _ = prototypes
-    room, pool, full, first = scratch.room, scratch.pool, full_of(params), columns.entrants[settlement]
-    learner, width, sided = room.shape[0] - BESIDE, width_of(full), anyone_home(columns, settlement)
+    work, pool, full, first = scratch.workspace, scratch.pool, full_of(params), columns.entrants[settlement]
+    learner, d, sided = work.shape[0] - EXTRA_ROWS, derivatives_of(full), has_home_side(columns, settlement)
     modal = modal_of(params) if params.mode >= 0.0 else 0
     size = columns.entrants[settlement + 1] - first
-    enter_all(params, prototypes, columns, first, size, states, scratch, modal, width)
+    enter_all(params, prototypes, columns, first, size, states, scratch, modal, d)
     base = 0
     if columns.side.size + columns.shared.size + modal + sided > 0:
         base = size * (1 + modal) + sided
     if sided:
-        enter_side(params, scratch, base - 1, full)
+        enter_side(params, scratch, base - 1, full, d)
     units = line_up(columns, settlement, first, base, entering, scratch)
-    layout = Layout(first, size, modal, sided, base, units, width, full)
+    layout = Layout(first, size, modal, sided, base, units, d, full)
     if base:
         form_units(params, entering, layout, scratch)
     for row in range(base, base + units):
         write(scratch.sums, row, Evidence(0.0, 0.0, 0.0, 0.0))
     keep = exp(-pairs_counted(columns, settlement, scratch.lines) / MEMORY)
-    begin_event(pool, room, learner, full, modal_of(params), keep)
+    begin_event(pool, work, learner, full, modal_of(params), keep)
     first_heat, after_last = heats_of(columns, settlement)
     for heat in range(first_heat, after_last):
         judge_pairs(params, prototypes, columns, settlement, heat, scratch, learner, layout)
@@ -288,20 +291,20 @@ def rate_and_learn(
     settle_units(params, prototypes, scratch, layout)
     for i in range(size):
         me = read(states, columns.player[first + i], newcomer)
-        leave(params, me, prototypes, columns, scratch, layout, i, after, at + i)
+        write_state(params, me, prototypes, columns, scratch, layout, i, after, at + i)
         if entrant_at(columns, first + i).kind == 0.0:
             count_entry(pool, 0.0 if is_new(me) else 1.0)
             if params.today < COUNTED and me.last > 0.0:
                 learn_gap(pool, params.today - me.last)
     if sided:
-        leave_side(params, entering, scratch, layout)
-    take_step(pool, room, learner, full, modal_of(params), keep)
+        write_side(params, entering, scratch, layout)
+    take_step(pool, work, learner, full, modal_of(params), keep)
     pool[DAY] = params.today
 
 
 @kernel
-def anyone_home(columns: Columns, settlement: int) -> int:
-    """1 where a unit of the event begins, or is at home, else 0."""
+def has_home_side(columns: Columns, settlement: int) -> int:
+    """Return 1 if a unit of the event has the home side, else 0."""
     found = 0
     if columns.home.size:
         first_heat, after_last = heats_of(columns, settlement)
@@ -322,24 +325,24 @@ def enter_all(
     states: Any,
     scratch: Scratch,
     modal: int,
-    width: int,
+    d: Derivatives,
 ) -> None:
-    """Write what each entrant brings, and its offset in the event's mode where there are such."""
+    """Write the entering state of each entrant, and its offset in the event's mode if there are modes."""
     newcomer, _, _ = prototypes
     for i in range(size):
         me, kind = read(states, columns.player[first + i], newcomer), entrant_at(columns, first + i).kind
         passed = time_passed(params, me, kind)
         brought = entered(params, me, passed, kind)
-        if passed.new:  # what a newcomer comes with is no change
+        if passed.new:  # a newcomer's starting level is not a rating change
             states[columns.player[first + i], RATING] = brought.rating
             states[columns.player[first + i], FIRST] = params.today
         write(scratch.entering_states, i, brought)
-        enter_row(params, me, brought, passed, kind, scratch.room, i, width)
+        enter_row(params, me, brought, passed, kind, scratch.workspace, i, d)
         if modal and kind == 0.0:
-            enter_offset(params, me, scratch, size + i, width)
-        elif modal:  # a thing has none
+            enter_offset(params, me, scratch, size + i, d)
+        elif modal:  # things have no offset
             write(scratch.entering_states, size + i, seen(params, 0.0, 0.0, 0.0, 0.0, 0.0))
-            clear_row(scratch.room, size + i, width)
+            clear_row(scratch.workspace, size + i, d)
 
 
 SYSTEM = Podium

@@ -1,6 +1,6 @@
-"""SuperTuxKart's ranking as its makers published it: points exchanged by finish times.
+"""SuperTuxKart's ranking as published: players exchange points by their finish times.
 
-Source: "About player rankings", SuperTuxKart; numbers in brackets are its appendix's.
+Source: "About player rankings", SuperTuxKart. Numbers in brackets are those of its appendix.
 """
 
 import math
@@ -17,13 +17,13 @@ FULL_TIME_SHARE = 20.0  # a lead of a fortieth of the winner's time is a full wi
 
 
 class Params(NamedTuple):
-    slope: float  # of the log-odds, per point
+    slope: float  # log-odds per point
     centre: float
     per_time: float  # importance per second^1.5
     max_time_s: float
     item_mode: float
     base_events: float
-    steadying: float  # 1 where experience makes a change smaller
+    steadying: float  # 1 if experience makes changes smaller
 
 
 class State(NamedTuple):
@@ -33,7 +33,7 @@ class State(NamedTuple):
 
 
 class Entering(NamedTuple):
-    """A player at the start, base points added."""
+    """A player at the start of an event, with base points added."""
 
     rating: float
     peak: float
@@ -105,7 +105,7 @@ class Stk(System):
 
 @enter.register
 def add_base_points(params: Params, me: State, entrant: Entrant) -> Entering:
-    """The instalment of base points [1], and the factor of experience [7], from before the event."""
+    """Add this event's base points [1], and compute the factor of experience [7] from earlier events."""
     rating, race = me.rating, me.events
     while race < me.events + entrant.events and race < params.base_events:
         race += 1.0
@@ -116,7 +116,7 @@ def add_base_points(params: Params, me: State, entrant: Entrant) -> Entering:
 
 @kernel
 def experience(peak: float, events: float) -> float:
-    """The lowest factor that a player's best rating or number of races gives [7]."""
+    """Return the lower of the factors for the best rating and for the number of races [7]."""
     if peak >= 8000.0:
         return 0.4
     if peak >= 7000.0 or events >= 500.0:
@@ -134,7 +134,7 @@ def experience(peak: float, events: float) -> float:
 def points_from_times(
     params: Params, a: Entering, b: Entering, mine: Entry, theirs: Entry, heat: Heat
 ) -> tuple[Comparison, Comparison]:
-    """The pair exchange: what one wins, the other loses."""
+    """Compute the exchange of a pair: one side loses what the other wins."""
     expected = win_share(a.strength, b.strength, params.slope * (a.rating - b.rating))
     longest = params.max_time_s
     if mine.finished and theirs.finished:
@@ -149,21 +149,21 @@ def points_from_times(
 
 @kernel
 def lead(mine: float, theirs: float) -> float:
-    """The result by finish times: linear from a tie (0.5) to a fortieth of the faster time (1 or 0) [2]."""
+    """Return the result from finish times: 0.5 for a tie, 1 or 0 from a lead of a fortieth on, linear between [2]."""
     won = min(1.0, 0.5 + FULL_TIME_SHARE * abs(theirs - mine) / min(mine, theirs))
     return won if mine <= theirs else 1.0 - won
 
 
 @settle.register
 def add_points(params: Params, me: Entering, totals: Points, entrant: Entrant) -> State:
-    """Add the exchange; the best rating stays."""
+    """Add the exchange, and keep the best rating."""
     rating = me.rating + totals.points
     return State(rating, max(me.peak, rating), me.events + entrant.events)
 
 
 @causes.register
-def what_else(params: Params, before: State, me: Entering, totals: Points, after: State) -> Causes:
-    """Base points come before the exchange."""
+def other_causes(params: Params, before: State, me: Entering, totals: Points, after: State) -> Causes:
+    """Return the base points, which were added before the exchange."""
     return Causes(base_points=me.rating - before.rating)
 
 

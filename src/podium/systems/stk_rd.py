@@ -1,6 +1,6 @@
-"""SuperTuxKart's ranking as its servers run it today: times, a rating deviation, and disconnects remembered.
+"""SuperTuxKart's ranking as its servers run it: finish times, a rating deviation, and a memory of disconnects.
 
-Source: facts of the servers' public source, in words of our own.
+Source: the servers' public source code, restated in our own words.
 """
 
 import math
@@ -20,16 +20,16 @@ from podium.kernels.logarithm import LN_10
 from podium.probability.logistic import logistic
 from podium.systems.stk import Stk, lead
 
-HALF = 0xFFFFFFFF  # 32 bits: a double holds 53, so 64 events' bits take two
+HALF = 0xFFFFFFFF  # 32 bits: a double holds 53, so the bits of 64 events need two
 RATING_SHIFT = 300.0
 DEVIATIONS_OFF = 3.0
 SURE_GAP = 350.0
 HANDICAP = 2000.0
-CERTAIN = 300.0  # powers of ten are no larger
+MAX_EXPONENT = 300.0  # limit of the exponent of ten
 
 
 class Params(NamedTuple):
-    slope: float  # of the log-odds, per raw point
+    slope: float  # log-odds per raw point
     item_mode: float
     item_spread: float
     max_time_s: float
@@ -44,29 +44,29 @@ class State(NamedTuple):
     deviation: float
     rating: float
     peak: float
-    disconnects_old: float  # events 33 to 64 ago, a bit each, newest lowest
+    disconnects_old: float  # events 33 to 64 ago, one bit each, the newest lowest
     disconnects_new: float  # the last 32 events
     events: float
 
 
 class Entering(NamedTuple):
-    """A player at the start; `deviation` is from before the event, the rest is to be applied after it."""
+    """A player at the start of an event. `deviation` is from before the event; the rest applies after it."""
 
     raw_rating: float
     deviation: float
-    root: float  # of the deviation
+    root: float  # square root of the deviation
     rating: float
     peak: float
     disconnects_old: float
     disconnects_new: float
-    disconnects: float  # how many of the last 64 events, this one included
+    disconnects: float  # disconnects in the last 64 events, including this one
     penalty: float  # deviation added for quitting again
     inflated: float  # deviation added while idle
     events: float
 
 
 class Duel(NamedTuple):
-    """A comparison, with what it does to the deviation."""
+    """A comparison, with its change of the deviation."""
 
     result: float
     expected: float
@@ -80,7 +80,7 @@ class Evidence(NamedTuple):
 
 
 class Causes(NamedTuple):
-    """What else moved the rating: it is raw - 3 deviations + 300."""
+    """Other causes of a rating change: the rating is raw - 3 deviations + 300."""
 
     deviation: float
     quits: float
@@ -105,8 +105,8 @@ class StkRd(System):
         "deviation falls by 0.0016 accuracy of itself, and rises with surprise; three quits in 64 events raise it",
     )
     game: ClassVar[str] = "SuperTuxKart"
-    weight_repeats: ClassVar[bool] = False  # a later heat knows who left the one before
-    equals_drift: ClassVar[bool] = True  # the deviation is taken off the rating, and falls
+    weight_repeats: ClassVar[bool] = False  # a later heat depends on who left the one before
+    equals_drift: ClassVar[bool] = True  # the deviation is subtracted from the rating, and falls
     state_type = State
     entering_type = Entering
     evidence_type = Evidence
@@ -157,7 +157,7 @@ class StkRd(System):
         return State(self.initial, self.deviation, rating, rating, 0.0, 0.0, 0.0)
 
     def shown(self, states: npt.NDArray[np.float64]) -> dict[str, npt.NDArray[Any]]:
-        """The state's fields for people: the 64 bits of disconnects as one whole number."""
+        """Return the columns for people, with the 64 bits of disconnects as one integer."""
         columns = System.shown(self, states)
         old, new = columns.pop("disconnects_old"), columns.pop("disconnects_new")
         bits = (old.astype(np.uint64) << np.uint64(32)) | new.astype(np.uint64)
@@ -165,13 +165,13 @@ class StkRd(System):
         return {name: columns[name] for name in order} | {"disconnects": bits, "events": columns["events"]}
 
     def unpacked(self, columns: dict[str, npt.NDArray[np.uint64]]) -> dict[str, npt.NDArray[np.float64]]:
-        """The two halves of the disconnects."""
+        """Split the disconnects into their two halves."""
         bits = columns["disconnects"]
         halves = {"disconnects_old": bits >> np.uint64(32), "disconnects_new": bits & np.uint64(HALF)}
         return {name: half.astype(np.float64) for name, half in halves.items()}
 
     def filled_states(self, known: Mapping[str, npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
-        """Whole states; a raw rating that is not known is as far above the rating as the deviation says."""
+        """Return complete states. An unknown raw rating follows from the rating and the deviation."""
         states = System.filled_states(self, known)
         raw, deviation, rating = (self.column(name) for name in ("raw_rating", "deviation", "rating"))
         unknown = np.isnan(known["raw_rating"]) if "raw_rating" in known else np.ones(len(states), np.bool_)
@@ -181,7 +181,7 @@ class StkRd(System):
 
 @kernel
 def bit_count(bits: int) -> int:
-    """How many of 32 bits are set."""
+    """Return the number of set bits among 32."""
     bits = bits - ((bits >> 1) & 0x55555555)
     bits = (bits & 0x33333333) + ((bits >> 2) & 0x33333333)
     bits = (bits + (bits >> 4)) & 0x0F0F0F0F
@@ -190,7 +190,7 @@ def bit_count(bits: int) -> int:
 
 @enter.register
 def remember_quit(params: Params, me: State, entrant: Entrant) -> Entering:
-    """Shift this event's bit in; a third quit within 64 events widens the deviation at once."""
+    """Shift in this event's bit. A third quit within 64 events increases the deviation at once."""
     deviation, day = me.deviation, 0.0
     if params.idle_growth:
         while day < entrant.idle and deviation < params.most_deviation:
@@ -218,7 +218,7 @@ def remember_quit(params: Params, me: State, entrant: Entrant) -> Entering:
 
 @compare.register
 def duel(params: Params, a: Entering, b: Entering, mine: Entry, theirs: Entry, heat: Heat) -> tuple[Duel, Duel]:
-    """Both sides of a pair: one result and one expected score, each weighed by its own accuracy."""
+    """Compare a pair: one result and one expected score, weighted by each side's own accuracy."""
     raw_a, raw_b = a.raw_rating - HANDICAP * mine.handicap, b.raw_rating - HANDICAP * theirs.handicap
     finishes_a, finishes_b = mine.finished > 0.0, theirs.finished > 0.0
     time_a = mine.time_s if finishes_a else 1.2 * theirs.time_s
@@ -234,8 +234,8 @@ def duel(params: Params, a: Entering, b: Entering, mine: Entry, theirs: Entry, h
         shared *= 0.25
     accuracy_a, accuracy_b = shared * a.deviation / (b.root * 10.0), shared * b.deviation / (a.root * 10.0)
     surprise = abs(result - expected)
-    widen_a = widening(a.deviation, accuracy_a, surprise) if finishes_a else 0.0
-    widen_b = widening(b.deviation, accuracy_b, surprise) if finishes_b else 0.0
+    widen_a = deviation_change(a.deviation, accuracy_a, surprise) if finishes_a else 0.0
+    widen_b = deviation_change(b.deviation, accuracy_b, surprise) if finishes_b else 0.0
     return (
         Duel(result, expected, accuracy_a * stake, widen_a),
         Duel(1.0 - result, 1.0 - expected, accuracy_b * stake, widen_b),
@@ -244,7 +244,7 @@ def duel(params: Params, a: Entering, b: Entering, mine: Entry, theirs: Entry, h
 
 @kernel
 def sureness(raw_a: float, raw_b: float, deviation_a: float, deviation_b: float) -> float:
-    """1, or down to 0.05 where the stronger is so sure to be stronger that the result says little."""
+    """Return 1, or down to 0.05 if the stronger player is so clearly stronger that the result says little."""
     if raw_a < raw_b:
         raw_a, raw_b = raw_b, raw_a
         deviation_a, deviation_b = deviation_b, deviation_a
@@ -252,13 +252,13 @@ def sureness(raw_a: float, raw_b: float, deviation_a: float, deviation_b: float)
     most = raw_b + SURE_GAP + deviation_b / 2.0
     if most >= least:
         return 1.0
-    odds = exp(LN_10 * min((least - most) / 2000.0, CERTAIN))
+    odds = exp(LN_10 * min((least - most) / 2000.0, MAX_EXPONENT))
     return max(0.05, 2.0 / (1.0 + odds))
 
 
 @kernel
-def widening(deviation: float, accuracy: float, surprise: float) -> float:
-    """How a comparison moves the deviation: down by knowing more, up by a surprise over one half."""
+def deviation_change(deviation: float, accuracy: float, surprise: float) -> float:
+    """Return the change of the deviation: down by the information, up by a surprise of more than one half."""
     factor = 0.0016 * accuracy
     change = -deviation * factor
     if surprise > 0.5:
@@ -268,13 +268,13 @@ def widening(deviation: float, accuracy: float, surprise: float) -> float:
 
 @evidence.register
 def points_and_deviation(params: Params, comparison: Duel) -> Evidence:
-    """What a comparison adds."""
+    """Return the terms of one comparison."""
     return Evidence(comparison.weight * (comparison.result - comparison.expected), comparison.deviation)
 
 
 @settle.register
 def apply(params: Params, me: Entering, totals: Evidence, entrant: Entrant) -> State:
-    """Apply both changes; quits raise the floor of the deviation."""
+    """Apply both changes. Quits raise the floor of the deviation."""
     raw = me.raw_rating + totals.points
     floor = params.least_deviation
     if me.disconnects >= 3.0:
@@ -294,8 +294,8 @@ def apply(params: Params, me: Entering, totals: Evidence, entrant: Entrant) -> S
 
 
 @causes.register
-def what_else(params: Params, before: State, me: Entering, totals: Evidence, after: State) -> Causes:
-    """The deviation's part of the change: a wider one lowers the rating."""
+def other_causes(params: Params, before: State, me: Entering, totals: Evidence, after: State) -> Causes:
+    """Return the effects of the deviation: a larger one lowers the rating."""
     unfloored = me.deviation + me.penalty + totals.deviation
     return Causes(
         deviation=-DEVIATIONS_OFF * totals.deviation,

@@ -1,4 +1,4 @@
-"""Trials Fusion's multiplayer ranking: Glicko-2 over heats, the whole match one rating period.
+"""Trials Fusion's multiplayer ranking: Glicko-2 over heats, with the whole match as one rating period.
 
 Source: F. Sundvik, "Multiplayer Ranking Explained" (RedLynx). The rules are those of `glicko2`.
 """
@@ -17,7 +17,7 @@ from podium.systems import glicko2
 
 
 class Params(glicko2.Params):
-    """Glicko-2's, as a type of its own: only the win expectancy shown to people differs."""
+    """The parameters of Glicko-2. A type of its own, because the win expectancy shown to people differs."""
 
     __slots__ = ()
 
@@ -35,7 +35,7 @@ class Trials(System):
         "win expectancy shown to people = 1 / (1 + 10^((opponent - me) / 400))",
     )
     game: ClassVar[str] = "Trials Fusion"
-    weight_repeats: ClassVar[bool] = False  # the overall result is one comparison more
+    weight_repeats: ClassVar[bool] = False  # the overall result is one more comparison
     state_type = glicko2.State
     limits: ClassVar[tuple[str, ...]] = (
         f"the volatility is capped at {glicko2.MAX_VOLATILITY:g}, or at a newcomer's if that is higher",
@@ -68,12 +68,12 @@ class Trials(System):
 
     @property
     def quits_later_heats(self) -> bool:
-        """The early behaviour that the text calls a bug."""
+        """True for the early behaviour, which the source calls a bug."""
         return self.quit_policy == "remaining"
 
     @property
     def highest_volatility(self) -> float:
-        """The cap of the volatility, never below a newcomer's."""
+        """The cap of the volatility: at least a newcomer's."""
         return max(glicko2.MAX_VOLATILITY, self.volatility)
 
     def at_limit(self, states: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
@@ -95,7 +95,7 @@ class Trials(System):
 
 @expect.register
 def win_expectancy(params: Params, a: glicko2.Entering, b: glicko2.Entering) -> float:
-    """Elo's formula, as the text shows it: 400 points are odds of 10 to 1."""
+    """Return Elo's expected score as the source shows it: 400 points are odds of 10 to 1."""
     return logistic((a.rating - b.rating) * LN_10 / 400.0)
 
 

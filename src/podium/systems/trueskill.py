@@ -1,7 +1,7 @@
-"""TrueSkill: beliefs passed along a factor graph of players, teams and the differences between neighbours.
+"""TrueSkill: beliefs are passed along a factor graph of players, teams and the differences between neighbours.
 
 Source: R. Herbrich, T. Minka and T. Graepel, "TrueSkill: A Bayesian Skill Rating System" (2006). All messages are
-normal: a precision, and a precision times a mean.
+normal: a precision, and precision times mean.
 """
 
 import math
@@ -24,22 +24,22 @@ from podium.systems._normal_skill import NormalSkill, State, add_uncertainty
 class Params(NamedTuple):
     beta_squared: float
     tau_squared: float
-    margin: float  # of a draw, for the root of the sum of the squared parts of the players in both teams
-    idle_variance: float  # a day
+    margin: float  # draw margin, per root of the sum of squared parts of both teams' players
+    idle_variance: float  # per day
     max_deviation: float
     tolerance: float
     partial_play: float  # 1 or 0
 
 
 class Evidence(NamedTuple):
-    """What the heats of an event say, as the message to the player's skill."""
+    """The evidence of an event's heats, as the message to the player's skill."""
 
     precision: float
     precision_mean: float
 
 
 class Difference(NamedTuple):
-    """Two players' performances before the result, and their difference, the winner's less the other's."""
+    """Two players' performances before the result, and their difference: the winner's minus the other's."""
 
     deviation_a: float  # of the skill
     deviation_b: float
@@ -49,15 +49,15 @@ class Difference(NamedTuple):
     variance_b: float
     lead: float
     precision: float
-    root: float  # of the precision
+    root: float  # square root of the precision
     x: float  # lead and margin in deviations of the difference
     t: float
     order: float  # 1 won, 0 drawn
-    ahead: float  # 1 where a won, or stands first in the file and they drew; else -1
+    ahead: float  # 1 if a won, or drew and is first in the file; else -1
 
 
 class Verdict(NamedTuple):
-    """What the result says of the difference."""
+    """The correction of the difference by the result."""
 
     v: float
     w: float
@@ -103,9 +103,9 @@ class TrueSkill(NormalSkill):
         )
 
     def as_one(self, sides: Sides, number: int) -> State:
-        """The sum of the members, each with a performance of its own, less the one that is added again."""
+        """Return the sum of the members and of their performances' noise, minus one that is added later."""
         ratings, deviations, _ = sides.members[sides.start[number] : sides.start[number + 1]].T.tolist()
-        variance = sum(each**2 + self.beta**2 for each in deviations) - self.beta**2
+        variance = sum(deviation**2 + self.beta**2 for deviation in deviations) - self.beta**2
         return State(sum(ratings), math.sqrt(variance), 0.0)
 
 
@@ -122,7 +122,7 @@ def judge_ranking(
     teams = line_up(params, prototypes, columns, start, stop, first, scratch)
     messages.pass_messages(params, lines, teams, lines, 0)
     if teams:
-        tell_players(params, prototypes, columns, heat, start, stop, first, scratch)
+        update_players(params, prototypes, columns, heat, start, stop, first, scratch)
 
 
 @judge_two_heats.register
@@ -137,19 +137,19 @@ def judge_two_rankings(
     scratch: Scratch,
     other: Scratch,
 ) -> None:
-    """As `judge_ranking`, with the messages of both under way at once."""
+    """Judge two heats as `judge_ranking` does, alternating their messages."""
     teams = line_up(params, prototypes, columns, start, middle, start, scratch)
     other_teams = line_up(params, prototypes, columns, middle, stop, middle, other)
     messages.pass_messages(params, scratch.lines, teams, other.lines, other_teams)
     if teams:
-        tell_players(params, prototypes, columns, heat, start, middle, start, scratch)
+        update_players(params, prototypes, columns, heat, start, middle, start, scratch)
     if other_teams:
-        tell_players(params, prototypes, columns, heat + 1, middle, stop, middle, other)
+        update_players(params, prototypes, columns, heat + 1, middle, stop, middle, other)
 
 
 @kernel
 def line_up(params: Any, prototypes: Any, columns: Columns, start: int, stop: int, first: int, scratch: Scratch) -> int:
-    """Sum up the teams of a heat, without any message yet; how many they are, none where nothing is to be learnt."""
+    """Sum up the teams of a heat, without messages. Return the number of teams, or 0 if there is nothing to learn."""
     _, entering, _ = prototypes
     lines = scratch.lines
     if nobody_finished(columns, start, stop):
@@ -183,7 +183,7 @@ def longest_part(columns: Columns, start: int, stop: int) -> float:
 
 
 @kernel
-def tell_players(
+def update_players(
     params: Any, prototypes: Any, columns: Columns, heat: int, start: int, stop: int, first: int, scratch: Scratch
 ) -> None:
     """Add to each player's evidence what the messages to the team say of the player."""
@@ -199,7 +199,7 @@ def tell_players(
         mean = (lines[row, messages.LEFT_MEAN] + lines[row, messages.RIGHT_MEAN]) / precision
         part = counted_part(part_at(columns, i) / longest, params.partial_play)
         squared = part * part
-        # The team's sum less the mates is the player's performance; beta^2 more is the player's skill.
+        # The team's sum minus the mates is the player's performance; plus beta^2 it is the player's skill.
         message = squared / (1.0 / precision + lines[row, VARIANCE] - squared * me.deviation * me.deviation)
         skill = (mean - (lines[row, MU] - part * me.rating)) / part
         add(scratch.sums, slot, Evidence(weight * message, weight * message * skill))
@@ -207,7 +207,7 @@ def tell_players(
 
 @face_off.register
 def difference_of_performances(params: Params, a: State, b: State, place: float, other_place: float) -> Difference:
-    """The only difference of two teams of one: `apply_result` before any message."""
+    """Return the difference of two single players, as `apply_result` computes it before any message."""
     me, you = enter(params, a, PRESENT), enter(params, b, PRESENT)
     own, other = me.deviation * me.deviation + params.beta_squared, you.deviation * you.deviation + params.beta_squared
     precision_a, precision_b = 1.0 / own, 1.0 / other
@@ -227,7 +227,7 @@ def difference_of_performances(params: Params, a: State, b: State, place: float,
 
 @judge_result.register
 def correct_difference(params: Params, difference: Difference) -> Verdict:
-    """What the papers call v and w, of a win or a draw."""
+    """Return v and w of the paper, for a win or a draw."""
     if difference.order > 0.0:
         v, w = win_corrections(difference.x, difference.t)
     else:
@@ -239,7 +239,7 @@ def correct_difference(params: Params, difference: Difference) -> Verdict:
 def pass_both_messages(
     params: Params, a: State, b: State, difference: Difference, verdict: Verdict
 ) -> tuple[State, State]:
-    """The result goes on to both at once; nothing comes back, so a second sweep would repeat the first."""
+    """Pass the result on to both players. No message comes back, so a second sweep would change nothing."""
     d = difference
     result, result_mean, kept = messages.message_of_result(d.precision, d.lead, d.root, verdict.v, verdict.w)
     share_a, share_b = 1.0 / (d.variance_b * result + kept), 1.0 / (d.variance_a * result + kept)
@@ -253,7 +253,7 @@ def pass_both_messages(
 
 @kernel
 def message_to_skill(params: Any, deviation: float, precision: float, precision_mean: float) -> Evidence:
-    """What the message to a player's performance says of the skill."""
+    """Return the message to the skill from the message to the performance."""
     if precision <= 0.0:
         return Evidence(0.0, 0.0)
     squared = deviation * deviation
@@ -266,7 +266,7 @@ rate_two.register(Params, rate_in_steps)
 
 @settle.register
 def multiply_messages(params: Params, me: State, totals: Evidence, entrant: Entrant) -> State:
-    """The belief before times the messages."""
+    """Multiply the belief before the event with the messages."""
     own = 1.0 / (me.deviation * me.deviation)
     precision = own + totals.precision
     mean = (me.rating * own + totals.precision_mean) / precision
@@ -275,14 +275,14 @@ def multiply_messages(params: Params, me: State, totals: Evidence, entrant: Entr
 
 @expect.register
 def chance(params: Params, a: State, b: State) -> float:
-    """The chance that `a` performs better than `b`."""
+    """Return the probability that `a` performs better than `b`."""
     spread = a.deviation * a.deviation + b.deviation * b.deviation + 2.0 * params.beta_squared
     return distribution((a.rating - b.rating) / math.sqrt(spread))
 
 
 @expect_side.register
 def chance_of_side(params: Params, entering: State, sides: Sides, a: int, b: int) -> float:
-    """The chance that the sum of the performances of side `a` is the larger."""
+    """Return the probability that side `a` has the larger sum of performances."""
     lead, variance, parts = 0.0, 0.0, 0.0
     for side, sign in ((a, 1.0), (b, -1.0)):
         for i in range(sides.start[side], sides.start[side + 1]):

@@ -16,15 +16,15 @@ from podium.systems.elo import State, add_points
 
 
 class Params(NamedTuple):
-    slope: float  # of the log-odds, per point
+    slope: float  # log-odds per point
     k_newcomer: float
-    k_step: float  # fall of K an event
+    k_step: float  # decrease of K per event
     k_events: float
-    winner_only: float  # 1 where a free-for-all compares only the first with the others
+    winner_only: float  # 1 if a free-for-all compares only the winner with the others
 
 
 class Entering(NamedTuple):
-    """A player at the start, with the K of so many events."""
+    """A player at the start of an event, with the K of that event."""
 
     rating: float
     events: float
@@ -80,7 +80,7 @@ class Xonstat(System):
 
 @enter.register
 def experience(params: Params, me: State, entrant: Entrant) -> Entering:
-    """K falls in a line over the first games."""
+    """Compute K, which falls linearly over the first games."""
     return Entering(me.rating, me.events, params.k_newcomer - params.k_step * min(me.events, params.k_events))
 
 
@@ -88,12 +88,12 @@ def experience(params: Params, me: State, entrant: Entrant) -> Entering:
 def points_from_pair(
     params: Params, a: Entering, b: Entering, mine: Entry, theirs: Entry, heat: Heat
 ) -> tuple[Comparison, Comparison]:
-    """Elo's exchange, each with a K of its own; the mean over opponents is in the weights."""
+    """Compute Elo's exchange with each side's own K. The weights hold the mean over opponents."""
     expected = logistic(params.slope * (a.rating - b.rating))
     result = score(mine.place, theirs.place)
     opponents_a, opponents_b = mine.opponents, theirs.opponents
     if params.winner_only and is_free_for_all(mine, theirs, heat):
-        opponents_a, opponents_b = beside_winner(mine, theirs), beside_winner(theirs, mine)
+        opponents_a, opponents_b = opponents_of_winner(mine, theirs), opponents_of_winner(theirs, mine)
     weight_a = a.k * part_played(mine.played_s, mine.duration_s) / opponents_a
     weight_b = b.k * part_played(theirs.played_s, theirs.duration_s) / opponents_b
     return Comparison(result, expected, weight_a), Comparison(1.0 - result, 1.0 - expected, weight_b)
@@ -101,17 +101,17 @@ def points_from_pair(
 
 @kernel
 def is_free_for_all(mine: Entry, theirs: Entry, heat: Heat) -> bool:
-    """Whether everyone is compared with everyone: a finisher then has all others as opponents."""
+    """Return True in a free-for-all: a finisher then has all other entries as opponents."""
     finisher = mine if mine.place < theirs.place else theirs
     return finisher.opponents == heat.entries - 1.0
 
 
 @kernel
-def beside_winner(mine: Entry, theirs: Entry) -> float:
-    """My opponents where only the first is compared: all others for the first, the firsts for the rest.
+def opponents_of_winner(mine: Entry, theirs: Entry) -> float:
+    """Return the number of opponents if only the winner is compared: everyone for the winner, the winners for the rest.
 
-    Infinite, so that the comparison weighs nothing, where neither is first. `n` who share the first place
-    share the mean place (n + 1) / 2.
+    Infinite if neither side won, so that the comparison has no weight. If n players share the first place, their place
+    is the mean (n + 1) / 2.
     """
     if mine.rank == 1.0:
         return mine.opponents

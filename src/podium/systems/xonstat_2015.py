@@ -1,6 +1,6 @@
-"""XonStat as it was deployed in 2015: scores per second, a rating floor, and uneven exchanges.
+"""XonStat as deployed in 2015: scores per second, a rating floor, and uneven exchanges.
 
-Source: facts of the deployed function's public source, in words of our own.
+Source: the deployed function's public source, restated in our own words.
 """
 
 import math
@@ -16,10 +16,10 @@ from podium.systems.elo import State
 
 
 class Params(NamedTuple):
-    slope: float  # of the log-odds, per point
+    slope: float  # log-odds per point
     most_log_odds: float
     k: float
-    fall: float  # of K's factor, an event
+    fall: float  # decrease of K's factor per event
     k_events: float
     full_k_s: float
     floor: float
@@ -28,7 +28,7 @@ class Params(NamedTuple):
 
 
 class Entering(NamedTuple):
-    """A player at the start, with the factor of K for so many events."""
+    """A player at the start of an event, with the factor of K for that event."""
 
     rating: float
     events: float
@@ -36,12 +36,12 @@ class Entering(NamedTuple):
 
 
 class Uneven(NamedTuple):
-    """A comparison whose gain is not `result - expected`."""
+    """A comparison whose gain is not simply `result - expected`."""
 
     result: float
     expected: float
     weight: float
-    gain: float  # what the weight is multiplied by
+    gain: float  # points are weight * gain
 
 
 class Causes(NamedTuple):
@@ -113,20 +113,20 @@ class Xonstat2015(System):
 
 @kernel
 def whole_seconds(entry: Entry) -> float:
-    """Seconds played, at most the duration, cut to whole ones."""
+    """Return the whole seconds played, at most the duration."""
     return math.floor(min(entry.played_s, entry.duration_s))
 
 
 @counts.register
 def played_enough(params: Params, entry: Entry, heat: Heat) -> bool:
-    """Whether an entry is in the event at all."""
+    """Return True if the entry counts in this event."""
     played = whole_seconds(entry)
     return played >= params.least_played_s and played >= params.least_part * entry.duration_s
 
 
 @enter.register
 def experience(params: Params, me: State, entrant: Entrant) -> Entering:
-    """K's factor falls in a line over the first games."""
+    """Compute the factor of K, which falls linearly over the first games."""
     return Entering(me.rating, me.events, 1.0 - params.fall * min(me.events, params.k_events))
 
 
@@ -134,7 +134,7 @@ def experience(params: Params, me: State, entrant: Entrant) -> Entering:
 def uneven_exchange(
     params: Params, a: Entering, b: Entering, mine: Entry, theirs: Entry, heat: Heat
 ) -> tuple[Uneven, Uneven]:
-    """`a` stands first in the file: which side is spared depends on that."""
+    """Compute the exchange of a pair. It depends on the order in the file, in which `a` comes first."""
     odds = min(max(params.slope * (a.rating - b.rating), -params.most_log_odds), params.most_log_odds)
     expected = logistic(odds)
     result = share_of_scores(mine, theirs, heat)
@@ -151,14 +151,14 @@ def uneven_exchange(
 
 @kernel
 def stake(params: Params, me: Entering, mine: Entry, heat: Heat) -> float:
-    """K, over the number of the others."""
+    """Return K divided by the number of opponents."""
     k = params.k * min(1.0, whole_seconds(mine) / params.full_k_s) * me.factor
     return k / (heat.entries - 1.0)
 
 
 @kernel
 def share_of_scores(mine: Entry, theirs: Entry, heat: Heat) -> float:
-    """The result: my share of both scores a second, shifted so that the lower is at least 0."""
+    """Return the result: my share of both scores per second, shifted so that the lower one is at least 0."""
     if not (mine.finished and theirs.finished):
         return 1.0 if mine.finished else 0.0
     one = mine.score / whole_seconds(mine)
@@ -166,31 +166,31 @@ def share_of_scores(mine: Entry, theirs: Entry, heat: Heat) -> float:
     if heat.mode == DUEL:
         return 1.0 if one > two else 0.0 if one < two else 0.5
     shift = min(0.0, min(one, two))
-    total = 0.5 * one + 0.5 * two - shift  # halves, so that no sum is too large
+    total = 0.5 * one + 0.5 * two - shift  # halves prevent an overflow
     return 0.5 if total == 0.0 else (0.5 * one - 0.5 * shift) / total
 
 
 @evidence.register
 def points(params: Params, comparison: Uneven) -> Points:
-    """The weight times the gain."""
+    """Return weight * gain."""
     return Points(comparison.weight * comparison.gain)
 
 
 @credit.register
 def points_of(params: Params, me: Entering, totals: Points, after: State, comparison: Uneven) -> Credit:
-    """The weight times the gain."""
+    """Return weight * gain."""
     return Credit(comparison.weight, comparison.weight * comparison.gain)
 
 
 @settle.register
 def add_points(params: Params, me: Entering, totals: Points, entrant: Entrant) -> State:
-    """Add what the opponents gave, down to the floor, which must not stand in for what is no number."""
+    """Add the points from all opponents, but not below the floor. NaN stays NaN."""
     return State(max(me.rating + totals.points, params.floor), me.events + entrant.events)
 
 
 @causes.register
-def what_else(params: Params, before: State, me: Entering, totals: Points, after: State) -> Causes:
-    """Points that the floor gave back."""
+def other_causes(params: Params, before: State, me: Entering, totals: Points, after: State) -> Causes:
+    """Return the points that the floor gave back."""
     return Causes(floor=after.rating - (me.rating + totals.points))
 
 

@@ -1,4 +1,4 @@
-"""Events: a checked results table encoded once, strings to integers, into the columns that kernels read."""
+"""Encode a checked results table into events: texts become integers, in the columns that kernels read."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,13 +20,13 @@ from podium.results.reading import Results
 
 
 def frozen(values: npt.NDArray[Any], dtype: type[Any] = np.float64) -> npt.NDArray[Any]:
-    """The array, contiguous and read-only, so that every table gives the kernels one and the same type."""
+    """Return the array as contiguous and read-only, so that kernels get the same types for every table."""
     column = np.ascontiguousarray(values, dtype).view()
     column.flags.writeable = False
     return column
 
 
-# Each at its default, as kernels know it.
+# Every column at its default for kernels.
 NO_COLUMNS = Columns(
     **dict.fromkeys(Columns._fields, frozen(ABSENT))
     | dict.fromkeys(("entrants", "heats", "entries"), frozen(ABSENT, np.int64))
@@ -36,7 +36,7 @@ NO_COLUMNS = Columns(
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """One ladder's part of the columns: settlements `first` to `last`, players `first_player` to `last_player`."""
+    """A pool's part of the columns: settlements `first` to `last`, players `first_player` to `last_player`."""
 
     name: str
     first: int
@@ -47,42 +47,42 @@ class Pool:
 
 @dataclass(frozen=True, slots=True)
 class LedgerRows:
-    """Which entrant's change each row of the history shows; in event order, then file order."""
+    """The entrant whose change each row of the history shows, in event order, then file order."""
 
-    row: selection.Positions  # of the results table: the player's first in the event
+    row: selection.Positions  # row of the results table: the player's first in the event
     entrant: selection.Positions
-    settles: npt.NDArray[np.bool_] | None  # None: every row; else False but for a player's last in a period
+    settles: npt.NDArray[np.bool_] | None  # None: all rows; else True for a player's last row in a period
 
 
 @dataclass(frozen=True, slots=True)
 class Events:
-    """Everything a replay reads, pool by pool, and the way back to the results."""
+    """All that a replay reads, pool by pool, and the mapping back to the results."""
 
     results: Results
     columns: Columns
     pools: tuple[Pool, ...]
-    player_names: pl.Series  # a name for each (pool, player), pools in turn
+    player_names: pl.Series  # name of each (pool, player), pool by pool
     ledger: LedgerRows
     entry_row: selection.Positions  # (entries): row of the results table, from 0
-    entry_heat: pl.Series | None  # (entries): the heat's name; None where the table has none
+    entry_heat: pl.Series | None  # (entries): the heat's name; None if the table has none
 
 
 @dataclass(frozen=True, slots=True)
 class Entrants:
     """The players of each settlement, and of each event, in file order."""
 
-    settlement: Integers  # (rows) the unit that settles together: an event or a rating period, from 0
-    first_row: Integers  # (entrants) an entrant's first row
-    of_row: Integers  # (rows) the row's entrant
-    pair_row: Integers  # (pairs of event and player) the first row
-    offsets: Integers  # (settlements + 1) entrants of a settlement
+    settlement: Integers  # (rows) settlement of the row: an event or a rating period, from 0
+    first_row: Integers  # (entrants) first row of the entrant
+    of_row: Integers  # (rows) entrant of the row
+    pair_row: Integers  # (pairs of event and player) first row of the pair
+    offsets: Integers  # (settlements + 1) offsets into the entrants
 
 
 def encode(results: Results, system: System, period: str = selection.EVENT, numbered: Numbered | None = None) -> Events:
-    """Encode the results that count, as a system reads them."""
+    """Encode the results that count for a system."""
     check_rules(system)
     if selection.check_period(period) != selection.EVENT and not system.takes_periods:
-        raise ParameterError(f"{system.name} settles after each event; it takes no rating period")
+        raise ParameterError(f"{system.name} has no rating periods: it settles after each event. Leave out the period.")
     rows = selection.rated_rows(results, system, numbered)
     numbers = selection.period_numbers(rows.frame, period)
     entrants = entrants_of(rows, numbers)
@@ -119,19 +119,19 @@ def encode(results: Results, system: System, period: str = selection.EVENT, numb
 
 
 def run_numbers(*keys: npt.NDArray[Any] | None) -> Integers:
-    """Numbers 0, 1, 2, ... for runs of rows equal in all keys; one key alone rises."""
+    """Return numbers 0, 1, 2, ... for runs of rows that are equal in all keys. A single key must be ascending."""
     present = [key for key in keys if key is not None]
     changed = np.zeros(present[0].size, np.bool_)
     for key in present:
         changed[1:] |= key[1:] != key[:-1]
     key = present[0]
     if len(present) == 1 and key.size and key[0] == 0 and key[-1] == np.count_nonzero(changed):
-        return key  # which rises by steps of one already
+        return key  # it already ascends in steps of one
     return np.cumsum(changed, dtype=index_type(changed.size))
 
 
 def offsets(number: Integers) -> npt.NDArray[np.int64]:
-    """Where each number's rows begin, and the end; `number` rises by steps of one from 0."""
+    """Return the first row of each number, and the end. `number` ascends from 0 in steps of one."""
     return np.flatnonzero(run_bounds(number))
 
 
@@ -146,7 +146,7 @@ def entrants_of(rows: selection.Rows, numbers: Integers | None) -> Entrants:
 
 
 def first_rows(unit: Integers, player: Integers, row: Integers) -> tuple[Integers, Integers]:
-    """The first row of each player in each unit, by unit then file order, and that number for every row."""
+    """Return the first row of each player in each unit, by unit, then file order, and its index for every row."""
     kind = index_type(unit.size)
     order = np.lexsort((row, unit)).astype(kind)
     key = (unit.astype(np.int64) * (int(player.max(initial=0)) + 1) + player)[order]
@@ -169,7 +169,7 @@ def entrant_columns(
     clock = None if system.idle_unit is None else idle_clock(rows, system, numbers)
     idle = ABSENT if clock is None else idle_units(player, *appearances(clock, entrants))
     if system.idle_unit == "period" and idle.size:
-        idle = np.maximum(idle - 1.0, 0.0)  # between two periods in a row none was missed
+        idle = np.maximum(idle - 1.0, 0.0)  # no period is missed between two consecutive ones
     return {
         "entrants": frozen(entrants.offsets, np.int64),
         "player": frozen(player, np.int32),
@@ -180,14 +180,14 @@ def entrant_columns(
 
 
 def idle_clock(rows: selection.Rows, system: System, numbers: Integers | None) -> Integers | None:
-    """The time of each row, of which `DAY_US` is one unit of idleness; None where nothing tells it."""
+    """Return the time of each row, in which `DAY_US` is one unit of idleness, or None if it is not known."""
     if system.idle_unit == "period":
         return None if numbers is None else numbers.astype(np.int64) * selection.DAY_US
     return rows.started_at
 
 
 def settlement_days(rows: selection.Rows, entrants: Entrants) -> selection.Floats:
-    """The day of each settlement's first row, whole and part, counted from the year 1 so that all are above 0."""
+    """Return the day of each settlement's first row, with a fraction, counted from the year 1 so that all are > 0."""
     if rows.started_at is None:
         return frozen(np.full(entrants.offsets.size - 1, np.nan))
     first = offsets(entrants.settlement)[:-1]
@@ -195,16 +195,16 @@ def settlement_days(rows: selection.Rows, entrants: Entrants) -> selection.Float
 
 
 def appearances(clock: Integers, entrants: Entrants) -> tuple[Integers, Integers]:
-    """The times, (entrants), of each entrant's first row and of the last: a rating period has several events."""
+    """Return the times of each entrant's first and last row, (entrants). A rating period can have several events."""
     first = np.empty(entrants.first_row.size, np.int64)
     last = np.empty(entrants.first_row.size, np.int64)
-    last[entrants.of_row] = clock  # rows stand in order of time, and the last assignment stays
+    last[entrants.of_row] = clock  # rows are in time order, and the last assignment stays
     first[entrants.of_row[::-1]] = clock[::-1]
     return first, last
 
 
 def idle_units(player: Integers, first: Integers, last: Integers) -> selection.Floats:
-    """Whole units of `DAY_US` from a player's last row in the entrant before to the first in this; 0 where none was."""
+    """Return each entrant's idle time since the player's previous entrant, in whole `DAY_US`; 0 for newcomers."""
     order = np.lexsort((np.arange(player.size), player))
     idle = np.zeros(player.size)
     same = player[order][1:] == player[order][:-1]
@@ -216,7 +216,7 @@ def idle_units(player: Integers, first: Integers, last: Integers) -> selection.F
 def entry_columns(
     rows: selection.Rows, system: System, entrants: Entrants, entries: Integers, finishes: npt.NDArray[np.bool_]
 ) -> dict[str, Any]:
-    """The columns with a value an entry or a heat."""
+    """Return the columns with a value per entry or heat."""
     frame = rows.frame
     teams = team_codes(frame) if system.teams else ABSENT.astype(np.int32)
     reported = Reported(
@@ -252,23 +252,23 @@ def entry_columns(
 
 
 def stated_times(frame: pl.DataFrame, entries: Integers, system: System) -> selection.Floats:
-    """Return how long each entry played; NaN throughout a heat in which it is 0 for everyone, so not stated."""
+    """Return each entry's playing time. It is NaN in heats where all times are 0, because they were not recorded."""
     played = selection.float_column(frame, "played_s")
     if played.size and "played_s" not in system.needs:
-        stated = np.add.reduceat(played != 0.0, entries[:-1]) > 0  # NaN, too, is not 0
+        stated = np.add.reduceat(played != 0.0, entries[:-1]) > 0  # NaN is not 0 either
         return np.where(np.repeat(stated, np.diff(entries)), played, np.nan)
     return played
 
 
 def home_entries(frame: pl.DataFrame) -> selection.Floats:
-    """1 for each entry of a side that is at home, or has the first move; no entries where none is."""
+    """Return 1 for each entry of the side that is at home or moves first; empty if there is none."""
     if "side" not in frame.columns:
         return np.empty(0)
     return frame["side"].is_in(BEGINNING).fill_null(value=False).cast(pl.Float64).to_numpy()
 
 
 def place_columns(places: Places, reported: Reported) -> dict[str, Any]:
-    """Places, and only what differs from what the kernels take for granted."""
+    """Return the columns of places, leaving those with default values empty."""
     teamed = bool((places.side >= 0).any())
     place = reported.position if np.array_equal(places.place, reported.position) else frozen(places.place)
     rank = np.where(places.rank == 0.0, places.place, places.rank) if places.rank.any() else places.place
@@ -281,7 +281,7 @@ def place_columns(places: Places, reported: Reported) -> dict[str, Any]:
 
 
 def team_codes(frame: pl.DataFrame) -> npt.NDArray[np.int32]:
-    """A number a team's name, -1 for none; no entries where the table has no teams."""
+    """Return a number per team name, -1 without a team; empty if the table has no teams."""
     if "team" not in frame.columns:
         return np.empty(0, np.int32)
     names = frame["team"].drop_nulls().unique()
@@ -290,7 +290,7 @@ def team_codes(frame: pl.DataFrame) -> npt.NDArray[np.int32]:
 
 
 def mode_numbers(rows: selection.Rows, entries: npt.NDArray[np.int64], system: System) -> selection.Floats:
-    """The mode of each heat as the rules know it: the `mode`, or the pool's name where that is empty."""
+    """Return each heat's mode as a number of the rules, from the column `mode` or else from the pool's name."""
     frame, mode, names = rows.frame, pl.col("pool"), rows.pool_names
     if "mode" in frame.columns:
         mode = pl.col("mode").fill_null(pl.col("pool"))
@@ -304,14 +304,14 @@ def mode_numbers(rows: selection.Rows, entries: npt.NDArray[np.int64], system: S
 
 
 def heat_weights(frame: pl.DataFrame, entries: Integers) -> selection.Floats:
-    """How many times each heat's comparisons count; no entries where all count once."""
+    """Return how many times each heat's comparisons count; empty if all count once."""
     weights = selection.float_column(frame, "weight")
     first = np.nan_to_num(weights[entries[:-1]], nan=1.0) if weights.size else ABSENT
     return frozen(first if (first != 1.0).any() else ABSENT)
 
 
 def pool_slices(rows: selection.Rows, settlement: Integers, before: Integers | None = None) -> tuple[Pool, ...]:
-    """Each pool's settlements and players, behind so many things that players share, (pools + 1); none where None."""
+    """Return each pool's settlements and players. `before` counts the things before each pool, (pools + 1)."""
     pools = []
     starts = np.array([0, rows.pool.size]) if len(rows.pool_names) == 1 else offsets(rows.pool)
     for first, stop in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
@@ -326,7 +326,7 @@ def pool_slices(rows: selection.Rows, settlement: Integers, before: Integers | N
 
 
 def ledger_rows(rows: selection.Rows, entrants: Entrants, file_row: Integers, *, whole: bool) -> LedgerRows:
-    """The history's rows: every (event, player), in event order over all pools, then file order."""
+    """Return the history's rows: every (event, player), in event order over all pools, then file order."""
     of_pair = selection.Positions.of(entrants.pair_row)
     entrant = of_pair.take(entrants.of_row)
     settles = None

@@ -1,4 +1,4 @@
-"""Places within heats: who beat whom, alone or by team. Compiled, because a history has millions of heats."""
+"""Places within heats, for single players and teams. Compiled, because a history has millions of heats."""
 
 from typing import Any, NamedTuple
 
@@ -7,16 +7,16 @@ import numpy as np
 from podium.kernels.compiled import compile_kernel, kernel
 from podium.kernels.decimal_sums import decimal_sum
 
-COMPILED_MIN_ENTRIES = 100_000  # that are worth loading a kernel which may spare the placing of each
-MOST_MOVES = 32  # of insertion for each entry of a heat, before it is sorted another way
+COMPILED_MIN_ENTRIES = 100_000  # entries that justify a kernel, which may find that no heat needs placing
+MAX_MOVES = 32  # moves of insertion sort per entry before another sort takes over
 
 
 class Reported(NamedTuple):
-    """What the results say of each entry, heat by heat; an array of no entries is an absent column."""
+    """The results of each entry, heat by heat. An empty array is an absent column."""
 
-    heats: Any  # int64 (heats + 1): the entries of a heat
+    heats: Any  # int64 (heats + 1): offsets of each heat's entries
     finished: Any  # bool (entries), default True
-    position: Any  # float64 (entries), NaN where not given; so the columns below
+    position: Any  # float64 (entries), NaN if not given, like the columns below
     score: Any
     time_s: Any
     team: Any  # int32 (entries), equal for team mates, negative for none
@@ -24,17 +24,17 @@ class Reported(NamedTuple):
 
 
 class Places(NamedTuple):
-    """Who stands where, an entry each. See `inputs.Entry`."""
+    """The places of all entries. See `inputs.Entry`."""
 
     place: Any
-    rank: Any  # 0 where it is the place
-    opponents: Any  # of no entries where all of each heat are compared
-    side: Any  # int32: equal for team mates in a heat that teams contest, unique otherwise; of no entries without teams
+    rank: Any  # 0 if it equals the place
+    opponents: Any  # empty if all entries of each heat are compared
+    side: Any  # int32: equal for team mates in a team heat, else unique; empty without teams
 
 
 @kernel
 def known(column: Any, finished: Any, start: int, stop: int) -> bool:
-    """Whether every finisher of a heat has a number in this column."""
+    """Return True if every finisher of a heat has a number in this column."""
     if column.size == 0:
         return False
     for i in range(start, stop):
@@ -45,7 +45,7 @@ def known(column: Any, finished: Any, start: int, stop: int) -> bool:
 
 @kernel
 def own_results(reported: Reported, start: int, stop: int, result: Any) -> None:
-    """Fill `result` (lower is better) with each finisher's own result: position, else score, time or team score."""
+    """Fill `result` (lower is better) with each finisher's position, else score, time or team score."""
     finished = reported.finished
     for i in range(start, stop):
         result[i - start] = 0.0
@@ -65,10 +65,10 @@ def own_results(reported: Reported, start: int, stop: int, result: Any) -> None:
 
 @kernel
 def team_results(reported: Reported, start: int, stop: int, result: Any, scores: Any) -> bool:
-    """Fill `result` with each entry's team's result; False where the heat is not one between teams.
+    """Fill `result` with the result of each entry's team. Return False if the heat is not between teams.
 
-    A team's result is its `team_score`, else its finishers' common position, else the sum of its scores.
-    Team mates with places of their own raced for themselves: `team` is then a label. `scores` is scratch.
+    A team's result is its `team_score`, else its finishers' common position, else the sum of its scores. If team mates
+    have different places, they raced for themselves and `team` is only a label. `scores` is scratch.
     """
     several = False
     for i in range(start, stop):
@@ -98,7 +98,7 @@ def team_results(reported: Reported, start: int, stop: int, result: Any, scores:
 
 @kernel
 def common_positions(reported: Reported, start: int, stop: int, result: Any) -> bool:
-    """Fill `result` with the position that the finishers of a team share; False where they do not."""
+    """Fill `result` with the common position of each team's finishers. Return False if they differ."""
     shared = False
     for i in range(start, stop):
         result[i - start] = reported.position[i]
@@ -113,8 +113,8 @@ def common_positions(reported: Reported, start: int, stop: int, result: Any) -> 
 
 @kernel
 def sort_by_heap(order: Any, count: int, result: Any) -> None:
-    """Sort the first `count` numbers by their results, lower first; equal ones stand in any order."""
-    for step in range(count + count // 2):  # half as many make the heap, then each takes its greatest to the end
+    """Sort the first `count` numbers by their results, lower first, by heapsort. Equal ones are in any order."""
+    for step in range(count + count // 2):  # count / 2 steps build the heap, the others move the largest to the end
         top, end = count // 2 - 1 - step, count
         if top < 0:
             top, end = 0, count - 1 - (step - count // 2)
@@ -131,22 +131,22 @@ def sort_by_heap(order: Any, count: int, result: Any) -> None:
 
 @kernel
 def rank_finishers(reported: Reported, start: int, stop: int, result: Any, order: Any, places: Places) -> None:
-    """Places of a heat by `result`: the finishers' first, those who quit share the last.
+    """Write a heat's places by `result`: finishers first, and everyone who quit shares the last places.
 
-    By insertion, because heats are short and mostly in order of their places; `order` is scratch.
+    Uses insertion sort, because heats are short and mostly in order. `order` is scratch.
     """
     count, moves = 0, 0
     for i in range(stop - start):
         if reported.finished.size and not reported.finished[start + i]:
             continue
         slot = count
-        while slot > 0 and moves < MOST_MOVES * (stop - start) and result[order[slot - 1]] > result[i]:
+        while slot > 0 and moves < MAX_MOVES * (stop - start) and result[order[slot - 1]] > result[i]:
             order[slot] = order[slot - 1]
             slot -= 1
             moves += 1
         order[slot] = i
         count += 1
-    if moves >= MOST_MOVES * (stop - start):
+    if moves >= MAX_MOVES * (stop - start):
         sort_by_heap(order, count, result)
     first = 0
     while first < count:
@@ -166,7 +166,7 @@ def rank_finishers(reported: Reported, start: int, stop: int, result: Any, order
 
 @kernel
 def count_opponents(reported: Reported, start: int, stop: int, places: Places) -> None:
-    """How many entries each is compared with, where all are alone: no two who both quit."""
+    """Write the number of opponents in a heat without teams. Two who both quit are not compared."""
     if places.opponents.size == 0:
         return
     finishers = 0
@@ -179,7 +179,7 @@ def count_opponents(reported: Reported, start: int, stop: int, places: Places) -
 
 @kernel
 def count_other_sides(reported: Reported, start: int, stop: int, places: Places) -> None:
-    """How many entries each is compared with: not its team mates, and no two who both quit."""
+    """Write the number of opponents in a team heat: not team mates, and not two who both quit."""
     for i in range(start, stop):
         finishes = reported.finished.size == 0 or reported.finished[i]
         count = 0.0
@@ -192,7 +192,7 @@ def count_other_sides(reported: Reported, start: int, stop: int, places: Places)
 
 @kernel
 def place_alone(reported: Reported, start: int, stop: int, result: Any, order: Any, places: Places) -> None:
-    """Places of a heat where each stands for itself."""
+    """Write the places of a heat without teams."""
     own_results(reported, start, stop, result)
     for i in range(start, stop if places.side.size else start):
         places.side[i] = start - i - 1
@@ -218,7 +218,7 @@ def _place_teams(reported: Reported, result: Any, scores: Any, order: Any, place
 
 
 def _stand_in_order(heats: Any, position: Any) -> bool:
-    """Whether the positions of every heat are 1, 2, 3 and so on, as its entries stand."""
+    """Return True if the positions of every heat are 1, 2, 3, ... in file order."""
     for heat in range(heats.size - 1):
         for i in range(heats[heat], heats[heat + 1]):
             if position[i] != i - heats[heat] + 1.0:
@@ -226,14 +226,14 @@ def _stand_in_order(heats: Any, position: Any) -> bool:
     return True
 
 
-# Two, because most histories know no teams, and the one without compiles in half the time.
+# Two kernels, because most histories have no teams, and the one without compiles in half the time.
 _compiled_place_lone = compile_kernel(_place_lone)
 _compiled_place_teams = compile_kernel(_place_teams)
 stand_in_order = compile_kernel(_stand_in_order)
 
 
 def place_heats(reported: Reported, *, teams: bool) -> Places:
-    """The places of every heat's entries; `teams` says whether team mates stand together."""
+    """Return the places of every heat's entries. `teams` is True if team mates share a result."""
     size = int(reported.heats[-1])
     sides = size if teams and reported.team.size else 0
     may_stand_in_order = (

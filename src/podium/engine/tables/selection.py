@@ -1,4 +1,4 @@
-"""Which rows of a results table count, in the order of rating, with texts turned to numbers."""
+"""Select the rows of a results table that count, in rating order, with texts converted to numbers."""
 
 import re
 from dataclasses import dataclass
@@ -21,19 +21,19 @@ from podium.results.reading import Results
 Floats = npt.NDArray[np.float64]
 UNRATED_STATUS = ("did_not_start", "disqualified")
 UNFINISHED_STATUS = ("quit", "dnf")
-UNREAD = ("event_id", "player", "title", "url")  # columns that no rating depends on, once they are numbers
+UNUSED = ("event_id", "player", "title", "url")  # columns on which no rating depends once they are numbers
 MEASURES = ("time_s", "score", "played_s", "duration_s")
 
 
 def rated_rows(results: Results, system: System, events: Numbered | None = None) -> "Rows":
     frame = rows_that_count(results, system)
     row = frame["row"].to_numpy()
-    as_read = Positions.of(row).are_all(results.frame.height)  # none left out, none derived
+    as_read = Positions.of(row).are_all(results.frame.height)  # no row left out and none derived
     return without_small_events(sort_rows(frame, events if as_read else None), system)
 
 
 def rows_that_count(results: Results, system: System) -> pl.DataFrame:
-    """The rows of entries, with `row` (from 0) and `finished`, derived heats added."""
+    """Return the rows that count, with `row` (from 0), and with derived heats added."""
     frame = results.frame.with_row_index("row")
     if not all_finished(frame) or "ranked" in frame.columns:
         frame = frame.filter(~pl.col("status").is_in(UNRATED_STATUS))
@@ -46,12 +46,12 @@ def rows_that_count(results: Results, system: System) -> pl.DataFrame:
 
 
 def all_finished(frame: pl.DataFrame) -> bool:
-    """Whether nobody quit, retired, was disqualified or did not start."""
-    return bool(frame.select((pl.col("status") == "finished").all()).item())  # a constant stays one in an expression
+    """Return True if nobody quit, retired, was disqualified or did not start."""
+    return bool(frame.select((pl.col("status") == "finished").all()).item())  # a literal is not repeated per row
 
 
 def refuse_lacking(results: Results, system: System, frame: pl.DataFrame) -> None:
-    """Refuse a table in which a finisher lacks a column that the system needs."""
+    """Raise an error if a finisher lacks a value that the system needs."""
     lacking = [column for column in system.needs if column not in frame.columns]
     if not lacking and not any(frame[column].null_count() for column in system.needs):
         return
@@ -73,29 +73,29 @@ def refuse_lacking(results: Results, system: System, frame: pl.DataFrame) -> Non
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """The rows that count, in the order of rating: by pool, event, heat, then file."""
+    """The rows that count, in rating order: by pool, event, heat, then file."""
 
-    frame: pl.DataFrame  # the columns that ratings depend on
-    event: Integers  # whole numbers that rise with pool, then time, then sequence, then file order
+    frame: pl.DataFrame  # the columns on which ratings depend
+    event: Integers  # integers in order of pool, time, sequence and file
     heat: Integers | None
-    player: Integers  # from 0, pools in turn
-    when: Integers  # order of the event over all pools
+    player: Integers  # from 0, pool by pool
+    when: Integers  # order of the event across all pools
     pool: Integers
     pool_names: list[str]
     player_names: pl.Series
 
     @property
     def row(self) -> Integers:
-        """The row of the results table, from 0."""
+        """The row in the results table, from 0."""
         return signed(self.frame["row"])
 
     @property
     def started_at(self) -> Integers | None:
-        """Microseconds since 1970, UTC; None where the table does not say."""
+        """Microseconds since 1970 (UTC), or None without times."""
         return None if "started_at" not in self.frame.columns else self.frame["started_at"].cast(pl.Int64).to_numpy()
 
     def only(self, selection: npt.NDArray[np.bool_]) -> "Rows":
-        """Those rows alone, and the players who have one."""
+        """Return only the selected rows and their players."""
         player = self.player[selection]
         present = np.bincount(player, minlength=self.player_names.len()) > 0
         number = np.cumsum(present, dtype=player.dtype) - 1
@@ -112,7 +112,7 @@ class Rows:
 
 
 def signed(rows: pl.Series) -> Integers:
-    """Numbers of rows as numpy counts them; the same memory where they are few enough."""
+    """Return row numbers as signed integers, sharing memory if they are small enough."""
     numbers = rows.to_numpy()
     kind = index_type(int(numbers.max(initial=0)) + 1)
     return numbers.view(kind) if numbers.itemsize == np.dtype(kind).itemsize else numbers.astype(kind)
@@ -129,7 +129,7 @@ def sort_rows(frame: pl.DataFrame, events: Numbered | None) -> Rows:
     key = when if one_pool else ranks_of_rows(event, rank_by(pool_of_event, rank))
     player, names = player_codes(frame["player"], None if one_pool else pool)
     heat = heat_codes(frame["heat"]) if "heat" in frame.columns else None
-    frame = frame[[name for name in frame.columns if name not in UNREAD]]
+    frame = frame[[name for name in frame.columns if name not in UNUSED]]
     rows = Rows(frame, key, heat, player, when, pool, pool_names, names)
     columns = (key, signed(frame["row"])) if heat is None else (key, heat, signed(frame["row"]))
     if all_rising(*columns):
@@ -148,7 +148,7 @@ def sort_rows(frame: pl.DataFrame, events: Numbered | None) -> Rows:
 
 
 def pool_codes(frame: pl.DataFrame, first: Integers) -> tuple[Integers, list[str]]:
-    """Numbers for the pools of events with these first rows, and the names; one name alone is not written out."""
+    """Return pool numbers of the events with these first rows, and the pool names."""
     if first.size and frame.select((pl.col("pool") == pl.col("pool").first()).all()).item():
         return np.zeros(first.size, index_type(first.size)), frame.head(1)["pool"].to_list()
     names = frame["pool"].gather(first)
@@ -157,7 +157,7 @@ def pool_codes(frame: pl.DataFrame, first: Integers) -> tuple[Integers, list[str
 
 
 def player_codes(names: pl.Series, pool: Integers | None) -> tuple[Integers, pl.Series]:
-    """A number for each (pool, player), (rows), pools in turn, and their names; all are of one pool where None."""
+    """Return a number for each (pool, player), pool by pool, and their names. `pool` is None for a single pool."""
     code, first = number_texts(names, pool)
     if pool is None:
         return code, names[first]
@@ -168,12 +168,12 @@ def player_codes(names: pl.Series, pool: Integers | None) -> tuple[Integers, pl.
 
 
 def ranks_of_rows(event: Integers, rank: Integers) -> Integers:
-    """The rank of each row's event; the same array where the events stand in order of it."""
+    """Return the rank of each row's event, or the same array if events are already in order."""
     return event if all_rising(rank) else rank[event]
 
 
 def rank_by(*keys: npt.NDArray[Any]) -> Integers:
-    """Each element's rank by these keys, the first the weightiest; ties by order."""
+    """Return each element's rank by these keys, the most important first; ties in order."""
     kind = index_type(keys[0].size)
     if all_rising(*keys):
         return np.arange(keys[0].size, dtype=kind)
@@ -183,7 +183,7 @@ def rank_by(*keys: npt.NDArray[Any]) -> Integers:
 
 
 def all_rising(*keys: npt.NDArray[Any]) -> bool:
-    """Whether rows already stand in order of these keys, the first the weightiest."""
+    """Return True if rows are already in order of these keys, the most important first."""
     tied: npt.NDArray[np.bool_] | None = None
     for key in keys:
         falls = key[1:] < key[:-1]
@@ -195,12 +195,12 @@ def all_rising(*keys: npt.NDArray[Any]) -> bool:
 
 
 def without_small_events(rows: Rows, system: System) -> Rows:
-    """Without the entries that a system does not count, and without events they leave too small."""
+    """Remove the entries that a system does not count, and events that become too small."""
     if overrides(counts, system):
         rows = rows.only(counting_entries(rows, system))
     if rows.heat is None:
         bounds = run_bounds(rows.event)
-        enough = ~(bounds[1:] & bounds[:-1])  # it takes two to compare
+        enough = ~(bounds[1:] & bounds[:-1])  # a comparison needs two
     else:
         pairs = np.unique(rows.event.astype(np.int64) * (rows.player_names.len() + 1) + rows.player)
         enough = (np.bincount(pairs // (rows.player_names.len() + 1)) > 1)[rows.event]
@@ -217,7 +217,7 @@ def finish_mask(frame: pl.DataFrame) -> npt.NDArray[np.bool_]:
 
 
 def counting_entries(rows: Rows, system: System) -> npt.NDArray[np.bool_]:
-    """Which entries a system's `counts` rule takes."""
+    """Return a mask of the entries that a system's `counts` rule accepts."""
     time_s, score, played_s, duration_s = (number_column(rows.frame, name) for name in MEASURES)
     counting = np.empty(rows.event.size, np.bool_)
     count = _count_cached if system.shipped else _count_entries
@@ -236,13 +236,13 @@ _count_cached = compile_kernel(_count_entries)
 
 
 def float_column(frame: pl.DataFrame, column: str) -> Floats:
-    """A column as floats, NaN where empty; no entries where the table has none."""
+    """Return a column as floats, NaN if empty. An absent column gives an empty array."""
     return np.empty(0) if column not in frame.columns else np.ascontiguousarray(frame[column].to_numpy(), np.float64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Positions:
-    """Positions in another table, as an array of whole numbers has them."""
+    """Row positions in another table, with the compact form 0, 1, 2, ..."""
 
     size: int
     listed: Integers | None  # None: 0, 1, 2, ...
@@ -258,7 +258,7 @@ class Positions:
         return np.arange(self.size, dtype=index_type(self.size)) if self.listed is None else self.listed
 
     def __getitem__(self, chosen: slice | npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Those that a slice, a mask, or numbers not below 0 choose."""
+        """Return the positions that a slice, a mask or non-negative numbers select."""
         if self.listed is not None:
             return self.listed[chosen]
         if isinstance(chosen, slice):
@@ -269,38 +269,40 @@ class Positions:
         return number if self.listed is None else int(self.listed[number])
 
     def are_all(self, count: int) -> bool:
-        """Whether they are those of all so many rows, in order."""
+        """Return True if they are all `count` rows in order."""
         return self.listed is None and self.size == count
 
     def take(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """The values at them; the array itself where they are all of its rows, in order."""
+        """Return the values at these positions, without a copy if they are all rows in order."""
         return values if self.are_all(len(values)) else values[self.array]
 
 
 EVENT = "event"
 DAY_US = 86_400_000_000
-DAYS_TO_1970 = 719_163.0  # from the day before the year 1 began
-MONDAY = 4 * DAY_US  # 1970-01-05, so that weeks begin on Mondays
+DAYS_TO_1970 = 719_163.0  # from the day before the year 1
+MONDAY = 4 * DAY_US  # 1970-01-05, so that weeks start on Mondays
 SHAPE = re.compile(r"([1-9][0-9]{0,3})(d|w|mo)")
 
 
 def check_period(period: str) -> str:
     if period != EVENT and SHAPE.fullmatch(str(period)) is None:
-        raise ParameterError(f"period is {period!r}; it must be event, or like 1d, 1w or 1mo")
+        raise ParameterError(
+            f'period {period!r} is not a time span. Use "event", or a number and d, w or mo, for example 2w.'
+        )
     return period
 
 
 def period_numbers(frame: pl.DataFrame, period: str) -> npt.NDArray[np.int64] | None:
-    """The number of each row's rating period, counted from 1970; None where every event is one."""
+    """Return the number of each row's rating period, counted from 1970, or None if every event is a period."""
     if check_period(period) == EVENT:
         return None
     if "started_at" not in frame.columns:
-        raise ParameterError(f"a rating period of {period} needs the column started_at")
+        raise ParameterError(f"A rating period of {period} needs the column started_at, which the results do not have.")
     return numbers_at(frame["started_at"], period)
 
 
 def numbers_at(started_at: pl.Series, period: str) -> npt.NDArray[np.int64]:
-    """The number of the period that each instant lies in."""
+    """Return the number of the period that contains each time."""
     match = SHAPE.fullmatch(period)
     count, unit = (int(match[1]), match[2]) if match else (1, "d")
     if unit == "mo":

@@ -1,4 +1,4 @@
-"""The sides of a heat: team mates or one alone, with what they share, in the order of the file."""
+"""Sides of a heat: team mates or single players, with the things they share, in file order."""
 
 from typing import Any, NamedTuple
 
@@ -10,23 +10,23 @@ from podium.kernels.records import read, write
 
 
 class Sides(NamedTuple):
-    """The sides of a heat: team mates of one rank (whoever quits has another), or one without mates.
+    """The sides of a heat: team mates with equal rank (quitting changes it), or a single player.
 
-    Behind its members stand the things that they share, as members of their own: a car, a club.
+    After its players, a side lists the things that they share, such as a car or a club, as further members.
     """
 
-    members: Any  # float64 (members, fields of an entering state), side by side
-    parts: Any  # float64 (members): the part of the game that each was there for; 1 of one without mates
-    share: Any  # float64 (members): the parts by their sum, 1 in all; of a thing the sum of those who have it
-    entry: Any  # int64 (members): which entry of all each member is; of a thing the side's first
-    slot: Any  # int64 (members): which entrant of the settlement
-    shared: Any  # int64 (members): 1 of things, else 0
-    start: Any  # int64 (members + 1): each side's first member, and the end of the last
-    home: Any  # float64 (members): 1 of a side that begins, or is at home, else 0
+    members: Any  # float64 (members, fields of an entering state), side by side in order
+    parts: Any  # float64 (members): part of the game played; 1 for a single player
+    share: Any  # float64 (members): part over the sum of parts; for a thing, the sum over its players
+    entry: Any  # int64 (members): entry in the table; for a thing, the side's first
+    slot: Any  # int64 (members): entrant of the settlement
+    shared: Any  # int64 (members): 1 for things, else 0
+    start: Any  # int64 (members + 1): first member of each side, and the end
+    home: Any  # float64 (members): 1 for a side that starts or is at home, else 0
 
 
-def room_for_sides(longest: int, fields: int, kinds: int = 0) -> Sides:
-    """Room for the sides of so many entries, of which each may share a thing of each kind."""
+def empty_sides(longest: int, fields: int, kinds: int = 0) -> Sides:
+    """Return empty sides for `longest` entries, each of which may share one thing per kind."""
     size = longest * (1 + kinds)
     numbers = np.zeros((4, size), np.int64)
     return Sides(
@@ -45,11 +45,11 @@ def room_for_sides(longest: int, fields: int, kinds: int = 0) -> Sides:
 def gather_sides(
     columns: Any, begin: int, end: int, first: int, entering_states: Any, entering: Any, sides: Any, known: int = 0
 ) -> int:
-    """Gather the sides of entries `begin` to `end`, in the order of their first ones in the file; how many they are.
+    """Gather the sides of entries `begin` to `end`, in order of their first entries. Return how many there are.
 
     Args:
-        entering_states: what each entrant of the settlement brings, (entrants, fields).
-        known: how many sides stand there already, behind which these go.
+        entering_states: The entering state of each entrant of the settlement, (entrants, fields).
+        known: Number of sides that are already there. The new ones follow them.
     """
     has_teams = columns.side.size > 0
     sides.start[0] = 0
@@ -62,13 +62,13 @@ def gather_sides(
             continue
         for j in range(i, end if has_teams else i + 1):
             if j == i or are_mates(columns, i, j):
-                put_member(
+                write_member(
                     entering_states, entering, slot_at(columns, j, first), j, part_at(columns, j), sides, members
                 )
                 members += 1
-        share_out(sides, sides.start[count], members)
+        write_shares(sides, sides.start[count], members)
         if columns.shared.size:
-            members = put_things(columns, entering_states, entering, sides, sides.start[count], members)
+            members = write_things(columns, entering_states, entering, sides, sides.start[count], members)
         sides.home[count] = columns.home[i] if columns.home.size else 0.0
         count += 1
         sides.start[count] = members
@@ -76,7 +76,7 @@ def gather_sides(
 
 
 @kernel
-def put_member(
+def write_member(
     entering_states: Any, entering: Any, slot: int, entry: int, part: float, sides: Any, member: int
 ) -> None:
     write(sides.members, member, read(entering_states, slot, entering))
@@ -84,10 +84,10 @@ def put_member(
 
 
 @kernel
-def share_out(sides: Any, start: int, stop: int) -> None:
-    """Say what each member from `start` to `stop` counts in its side: as long as it was there, all alike if nobody was.
+def write_shares(sides: Any, start: int, stop: int) -> None:
+    """Write each member's share of its side by the part played, or equal shares if nobody played.
 
-    Who had no mates was expected to play all of it, and quits as a result.
+    A single player was expected to play all of the game. Leaving early is a quit.
     """
     if stop == start + 1:
         sides.parts[start] = sides.share[start] = 1.0
@@ -100,8 +100,8 @@ def share_out(sides: Any, start: int, stop: int) -> None:
 
 
 @kernel
-def put_things(columns: Any, entering_states: Any, entering: Any, sides: Any, start: int, stop: int) -> int:
-    """Write the things that members `start` to `stop` share behind them; where they end."""
+def write_things(columns: Any, entering_states: Any, entering: Any, sides: Any, start: int, stop: int) -> int:
+    """Write the things of members `start` to `stop` after them. Return their end."""
     kinds, end = columns.shared.size // columns.place.size, stop
     for kind in range(kinds):
         for k in range(start, stop):
@@ -112,7 +112,7 @@ def put_things(columns: Any, entering_states: Any, entering: Any, sides: Any, st
             while at < end and sides.slot[at] != slot:
                 at += 1
             if at == end:
-                put_member(entering_states, entering, slot, sides.entry[start], 1.0, sides, end)
+                write_member(entering_states, entering, slot, sides.entry[start], 1.0, sides, end)
                 sides.shared[end], sides.share[end] = 1, 0.0
                 end += 1
             sides.share[at] += sides.share[k]
@@ -121,13 +121,13 @@ def put_things(columns: Any, entering_states: Any, entering: Any, sides: Any, st
 
 @kernel
 def are_mates(columns: Any, i: int, j: int) -> bool:
-    """Whether two entries of a heat that teams contest are on one side."""
+    """Return True if two entries of a team heat are on one side."""
     return bool(columns.side[i] == columns.side[j] and rank_at(columns, i) == rank_at(columns, j))
 
 
 @kernel
 def are_alike(sides: Any, one: int, other: int) -> bool:
-    """Whether two sides have the same members, things and parts, and are both at home or both not."""
+    """Return True if two sides have the same members, things and parts, and both or neither are at home."""
     start, begin = sides.start[one], sides.start[other]
     alike = sides.start[one + 1] - start == sides.start[other + 1] - begin and sides.home[one] == sides.home[other]
     if alike:
@@ -139,7 +139,7 @@ def are_alike(sides: Any, one: int, other: int) -> bool:
 
 @kernel
 def move_side(sides: Any, source: int, to: int, entering: Any) -> None:
-    """Put a side behind those before number `to`, which is not above its own."""
+    """Move a side to number `to`, which is not above its own number."""
     at = sides.start[to]
     for k in range(sides.start[source], sides.start[source + 1]):
         write(sides.members, at, read(sides.members, k, entering))

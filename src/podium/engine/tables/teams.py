@@ -1,7 +1,7 @@
-"""The teams of a heat: in the order of finish for systems that rate teams, in the file's order for predictions.
+"""Teams of a heat: in finishing order for systems that rate teams, in file order for predictions.
 
-In the order of finish they are laid out in the rows of `Scratch.lines`, without sorting: ranks are whole numbers from
-1, and as many rows are free from a rank on as entries share it.
+In finishing order they use the rows of `Scratch.lines`, without sorting. Ranks are integers from 1, and a rank leaves
+as many rows free as entries share it.
 """
 
 from collections.abc import Sequence
@@ -14,33 +14,33 @@ from podium.engine.inputs import PRESENT, part_at, rank_at
 from podium.engine.kernel_calls import run_kernel
 from podium.engine.rules import enter, expect_side
 from podium.engine.system import System
-from podium.engine.tables.sides import Sides, room_for_sides
+from podium.engine.tables.sides import Sides, empty_sides
 from podium.kernels.compiled import compile_twice, kernel
 
-COMPILED_MIN_MEMBERS = 64  # below, Python has filled the table before a kernel is loaded
-LEAST_PART = 1e-4  # so that a team of players who hardly played still has a variance
+COMPILED_MIN_MEMBERS = 64  # below this, plain Python is faster than loading a kernel
+MIN_PART = 1e-4  # so that the variance of a team whose players hardly played is not 0
 
 
 class Team(NamedTuple):
-    """A row of the teams of a heat; a player without mates is a team of one."""
+    """A row of a heat's teams. A player without mates is a team of one."""
 
-    mu: float  # sum of its players' means
+    mu: float  # sum of the players' means
     variance: float  # sum of their variances
-    rank: float  # ties share the best
-    surprise: float  # what the system makes of it: how far the team's mean moves, over its variance
-    shrink: float  # and by what share its variance does
+    rank: float  # ties share the best rank
+    surprise: float  # filled by the system: change of the team's mean over its variance
+    shrink: float  # filled by the system: share of the variance that is lost
 
 
 MU, VARIANCE, RANK, SURPRISE, SHRINK = range(len(Team._fields))
 SIDE, TAKEN, ROW_OF_LINE, LINE_OF_ENTRY = range(len(Team._fields), len(Team._fields) + 4)
-SPARE = TAKEN  # nothing reads it once the teams are gathered
+SPARE = TAKEN  # unused once the teams are gathered
 
 
 @kernel
 def gather_teams(columns: Any, start: int, stop: int, lines: Any) -> int:
-    """Give each team of a heat (entries `start` to `stop`) a row, best first; how many there are.
+    """Assign each team of a heat (entries `start` to `stop`) a row, best first. Return the number of teams.
 
-    `row_of(lines, entry - start)` is then an entry's row.
+    Afterwards `row_of(lines, entry - start)` is an entry's row.
     """
     size = stop - start
     for i in range(size):
@@ -76,39 +76,39 @@ def gather_teams(columns: Any, start: int, stop: int, lines: Any) -> int:
 
 @kernel
 def row_of(lines: Any, entry: int) -> int:
-    """The row of an entry's team; `entry` counts from 0 in its heat."""
+    """Return the row of an entry's team. `entry` counts from 0 in its heat."""
     return int(lines[int(lines[entry, LINE_OF_ENTRY]), ROW_OF_LINE])
 
 
 @kernel
 def part_in_team(columns: Any, i: int, partial_play: float) -> float:
-    """What entry `i` counts in its team: the part of the game it was there for, where that counts; never nothing."""
+    """Return the weight of entry `i` in its team: the part of the game played, if parts count; never 0."""
     return counted_part(part_at(columns, i), partial_play)
 
 
 @kernel
 def counted_part(part: float, partial_play: float) -> float:
-    """What a part of the game counts in a team, where parts count; never nothing."""
-    return max(part, LEAST_PART) if partial_play else 1.0
+    """Return the weight of a part of the game in a team, never 0."""
+    return max(part, MIN_PART) if partial_play else 1.0
 
 
 class Shared(NamedTuple):
-    """A thing that members of a side have."""
+    """A thing that members of a side share."""
 
     number: int  # of the thing
     kind: int  # from 1
     state: Any
-    share: float  # of the members, who has it
+    share: float  # sum of the shares of its players
 
 
 def sides_of(
     system: System, states: Sequence[Sequence[Any]], things: Sequence[Sequence[Shared]] = (), home: Sequence[float] = ()
 ) -> Sides:
-    """The sides of players in these states, all members alike.
+    """Return sides of players in these states, all members equal.
 
     Args:
-        things: of each side; none where left out.
-        home: 1 for each side that begins, or is at home, else 0; nobody is where left out.
+        things: The things of each side. Default: no things.
+        home: 1 for each side that starts or is at home, else 0. Default: no home side.
     """
     params, (_, entering, _) = system.arguments()
     rows: list[Any] = []
@@ -117,12 +117,12 @@ def sides_of(
     for number, side in enumerate(states):
         rows += [enter(params, state, PRESENT) for state in side]
         members += [(1.0 / len(side), -1, 0)] * len(side)
-        for each in things[number] if things else ():
-            rows.append(enter(params, each.state, PRESENT._replace(kind=float(each.kind))))
-            members.append((each.share, each.number, 1))
+        for thing in things[number] if things else ():
+            rows.append(enter(params, thing.state, PRESENT._replace(kind=float(thing.kind))))
+            members.append((thing.share, thing.number, 1))
         start.append(len(rows))
     share, slot, shared = (np.array(column) for column in zip(*members, strict=True))
-    sides = room_for_sides(len(rows), len(entering))._replace(
+    sides = empty_sides(len(rows), len(entering))._replace(
         members=np.array(rows), share=share, slot=slot, shared=shared
     )
     sides.start[: len(start)] = start
@@ -131,10 +131,10 @@ def sides_of(
 
 
 def expected_scores(system: System, sides: Sides, count: int) -> npt.NDArray[np.float64]:
-    """The expected score of each of the first sides against each other, by the system's own model of a side.
+    """Return the expected scores of the first `count` sides against each other, by the system's model of sides.
 
     Returns:
-        (count, count) float64, from 0 to 1; 0.5 of a side against itself.
+        (count, count) float64, from 0 to 1; 0.5 on the diagonal.
     """
     params, (_, entering, _) = system.arguments()
     expected = np.full((count, count), 0.5)

@@ -1,6 +1,6 @@
-"""Things that entrants share, and that a system rates: a car, a club. They are entrants without an entry of their own.
+"""Things that entrants share and a system rates, such as cars and clubs: entrants without an entry.
 
-In a settlement they stand behind its players; in a pool, too, under names that no player can have.
+In a settlement they come after its players. In a pool they have names that no player can have.
 """
 
 from dataclasses import dataclass
@@ -13,42 +13,42 @@ import polars as pl
 from podium.results.columns import SHARED
 from podium.results.hashing import Integers
 
-MARK = "\x1f"  # before the kind and the name of a thing, and between them; names have none
-TEAM = "team"  # the kind whose things stand in a column of that name
+MARK = "\x1f"  # separates the kind and the name of a thing; names cannot contain it
+TEAM = "team"  # the kind whose things are in the column of that name
 
 
 @dataclass(frozen=True, slots=True)
 class Things:
-    names: list[str]  # of each, with its kind, pools in turn
-    pool: Integers  # (things): the number of its pool
+    names: list[str]  # names with their kind, pool by pool
+    pool: Integers  # (things): number of the pool
     kind: npt.NDArray[np.float64]  # (things): from 1
-    of_row: npt.NDArray[np.int64]  # (rows, kinds): which thing, -1 for none
+    of_row: npt.NDArray[np.int64]  # (rows, kinds): the thing, -1 for none
 
 
 def thing_name(kind: str, name: str) -> str:
-    """The name under which a thing's rating is kept."""
+    """Return the name under which a thing's rating is stored."""
     return f"{MARK}{kind}{MARK}{name}"
 
 
 def kind_and_name(name: str) -> tuple[str, str]:
-    """The kind of a thing and its name as people have it, of the name its rating has; a player's has no kind."""
+    """Split the name of a rating into kind and display name. The kind of a player is empty."""
     _, kind, bare = name.split(MARK) if name.startswith(MARK) else ("", "", name)
     return kind, bare
 
 
 def are_things(names: pl.Series) -> pl.Series:
-    """Which of the names under which ratings are kept are things'."""
+    """Return a mask of the rating names that belong to things."""
     return names.str.starts_with(MARK)
 
 
 def called(name: str) -> str:
-    """What people call a player or a thing: `Ferrari (car)`."""
+    """Return the display name of a player or thing, for example `Ferrari (car)`."""
     kind, bare = kind_and_name(name)
     return f"{bare} ({kind})" if kind else bare
 
 
 def columns_of(frame: pl.DataFrame, kinds: tuple[str, ...]) -> dict[str, str]:
-    """The column of each kind that a table has things of."""
+    """Return the column of each kind of things in a table."""
     columns = {kind: f"{SHARED}{kind}" for kind in kinds}
     if columns.get(TEAM) not in frame.columns and TEAM in columns:
         columns[TEAM] = TEAM
@@ -56,13 +56,13 @@ def columns_of(frame: pl.DataFrame, kinds: tuple[str, ...]) -> dict[str, str]:
 
 
 def names_in(frame: pl.DataFrame, kinds: tuple[str, ...]) -> list[str]:
-    """The names under which the ratings are kept of all things in a table."""
+    """Return the rating names of all things in a table."""
     columns = columns_of(frame, kinds).items()
-    return [thing_name(kind, each) for kind, column in columns for each in frame[column].drop_nulls().unique()]
+    return [thing_name(kind, name) for kind, column in columns for name in frame[column].drop_nulls().unique()]
 
 
 def things_of(rows: Any, kinds: tuple[str, ...]) -> Things | None:
-    """The things of these kinds that rows share; None where there is none."""
+    """Return the things of these kinds that rows share, or None if there are none."""
     columns = columns_of(rows.frame, kinds)
     parts = [
         pl.DataFrame({"row": np.arange(rows.pool.size), "pool": rows.pool, "name": rows.frame[columns[kind]]})
@@ -85,11 +85,11 @@ def things_of(rows: Any, kinds: tuple[str, ...]) -> Things | None:
 
 @dataclass(frozen=True, slots=True)
 class Seats:
-    """The numbers that players and things have together, pools in turn, players first."""
+    """The common numbering of players and things, pool by pool, players first."""
 
-    players: npt.NDArray[np.int64]  # (players): each one's number
+    players: npt.NDArray[np.int64]  # (players): number of each player
     things: npt.NDArray[np.int64]  # (things)
-    before: npt.NDArray[np.int64]  # (pools + 1): how many things stand before each pool
+    before: npt.NDArray[np.int64]  # (pools + 1): number of things before each pool
 
     def names(self, players: pl.Series, things: list[str]) -> pl.Series:
         every = np.empty(self.players.size + self.things.size, object)
@@ -110,10 +110,11 @@ def seats(rows: Any, things: Things) -> Seats:
 def with_things(
     columns: dict[str, Any], settlement: Integers, of_row: Integers, things: Things, seats: Seats
 ) -> tuple[dict[str, Any], Integers]:
-    """The columns that change where things are entrants, and which entrant each row's player then is.
+    """Return the changed columns if things are entrants, and each row's entrant then.
 
     Args:
-        settlement: of each row; `of_row` is its entrant so far.
+        settlement: Settlement of each row.
+        of_row: Entrant of each row so far.
     """
     rows, kinds = np.nonzero(things.of_row >= 0)
     settlement = settlement.astype(np.int64)

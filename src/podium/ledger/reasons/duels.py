@@ -10,9 +10,9 @@ import numpy as np
 
 from podium.engine import inputs, rules
 from podium.engine.kernel_calls import run_kernel
-from podium.engine.system import ELO_SCALE, System, blank
+from podium.engine.system import ELO_SCALE, System, zeros
 from podium.engine.tables.encoding import Events
-from podium.engine.tables.sides import gather_sides, room_for_sides
+from podium.engine.tables.sides import empty_sides, gather_sides
 from podium.kernels.compiled import compile_twice
 from podium.kernels.records import read, times, write
 from podium.ledger.reasons.shares import MOST_PARTS, Part, Settlement, fair_shares, settlement_of
@@ -161,10 +161,10 @@ class Account:
     def faced(self) -> Iterator[Duel]:
         """The duels of a system that rates a side as one: of each opponent's, its members have equal shares."""
         columns, first = self.columns, int(self.columns.entrants[self.settlement.number])
-        prototype = blank(self.system.entering_type)
+        prototype = zeros(self.system.entering_type)
         entering = np.array([self.entering(k) for k in range(first, int(columns.entrants[self.settlement.number + 1]))])
         for heat, start, stop, i in self.heats():
-            sides = room_for_sides(stop - start, len(prototype), len(self.system.kinds))
+            sides = empty_sides(stop - start, len(prototype), len(self.system.kinds))
             count = gather_sides(columns, start, stop, first, entering, prototype, sides)
             members = [[*dict.fromkeys(sides.entry[a:b])] for a, b in pairwise(sides.start[: count + 1].tolist())]
             mine = next(number for number, entries in enumerate(members) if i in entries)
@@ -209,7 +209,7 @@ class Account:
     def credited(self, duels: list[Duel], after: Any) -> tuple[list[Duel], dict[str, float]]:
         """The duels with what each did, by the rules of a sum over pairs, and other causes in points."""
         weights = [float(inputs.weight_at(self.columns, duel.heat)) * duel.share for duel in duels]
-        sums = list(blank(self.system.evidence_type))
+        sums = list(zeros(self.system.evidence_type))
         for duel, weight in zip(duels, weights, strict=True):
             evidence = times(rules.evidence(self.params, duel.comparison), weight)
             sums = [a + b for a, b in zip(sums, evidence, strict=True)]

@@ -1,4 +1,4 @@
-"""Systems that are not Podium's own: a class in a Python file, and the entry points of installed packages."""
+"""Third-party systems: classes in Python files, and entry points of installed packages."""
 
 import hashlib
 import sys
@@ -17,36 +17,36 @@ GROUP = "podium.systems"
 
 
 def load_file(file: str, name: str | None) -> type[System]:
-    """The system of that name in a Python file, or the only one that it has. The file is run."""
+    """Run a Python file and return its system of that name, or its only system."""
     module = module_of(Path(file))
     systems = {
-        own: each
-        for own, each in vars(module).items()
-        if isinstance(each, type) and issubclass(each, System) and each.__module__ == module.__name__
+        key: value
+        for key, value in vars(module).items()
+        if isinstance(value, type) and issubclass(value, System) and value.__module__ == module.__name__
     }
     choices = ", ".join(systems) or "no subclass of podium.engine.system.System"
     name = name or (next(iter(systems)) if len(systems) == 1 else "")
     if name not in systems:
-        wrong = f"has no system {name!r}" if name else "has not one system; write PATH.py:CLASS"
+        wrong = f"has no system {name!r}" if name else "does not have exactly one system. Write PATH.py:CLASS"
         raise ParameterError(f"{file} {wrong} (it has {choices})")
     return systems[name]
 
 
 def module_of(file: Path) -> ModuleType:
-    """The module that a Python file is; it runs again only when its text has changed."""
+    """Run a Python file as a module. A file with unchanged text is not run again."""
     try:
         source = file.read_bytes()
     except OSError as error:
         raise ParameterError(f"{file}: {error.strerror or error}") from error
     digest = hashlib.blake2b(str(file.resolve()).encode() + b"\0" + source, digest_size=8).hexdigest()
-    name = f"podium_file_{digest}"
+    name = f"{FILE_PREFIX}{digest}"
     if name in sys.modules:
         return sys.modules[name]
     module = ModuleType(name)
     module.__file__ = str(file)
     sys.modules[name] = module  # a dataclass looks up its own module
     try:
-        # Not by an import's loader: its bytecode on disk is known by second and size, which an edit may leave alike.
+        # Importlib would reuse bytecode by modification second and size, which an edit can leave the same.
         exec(compile(source, str(file), "exec"), vars(module))  # noqa: S102  (the user named the file to be run)
     except Exception as error:
         del sys.modules[name]
@@ -65,18 +65,18 @@ def line_of(error: Exception, file: Path) -> str:
 
 
 def offers() -> dict[str, list[EntryPoint]]:
-    """The systems that installed packages offer, by name."""
+    """Return the entry points of installed packages, by system name."""
     points: dict[str, list[EntryPoint]] = {}
-    for each in sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value)):
-        points.setdefault(each.name, []).append(each)
+    for point in sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value)):
+        points.setdefault(point.name, []).append(point)
     return points
 
 
 def load_offered(name: str, points: list[EntryPoint]) -> type[System]:
-    """The system that a package offers under a name."""
+    """Import the system that a package offers under a name."""
     if len({point.value for point in points}) > 1:
         packages = " and ".join(package_of(point) for point in points)
-        raise ParameterError(f"{packages} both offer a system {name!r}; uninstall one")
+        raise ParameterError(f"{packages} both offer a system {name!r}. Uninstall one of them.")
     point = points[0]
     try:
         system = point.load()
@@ -86,27 +86,27 @@ def load_offered(name: str, points: list[EntryPoint]) -> type[System]:
         raise ParameterError(f"{package_of(point)}: {point.value} is not a subclass of podium.engine.system.System")
     if system.name != name:
         raise ParameterError(
-            f"{package_of(point)}: the entry point is called {name!r} and the system {system.name!r}; "
-            "give both one name, by which a pool finds it again"
+            f"{package_of(point)}: the entry point is called {name!r} but the system {system.name!r}. "
+            "Give both the same name, so that pools can find the system."
         )
     return system
 
 
 def package_of(point: EntryPoint) -> str:
-    """The package that an entry point comes with."""
+    """Return the name of an entry point's package."""
     return point.dist.name if point.dist is not None else point.value
 
 
-OF_FILE = "podium_file_"  # how modules begin that a Python file was read as
+FILE_PREFIX = "podium_file_"  # of the names of modules that were run from a file
 
 
 class PortableSystem(NamedTuple):
-    """A system, which is pickled as where its class is and its parameters."""
+    """A system that pickles as the place of its class and its parameters."""
 
     system: System
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Where the class is, and the parameters."""
+        """Return the place of the class, and the parameters."""
         kind = type(self.system)
         module = kind.__module__
         if not is_portable(self.system):
@@ -114,19 +114,19 @@ class PortableSystem(NamedTuple):
                 f"{self.system.name}: workers cannot import {kind.__qualname__} of {module}. "
                 "Put the class at the top of a module of its own."
             )
-        if module.startswith(OF_FILE):
+        if module.startswith(FILE_PREFIX):
             module = str(sys.modules[module].__file__)
         values = {setting.name: getattr(self.system, setting.name) for setting in fields(self.system)}
-        return arrived, (module, kind.__qualname__, values)
+        return unpickled, (module, kind.__qualname__, values)
 
 
 def is_portable(system: System) -> bool:
-    """Whether other processes find the system's class."""
+    """Return True if other processes can import the system's class."""
     kind = type(system)
     return kind.__module__ != "__main__" and "<locals>" not in kind.__qualname__
 
 
-def arrived(module: str, name: str, values: dict[str, Any]) -> PortableSystem:
-    """A system that was pickled."""
+def unpickled(module: str, name: str, values: dict[str, Any]) -> PortableSystem:
+    """Load a pickled system."""
     kind = load_file(module, name) if module.endswith(".py") else getattr(import_module(module), name)
     return PortableSystem(kind(**values))

@@ -14,13 +14,13 @@ import numpy as np
 import podium
 from podium.engine.system import kinds
 from podium.errors import NotFiniteError, ParameterError
-from podium.results.columns import MOST_WEIGHT
+from podium.results.columns import MAX_WEIGHT
 from podium.systems import find
 
 TIMES = (5e-324, 1e-200, 1e-3, 60.0, 61.0, 1e9, 1e200, 1.7e308)
 SCORES = (-1.7e308, -1e9, -1.0, 0.0, 5e-324, 1.0, 1e9, 1.7e308)
 SECONDS = (0.0, 1e-300, 1.0, 130.0, 600.0, 1e300)
-WEIGHTS = (MOST_WEIGHT, MOST_WEIGHT, 1.0, 0.5, 5e-324)
+WEIGHTS = (MAX_WEIGHT, MAX_WEIGHT, 1.0, 0.5, 5e-324)
 STANDING_FOR_PAIRWISE = "elo"
 TOGETHER = 50  # events rated in one go
 

@@ -1,4 +1,4 @@
-"""What can go wrong, each with the words that mend it."""
+"""Podium's errors. Every message says how to fix the problem."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -10,17 +10,17 @@ MORE_ON_COLUMNS = "the columns are described in docs/results.md and by: podium c
 
 
 class PodiumError(Exception):
-    """Anything a user of Podium can put right. Its text is shown as it stands."""
+    """An error that a user of Podium can fix. Its text is shown as it is."""
 
-    exit_status: ClassVar[int] = 2  # of a command that ends with it
+    exit_status: ClassVar[int] = 2  # exit status of a command that ends with this error
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """How it travels between processes: as it is, since subclasses are made of other arguments than the text."""
-        return as_it_was, (type(self), self.args, self.__dict__)
+        """Pickle the error by its attributes, since subclasses have other constructors."""
+        return rebuild_error, (type(self), self.args, self.__dict__)
 
 
-def as_it_was(kind: type[PodiumError], args: tuple[Any, ...], values: dict[str, Any]) -> PodiumError:
-    """The error that `PodiumError.__reduce__` took apart."""
+def rebuild_error(kind: type[PodiumError], args: tuple[Any, ...], values: dict[str, Any]) -> PodiumError:
+    """Rebuild an error from `PodiumError.__reduce__`."""
     error = kind.__new__(kind, *args)
     error.args = args
     error.__dict__.update(values)
@@ -28,15 +28,15 @@ def as_it_was(kind: type[PodiumError], args: tuple[Any, ...], values: dict[str, 
 
 
 class ParameterError(PodiumError, ValueError):
-    """A system's name, or the value of a parameter, does not exist or does not fit."""
+    """A system, parameter or value does not exist or is invalid."""
 
 
 class RuleError(PodiumError, TypeError):
-    """A rating system's own code is at fault: a rule or a type is missing, cannot run or cannot be compiled."""
+    """A rating system's code fails: a rule or type is missing, cannot run or cannot be compiled."""
 
 
 class MissingExtraError(PodiumError, ImportError):
-    """A library is not installed that Podium needs for only a part of what it does."""
+    """A library of an optional part of Podium is not installed."""
 
     def __init__(self, subject: str, extra: str) -> None:
         super().__init__(f"{subject} needs the extra {extra!r}: pip install 'podium-ratings[{extra}]'")
@@ -44,14 +44,14 @@ class MissingExtraError(PodiumError, ImportError):
 
 @contextmanager
 def needs_extra(extra: str, subject: str) -> Iterator[None]:
-    """Import the libraries of an extra in this context.
+    """Import the libraries of an extra within this context.
 
     Args:
-        extra: its name, as in `pip install 'podium-ratings[extra]'`.
-        subject: what needs it, to begin a sentence.
+        extra: Name of the extra, as in `pip install 'podium-ratings[extra]'`.
+        subject: The part of Podium that needs it, as the start of a sentence.
 
     Raises:
-        MissingExtraError: an import in the context fails.
+        MissingExtraError: An import in the context fails.
     """
     try:
         yield
@@ -60,7 +60,7 @@ def needs_extra(extra: str, subject: str) -> Iterator[None]:
 
 
 class NearNameError(ParameterError):
-    """An unknown player whose name is nearly a known one."""
+    """An unknown player, whose name is similar to a known one."""
 
     def __init__(self, name: str, near: str) -> None:
         self.name, self.near = name, near
@@ -70,7 +70,7 @@ class NearNameError(ParameterError):
 
 
 class UnknownError(PodiumError, LookupError):
-    """The results have no event, player or pool of that name."""
+    """The results have no such event, player or pool."""
 
 
 class OutputError(PodiumError, OSError):
@@ -78,13 +78,13 @@ class OutputError(PodiumError, OSError):
 
 
 class ExecutorError(PodiumError, RuntimeError):
-    """Workers were lost, or cannot do their tasks."""
+    """Workers were lost or cannot run their tasks."""
 
 
 class NotFiniteError(PodiumError, ArithmeticError):
-    """An event would leave a player with a number that is infinite or none; nothing comes of it.
+    """An event would give a player an infinite number or NaN. It is not rated.
 
-    `event_id` and `player` are None where only their positions in the columns are known: `settlement` and `entrant`.
+    `event_id` and `player` are None if only `settlement` and `entrant`, their positions in the columns, are known.
     """
 
     def __init__(
@@ -95,16 +95,16 @@ class NotFiniteError(PodiumError, ArithmeticError):
         event = f"settlement {settlement}" if event_id is None else f"event {event_id!r}"
         subject = f"entrant {entrant}" if player is None else repr(player)
         super().__init__(
-            f"{system}: {event} would leave {subject} with a rating or chance that is not a finite number; check the "
-            "weight, scores and times of the event, and the parameters of the system"
+            f"{system}: {event} would leave {subject} with a rating or probability that is not a finite number. "
+            "Check the weight, scores and times of the event, and the parameters of the system."
         )
 
 
 class Fault(NamedTuple):
-    """One thing wrong in a results table.
+    """One fault in a results table.
 
-    `row` counts from 1 below the header; `row` or `column` is None where the fault has none. In the file of a foreign
-    format `place` says where in its stead (`line 12`, `$.entrants[3]`, `byte 88`), and `file` in which file.
+    `row` counts from 1 below the header. `row` and `column` are None if they do not apply. For a file in another format
+    `place` gives the position instead (`line 12`, `$.entrants[3]`, `byte 88`), and `file` the file.
     """
 
     row: int | None
@@ -116,12 +116,12 @@ class Fault(NamedTuple):
 
     @property
     def is_group(self) -> bool:
-        """Whether it is about several rows, which its place lists in brackets."""
+        """True if the fault concerns several rows, which its place lists in brackets."""
         return self.place.endswith(")")
 
     @property
     def is_placed(self) -> bool:
-        """Whether it says where; what stands beside such faults and does not is a remark, not a fault."""
+        """True if the fault has a position. Without one, next to others that have one, it is a remark."""
         return bool(self.place) or self.row is not None or self.column is not None
 
     def __str__(self) -> str:
@@ -134,9 +134,9 @@ class Fault(NamedTuple):
 
 
 class ResultsError(PodiumError, ValueError):
-    """A results table is refused whole. `faults` holds the first 20 of what is wrong.
+    """A results table is invalid. `faults` holds the first 20 faults.
 
-    Its text has a line for each of them, and ends with where the columns are described.
+    The text has a line per fault, and ends with the place where the columns are described.
     """
 
     more: ClassVar[str] = MORE_ON_COLUMNS
@@ -150,17 +150,17 @@ class ResultsError(PodiumError, ValueError):
             for fault in self.faults
         ]
         if next(remaining, None) is not None:
-            lines.append(f"{source}: more faults follow; these are the first {SHOWN_FAULTS}")
+            lines.append(f"{source}: these are the first {SHOWN_FAULTS} faults; there are more")
         super().__init__("\n".join([*lines, self.more]).rstrip())
 
     @classmethod
     def whole(cls, source: str, remedy: str, place: str = "") -> Self:
-        """What is wrong with a table or file as a whole, or at a place of it that is no row."""
+        """Return the error of a table or file as a whole, or at a place that is not a row."""
         return cls(source, [Fault(None, None, None, remedy, place)])
 
 
 class MeetingError(ResultsError):
-    """Two accounts would be one player who took part in an event twice."""
+    """Two accounts to merge took part in the same event."""
 
     more: ClassVar[str] = ""
 
@@ -169,6 +169,6 @@ class MeetingError(ResultsError):
 
 
 class FormatError(ResultsError):
-    """A file of a foreign format is refused whole: it is no such file, or breaks the format's rules."""
+    """A file in another format is invalid: it is not of that format, or breaks the format's rules."""
 
     more: ClassVar[str] = "the formats are described in docs/importers.md and by: podium import --help"

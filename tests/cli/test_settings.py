@@ -98,7 +98,7 @@ def test_pool_and_database_of_the_settings(folder):
         ('system = "eloo"\n', 1, "'eloo' is not a system; did you mean 'elo'?"),
         ("[parameters]\n\nk = -1\n", 3, "k is -1"),
         ('format = "pgnn"\n', 1, "'pgnn' is not a format; did you mean 'pgn'?"),
-        ('period = "3x"\n', 1, "period is '3x'; it must be event"),
+        ('period = "3x"\n', 1, "period '3x' is not a time span"),
         ("[leaderboard]\nmax_deviation = nan\n", 2, "max_deviation is nan; it must be 0 or more"),
         ("[leaderboard]\ntop = 0\n", 2, "top is 0; it must be 1 or more"),
         ('[leaderboard]\nactive_within = "soon"\n', 2, "'soon' is not a span of time"),

@@ -7,7 +7,7 @@ import pytest
 
 from podium.ledger.pair_predictions import ReliabilityBin
 from podium.pages.charts import (
-    MOST_DOTS,
+    MAX_DOTS,
     HistoryLine,
     HistoryPoint,
     history_chart,
@@ -81,7 +81,7 @@ def test_of_many_events_sixty_are_linked_and_the_newest_is_one():
     drawing = history_chart([line([1500.0 + k % 90 for k in range(300)])], "Rating", digits=1)
     root = parsed(drawing)
     links = list(root.iter("a"))
-    assert MOST_DOTS * 0.8 < len(links) <= MOST_DOTS
+    assert MAX_DOTS * 0.8 < len(links) <= MAX_DOTS
     assert links[-1].get("href") == "/bikes/events/299/Zo%C3%AB"
     assert sum(each.get("class") != "desk" for each in links) <= 16  # on a phone
 

@@ -140,7 +140,7 @@ def test_twenty_faults_are_told_at_once_and_no_more(column, first, second):
     lines = refused(text).splitlines()
     assert len(lines) == 22
     assert lines[0].startswith(f"results.csv row {1 if first == second else 2}, column {column}: ")
-    assert "more faults follow" in lines[-2]
+    assert "there are more" in lines[-2]
 
 
 def test_rows_without_a_fault_are_not_named():

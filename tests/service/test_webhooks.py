@@ -16,7 +16,7 @@ from races import calling, event, rows
 import podium
 from podium.client import SignatureError, verify_webhook
 from podium.client.webhooks import sign
-from podium.log.database import Turn, UnavailableError
+from podium.log.database import UnavailableError, UpkeepLock
 from podium.service import webhooks
 from podium.service.metrics import Metrics
 from podium.service.webhooks import Webhooks, is_found, is_public
@@ -71,7 +71,7 @@ def wait_until(is_so):
 
 def deliver(store, **options):
     """One turn of every webhook; what is stored of the first afterwards."""
-    delivery = Webhooks(store, Metrics(), Turn(store.engine), **({"allow_private": True} | options))
+    delivery = Webhooks(store, Metrics(), UpkeepLock(store.engine), **({"allow_private": True} | options))
     for each in list_webhooks(store.engine):
         asyncio.run(delivery.deliver(each))
     return list_webhooks(store.engine)[0], delivery
@@ -114,8 +114,8 @@ def test_what_somebody_else_sends_is_told_from_the_service():
     old = str(now - 400)
     for sent, content, what in (
         (headers(Id=""), body, "webhook-id is missing"),
-        (headers(Id="podium-1-3"), body, "not of this secret"),
-        (headers(), body + b" ", "not of this secret"),
+        (headers(Id="podium-1-3"), body, "does not match this secret"),
+        (headers(), body + b" ", "does not match this secret"),
         (headers(Timestamp="now"), body, "not seconds"),
         (headers(Timestamp=old, Signature=sign(secret, "podium-1-2", int(old), body)), body, "more than 300 s"),
     ):

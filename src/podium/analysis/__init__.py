@@ -1,1 +1,1 @@
-"""Judging, tuning, auditing and simulating systems."""
+"""Evaluate, tune, audit and simulate rating systems."""

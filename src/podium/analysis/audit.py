@@ -1,4 +1,4 @@
-"""The points economy: where points come from and go, and patterns worth a look, each with its evidence."""
+"""The points economy: where points come from and go, and suspicious patterns with their evidence."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +16,7 @@ from podium.ledger.history import states_brought, system_at
 from podium.rated import Rated
 from podium.rating import rate
 
-ROUNDING = 1e-9  # of the points that an event moves: what sums of doubles may leave
+ROUNDING = 1e-9  # relative to the points that an event moves: rounding of sums of doubles
 TOP_PLAYERS = 10
 FEW_OPPONENTS, MIN_FARMED_SHARE, MIN_FARMED_POINTS = 2, 0.8, 50.0
 NEW_EVENTS, STEEP_DEVIATIONS = 10, 3.0  # a newcomer's first events, and robust deviations above other newcomers
@@ -25,9 +25,9 @@ MIN_QUITS, MIN_QUIT_SHARE, QUIT_FACTOR = 5, 0.3, 3.0
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """What the audit shows. Every table may be empty; none accuses anyone."""
+    """The result of an audit. Every table may be empty, and none accuses anyone."""
 
-    months: pl.DataFrame  # points by month (or one row, where results have no dates)
+    months: pl.DataFrame  # points by month (one row if results have no dates)
     unbalanced: pl.DataFrame  # events of a conserving system whose exchange does not sum to zero
     farming: pl.DataFrame  # players whose points from duels come mostly from few opponents
     isolated_groups: pl.DataFrame  # players who only meet each other
@@ -36,22 +36,22 @@ class Audit:
 
 
 def audit(results: Any, system: str | System = "elo", *, period: str = EVENT) -> Audit:
-    """Audit the points of rated results: where they come from and go, and patterns worth a look.
+    """Audit the points of rated results: where they come from and go, and suspicious patterns.
 
     Args:
-        results: as `podium.rate` gives it, or anything that it takes.
-        system: what rates results that are not rated yet.
-        period: when their ratings settle, as `rate` takes it.
+        results: The result of `podium.rate`, or anything that `podium.rate` reads.
+        system: Rating system for results that are not rated yet.
+        period: Rating period for them: `event`, or a time span such as `1w`.
 
     Returns:
-        A table for each pattern, empty where it was not found; points are those of the system.
+        A table per pattern, empty if it was not found. Points are those of the system.
 
     Raises:
-        ParameterError: the results go on from saved ratings, so that nobody knows who is new.
+        ParameterError: The results continue from saved ratings, so it is not known who is new.
     """
     rated = results if isinstance(results, Rated) else rate(results, system, period=period)
     if rated.start is not None:
-        raise ParameterError("an audit needs the whole history: rate all results from the beginning, without a start")
+        raise ParameterError("an audit needs the whole history. Rate all results from the beginning, without a start.")
     changes = with_causes(rated)
     moved = pl.col("delta") - pl.col("base_points")
     nets = changes.group_by("settlement", maintain_order=True).agg(
@@ -68,7 +68,7 @@ def audit(results: Any, system: str | System = "elo", *, period: str = EVENT) ->
 
 
 def with_causes(rated: Rated) -> pl.DataFrame:
-    """The history, each row with its settlement, whether it is the player's first, and the points for taking part."""
+    """Return the history with each row's settlement, participation points, and a mark of players' first rows."""
     rows, entrant = rated.events.ledger, rated.events.ledger.entrant.array
     settlement = np.searchsorted(rated.events.columns.entrants, entrant, side="right") - 1
     seat = rated.events.columns.player[entrant]
@@ -82,7 +82,7 @@ def with_causes(rated: Rated) -> pl.DataFrame:
 
 
 def participation_points(rated: Rated) -> npt.NDArray[np.float64]:
-    """The points that each entrant's form has above its state: base points, where a system has them."""
+    """Return the points that entering states have above the states before: base points, if there are any."""
     columns = rated.events.columns
     gained = np.zeros(columns.player.size)
     if not rules.overrides(rules.enter, rated.system):
@@ -97,12 +97,12 @@ def participation_points(rated: Rated) -> npt.NDArray[np.float64]:
 
 
 def unbalanced(rated: Rated, nets: pl.DataFrame) -> pl.DataFrame:
-    """Events that a conserving system should have left level: in which all have as many opponents."""
+    """Return a conserving system's unbalanced events, among those with equal numbers of opponents."""
     totals, columns = nets.select("event_id", "net", "moved"), rated.events.columns
     if not rated.system.conserves:
         return totals.clear()
     unequal = pl.col("net").abs() > ROUNDING * (1.0 + pl.col("moved"))
-    if columns.opponents.size:  # a mean over opponents is no exchange where several quit, or teams differ in size
+    if columns.opponents.size:  # a mean over opponents does not sum to zero if several quit or teams differ in size
         entries = columns.entries if columns.entries.size else columns.entrants
         first = (entries[columns.heats] if columns.heats.size else entries)[:-1]
         alike = np.minimum.reduceat(columns.opponents, first) == np.maximum.reduceat(columns.opponents, first)
@@ -111,7 +111,7 @@ def unbalanced(rated: Rated, nets: pl.DataFrame) -> pl.DataFrame:
 
 
 def months(rated: Rated, changes: pl.DataFrame, nets: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Points introduced, exchanged, created and leaked by month; and how the players of each stand at its end."""
+    """Return the points introduced, exchanged, created and leaked by month, and the ratings of each at its end."""
     month = pl.col("started_at").dt.strftime("%Y-%m").fill_null("all").alias("month")
     flows = changes.group_by(month, maintain_order=True).agg(
         events=pl.col("event_id").n_unique(),
@@ -128,7 +128,7 @@ def months(rated: Rated, changes: pl.DataFrame, nets: pl.DataFrame) -> tuple[pl.
 
 
 def month_table(flows: pl.DataFrame, latest: pl.DataFrame) -> pl.DataFrame:
-    """The flows by month, points in circulation, and how the active players stand."""
+    """Return the flows by month, the points in circulation, and the ratings of active players."""
     active = latest.group_by("month", maintain_order=True).agg(
         active=pl.len(),
         mean=pl.col("rating").mean(),
@@ -137,12 +137,12 @@ def month_table(flows: pl.DataFrame, latest: pl.DataFrame) -> pl.DataFrame:
     )
     table = flows.join(active, on="month", maintain_order="left")
     gain = pl.col("introduced_starts") + pl.col("introduced_base_points") + pl.col("created") - pl.col("leaked")
-    drift = (pl.col("created") - pl.col("leaked")) / pl.col("events")  # an event's, by factors that differ by side
+    drift = (pl.col("created") - pl.col("leaked")) / pl.col("events")  # per event, from factors that differ by side
     return table.with_columns(drift=drift, circulation=gain.cum_sum())
 
 
 def farming(rated: Rated, changes: pl.DataFrame) -> pl.DataFrame:
-    """Players most of whose points won in events of two come from one or two opponents."""
+    """Return the players who won most of their duel points from one or two opponents."""
     duels = changes.filter(pl.len().over("settlement") == 2)  # noqa: PLR2004  (a duel has two)
     if duels.is_empty() or rated.period != "event":
         return pl.DataFrame(schema={"player": pl.String, "opponents": pl.List(pl.String), "points": pl.Float64})
@@ -160,7 +160,7 @@ def farming(rated: Rated, changes: pl.DataFrame) -> pl.DataFrame:
 
 
 def isolated_groups(rated: Rated) -> pl.DataFrame:
-    """Players who only meet each other, beside each pool's largest group: their ratings compare with nobody's."""
+    """Return groups of players who only meet each other, besides each pool's largest. Their ratings do not compare."""
     from scipy.sparse import coo_array  # noqa: PLC0415  (a tenth of a second, and only here)
     from scipy.sparse.csgraph import connected_components  # noqa: PLC0415
 
@@ -180,14 +180,14 @@ def isolated_groups(rated: Rated) -> pl.DataFrame:
 
 
 def steep_newcomers(changes: pl.DataFrame) -> pl.DataFrame:
-    """Newcomers whose first events raise them far more than other newcomers: far better than a newcomer's rating."""
+    """Return the newcomers whose first events raise them far more than other newcomers."""
     early = changes.filter(pl.int_range(pl.len()).over("seat") < NEW_EVENTS)
     risen = early.group_by("pool", "player", maintain_order=True).agg(
         first_event=pl.col("event_id").first(), events=pl.len(), rise=(pl.col("delta") - pl.col("base_points")).sum()
     )
     whole = risen.filter(pl.col("events") == NEW_EVENTS)
     middle = pl.col("rise").median().over("pool")
-    spread = (pl.col("rise") - middle).abs().median().over("pool") * 1.4826  # a normal deviation from the median one
+    spread = (pl.col("rise") - middle).abs().median().over("pool") * 1.4826  # to a standard deviation
     compared = whole.with_columns(deviations=(pl.col("rise") - middle) / spread)
     return compared.filter((pl.col("deviations") > STEEP_DEVIATIONS) & pl.col("deviations").is_finite()).sort(
         "rise", descending=True
@@ -195,7 +195,7 @@ def steep_newcomers(changes: pl.DataFrame) -> pl.DataFrame:
 
 
 def quitters(rated: Rated) -> pl.DataFrame:
-    """Players who quit much oftener than their pool does, and what the quits did to their rating."""
+    """Return the players who quit much more often than their pool, and the effect on their rating."""
     rows, quits = rated.events.ledger, rated.events.columns.quit
     if not quits.size:
         return pl.DataFrame(schema={"pool": pl.String, "player": pl.String, "quits": pl.Int64})

@@ -1,7 +1,7 @@
-"""Many parameter sets of one system through the events in one pass, for the log loss of each.
+"""Rate events with many parameter sets of one system in one pass, for the log loss of each.
 
-Every number of a state is a row of `LANES` candidates next to each other, so that the compiled rules serve several
-candidates with one instruction. The rules are those of the replay; only the sum of the losses is ordered otherwise.
+Every number of a state is a row of `LANES` candidates, so that compiled rules handle several candidates per
+instruction. The rules are those of the replay. Only the order of the sum of losses differs.
 """
 
 import math
@@ -31,25 +31,25 @@ from podium.engine.tables.encoding import Events
 from podium.kernels.compiled import compile_twice, kernel
 from podium.kernels.records import LANES, plus, read_lane, times, total, write_lane
 
-CHANCES_MULTIPLIED = 8  # chances multiplied before a logarithm is taken; SURE^(2 * 8) is far above the least number
+CHANCES_MULTIPLIED = 8  # probabilities multiplied before a logarithm is taken; SURE^(2 * 8) does not underflow
 
 
 class Tables(NamedTuple):
-    """What the candidates know, each number in `LANES` lanes."""
+    """The data of the candidates, each number in `LANES` lanes."""
 
     settings: Any  # float64 (1, parameters, LANES)
     states: Any  # float64 (players, fields of the state, LANES)
-    entering_states: Any  # float64 (entrants of the widest group, fields of the form, LANES)
-    sums: Any  # float64 (the same, fields of the evidence, LANES)
-    comparison: Any  # float64 (2, fields of the evidence, LANES): a pair's
-    chances: Any  # float64 (LANES): product of the chances of what happened
+    entering_states: Any  # float64 (entrants of the widest group, fields of the entering state, LANES)
+    sums: Any  # float64 (the same entrants, fields of the evidence, LANES)
+    comparison: Any  # float64 (2, fields of the evidence, LANES): evidence of a pair
+    chances: Any  # float64 (LANES): product of the probabilities of the results
     losses: Any  # float64 (LANES)
 
 
 def can_share(system: System, events: Events | None = None) -> bool:
-    """Whether a system's candidates can go together: it is a sum over pairs, which these events have it take by pairs.
+    """Return True if candidates can share a pass: the system sums over pairs, and these events are rated by pairs.
 
-    Events of teams, and heats so large that their sums are taken at once, are judged for each by itself.
+    Team events, and heats large enough to be summed at once, need one pass per candidate.
     """
     if rules.overrides(rules.rate_event, system):
         return False
@@ -59,23 +59,22 @@ def can_share(system: System, events: Events | None = None) -> bool:
 def sums_of_losses(
     systems: list[System], events: Events, selected: npt.NDArray[np.bool_]
 ) -> tuple[npt.NDArray[np.float64], float]:
-    """What up to `LANES` candidates lose in one pass, and over how many pairs.
+    """Return the losses of up to `LANES` candidates in one pass, and the number of pairs.
 
     Args:
-        selected: (heats) which heats to judge; all are learnt.
+        selected: (heats) mask of the heats to judge. All are rated.
 
     Returns:
-        (candidates) float64, the sum of the log losses of each, infinite where a state or chance is not finite; and the
-        pairs.
+        (candidates) float64 sums of log losses, infinite if a state or probability is not finite; and the pairs.
     """
     lanes = systems + systems[-1:] * (LANES - len(systems))
     columns = events.columns
     params, (newcomer, entering, zero_evidence) = lanes[0].arguments()
-    settings = np.array([each.params() for each in lanes], np.float64).T[None]
+    settings = np.array([candidate.params() for candidate in lanes], np.float64).T[None]
     widest = int(np.diff(columns.entrants).max(initial=0))
     states = np.empty((events.player_names.len(), len(newcomer), LANES))
-    for lane, each in enumerate(lanes):
-        states[:, :, lane] = newcomers(each, len(states))
+    for lane, candidate in enumerate(lanes):
+        states[:, :, lane] = newcomers(candidate, len(states))
     tables = Tables(
         settings=np.ascontiguousarray(settings),
         states=states,
@@ -87,7 +86,7 @@ def sums_of_losses(
     )
     prototypes = type(params)(*map(float, params)), newcomer, entering, zero_evidence
     pairs = run_kernel(lanes[0], _judge_kernels, *prototypes, columns, selected, tables)
-    losses = tables.losses[: len(systems)]  # the lanes that are left over repeat the last
+    losses = tables.losses[: len(systems)]  # spare lanes repeat the last candidate
     return np.where(np.isfinite(losses), losses, np.inf), float(pairs)
 
 
@@ -118,7 +117,7 @@ def _judge(
 
 @kernel
 def enter_all(prototypes: Any, events: Any, first: int, last: int, tables: Any) -> None:
-    """Every entrant's form, and no evidence yet."""
+    """Write every entrant's entering state, and zero evidence."""
     params, newcomer, _, zero_evidence = prototypes
     for i in range(first, last):
         facts = entrant_at(events, i)
@@ -133,9 +132,9 @@ def enter_all(prototypes: Any, events: Any, first: int, last: int, tables: Any) 
 def compare_pair(
     prototypes: Any, events: Any, heat: int, i: int, j: int, first: int, size: float, judged: bool, tables: Any
 ) -> None:
-    """What two entries say of each other, and how likely each candidate held their result to be.
+    """Compare two entries, and multiply each candidate's probability of their result.
 
-    Three loops, because lanes are only taken together where few tables could overlap.
+    Three loops, because lanes are vectorised only if few tables can overlap.
     """
     params, _, entering, zero_evidence = prototypes
     mine, theirs = entry_at(events, i, size), entry_at(events, j, size)
@@ -152,7 +151,7 @@ def compare_pair(
         write_lane(tables.comparison, 0, lane, times(evidence(own, for_a), weight))
         write_lane(tables.comparison, 1, lane, times(evidence(own, for_b), weight))
         p = min(max(expect(own, a, b), MIN_PROBABILITY), 1.0 - MIN_PROBABILITY)
-        # A draw is half a win and half a loss: the square root of both chances.
+        # A draw is half a win and half a loss: the square root of both probabilities.
         seen = math.sqrt(p * (1.0 - p)) if drawn else won * p + (1.0 - won) * (1.0 - p)
         tables.chances[lane] *= seen if judged else 1.0
     for lane in range(LANES):
@@ -165,7 +164,7 @@ def compare_pair(
 
 @kernel
 def take_logarithms(tables: Any) -> None:
-    """Turn the chances multiplied so far into losses."""
+    """Convert the products of probabilities to losses."""
     for lane in range(LANES):
         tables.losses[lane] -= math.log(tables.chances[lane])
         tables.chances[lane] = 1.0
@@ -173,7 +172,7 @@ def take_logarithms(tables: Any) -> None:
 
 @kernel
 def settle_all(prototypes: Any, events: Any, first: int, last: int, tables: Any) -> None:
-    """Every entrant's new state; a candidate that has one which is not finite loses without bounds."""
+    """Write every entrant's new state. A candidate with a non-finite state gets an infinite loss."""
     params, _, entering, zero_evidence = prototypes
     for i in range(first, last):
         facts = entrant_at(events, i)
@@ -182,7 +181,7 @@ def settle_all(prototypes: Any, events: Any, first: int, last: int, tables: Any)
             me = read_lane(tables.entering_states, i - first, lane, entering)
             state = settle(own, me, read_lane(tables.sums, i - first, lane, zero_evidence), facts)
             write_lane(tables.states, events.player[i], lane, state)
-            tables.losses[lane] += 0.0 * total(state)  # nothing, or no number from where a state has one
+            tables.losses[lane] += 0.0 * total(state)  # adds 0, or NaN if the state is not finite
 
 
 _judge_kernels = compile_twice(_judge)

@@ -1,6 +1,6 @@
-"""What every rating system owes: the checks that `check_system` runs and that the tests hold Podium's own to.
+"""The properties that every rating system must have. `check_system` and Podium's own tests check them.
 
-A check takes a system and a history that it rated, and returns what is wrong in a sentence, or None.
+A check takes a system and a history that it rated, and returns a sentence about the failure, or None.
 """
 
 import functools
@@ -27,17 +27,17 @@ from podium.results.reading import read_results
 
 Row = dict[str, Any]
 KEYS = ["pool", "event_id", "player"]
-ROUNDING = 1e-9  # points that the order of a sum may cost
-SUM_ROUNDING = 1e-7  # of a whole event
+ROUNDING = 1e-9  # points of rounding from the order of a sum
+SUM_ROUNDING = 1e-7  # the same over an event
 HISTORIES = 12
-EVENTS, MANY_EVENTS = 8, 400  # of a history
-FIELD = 6  # players there are
+EVENTS, MANY_EVENTS = 8, 400  # events of a history
+FIELD = 6  # players of a history
 GAPS = (-2000.0, -300.0, -1.0, 0.0, 1.0, 300.0, 2000.0)
 
 
 @dataclass(frozen=True)
 class History:
-    """The rows of some events, in order, and how a system rates them: read and rated once for all checks."""
+    """Rows of events in order, with a system. They are read and rated once for all checks."""
 
     system: System
     rows: list[Row]
@@ -49,12 +49,12 @@ class History:
 
     @functools.cached_property
     def events(self) -> list[pl.DataFrame]:
-        """The rows of each event, events in order."""
+        """The rows of each event, in event order."""
         return self.table.partition_by("event_id", maintain_order=True)
 
     @functools.cached_property
     def rated(self) -> Rated:
-        """The rows rated at once."""
+        """All rows, rated at once."""
         return rate(self.table, self.system)
 
 
@@ -63,12 +63,12 @@ Check = Callable[[History], str | None]
 
 @dataclass(frozen=True, slots=True)
 class SystemCheck:
-    """What a system keeps."""
+    """The result of a check."""
 
     system: str
     histories: int
-    entries: int  # rows of all histories
-    kept: tuple[str, ...]  # each promise in words
+    entries: int  # rows in all histories
+    kept: tuple[str, ...]  # the properties that hold, as sentences
 
     def __str__(self) -> str:
         promises = "\n".join(f"  {promise}" for promise in self.kept)
@@ -76,17 +76,18 @@ class SystemCheck:
 
 
 def check_system(system: System, *, histories: int = HISTORIES, seed: int = 1) -> SystemCheck:
-    """Run a system's rules in plain Python, then hold it to what every system owes, on random histories.
+    """Check the properties of every rating system on random histories, after running its rules in plain Python.
 
     Args:
-        histories: how many random histories of eight events, with ties, quits, heats and two pools.
-        seed: of the random histories; the same seed gives the same.
+        system: The system, as an instance.
+        histories: Number of random histories, each of eight events with ties, quits, heats and two pools.
+        seed: Seed of the random histories.
 
     Returns:
-        What was checked, and on how much.
+        The checked properties, and the amount of data.
 
     Raises:
-        RuleError: every promise that does not hold, the first place where it does not, a line each.
+        RuleError: A line per property that fails, with the first place where it does.
     """
     check_declarations(system)
     run_rules(system)
@@ -111,7 +112,7 @@ def check_system(system: System, *, histories: int = HISTORIES, seed: int = 1) -
 
 
 def random_rows(rng: np.random.Generator, count: int, system: System, *, heats: int, quits: bool) -> list[Row]:
-    """The rows of so many events in order: fields of two to five, ties, two pools, three modes, every measure."""
+    """Return rows of `count` events: fields of two to five, with ties, two pools, three modes and every measure."""
     rows: list[Row] = []
     start = datetime(2025, 1, 1, tzinfo=UTC)
     for number in range(count):
@@ -138,14 +139,14 @@ def random_rows(rng: np.random.Generator, count: int, system: System, *, heats: 
 
 
 def live_equals_replay(history: History) -> str | None:
-    """Rating event by event gives the bits of rating them all."""
+    """Check that rating event by event gives the same bits as rating all at once."""
     live = Live(history.system)
     parts = [live.rate(event) for event in history.events]
     return first_difference(pl.concat(parts), history.rated.history, "live", "at once")
 
 
 def compiled_equals_interpreted(history: History) -> str | None:
-    """The compiled rules give the bits of the same rules in Python."""
+    """Check that compiled rules give the same bits as the same rules in Python."""
     system, events = history.system, history.rated.events
     compiled, plain = history.rated.replayed, interpreted(system, events)
     differs = np.argwhere(compiled.after.view(np.int64) != plain.after.view(np.int64))
@@ -160,7 +161,7 @@ def compiled_equals_interpreted(history: History) -> str | None:
 
 
 def interpreted(system: System, events: Any) -> Replayed:
-    """A replay in plain Python: every event in order, each player's state from before to after."""
+    """Replay the events in plain Python."""
     params, prototypes = system.params(), system.prototypes()
     columns, pools = events.columns, new_pools(system, len(events.pools))
     states = newcomers(system, events.player_names.len())
@@ -170,7 +171,7 @@ def interpreted(system: System, events: Any) -> Replayed:
     settlements = columns.entrants.size - 1
     scratch = scratch_for(system, columns, 0, settlements, np.empty(0))
     for number, settlement in (
-        (k, each) for k, pool in enumerate(events.pools) for each in range(pool.first, pool.last)
+        (k, settlement) for k, pool in enumerate(events.pools) for settlement in range(pool.first, pool.last)
     ):
         first, last = int(columns.entrants[settlement]), int(columns.entrants[settlement + 1])
         own = rules.params_in_pool(params, columns, settlement, pools[number])
@@ -183,7 +184,7 @@ def interpreted(system: System, events: Any) -> Replayed:
 
 
 def prefix_and_rest_equal_the_whole(history: History) -> str | None:
-    """Rating a first part, then the rest from where it ended, gives the bits of the whole."""
+    """Check that rating a first part and then the rest gives the same bits as rating the whole."""
     events, whole = history.rated.events, history.rated.replayed
     live = Live(history.system)
     parts = history.events
@@ -200,7 +201,7 @@ def prefix_and_rest_equal_the_whole(history: History) -> str | None:
 
 
 def explanations_add_up(history: History) -> str | None:
-    """The reasons for a change add up to it."""
+    """Check that the reasons for a change add up to it."""
     rated = history.rated
     for event, player, delta in rated.history.select("event_id", "player", "delta").iter_rows():
         explanation = rated.explain(event, player)
@@ -216,17 +217,17 @@ def explanations_add_up(history: History) -> str | None:
 
 
 def row_order_changes_only_rounding(history: History) -> str | None:
-    """The order of an event's rows changes nothing but rounding."""
+    """Check that the order of an event's rows changes only rounding."""
     return another_order_changes_only_rounding(history, lambda rows: rows[::-1])
 
 
 def another_order_changes_only_rounding(history: History, reorder: Callable[[range], Sequence[int]]) -> str | None:
-    """The rows of each event in the order that `reorder` gives their numbers change nothing but rounding."""
+    """Check that reordering the rows of each event by `reorder` changes only rounding."""
     rated = history.rated
     if rated.system.ties_in_file_order and rated.events.columns.rank.size:
         return None
     mixed = pl.concat([event[list(reorder(range(event.height)))] for event in history.events])
-    one, two = (each.history.sort(KEYS) for each in (rated, rate(mixed, history.system)))
+    one, two = (replayed.history.sort(KEYS) for replayed in (rated, rate(mixed, history.system)))
     off = ~np.isclose(two["rating"], one["rating"], rtol=ROUNDING, atol=ROUNDING)
     if not off.any():
         return None
@@ -238,29 +239,29 @@ def another_order_changes_only_rounding(history: History, reorder: Callable[[ran
 
 
 def names_do_not_matter(history: History) -> str | None:
-    """Players by other names get the same ratings."""
+    """Check that renamed players get the same ratings."""
     renamed = pl.Series("player", [name[::-1] + "'" for name in history.table["player"]])
     again = rate(history.table.with_columns(renamed), history.system)
-    one, two = (each.history["rating"].to_list() for each in (history.rated, again))
+    one, two = (replayed.history["rating"].to_list() for replayed in (history.rated, again))
     return None if one == two else "players by other names get other ratings"
 
 
 def pools_are_independent(history: History) -> str | None:
-    """A pool's ratings are the same without the other pools."""
+    """Check that a pool's ratings do not depend on other pools."""
     together = history.rated.history.sort(KEYS)
     apart = [rate(pool, history.system).history for pool in history.table.partition_by("pool", maintain_order=True)]
     return first_difference(pl.concat(apart).sort(KEYS), together, "its pool alone", "with the others")
 
 
 def threads_give_the_same_bits(history: History) -> str | None:
-    """Several threads give the bits of one."""
+    """Check that several threads give the same bits as one."""
     system, events = history.system, history.rated.events
     same = replay(system, events, workers=2).after.tobytes() == replay(system, events).after.tobytes()
     return None if same else "two threads give other ratings than one"
 
 
 def states_are_finite(history: History) -> str | None:
-    """Every number of every state is finite."""
+    """Check that every number of every state is finite."""
     rated = history.rated
     bad = np.argwhere(~np.isfinite(rated.replayed.after))
     if not bad.size:
@@ -272,7 +273,7 @@ def states_are_finite(history: History) -> str | None:
 
 
 def exchange_is_conserved(history: History) -> str | None:
-    """What opponents give each other sums to zero, where the system says so.
+    """Check that the points exchanged by opponents sum to zero, in systems that conserve them.
 
     Points that no opponent gives (base points) do not count. Nobody quits in these rows.
     """
@@ -290,7 +291,7 @@ def exchange_is_conserved(history: History) -> str | None:
 
 
 def weight_counts_as_repeats(history: History) -> str | None:
-    """A heat of weight two counts as the heat held twice, where the system says so.
+    """Check that a heat of weight two counts like the heat held twice, in systems that say so.
 
     Nobody quits in these rows.
     """
@@ -299,7 +300,7 @@ def weight_counts_as_repeats(history: History) -> str | None:
         return None
     once = history.table.with_columns(weight=2.0)
     twice = [history.table.with_columns(weight=1.0, heat=pl.lit(heat)) for heat in ("1", "2")]
-    one, two = (rate(each, system).ratings.sort("pool", "player") for each in (once, pl.concat(twice)))
+    one, two = (rate(rows, system).ratings.sort("pool", "player") for rows in (once, pl.concat(twice)))
     if one["player"].to_list() != two["player"].to_list():
         return "a heat of weight two rates other players than the heat held twice"
     off = ~np.isclose(one["rating"], two["rating"], rtol=1e-12)
@@ -309,11 +310,11 @@ def weight_counts_as_repeats(history: History) -> str | None:
 
 
 def expected_scores_add_up(system: System, gaps: tuple[float, ...] = GAPS) -> str | None:
-    """Both sides' expected scores add up to one, and the lower rated is never the favourite."""
+    """Check that both sides' expected scores sum to 1, and that the lower rated is never the favourite."""
     params, state = system.params(), system.newcomer()
     for gap in gaps:
         moved = {field: getattr(state, field) + gap for field in system.with_level}
-        a, b = (rules.enter(params, each, PRESENT) for each in (state._replace(**moved), state))
+        a, b = (rules.enter(params, side, PRESENT) for side in (state._replace(**moved), state))
         mine, theirs = rules.expect(params, a, b), rules.expect(params, b, a)
         if not abs(mine + theirs - 1.0) < 1e-12:  # noqa: PLR2004  (rounding)
             return f"at a gap of {gap:g} points the expected scores are {mine!r} and {theirs!r}: they must add up to 1"
@@ -323,14 +324,14 @@ def expected_scores_add_up(system: System, gaps: tuple[float, ...] = GAPS) -> st
 
 
 def text_gives_the_system_back(system: System) -> str | None:
-    """A system survives being written as text, as a store keeps it."""
-    settings = {each.name: getattr(system, each.name) for each in fields(system)}
+    """Check that a system can be written as text and read back, as a store does."""
+    settings = {setting.name: getattr(system, setting.name) for setting in fields(system)}
     text = {name: "none" if value is None else str(value) for name, value in settings.items()}
     return None if type(system).from_text(text) == system else "its parameters do not survive being written as text"
 
 
 def first_difference(one: pl.DataFrame, two: pl.DataFrame, first: str, second: str) -> str | None:
-    """Where two histories differ first."""
+    """Describe the first difference of two histories."""
     if one.height != two.height:
         return f"{one.height} changes {first}, {two.height} {second}"
     for a, b in zip(one.iter_rows(named=True), two.iter_rows(named=True), strict=True):

@@ -1,4 +1,4 @@
-"""Which system predicts best: progressive validation on the same results, every event predicted before it is learnt."""
+"""Evaluate systems by progressive validation: every event is predicted before the system learns from it."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -38,12 +38,12 @@ WEIGHTS = ("pair", "event", "player")
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """How well each system predicted, and by how much they differ."""
+    """The evaluation of each system, and their differences."""
 
-    scores: pl.DataFrame  # a row a system
-    differences: pl.DataFrame  # a row for each system after the first: its log loss less the first's
-    reliability: pl.DataFrame  # a row for each system and tenth of the expected scores
-    notices: tuple[str, ...] = ()  # of systems that the results drive to a limit
+    scores: pl.DataFrame  # one row per system
+    differences: pl.DataFrame  # one row per further system: its log loss minus the first system's
+    reliability: pl.DataFrame  # one row per system and tenth of the expected score
+    notices: tuple[str, ...] = ()  # about systems that the results drive to a limit
 
 
 def evaluate(
@@ -57,65 +57,67 @@ def evaluate(
     metrics: Mapping[str, Metric] | None = None,
     **others: Any,
 ) -> Evaluation:
-    """Judge systems by their predictions.
+    """Evaluate systems by their predictions.
 
     Args:
-        systems: one or several, each a name, a text such as `elo:k=20`, or an instance; the first is what the others
-            are compared with.
-        metrics: your own, by the name of their column in `scores`: each is called as scikit-learn's are, with the
-            results (1, 0 or 0.5) and the expected scores of the judged pairs, and returns a number.
-        window: which events are judged; all where None. Events before it are learnt all the same.
-        period: when ratings settle: `event`, or the end of every `1d`, `1w`, `1mo`.
-        results: anything that `read_results` takes.
-        labels: what to call the systems; their names where None.
-        weight: `pair` weighs every pair of sides alike, `player` every pair of players, `event` every event.
+        results: Anything that `read_results` reads.
+        systems: One or several systems, each a name, a text such as `elo:k=20`, or an instance. The others are compared
+            with the first.
+        labels: Labels of the systems. Default: their names.
+        window: The events to judge. Default: all. Events before it are rated, too.
+        weight: `pair` weights every pair of sides alike, `player` every pair of players, and `event` every event.
+        period: Rating period: `event`, or a time span such as `1d`, `1w` or `1mo`.
+        metrics: Metrics of your own, by their column in `scores`. Each is called like scikit-learn's, with the results
+            (1, 0 or 0.5) and the expected scores of the judged pairs, and returns a number.
 
     Returns:
-        `scores`, a row a system: log loss, Brier score, accuracy and others over the judged pairs;
-        `differences` in log loss from the first system, with bootstrap intervals over events; and `reliability`
-        by tenths of the expected score.
+        `scores`, one row per system: log loss, Brier score, accuracy and others over the judged pairs. `differences` in
+        log loss from the first system, with bootstrap intervals over events. `reliability` by tenths of the expected
+        score.
 
     Raises:
-        ResultsError: the table is refused.
-        ParameterError: an unknown weight or argument, a window over results without dates, nothing to judge, or
-            labels for other systems.
+        ResultsError: The results are invalid.
+        ParameterError: The weight or an argument does not exist, the window needs dates that the results lack, there is
+            nothing to judge, or the labels do not match the systems.
     """
     if others:
         time = "; window=podium.Window(since=..., until=..., min_events=...) says what is judged"
         raise ParameterError(f"evaluate takes no {', '.join(others)}{time if others.keys() & TIMES else ''}")
     texts = [systems] if isinstance(systems, str | System) else list(systems)
     if not texts:
-        raise ParameterError("there is no system to judge; name one, such as 'elo'")
+        raise ParameterError("there is no system to judge. Name one, for example 'elo'.")
     if weight not in WEIGHTS:
         raise ParameterError(f"weight {weight!r} is not one of {', '.join(WEIGHTS)}")
     chosen = window or Window()
     if weight == "player":
         chosen, weight = replace(chosen, by_player=True), "pair"
-    chosen_systems = [make_system(each) for each in texts]
-    names = system_labels(labels, [each if isinstance(each, str) else each.name for each in texts])
+    chosen_systems = [make_system(text) for text in texts]
+    names = system_labels(labels, [text if isinstance(text, str) else text.name for text in texts])
     checked = read_any(results)[0]
     judged = judge_table(checked, chosen_systems, chosen, period, weight)
-    for name, each in zip(names, judged, strict=True):
-        if not each.events:
-            raise ParameterError(f"{name}: there is no pair to judge; judge a longer time, or players of fewer events")
+    for name, verdict in zip(names, judged, strict=True):
+        if not verdict.events:
+            raise ParameterError(f"{name}: there is no pair to judge. Choose a longer time, or a lower min_events.")
     own: list[dict[str, float]] = [{} for _ in names]
     if metrics:
         own = [own_scores(checked, system, chosen, period, metrics) for system in chosen_systems]
-    scores = [{"system": name} | summary(each) | more for name, each, more in zip(names, judged, own, strict=True)]
-    differences = [
-        {"system": name, "against": names[0]} | interval(each.both)
-        for name, each in zip(names[1:], judged[1:], strict=True)
+    scores = [
+        {"system": name} | summary(verdict) | more for name, verdict, more in zip(names, judged, own, strict=True)
     ]
-    tables = [reliability(name, each.bins) for name, each in zip(names, judged, strict=True)]
+    differences = [
+        {"system": name, "against": names[0]} | interval(verdict.both)
+        for name, verdict in zip(names[1:], judged[1:], strict=True)
+    ]
+    tables = [reliability(name, verdict.bins) for name, verdict in zip(names, judged, strict=True)]
     empty = {"system": pl.String, "against": pl.String, "log_loss": pl.Float64, "low": pl.Float64, "high": pl.Float64}
     gaps = pl.DataFrame(differences, schema=None if differences else empty)
     return Evaluation(
-        pl.DataFrame(scores), gaps, pl.concat(tables), tuple(each.notice for each in judged if each.notice)
+        pl.DataFrame(scores), gaps, pl.concat(tables), tuple(system.notice for system in judged if system.notice)
     )
 
 
 def judge_table(results: Results, systems: Sequence[System], window: Window, period: str, weight: str) -> list[Judged]:
-    """Judge systems on a checked table."""
+    """Evaluate systems on a checked table."""
     judged = [judge_events(encode(results, system, period), system, window) for system in systems]
     first = judged[0][0]
     return [
@@ -132,7 +134,7 @@ def judge_table(results: Results, systems: Sequence[System], window: Window, per
 
 
 def summary(judged: Judged) -> dict[str, Any]:
-    """A system's scores."""
+    """Return a system's scores."""
     total, mean = judged.totals, judged.weighed
     new = {name: total[name] - total[f"settled_{name}"] for name in ("pairs", "log_loss", "correct")}
     return {
@@ -157,18 +159,18 @@ def summary(judged: Judged) -> dict[str, Any]:
 
 
 def ratio(total: float, count: float) -> float | None:
-    """A mean, None of nothing."""
+    """Return the mean, or None for a count of 0."""
     return total / count if count else None
 
 
 def calibration_error(bins: Floats) -> float:
-    """The mean distance of expected and actual scores over the tenths, weighted by their pairs."""
+    """Return the mean distance of expected and actual scores over the tenths, weighted by pairs."""
     count, expected, actual = bins.T
     return float(np.abs(expected - actual).sum() / count.sum())
 
 
 def reliability(name: str, bins: Floats) -> pl.DataFrame:
-    """Of the pairs expected between 0.1 and 0.2 and so on, seen from both sides, the mean result."""
+    """Return the mean result of the pairs expected between 0.1 and 0.2 and so on, seen from both sides."""
     used = bins[:, 0] > 0
     count, expected, actual = bins[used].T
     low = np.arange(BINS)[used] / BINS
@@ -185,7 +187,7 @@ def reliability(name: str, bins: Floats) -> pl.DataFrame:
 
 
 def interval(both: Floats) -> dict[str, Any]:
-    """The mean of the losses less the first system's, with a bootstrap interval over the rows; see `Judged.both`."""
+    """Return the mean difference of losses, with a bootstrap interval over the rows of `Judged.both`."""
     if not len(both):
         return {"log_loss": None, "low": None, "high": None}
     losses, pairs, losses_first, pairs_first = np.ascontiguousarray(both.T)
@@ -199,11 +201,11 @@ def interval(both: Floats) -> dict[str, Any]:
     return {"log_loss": float(gap), "low": float(low), "high": float(high)}
 
 
-STANDARD_ERRORS = 1.959963984540054  # on either side of a mean, for 95 of 100
+STANDARD_ERRORS = 1.959963984540054  # on both sides of a mean, for a 95 % interval
 
 
 def share_interval(share: float, count: float) -> tuple[float, float]:
-    """The 95 % interval of a share among so many, as if each came about by itself.
+    """Return the 95 % interval of a share of `count` independent cases.
 
     Source: E. B. Wilson, "Probable Inference, the Law of Succession, and Statistical Inference" (1927).
     """

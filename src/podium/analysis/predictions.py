@@ -1,4 +1,4 @@
-"""What a system expected before it knew: every event predicted from the ratings before it."""
+"""Predict every event from the ratings before it, and score the predictions."""
 
 import math
 from dataclasses import dataclass
@@ -14,23 +14,23 @@ from podium.engine.replay import Replayed, newcomers, replay, with_names
 from podium.engine.rules import enter, expect_side, params_in_pool
 from podium.engine.system import System
 from podium.engine.tables.encoding import Events
-from podium.engine.tables.sides import Sides, gather_sides, room_for_sides
+from podium.engine.tables.sides import Sides, empty_sides, gather_sides
 from podium.errors import NotFiniteError
 from podium.kernels.compiled import compile_twice, kernel
 from podium.kernels.records import plus, read, times, write
 from podium.ledger.history import pools_brought
 
-BINS = 10  # of the reliability table
-MIN_PROBABILITY = 1e-15  # no prediction counts as surer, so that one upset costs a finite loss
+BINS = 10  # rows of the reliability table
+MIN_PROBABILITY = 1e-15  # lower limit of a probability, so that one upset costs a finite loss
 
 
 class PairScores(NamedTuple):
-    """Scores of a pair of sides, or their sums over the pairs of a heat; `settled_` is of two sides with a record."""
+    """Scores of a pair of sides, or their sums over a heat. `settled_` counts pairs in which both have a record."""
 
     pairs: float
     log_loss: float
     brier: float
-    correct: float  # a tie in prediction, and a drawn pair, is half right
+    correct: float  # a tied prediction or a draw is half right
     settled_pairs: float
     settled_log_loss: float
     settled_correct: float
@@ -38,14 +38,14 @@ class PairScores(NamedTuple):
     discordant: float
     tied_predicted: float
     tied_actual: float
-    clipped: float  # predictions as sure as may count
+    clipped: float  # predictions at the limit of certainty
     clipped_log_loss: float
 
 
 class WinnerScores(NamedTuple):
-    """How well a heat's winner was predicted."""
+    """Scores of the prediction of a heat's winner."""
 
-    fields: float  # 1 where there is a winner to name
+    fields: float  # 1 if there is a winner to predict
     winner_log_loss: float
     winner_correct: float
 
@@ -56,31 +56,31 @@ NO_WINNER = WinnerScores(*(0.0,) * len(WinnerScores._fields))
 
 @dataclass(frozen=True, slots=True)
 class Predictions:
-    """What became of a system's predictions."""
+    """The scores of a system's predictions."""
 
     pairs: npt.NDArray[np.float64]  # (heats, fields of PairScores)
     winners: npt.NDArray[np.float64]  # (heats, fields of WinnerScores)
-    event_row: npt.NDArray[np.int64]  # (heats): a row of the results table that belongs to the heat's event
+    event_row: npt.NDArray[np.int64]  # (heats): a row of the results table from the heat's event
     states: npt.NDArray[np.float64]  # (players, fields): after the last event
     bins: npt.NDArray[np.float64]  # (BINS, 3): pairs seen from both sides, sum of expected, sum of results
 
 
 class HeatSelection(NamedTuple):
-    """Which predictions to judge."""
+    """The predictions to judge."""
 
     heats: npt.NDArray[np.bool_]  # (heats)
     min_events: float = 0.0  # rated events before of each player on both sides, for a pair to be judged
     settled_events: float = 10.0  # the same, for a pair to be one of settled players
-    by_player: float = 0.0  # 1 where a pair of sides counts as often as there are pairs of their players, else once
+    by_player: float = 0.0  # 1 if a pair of sides counts once per pair of players, 0 if it counts once
 
 
 class Tables(NamedTuple):
-    """What the kernel reads and writes."""
+    """The arrays that the kernel reads and writes."""
 
     states: Any  # float64 (players, fields of the state): before each settlement
-    entering_states: Any  # float64 (entrants of the widest settlement, fields of what they bring)
+    entering_states: Any  # float64 (entrants of the widest settlement, fields of the entering state)
     lean: Any  # float64 (entries of the widest heat): sum of each side's log-odds against the others
-    record: Any  # float64 (entries of the widest heat): rated events before of each side's least experienced member
+    record: Any  # float64 (entries of the widest heat): rated events of each side's least experienced member
     sides: Sides
     pairs: Any  # float64 (heats, fields of PairScores)
     winners: Any  # float64 (heats, fields of WinnerScores)
@@ -90,7 +90,7 @@ class Tables(NamedTuple):
 def _judge(
     params: Any, prototypes: Any, events: Any, pools: Any, after: Any, selection: Any, events_field: int, tables: Any
 ) -> tuple[int, int]:
-    """Judge every settlement; the one and its entrant without a finite chance, or -1 for both."""
+    """Judge every settlement. Return the settlement and entrant with a non-finite probability, or -1 for both."""
     newcomer, entering, _ = prototypes
     for settlement in range(events.entrants.size - 1):
         start, stop = events.entrants[settlement], events.entrants[settlement + 1]
@@ -117,7 +117,7 @@ def _judge(
 def enter_all(
     params: Any, newcomer: Any, events: Any, start: int, stop: int, states: Any, entering_states: Any
 ) -> None:
-    """Write what each entrant `start` to `stop` brings to its row."""
+    """Write the entering states of entrants `start` to `stop`."""
     for i in range(start, stop):
         me = read(states, events.player[i], newcomer)
         write(entering_states, i - start, enter(params, me, entrant_at(events, i)))
@@ -135,7 +135,7 @@ def judge_heat(
     events_field: int,
     tables: Any,
 ) -> tuple[PairScores, WinnerScores, int]:
-    """Judge the pairs of sides of entries `begin` to `end`, and the winner; -1, or the entrant without a chance."""
+    """Judge the pairs of sides of entries `begin` to `end`, and the winner. Return the faulty entrant, or -1."""
     scores, size, sides = NO_PAIRS, float(end - begin), tables.sides
     count = gather_sides(events, begin, end, start, tables.entering_states, entering, sides)
     for a in range(count):
@@ -166,13 +166,13 @@ def judge_heat(
                 scores = plus(scores, times(judge_pair(p, s, settled), pairs))
                 count_in_bin(tables.bins, p, s)
                 count_in_bin(tables.bins, 1.0 - p, 1.0 - s)
-    sharp = sharpness(params) if count > 2 else 1.0  # a duel is as its pair
+    sharp = sharpness(params) if count > 2 else 1.0  # a duel is its pair
     return scores, judge_winner(tables.lean, events, sides, count, sharp) if scores.pairs > 0.0 else NO_WINNER, -1
 
 
 @kernel
 def members_of(sides: Sides, side: int) -> int:
-    """How many players a side has."""
+    """Return the number of players of a side."""
     count = 0
     for k in range(sides.start[side], sides.start[side + 1]):
         count += 1 - sides.shared[k]
@@ -181,7 +181,7 @@ def members_of(sides: Sides, side: int) -> int:
 
 @kernel
 def judge_pair(p: float, s: float, settled: float) -> PairScores:
-    """Score one prediction: the chance of a pair's first, `p`, against the result, `s`: 1, 0 or 0.5."""
+    """Score one prediction: the probability `p` of a pair's first against the result `s`, which is 1, 0 or 0.5."""
     loss = -(s * math.log(p) + (1.0 - s) * math.log(1.0 - p))
     miss = (s - p) * (s - p)
     right = 0.5 if p == 0.5 or s == 0.5 else 1.0 if (p > 0.5) == (s > 0.5) else 0.0
@@ -207,7 +207,7 @@ def judge_pair(p: float, s: float, settled: float) -> PairScores:
 
 @kernel
 def count_in_bin(bins: Any, expected: float, result: float) -> None:
-    """Count one side of a pair in the reliability table; in the first row what is no chance at all."""
+    """Count one side of a pair in the reliability table. NaN goes into the first row."""
     row = min(int(expected * BINS), BINS - 1) if 0.0 < expected <= 1.0 else 0
     bins[row, 0] += 1.0
     bins[row, 1] += expected
@@ -216,10 +216,10 @@ def count_in_bin(bins: Any, expected: float, result: float) -> None:
 
 @kernel
 def judge_winner(lean: Any, events: Any, sides: Any, count: int, sharp: float) -> WinnerScores:
-    """Score the prediction of a heat's winner, from the sums of log-odds of so many sides.
+    """Score the prediction of a heat's winner from the sums of log-odds of its sides.
 
-    The mean log-odds over the field is each one's strength where strengths explain all pairs (Bradley-Terry), and the
-    chance to win is then Luce's: its share of the strengths, to the power of how sharp the pool's fields are.
+    The mean log-odds over the field is a side's strength if strengths explain all pairs (Bradley-Terry). The
+    probability of winning is then Luce's: the share of the strengths, to the power of the pool's sharpness.
     """
     best, total = -math.inf, 0.0
     for a in range(count):
@@ -247,10 +247,10 @@ def predict(system: System, events: Events, selection: HeatSelection, replayed: 
     """Predict every selected event from the ratings before it.
 
     Args:
-        replayed: what the system turns the events into, where that is known.
+        replayed: The replay of the events by the system, if it is already known.
 
     Raises:
-        NotFiniteError: a chance, or a player's new state, is not a finite number.
+        NotFiniteError: A probability or a new state is not finite.
     """
     if replayed is None:
         replayed = replay(system, events)
@@ -263,7 +263,7 @@ def predict(system: System, events: Events, selection: HeatSelection, replayed: 
         entering_states=np.empty((int(np.diff(columns.entrants).max(initial=0)), brings)),
         lean=np.empty(widest),
         record=np.empty(widest),
-        sides=room_for_sides(widest, brings, len(system.kinds)),
+        sides=empty_sides(widest, brings, len(system.kinds)),
         pairs=np.zeros((heats, len(PairScores._fields))),
         winners=np.zeros((heats, len(WinnerScores._fields))),
         bins=np.zeros((BINS, 3)),

@@ -1,7 +1,7 @@
-"""How soon and how well a system finds skills that are known: ratings against the truth of a simulated season.
+"""Measure how fast and how well a system finds known skills: ratings against the truth of a simulated season.
 
-Ratings and skills have scales of their own, so each system's ratings are first laid over the skills by the straight
-line that fits best, over the events after a player's tenth.
+Ratings and skills have different scales. So each system's ratings are first mapped to skills by the best straight line
+over the events after a player's tenth.
 """
 
 from collections.abc import Sequence
@@ -20,38 +20,38 @@ from podium.results.reading import Results
 
 SETTLED_EVENTS = 10
 CLOSE_POINTS = 50.0  # points of skill
-SEASON_PARTS = 10  # of the season
-LEAP_POINTS = 100.0  # a change of skill from one event to the next that is no drift
-CAUGHT_UP_SHARE = 0.5  # of such a change
+SEASON_PARTS = 10  # parts of a season
+LEAP_POINTS = 100.0  # smallest change of skill between two events that is not drift
+CAUGHT_UP_SHARE = 0.5  # share of such a change that a rating must follow
 SCHEMA = {"event_id": pl.String, "player": pl.String, "skill": pl.Float64}
 
 
 @dataclass(frozen=True, slots=True)
 class Recovery:
-    """What became of each system."""
+    """The result of each system."""
 
-    summary: pl.DataFrame  # a row a system
-    progress: pl.DataFrame  # a row for each system and tenth of the season
+    summary: pl.DataFrame  # one row per system
+    progress: pl.DataFrame  # one row per system and tenth of the season
 
 
 def recover(
     results: Any, skills: pl.DataFrame, systems: Sequence[System], labels: Sequence[str] | None = None
 ) -> Recovery:
-    """Rate a season with several systems, and compare with the truth.
+    """Rate a season with several systems, and compare the ratings with the truth.
 
     Args:
-        systems: instances.
-        results: anything that `read_results` takes.
-        skills: `event_id, player, skill` for every entrant of every event.
-        labels: what to call the systems; their names where None.
+        results: Anything that `read_results` reads.
+        skills: Table with `event_id, player, skill` for every entrant of every event.
+        systems: System instances.
+        labels: Labels of the systems. Default: their names.
 
     Returns:
-        `summary`, a row a system: errors in points of skill, rank correlation, events until close; and
-        `progress`, a row for each system and tenth of the season.
+        `summary`, one row per system: errors in points of skill, rank correlation, events until close. `progress`, one
+        row per system and tenth of the season.
 
     Raises:
-        ResultsError: the results are refused.
-        ParameterError: skills are missing for an event, or too few events to compare.
+        ResultsError: The results are invalid.
+        ParameterError: Skills are missing for an event, or there are too few events to compare.
     """
     checked = read_any(results)[0]
     names = system_labels(labels, [system.name for system in systems])
@@ -67,27 +67,27 @@ def recover(
 
 
 def check_skills(skills: pl.DataFrame) -> pl.DataFrame:
-    """Check that the skills are a table of them, and return it."""
+    """Check the table of skills, and return it."""
     missing = [name for name in SCHEMA if name not in skills.columns]
     if missing:
         raise ParameterError(f"the skills have no column {missing[0]} (they need {', '.join(SCHEMA)})")
     try:
         table = skills.select(pl.col(name).cast(kind) for name, kind in SCHEMA.items())
     except pl.exceptions.PolarsError as error:
-        raise ParameterError(f"the skills are no numbers ({str(error).splitlines()[0]})") from None
+        raise ParameterError(f"the skills are not numbers ({str(error).splitlines()[0]})") from None
     if table.select("event_id", "player").is_duplicated().any():
-        raise ParameterError("the skills name a player twice in one event")
+        raise ParameterError("the skills list a player twice in one event")
     return table
 
 
 def history_with_truth(results: Results, truth: pl.DataFrame, system: System) -> pl.DataFrame:
-    """The history beside the truth: rating before each event, skill at it, which of the player's events it is."""
+    """Join history and truth: the rating before each event, the skill at it, and the number of the player's event."""
     history = rate(results, system).history
     followed = history.join(truth, on=["event_id", "player"], how="left", maintain_order="left")
     unknown = followed.filter(~pl.col("skill").is_finite().fill_null(value=False))
     if unknown.height:
         event, player = unknown.select("event_id", "player").row(0)
-        raise ParameterError(f"there is no skill of {player!r} in event {event!r}")
+        raise ParameterError(f"the skills lack {player!r} in event {event!r}")
     who = ["pool", "player"]
     return followed.with_columns(
         number=pl.int_range(1, pl.len() + 1).over(who),
@@ -97,7 +97,7 @@ def history_with_truth(results: Results, truth: pl.DataFrame, system: System) ->
 
 
 def fitted_line(followed: pl.DataFrame) -> tuple[float, float]:
-    """Intercept and slope of skill over rating."""
+    """Return intercept and slope of skill over rating."""
     settled = followed.filter(pl.col("number") > SETTLED_EVENTS)
     rating, skill = (settled[name].to_numpy() for name in ("rating_before", "skill"))
     if settled.height < SETTLED_EVENTS or np.ptp(rating) == 0.0:
@@ -108,7 +108,7 @@ def fitted_line(followed: pl.DataFrame) -> tuple[float, float]:
 
 
 def summary(comparison: pl.DataFrame, line: tuple[float, float]) -> dict[str, Any]:
-    """One system in a row."""
+    """Return the row of one system."""
     settled = comparison.filter(pl.col("number") > SETTLED_EVENTS)
     events, share_close = events_until_close(comparison)
     lag, leaps = lag_after_leaps(comparison, line)
@@ -125,7 +125,7 @@ def summary(comparison: pl.DataFrame, line: tuple[float, float]) -> dict[str, An
 
 
 def events_until_close(comparison: pl.DataFrame) -> tuple[float | None, float]:
-    """The median of the events until a rating is first within 50 points, and the share of players it ever is."""
+    """Return the median of events until a rating is within 50 points, and the share of players who get there."""
     close = pl.col("number").filter(pl.col("error").abs() <= CLOSE_POINTS).min()
     first = comparison.group_by("pool", "player").agg(close)["number"]
     middle = (first - 1).cast(pl.Float64).fill_null(np.inf).median()
@@ -134,12 +134,12 @@ def events_until_close(comparison: pl.DataFrame) -> tuple[float | None, float]:
 
 
 def root_mean_square(error: pl.Series) -> float | None:
-    """The root of the mean square, None of nothing."""
+    """Return the root mean square, or None for an empty column."""
     return float(np.sqrt(np.mean(error.to_numpy() ** 2))) if error.len() else None
 
 
 def rank_correlation(comparison: pl.DataFrame) -> float | None:
-    """Spearman's rank correlation of rating and skill."""
+    """Return Spearman's rank correlation of rating and skill."""
     if comparison.height < 2:  # noqa: PLR2004  (it takes two to compare)
         return None
     correlation = comparison.select(pl.corr("rating_before", "skill", method="spearman")).item()
@@ -147,9 +147,9 @@ def rank_correlation(comparison: pl.DataFrame) -> float | None:
 
 
 def lag_after_leaps(comparison: pl.DataFrame, line: tuple[float, float]) -> tuple[float | None, int]:
-    """The median of the events it takes a rating to follow half of a sudden change of skill ("level locking").
+    """Return the median of events that a rating takes to follow half of a sudden change of skill ("level locking").
 
-    Of leaps after a player's tenth event. One that is never followed counts as infinitely long.
+    Only leaps after a player's tenth event count. One that is never followed counts as infinite.
     """
     lags: list[float] = []
     for (_, _), career in comparison.group_by("pool", "player", maintain_order=True):
@@ -164,7 +164,7 @@ def lag_after_leaps(comparison: pl.DataFrame, line: tuple[float, float]) -> tupl
 
 
 def inflation(comparison: pl.DataFrame) -> float | None:
-    """By how many points of skill ratings rise over the season beside the skills they stand for."""
+    """Return the points of skill by which ratings rise over the season relative to skills."""
     if comparison.height < 2:  # noqa: PLR2004  (a line needs two points)
         return None
     part, error = comparison["part"].to_numpy().astype(np.float64), comparison["error"].to_numpy()
@@ -175,7 +175,7 @@ def inflation(comparison: pl.DataFrame) -> float | None:
 
 
 def progress(comparison: pl.DataFrame) -> pl.DataFrame:
-    """Tenth by tenth of the season: the error's root mean square and mean, and the rank correlation."""
+    """Return root mean square and mean of the error, and the rank correlation, for each tenth of the season."""
     return comparison.group_by("part", maintain_order=True).agg(
         players=pl.struct("pool", "player").n_unique(),
         rmse=(pl.col("error") ** 2).mean().sqrt(),

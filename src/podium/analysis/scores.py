@@ -1,4 +1,4 @@
-"""What predictions of a table come to, event by event."""
+"""Sum the scores of predictions by event."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,53 +21,53 @@ from podium.results.hashing import runs
 from podium.results.reading import Results
 from podium.support.words import counted
 
-TIMES = {"since", "until", "min_events"}  # of a Window
-SUMS = (*PairScores._fields, *WinnerScores._fields, "tau", "heats")  # of an event
-OVER_PAIRS = ("log_loss", "brier", "correct", "clipped", "clipped_log_loss")  # what is a mean over pairs
-OVER_FIELDS = ("winner_log_loss", "winner_correct")  # and over heats that have a winner
+TIMES = {"since", "until", "min_events"}  # fields of a Window
+SUMS = (*PairScores._fields, *WinnerScores._fields, "tau", "heats")  # sums of an event
+OVER_PAIRS = ("log_loss", "brier", "correct", "clipped", "clipped_log_loss")  # means over pairs
+OVER_FIELDS = ("winner_log_loss", "winner_correct")  # means over heats with a winner
 Floats = npt.NDArray[np.float64]
-Metric = Callable[[Floats, Floats], Any]  # of the results and the expected scores
+Metric = Callable[[Floats, Floats], Any]  # of results and expected scores
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Which events are judged; all are learnt."""
+    """The events to judge. All events are rated."""
 
-    since: str | date | datetime | None = None  # a plain date counts from its first moment
-    until: str | date | datetime | None = None  # a plain date counts the whole day
+    since: str | date | datetime | None = None  # a plain date means its start
+    until: str | date | datetime | None = None  # a plain date includes the whole day
     min_events: int = 0
-    by_player: bool = False  # a pair of sides counts as often as there are pairs of their players
+    by_player: bool = False  # a pair of sides counts once per pair of players
 
 
 class Judged(NamedTuple):
-    """What a system's predictions come to."""
+    """The summed scores of a system's predictions."""
 
-    events: int  # that have a pair to judge
+    events: int  # events with a pair to judge
     totals: dict[str, float]  # sums over all pairs and heats
-    weighed: dict[str, float]  # sums of the weighted means, and of what they are divided by
-    bins: Floats  # (BINS, 3), as `Predictions` has them
-    both: Floats  # (rows, 4): an event's or a block's losses and pairs, its own and the first system's
+    weighed: dict[str, float]  # sums of weighted means, and their divisors
+    bins: Floats  # (BINS, 3), as in `Predictions`
+    both: Floats  # (rows, 4): losses and pairs of an event or block, of this and the first system
     notice: str | None
 
 
 def system_labels(labels: Sequence[str] | None, names: Sequence[str]) -> list[str]:
-    """What to call each system: its name, where nothing else is given."""
+    """Return a label per system, by default its name."""
     chosen = list(labels or names)
     if len(chosen) != len(names):
         labelled, systems = counted(len(chosen), "label"), counted(len(names), "system")
-        raise ParameterError(f"{labelled} are given for {systems}; give one for each")
+        raise ParameterError(f"{labelled} are given for {systems}. Give one label per system.")
     return chosen
 
 
 def column_sums(table: pl.DataFrame) -> dict[str, float]:
-    """The sum of each column, of its rows in their order."""
+    """Return the sum of each column, adding rows in order."""
     return {name: float(table[name].to_numpy().sum()) for name in table.columns}
 
 
 def own_scores(
     results: Results, system: System, window: Window, period: str, metrics: Mapping[str, Metric]
 ) -> dict[str, float]:
-    """What metrics of the caller's say of the judged pairs."""
+    """Return the values of the caller's metrics over the judged pairs."""
     events = encode(results, system, period)
     heats = judged_heats(events, window, system)
     pairs = pair_predictions(system, events, replay(system, events), heats=heats, min_events=window.min_events)
@@ -76,7 +76,7 @@ def own_scores(
 
 
 def judge_events(events: Events, system: System, window: Window) -> tuple[pl.DataFrame, Predictions]:
-    """Judge events that are encoded: the sums of each that has a pair to judge, and all predictions."""
+    """Judge encoded events. Return the sums of each event with a pair to judge, and all predictions."""
     selection = HeatSelection(judged_heats(events, window, system), window.min_events, by_player=window.by_player)
     return judge_heats(events, system, selection)
 
@@ -84,27 +84,27 @@ def judge_events(events: Events, system: System, window: Window) -> tuple[pl.Dat
 def judge_heats(
     events: Events, system: System, selection: HeatSelection, pool_start: PoolNumbers | None = None
 ) -> tuple[pl.DataFrame, Predictions]:
-    """Judge the selected heats of events that are encoded; see `judge_events`, and `replay` for `pool_start`."""
+    """Judge the selected heats of encoded events, like `judge_events`. `pool_start` is that of `replay`."""
     predictions = predict(system, events, selection, replay(system, events, pool_start=pool_start))
     return event_sums(events, predictions), predictions
 
 
 def event_sums(events: Events, predictions: Predictions) -> pl.DataFrame:
-    """The sums of each event that has a pair to judge, by `event_id`, in the order of rating."""
+    """Return the sums of each event with a pair to judge, with `event_id`, in rating order."""
     judged = predictions.pairs[:, PairScores._fields.index("pairs")] > 0
     ids = events.results.frame["event_id"][predictions.event_row[judged]]
     parts = predictions.pairs[judged], predictions.winners[judged], kendall(predictions.pairs[judged])[:, None]
     heats = np.concatenate([*parts, np.ones((ids.len(), 1))], axis=1)
-    first = runs(ids)[1]  # the heats of an event stand together
+    first = runs(ids)[1]  # the heats of an event are consecutive
     sums = np.add.reduceat(heats, first, axis=0) if first.size else heats
     return pl.DataFrame(sums, schema=list(SUMS), orient="row").with_columns(event_id=ids.gather(first))
 
 
 def judged_heats(events: Events, window: Window, system: System | None = None) -> npt.NDArray[np.bool_]:
-    """The heats that the window holds; an overall result only where it is all there is of an event.
+    """Return a mask of the heats in the window. Overall results count only for events without other heats.
 
     Raises:
-        ParameterError: the system rates each player alone, and members of a team share a result.
+        ParameterError: The system rates each player alone, and team members share a result.
     """
     if system is not None and not system.teams:
         refuse_shared_results(events.results.frame, system.name)
@@ -112,7 +112,7 @@ def judged_heats(events: Events, window: Window, system: System | None = None) -
     if window.since is None and window.until is None:
         return selected
     if "started_at" not in events.results.frame.columns:
-        raise ParameterError("a time to judge needs started_at in the results")
+        raise ParameterError("a time to judge needs the column started_at in the results")
     columns = events.columns
     starts = (columns.entries if columns.entries.size else columns.entrants)[:-1]
     when = events.results.frame["started_at"][events.entry_row[starts]]
@@ -124,11 +124,11 @@ def judged_heats(events: Events, window: Window, system: System | None = None) -
 
 
 def refuse_shared_results(frame: pl.DataFrame, name: str) -> None:
-    """Refuse to judge a system of single players by heats between teams: members of a team would count as draws."""
+    """Raise an error if team heats would judge a system for single players: mates would count as draws."""
     if "team" not in frame.columns:
         return
     heat = ["pool", "event_id", *(["heat"] if "heat" in frame.columns else [])]
-    own = [pl.col(each) for each in ("position", "score", "time_s") if each in frame.columns]
+    own = [pl.col(name) for name in ("position", "score", "time_s") if name in frame.columns]
     sides = frame.filter(pl.col("team").is_not_null(), status="finished").group_by(*heat, "team")
     sizes = sides.agg(size=pl.len(), results=pl.coalesce(*own, pl.lit(0.0)).n_unique()).group_by(heat)
     shared = sizes.agg(pl.col("size").max(), pl.col("results").max()).filter(pl.col("size") > 1, results=1)
@@ -140,8 +140,8 @@ def refuse_shared_results(frame: pl.DataFrame, name: str) -> None:
 
 
 def kendall(scores: Floats) -> Floats:
-    """Kendall's tau-b of predicted and actual order of each heat; 0 where either ties all."""
-    columns: Any = PairScores(*scores.T)  # a column each
+    """Return Kendall's tau-b of predicted and actual order of each heat, or 0 if either is one tie."""
+    columns: Any = PairScores(*scores.T)  # one column each
     scale: Floats = np.sqrt((columns.pairs - columns.tied_predicted) * (columns.pairs - columns.tied_actual))
     surplus: Floats = columns.concordant - columns.discordant
     tau: Floats = np.divide(surplus, scale, out=np.zeros_like(scale), where=scale > 0)
@@ -149,7 +149,7 @@ def kendall(scores: Floats) -> Floats:
 
 
 def weighed(table: pl.DataFrame, weight: str) -> pl.DataFrame:
-    """Of each event, what is summed for weighted means, and what they are divided by: its pairs, or 1."""
+    """Return each event's terms of the weighted means, and their divisors: its pairs, or 1."""
     counts = dict.fromkeys(OVER_PAIRS, "pairs") | dict.fromkeys(OVER_FIELDS, "fields")
     if weight == "pair":
         return table.select(*counts, "pairs", "fields")
@@ -161,7 +161,7 @@ def weighed(table: pl.DataFrame, weight: str) -> pl.DataFrame:
 
 
 def losses_of_both(table: pl.DataFrame, first: pl.DataFrame, weight: str) -> pl.DataFrame:
-    """Of the events that two systems judged, the losses and pairs (or mean loss and 1) of each, and `event_id`."""
+    """Return losses and pairs (or mean loss and 1) of both systems for the events that both judged, with `event_id`."""
     both = table.join(first, on="event_id", suffix="_first", maintain_order="left")
     columns = both.select("log_loss", "pairs", "log_loss_first", "pairs_first", "event_id")
     if weight == "pair":

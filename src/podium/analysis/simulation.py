@@ -1,8 +1,8 @@
-"""Seasons from known skills: gamma performances turned into times, with all that happens to a league.
+"""Simulate seasons from known skills: gamma performances converted to times, with the usual events of a league.
 
-The model is the one of `podium.probability.gamma`: an entrant of skill R performs Gamma(shape,
-rate e^(slope (R - 1500))), 0 being perfect. A race takes the ideal time times 1 + spread * performance. The sum of so
-many laps, each of shape / laps, is a performance of the whole shape.
+The model is that of `podium.probability.gamma`: an entrant of skill R performs Gamma(shape, rate e^(slope (R - 1500))),
+and 0 is perfect. A race takes the ideal time times 1 + spread * performance. The sum over all laps, each of shape /
+laps, is a performance of the whole shape.
 """
 
 import math
@@ -25,40 +25,40 @@ DAY_S = 86_400
 CENTRE = 1500.0
 SCHEDULES = ("random", "grid", "matched")
 SHARE, POINTS = (0.0, 1.0), (0.0, 3_000.0)
-BOUNDS: dict[str, tuple[float, float]] = {  # within which all times are finite, and above 0
+BOUNDS: dict[str, tuple[float, float]] = {  # within these bounds all times are finite and positive
     "players": (2, 10**7), "events": (0, 10**7), "entrants": (2, 10**7), "heats": (1, 1000), "teams": (0, 10**7),
     "laps": (1, 1000), "days": (1e-3, 36_525.0), "skill_deviation": POINTS, "newcomers": SHARE, "leavers": SHARE,
     "drift": POINTS, "jumps": SHARE, "jump": (-3_000.0, 3_000.0), "quits": SHARE, "ideal_s": (1e-3, 1e9),
     "spread": (1e-9, 1e9), "resolution_s": (1e-9, 1e9), "seed": (0, 2**63 - 1),
 }  # fmt: skip
-SPARE_CANDIDATES = 3  # candidates drawn for every seat
-POPULARITY_EXPONENT = 0.5  # the k-th most active player turns up as k^-POPULAR
+SPARE_CANDIDATES = 3  # candidates drawn per seat
+POPULARITY_EXPONENT = 0.5  # the k-th most active player enters with weight k^-POPULARITY_EXPONENT
 PERFECT_SCORE = 10_000.0  # the score of a perfect performance
 
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """What a season is like. Shares and chances are between 0 and 1."""
+    """The settings of a season. Shares and probabilities are from 0 to 1."""
 
     players: int = 200
     events: int = 1000
-    entrants: int = 8  # of an event, if so many are about
+    entrants: int = 8  # per event, if enough players are active
     heats: int = 1
-    teams: int = 0  # of an event; 0: each for himself
+    teams: int = 0  # per event; 0 for no teams
     laps: int = 1
     days: float = 365.0
-    schedule: str = "random"  # grid: the same fields again and again; matched: players of like skill meet
-    skill_deviation: float = 250.0  # of the players' first skills, around 1500
+    schedule: str = "random"  # random; grid: the same fields repeatedly; matched: players of similar skill
+    skill_deviation: float = 250.0  # of the players' initial skills, around 1500
     shape: int = 3
     newcomers: float = 0.3  # share of players who arrive during the season
     leavers: float = 0.2  # share who stop before it ends
-    drift: float = 100.0  # deviation of what a player's skill gains or loses over the season
-    jumps: float = 0.05  # share of players whose skill changes at once
-    jump: float = 300.0  # by how much, up
-    quits: float = 0.03  # chance that an entrant leaves a heat, half of them by disconnecting early
+    drift: float = 100.0  # deviation of a player's change of skill over the season
+    jumps: float = 0.05  # share of players with a sudden change of skill
+    jump: float = 300.0  # points of that change, upwards
+    quits: float = 0.03  # probability that an entrant leaves a heat; half of them disconnect early
     ideal_s: float = 120.0  # time of a perfect race
-    spread: float = 0.015  # of the ideal time, for a unit of performance
-    resolution_s: float = 0.01  # of the clock; who shares a time ties
+    spread: float = 0.015  # share of the ideal time per unit of performance
+    resolution_s: float = 0.01  # of the clock; equal times are ties
     seed: int = 1
 
     def __post_init__(self) -> None:
@@ -79,46 +79,46 @@ class Scenario:
 
 @dataclass(frozen=True, slots=True)
 class Simulated:
-    """A season."""
+    """A simulated season."""
 
     results: pl.DataFrame  # a results table
     skills: pl.DataFrame  # event_id, player, skill: the truth at each event
-    laps: pl.DataFrame | None  # event_id, heat, player, lap, time_s, where there are several laps
+    laps: pl.DataFrame | None  # event_id, heat, player, lap, time_s; None for single laps
 
 
 @dataclass(frozen=True, slots=True)
 class Careers:
-    """The players over the season, whose span is from 0 to 1."""
+    """The players over the season, which lasts from 0 to 1."""
 
-    start: Floats  # skill at the beginning
-    gain: Floats  # over the season
+    start: Floats  # skill at the start
+    gain: Floats  # drift over the season
     arrives: Floats
     leaves: Floats
-    jump_at: Floats  # infinite for most
+    jump_at: Floats  # time of the sudden change; infinite for most
     jump: float
 
     def skill(self, player: Integers, when: Floats) -> Floats:
-        """The skill of players at instants."""
+        """Return the skill of players at given times."""
         jumped = self.jump * (when >= self.jump_at[player])
         skill: Floats = self.start[player] + self.gain[player] * when + jumped
         return skill
 
 
 def simulate(scenario: Scenario | None = None, **settings: Any) -> Simulated:
-    """Simulate a season; the same scenario gives the same bits.
+    """Simulate a season. The same scenario gives the same bits.
 
     Args:
-        scenario: how many players and events, how skills are spread and drift, and the seed; the defaults where None.
-        settings: fields of the scenario that are to be others, by name.
+        scenario: Number of players and events, spread and drift of skills, seed and so on. Default: `Scenario()`.
+        settings: Fields of the scenario to change, by name.
 
     Returns:
-        `results`, a results table; `skills`, the true skill of every entrant of every event, in points; and
-        `laps` in seconds, where the scenario has them.
+        `results`, a results table; `skills`, the true skill of every entrant of every event, in points; and `laps`, in
+        seconds, if the scenario has them.
 
     Raises:
-        ParameterError: a setting that a scenario does not have, or a value that does not fit.
+        ParameterError: A setting does not exist, or its value is invalid.
     """
-    known = [each.name for each in fields(Scenario)]
+    known = [setting.name for setting in fields(Scenario)]
     for name in settings:
         if name not in known:
             raise ParameterError(f"{name!r} is not a setting of a season (there are {', '.join(known)})")
@@ -140,7 +140,7 @@ def simulate(scenario: Scenario | None = None, **settings: Any) -> Simulated:
 
 
 def draw_careers(scenario: Scenario, random: np.random.Generator) -> Careers:
-    """Draw who the players are."""
+    """Draw the players."""
     n = scenario.players
     start = random.normal(CENTRE, scenario.skill_deviation, n)
     gain = random.normal(0.0, scenario.drift, n) if scenario.drift > 0.0 else np.zeros(n)
@@ -154,7 +154,7 @@ def draw_careers(scenario: Scenario, random: np.random.Generator) -> Careers:
 def draw_fields(
     scenario: Scenario, careers: Careers, when: Floats, random: np.random.Generator
 ) -> tuple[Integers, Integers]:
-    """Draw who enters what: (entries) the event, and the player; events that two cannot be found for are left out."""
+    """Draw the entries: event and player, (entries) each. Events with fewer than two players are left out."""
     n, size = scenario.players, min(scenario.entrants, scenario.players)
     shape = (when.size, SPARE_CANDIDATES * size)
     popular = np.cumsum(np.arange(1, n + 1) ** -POPULARITY_EXPONENT)
@@ -187,7 +187,7 @@ def _seat_players(
     fill: bool,  # noqa: FBT001  (positional for numba)
     seats: Any,
 ) -> None:
-    """Fill each event's seats with the first candidates who are about, each once; then with anyone who is."""
+    """Fill each event's seats with the first active candidates, each once, then with any active player."""
     n = arrives.size
     for event in range(seats.shape[0]):
         taken = 0
@@ -207,7 +207,7 @@ _seat = compile_kernel(_seat_players)
 
 
 def shared_columns(scenario: Scenario, event: Integers, player: Integers, when: Floats) -> pl.DataFrame:
-    """What an entrant's rows of all heats share."""
+    """Return the columns that are the same in all heats of an entrant."""
     digits, wide = len(str(max(scenario.events, 1))), len(str(scenario.players))
     seconds = np.floor(when * scenario.days * DAY_S).astype(np.int64)
     started = (pl.Series(seconds) * 1_000_000).cast(pl.Duration("us")) + START
@@ -219,14 +219,14 @@ def shared_columns(scenario: Scenario, event: Integers, player: Integers, when: 
 def heat_rows(
     scenario: Scenario, event: Integers, skill: Floats, random: np.random.Generator
 ) -> tuple[pl.DataFrame, Floats]:
-    """One heat of every event: positions, times, scores, and who left; and (entries, laps) the seconds of each lap."""
+    """Simulate one heat of every event: positions, times, scores, quits, and lap times, (entries, laps)."""
     rate = np.exp(matched_slope(scenario.shape) * (skill - CENTRE))
     laps = random.standard_gamma(scenario.shape / scenario.laps, (event.size, scenario.laps)) / rate[:, None]
     performance = laps.sum(axis=1)
     ticks = np.rint(scenario.ideal_s * (1.0 + scenario.spread * performance) / scenario.resolution_s)
     left = random.random(event.size) < scenario.quits
     early = random.random(event.size) < 0.5  # noqa: PLR2004  (half of those who leave)
-    # Somebody stays: where all of an event would leave, its first entrant does not.
+    # If all entrants of an event would leave, the first one stays.
     first = np.flatnonzero(np.diff(event, prepend=-1))
     stay = np.add.reduceat(~left, first) == 0 if event.size else np.zeros(0, np.bool_)
     left[first[stay]] = False
@@ -239,7 +239,7 @@ def heat_rows(
     finished, longest = ~pl.col("left"), pl.when(pl.col("left")).then(0.0).otherwise("time_s").max().over("event")
     duration_s = frame.select(longest).to_series().to_numpy()
     measures = frame.select(
-        # Those who left come after all others, and their positions are left empty.
+        # Those who left come after all others, and have no position.
         position=pl.when(finished).then(pl.struct("left", "ticks").rank("min").over("event").cast(pl.Int64)),
         time_s=pl.when(finished).then("time_s"),
         score=pl.when(finished).then(pl.col("score").cast(pl.Int64)),
@@ -252,7 +252,7 @@ def heat_rows(
 
 
 def team_columns(scenario: Scenario, event: Integers, score: pl.Series) -> pl.DataFrame:
-    """Seats go round the teams; a team's result is the sum of its scores. Positions are the players' own."""
+    """Assign seats to teams in turn. A team's score is the sum of its scores. Positions are those of the players."""
     seats = pl.DataFrame({"event": event, "score": score}).with_columns(
         team=pl.int_range(pl.len()).over("event") % scenario.teams
     )
@@ -261,7 +261,7 @@ def team_columns(scenario: Scenario, event: Integers, score: pl.Series) -> pl.Da
 
 
 def lap_table(scenario: Scenario, shared: pl.DataFrame, heats: list[Floats]) -> pl.DataFrame | None:
-    """The time of every lap of those who finished, by the same clock."""
+    """Return the times of all laps of finishers, by the same clock."""
     if scenario.laps == 1:
         return None
     tables = []

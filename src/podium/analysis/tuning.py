@@ -1,4 +1,4 @@
-"""Parameters that fit a league: searched on its past results, tested on the later. Needs the extra `tune`."""
+"""Tune the parameters of a system: search on earlier results, test on later ones. Needs the extra `tune`."""
 
 import json
 import math
@@ -31,25 +31,25 @@ from podium.systems import make_system
 
 SEED = 1
 SHARE = re.compile(r"(\d{1,3}(?:\.\d+)?)\s*%")
-SEARCH_FACTOR = 8.0  # a parameter without a range of its own is searched from an eighth to eight times its default
-NOT_SEARCHED = ("initial",)  # moves every rating alike
-MIN_BATCHES = 8  # batches at least, so that later candidates learn from earlier ones
-LEARNT_SHARE = 0.5  # the share of the training events that is only learnt, not judged
+SEARCH_FACTOR = 8.0  # a parameter without its own range is searched from 1/8 to 8 times its default
+NOT_SEARCHED = ("initial",)  # shifts all ratings equally
+MIN_BATCHES = 8  # fewest batches, so that later candidates learn from earlier ones
+LEARNT_SHARE = 0.5  # share of the training events that are rated but not judged
 
 
 class TuningError(PodiumError):
-    """Tuning cannot be done."""
+    """Tuning is impossible."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tuned:
-    """What the search found."""
+    """The result of a search."""
 
     system: System
     trials: int
     fitted: float  # log loss on the later part of the training events
     fitted_defaults: float
-    test: Evaluation  # the defaults, then the tuned, on the untouched part
+    test: Evaluation  # the defaults, then the tuned system, on the held-out part
 
 
 def tune(
@@ -61,28 +61,27 @@ def tune(
     study: Path | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Tuned:
-    """Search the system's parameters for the least log loss.
+    """Search the parameters of a system with the lowest log loss.
 
     Args:
-        results: anything that `read_results` takes; undated events are taken in the order of the file.
-        system: where the search starts, a name, a text such as `elo:k=20` or an instance; what is not searched stays
-            as it is.
-        train_until: the last training instant, a plain date counting the whole day; or the share of the events,
-            such as 60%. Later events are only tested.
-        trials: how many candidates in all, those of a resumed study among them.
-        study: an SQLite file to keep the trials in, and to go on from.
-        progress: called with the number of trials judged.
+        results: Anything that `read_results` reads. Undated events are in file order.
+        system: Start of the search: a name, a text such as `elo:k=20`, or an instance. Other parameters keep their
+            value.
+        train_until: Last training time, where a plain date includes the whole day; or a share of the events, for
+            example 60%. Later events are only for the test.
+        trials: Number of candidates, including those of a resumed study.
+        study: SQLite file in which to keep the trials, and from which to resume.
+        progress: Called with the number of judged trials.
 
     Returns:
-        The best system, its log loss on the later part of the training events and the defaults', and both
-        judged on the events after `train_until`. The search is Optuna's TPE; ratings are learnt on all training
-        events.
+        The best system, its log loss and that of the defaults on the later part of the training events, and the
+        evaluation of both after `train_until`. The search is Optuna's TPE. Ratings are computed on all training events.
 
     Raises:
-        ParameterError: nothing before or after `train_until`, or no trial.
-        RuleError: the system's own code is at fault.
-        MissingExtraError: the extra `tune` is not installed.
-        TuningError: the study is of another search.
+        ParameterError: There are no events before or after `train_until`, or no trials.
+        RuleError: The system's own code fails.
+        MissingExtraError: The extra `tune` is not installed.
+        TuningError: The study belongs to another search.
     """
     start = make_system(system)
     if not trials >= 1:
@@ -103,9 +102,9 @@ def tune(
 
 
 def with_dates(results: Results) -> Results:
-    """The results with dates: where they have none, events by `sequence`, then as in the file, a microsecond apart.
+    """Return the results with dates. Undated events get dates a microsecond apart, by `sequence`, then in file order.
 
-    In the year 2, of which systems know that its events are counted, not dated: they are rated as they are undated.
+    The dates are in the year 2, which tells systems that the events are not dated.
     """
     if "started_at" in results.frame.columns:
         return results
@@ -121,7 +120,7 @@ def starts_of(frame: pl.DataFrame) -> pl.Series:
 
 
 def last_training(starts: pl.Series, train_until: str | date | datetime) -> datetime:
-    """The last training instant among the starts of all events, in order: a date, or a share of them such as 60%."""
+    """Return the last training time among the event starts, which are in order, from a date or a share such as 60%."""
     share = SHARE.fullmatch(train_until.strip()) if isinstance(train_until, str) else None
     if share is None:
         return instant(train_until)
@@ -133,26 +132,26 @@ def last_training(starts: pl.Series, train_until: str | date | datetime) -> date
 
 
 def middle_of_training(starts: pl.Series, until: datetime) -> datetime:
-    """From when on candidates are judged: from the middle of the training events on, after which some must come."""
+    """Return the time from which candidates are judged: the middle of the training events."""
     train = starts.filter(starts <= until)
     if train.is_empty() or train.len() == starts.len():
         ends: list[Any] = [] if starts.is_empty() else [starts.min(), starts.max()]
         span = " to ".join(f"{end:%Y-%m-%d}" for end in ends)
-        raise ParameterError(f"training until {until:%Y-%m-%d} leaves no events on one side; they go from {span}")
+        raise ParameterError(f"training until {until:%Y-%m-%d} leaves no events on one side. They are from {span}.")
     middle: datetime = train[int(train.len() * LEARNT_SHARE)]
     return middle
 
 
 class Losses:
-    """The losses of candidates on the later part of the training events, encoded once for those who read them alike."""
+    """Losses of candidates on the later part of the training events, which are encoded once for equal readers."""
 
     def __init__(self, train: Results, fit_since: datetime) -> None:
         self._train = train
         self._window = Window(since=fit_since)
-        self._encoded: dict[Any, tuple[Events, npt.NDArray[np.bool_]]] = {}  # with the heats that are judged
+        self._encoded: dict[Any, tuple[Events, npt.NDArray[np.bool_]]] = {}  # events and the heats to judge
 
     def judge(self, candidates: Sequence[System]) -> list[float]:
-        """Return the log loss of each; infinite if it is not a number."""
+        """Return the log loss of each candidate, infinite if it is not a number."""
         alike: dict[Any, list[int]] = {}
         for k, candidate in enumerate(candidates):
             alike.setdefault(reading_key(candidate), []).append(k)
@@ -168,7 +167,7 @@ class Losses:
         return losses
 
     def _sums(self, candidates: list[System]) -> tuple[Floats, Floats]:
-        """Return the sums of the losses of up to `LANES` candidates who read the events alike, and their pairs."""
+        """Return sums of losses and pairs of up to `LANES` candidates who read the events alike."""
         events, judged = self._encode(candidates[0])
         if can_share(candidates[0], events):
             sums, pairs = sums_of_losses(candidates, events, judged)
@@ -192,7 +191,7 @@ class Losses:
 
 
 def reading_key(system: System) -> Any:
-    """What candidates have in common that read the events alike."""
+    """Return a key that is equal for candidates who read the events alike."""
     chooses = rules.overrides(rules.counts, system)
     return system.overall_set, system.quits_later_heats, system.idle_unit, system.params() if chooses else None
 
@@ -200,14 +199,14 @@ def reading_key(system: System) -> Any:
 def run_search(
     system: System, losses: Losses, trials: int, path: Path | None, progress: Callable[[int], None]
 ) -> System:
-    """Search for the best of so many candidates; a batch is drawn and judged at once."""
+    """Search for the best candidate, drawing and judging a batch at a time."""
     with needs_extra("tune", "tuning"):
         import optuna  # noqa: PLC0415  (an extra)
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     space = optuna.create_study().ask()
     candidate_from_trial(system, space)
-    if all(isinstance(each, bool) for each in space.params.values()):
-        raise ParameterError(f"{system.name}: it has nothing to tune. Use it as it is; podium evaluate compares it.")
+    if all(isinstance(value, bool) for value in space.params.values()):
+        raise ParameterError(f"{system.name} has nothing to tune. Compare it with `podium evaluate` instead.")
     batch_size = os.cpu_count() or 1
     if can_share(system):
         batch_size = LANES * min(batch_size, max(1, trials // (MIN_BATCHES * LANES)))
@@ -224,7 +223,7 @@ def run_search(
 
 
 def open_study(optuna: Any, name: str, path: Path | None) -> Any:
-    """Open the study: a new one, or one to go on with, whose file is open only while it is read or written."""
+    """Open a new or existing study, whose file is open only while it is read or written."""
     import sqlalchemy as sa  # noqa: PLC0415  (it comes with optuna, and takes long to load)
 
     sampler = optuna.samplers.TPESampler(seed=SEED, multivariate=False)
@@ -232,11 +231,11 @@ def open_study(optuna: Any, name: str, path: Path | None) -> Any:
         storage = path and optuna.storages.RDBStorage(f"sqlite:///{path}", {"poolclass": sa.NullPool})
         return optuna.create_study(study_name=name, storage=storage, sampler=sampler, load_if_exists=True)
     except Exception as error:
-        raise TuningError(f"{path}: is not a study that can be gone on with ({type(error).__name__})") from error
+        raise TuningError(f"{path}: is not a study that can be resumed ({type(error).__name__})") from error
 
 
 def candidate_from_trial(system: System, trial: Any) -> System:
-    """The candidate that a trial describes."""
+    """Return the candidate that a trial describes."""
     values: dict[str, Any] = {}
     for setting in fields(system):
         value, may_be = getattr(system, setting.name), kinds(type(system), setting)
@@ -260,7 +259,7 @@ def candidate_from_trial(system: System, trial: Any) -> System:
 
 
 def as_toml(system: System) -> str:
-    """The file that `--system-file` reads: the name and every parameter; a switched-off one as "none"."""
+    """Return the text for `--system-file`: the name and every parameter, "none" for switched-off ones."""
     lines = [f"system = {json.dumps(system.name)}", "", "[parameters]"]
     for setting in fields(system):
         value = getattr(system, setting.name)

@@ -1,4 +1,4 @@
-"""Clients of the service, whose answers are typed. They need the extra `client`; `verify_webhook` needs none."""
+"""Typed clients of the service. They need the extra `client`, but `verify_webhook` does not."""
 
 from podium.client.calls import ClientError
 from podium.client.clients import AsyncClient, Client

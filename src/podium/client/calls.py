@@ -1,4 +1,4 @@
-"""Calls of the service as values, and methods that send them: at once, or to be awaited."""
+"""Calls of the service as values, and methods that send them, synchronously or asynchronously."""
 
 import functools
 import inspect
@@ -30,23 +30,23 @@ from urllib.parse import quote
 from podium.errors import PodiumError
 
 Conversion = Callable[[Any], Any]
-Moment = datetime | str  # one without an offset is in UTC; a text is ISO 8601
+Moment = datetime | str  # without an offset it is in UTC; texts are ISO 8601
 
 
 def moment_text(moment: date | str) -> str:
-    """Return a moment or a day as ISO 8601; a moment without an offset is in UTC."""
+    """Return a time or date as ISO 8601. A time without an offset is in UTC."""
     if isinstance(moment, datetime):
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).isoformat()
     return moment.isoformat() if isinstance(moment, date) else moment
 
 
 def encode(body: Any) -> bytes:
-    """Return a body as JSON, moments and days as ISO 8601."""
+    """Return a body as JSON, with times and dates in ISO 8601."""
     return json.dumps(body, ensure_ascii=False, separators=(",", ":"), default=json_value).encode()
 
 
 def json_value(value: Any) -> Any:
-    """Return what JSON has for a value that it does not have; a TypeError where it has nothing."""
+    """Return the JSON form of a value that JSON does not have, or raise TypeError."""
     if isinstance(value, date):
         return moment_text(value)
     if isinstance(value, Mapping):
@@ -56,16 +56,16 @@ def json_value(value: Any) -> Any:
 
 @cache
 def conversion(kind: Any) -> Conversion | None:
-    """Return what turns the texts in a value of JSON into the moments and days of a type; None where there are none."""
+    """Return a function that parses the times and dates in JSON of a type, or None if it has none."""
     if kind in (datetime, date):
         parse: Conversion = kind.fromisoformat
         return parse
     if is_typeddict(kind):
-        kinds = {name: conversion(each) for name, each in get_type_hints(kind).items()}
-        needed = {name: each for name, each in kinds.items() if each is not None}
+        kinds = {name: conversion(convert) for name, convert in get_type_hints(kind).items()}
+        needed = {name: convert for name, convert in kinds.items() if convert is not None}
         if not needed:
             return None
-        return lambda row: row | {name: each(row[name]) for name, each in needed.items() if name in row}
+        return lambda row: row | {name: convert(row[name]) for name, convert in needed.items() if name in row}
     arguments = get_args(kind)
     if get_origin(kind) in (Union, types.UnionType):
         inner = next(filter(None, map(conversion, arguments)), None)
@@ -86,27 +86,27 @@ Arguments = ParamSpec("Arguments")
 
 @dataclass(frozen=True, slots=True)
 class Call(Generic[Answer]):
-    """A request, and how its answer is read."""
+    """A request, and the conversion of its answer."""
 
     method: str
-    path: str  # as in the OpenAPI document, below /api/v1
-    kind: Any  # the type of the JSON in the answer; bytes of a file
-    read: Callable[[Any], Answer]  # the answer from that JSON
+    path: str  # like in the OpenAPI document, below /api/v1
+    kind: Any  # type of the JSON in the answer; bytes for a file
+    read: Callable[[Any], Answer]  # converts that JSON to the answer
     names: Mapping[str, str] = field(default_factory=dict)  # in the path
     body: Any = None
     params: Mapping[str, Any] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
 
     def url(self) -> str:
-        """Return the path with the names in it."""
+        """Return the path with its names filled in."""
         return self.path.format_map({name: quote_name(value) for name, value in self.names.items()})
 
     def of_version(self, version: str | None) -> "Call[Answer]":
-        """Return the same request, which is refused where what it changes has another version; where None, none is."""
+        """Return the same request, which fails if the object has another version. None means no check."""
         return self if version is None else replace(self, headers={"If-Match": f'"{version}"'})
 
     def then(self, change: Callable[[Answer], Other]) -> "Call[Other]":
-        """Return the same request, whose answer is changed before it is returned."""
+        """Return the same request with a further conversion of its answer."""
         read: Callable[[Any], Other] = lambda value: change(self.read(value))  # noqa: E731  (its type is written once)
         return replace(self, read=read)  # type: ignore[arg-type, return-value]  # of another answer
 
@@ -120,33 +120,33 @@ def json_call(
     /,
     **names: str,
 ) -> Call[Answer]:
-    """Return a call whose answer is JSON of a type, with its moments and days as such."""
+    """Return a call whose answer is JSON of a type, with its times and dates parsed."""
     sent = {name: value for name, value in (params or {}).items() if value is not None}
     convert: Callable[[Any], Any] | None = conversion(kind)  # type: ignore[arg-type]  # a type can be hashed
     return Call(method, path, kind, convert or (lambda value: value), names, body, sent)
 
 
 def quote_name(part: str) -> str:
-    dots = part in (".", "..")  # which every client takes for a folder
+    dots = part in (".", "..")  # clients would take it for a folder
     return part.replace(".", "%2E") if dots else quote(part, safe="")
 
 
 class Sender(Protocol):
-    """What sends a call and returns its answer."""
+    """An object that sends a call and returns its answer."""
 
     def send(self, call: Call[Answer]) -> Answer:
         """Return the answer."""
 
 
 class AsyncSender(Protocol):
-    """What sends a call, and returns its answer when it is awaited."""
+    """An object that sends a call, and returns its answer when awaited."""
 
     async def send(self, call: Call[Answer]) -> Answer:
         """Return the answer."""
 
 
 class route(Generic[Arguments, Answer]):  # noqa: N801  (a decorator)
-    """A method that returns a call, as one that sends it: of a client at once, of an asynchronous one to be awaited."""
+    """Turn a method that returns a call into one that sends it, at once or awaited, depending on the client."""
 
     def __init__(self, build: Callable[Concatenate[Any, Arguments], Call[Answer]]) -> None:
         self.build = build
@@ -162,7 +162,7 @@ class route(Generic[Arguments, Answer]):  # noqa: N801  (a decorator)
     @overload
     def __get__(self, client: AsyncSender, owner: type) -> Callable[Arguments, Coroutine[Any, Any, Answer]]: ...
     def __get__(self, client: Any, owner: type) -> Any:
-        """Return the method of a client."""
+        """Return the method for a client."""
         if client is None:
             return self.build
 
@@ -176,7 +176,7 @@ class route(Generic[Arguments, Answer]):  # noqa: N801  (a decorator)
 def get(
     path: str,
 ) -> Callable[[Callable[Concatenate[Any, Arguments], Call[Answer]]], route[Arguments, Answer]]:
-    """A route that reads, by the signature alone: what is not in the path is its query, but for what is None."""
+    """Declare a GET route by its signature: arguments that are not in the path are its query, except None."""
     names = [name for _, name, _, _ in Formatter().parse(path) if name]
 
     def declare(method: Callable[Concatenate[Any, Arguments], Call[Answer]]) -> route[Arguments, Answer]:
@@ -185,7 +185,7 @@ def get(
 
         @functools.wraps(method)
         def build(*args: Any, **options: Any) -> Call[Answer]:
-            method(*args, **options)  # refuses arguments that do not fit, in Python's words
+            method(*args, **options)  # raises Python's errors for invalid arguments
             bound = signature.bind(*args, **options)
             bound.apply_defaults()
             _client, *given = bound.arguments.items()
@@ -197,17 +197,17 @@ def get(
     return declare
 
 
-PATIENCE_S = 30.0  # a restart of the service takes less
-FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.2, 4.0  # doubled after each try
-LEAST_SHARE = 0.5  # of a pause, so that clients that failed together do not come back together
-MAX_PAUSE_S = 30.0  # of those that the service may request
-RETRY_STATUSES = (429, 502, 503, 504)  # errors that may be temporary
+PATIENCE_S = 30.0  # longer than a restart of the service
+FIRST_PAUSE_S, MAX_OWN_PAUSE_S = 0.2, 4.0  # doubled after each attempt
+MIN_SHARE = 0.5  # smallest share of a pause, so that clients that failed together do not return together
+MAX_PAUSE_S = 30.0  # longest pause that the service may request
+RETRY_STATUSES = (429, 502, 503, 504)  # possibly temporary errors
 
 
 class ClientError(PodiumError):
-    """The service refused, or could not be reached.
+    """The service refused a request or could not be reached.
 
-    `status` is the answer's, 0 where there was none; `field` is what the service named, if it did.
+    `status` is the HTTP status, or 0 without an answer. `field` is the field that the service named, if any.
     """
 
     def __init__(self, message: str, status: int = 0, field: str | None = None) -> None:
@@ -216,9 +216,9 @@ class ClientError(PodiumError):
 
 
 class Attempts:
-    """The attempts to send one request, one after the other.
+    """The successive attempts to send one request.
 
-    Before each, `pause_s` is how many seconds to wait; `error` is what went wrong last. None begins once `is_over`.
+    `pause_s` is the time to wait before the next one, and `error` the last failure. No attempt is left once `is_over`.
     """
 
     def __init__(self, patience_s: float) -> None:
@@ -231,7 +231,7 @@ class Attempts:
         self._count(0.0)
 
     def note_answer(self, answer: Any) -> bool:
-        """Note an answer, and return whether it is what was requested, not an error."""
+        """Record an answer. Return True if it is the requested one, and not an error."""
         if answer.is_success:
             return True
         self.error = client_error(answer)
@@ -241,21 +241,21 @@ class Attempts:
         return False
 
     def _count(self, requested_pause_s: float) -> None:
-        """Count an attempt that failed; there is another where patience lasts for the pause before it."""
-        own_pause_s = self._longest_s * random.uniform(LEAST_SHARE, 1.0)  # noqa: S311  (no secret)
+        """Record a failed attempt. Another follows if patience lasts for the pause before it."""
+        own_pause_s = self._longest_s * random.uniform(MIN_SHARE, 1.0)  # noqa: S311  (no secret)
         self.pause_s = max(own_pause_s, requested_pause_s)
         self.is_over = monotonic() + self.pause_s > self._deadline
-        self._longest_s = min(2.0 * self._longest_s, LONGEST_PAUSE_S)
+        self._longest_s = min(2.0 * self._longest_s, MAX_OWN_PAUSE_S)
 
 
 def retry_after_s(answer: Any) -> float:
-    """Return how many seconds the service requests to wait."""
+    """Return the seconds that the service requests to wait."""
     seconds = answer.headers.get("retry-after", "")
     return min(float(seconds), MAX_PAUSE_S) if seconds.isdecimal() else 0.0
 
 
 def client_error(answer: Any) -> ClientError:
-    """Return the problem that the service answered as an error."""
+    """Return the error that the service described in its answer."""
     try:
         problem = answer.json()
         return ClientError(str(problem["detail"]), answer.status_code, problem.get("field"))

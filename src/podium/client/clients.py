@@ -1,4 +1,4 @@
-"""The clients: one that waits for each answer, and one whose answers are awaited."""
+"""The synchronous and the asynchronous client."""
 
 import ssl
 import time
@@ -15,24 +15,26 @@ Answer = TypeVar("Answer")
 
 
 class Routes(ReadRoutes, PageRoutes, FixtureRoutes, WriteRoutes):
-    """All routes of the service at an address, for a key."""
+    """All routes of the service at an address, with a key."""
 
-    _KIND: ClassVar[str]  # of the client of httpx2
+    _KIND: ClassVar[str]  # name of the client class of httpx2
 
     def __init__(
         self, url: str, key: str, *, timeout_s: float = 10.0, patience_s: float = PATIENCE_S, transport: Any = None
     ) -> None:
-        """Connect.
+        """Connect to the service.
 
         Args:
-            url: the service's address, as `http://127.0.0.1:8000`.
-            timeout_s: of each try.
-            patience_s: for how long a request is sent again where no answer came, or 429 or 502 to 504; 0 for one try.
-            transport: of httpx2, for tests.
+            url: Address of the service, for example `http://127.0.0.1:8000`.
+            key: The API key. Default: no key.
+            timeout_s: Time-out of each attempt in seconds.
+            patience_s: Seconds for which a request is repeated without an answer, or with 429 or 502 to 504; 0 for one
+                attempt.
+            transport: Transport of httpx2, for tests.
 
         Raises:
-            MissingExtraError: the extra `client` is not installed.
-            ParameterError: the address does not begin with http:// or https://.
+            MissingExtraError: The extra `client` is not installed.
+            ParameterError: The address does not begin with http:// or https://.
         """
         with needs_extra("client", "the client"):
             import httpx2  # noqa: PLC0415  (an extra)
@@ -41,10 +43,10 @@ class Routes(ReadRoutes, PageRoutes, FixtureRoutes, WriteRoutes):
 
 
 class Client(Routes):
-    """The service at an address, with a key; a context manager, or `close` it.
+    """A client of the service at an address, with a key. Use it as a context manager, or `close` it.
 
-    Every method raises `ClientError` where the service refuses: 401 and 403 for the key, 404 for what there is not,
-    422 for what does not fit. Moments in answers are `datetime`; those that are sent may be, or texts in ISO 8601.
+    Every method raises `ClientError` if the service refuses: 401 and 403 for the key, 404 for something that does not
+    exist, 422 for invalid input. Times in answers are `datetime`. Times in requests may also be texts in ISO 8601.
     """
 
     _KIND = "Client"
@@ -83,7 +85,7 @@ class Client(Routes):
 
 
 class AsyncClient(Routes):
-    """As `Client`, for asynchronous code: what its methods return is awaited; an asynchronous context manager."""
+    """An asynchronous client: like `Client`, but its methods are awaited. It is an asynchronous context manager."""
 
     _KIND = "AsyncClient"
 
@@ -123,14 +125,14 @@ class AsyncClient(Routes):
 
 
 def connection(url: str, key: str, timeout_s: float, transport: Any) -> dict[str, Any]:
-    """Return what a client of httpx2 takes; an address that is none of http:// or https:// is refused."""
+    """Return the arguments of an httpx2 client. Raise an error for an address without http:// or https://."""
     if not url.lower().startswith(("http://", "https://")):
-        raise ParameterError(f"{url} is no address of a service: begin with http:// or https://")
-    # Reading the certificates to trust takes longer than some requests; where no TLS is spoken, no server is trusted.
+        raise ParameterError(f"{url} is not the address of a service. It must begin with http:// or https://")
+    # Reading trusted certificates takes longer than some requests. Without TLS, none are needed.
     speaks_tls = url.lower().startswith("https://")
     return {
         "base_url": f"{url.rstrip('/')}/api/v1",
-        "headers": {"Authorization": f"Bearer {key}".rstrip()},  # as a file of a key ends with a new line
+        "headers": {"Authorization": f"Bearer {key}".rstrip()},  # a key file ends with a newline
         "timeout": timeout_s,
         "transport": transport,
         "verify": True if speaks_tls else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
@@ -138,7 +140,7 @@ def connection(url: str, key: str, timeout_s: float, transport: Any) -> dict[str
 
 
 def request(call: Call[Any]) -> dict[str, Any]:
-    """Return a request as httpx2 takes it."""
+    """Return the arguments of a request for httpx2."""
     parts: dict[str, Any] = {"method": call.method, "url": call.url(), "params": call.params}
     if call.body is None:
         return parts | {"headers": dict(call.headers)}
@@ -146,7 +148,7 @@ def request(call: Call[Any]) -> dict[str, Any]:
 
 
 def read_answer(call: Call[Answer], answer: Any) -> Answer:
-    """Return what the service answered; a ClientError where another did, as a web server in front of it."""
+    """Return the converted answer. Raise ClientError if another server answered, such as a proxy."""
     if call.kind is bytes:
         return call.read(answer.content)
     with suppress(ValueError, TypeError, KeyError, AttributeError):

@@ -1,4 +1,4 @@
-"""The routes that pages read, and those of races to come, each a method of both clients."""
+"""The routes for pages and upcoming races, as methods of both clients."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
@@ -11,7 +11,7 @@ from podium.errors import ParameterError
 
 
 class PageRoutes:
-    """What pages show of ladders, players and events."""
+    """Reads for pages of pools, players and events."""
 
     @get(f"{POOL}/board")
     def board(
@@ -24,17 +24,18 @@ class PageRoutes:
         active_within: str | None = None,
         unsettled: bool = False,
     ) -> Call[answers.ListedPage]:
-        """Show a page of the board of those who are listed, with their ranks among each other.
+        """Return a page of the leaderboard of listed players, with ranks among each other.
 
         Args:
-            top: rows of the page.
-            cursor: `next` of the page before.
-            min_events: rated events that a listed player has at least.
-            active_within: how long before the newest event a listed player has played at most, as 90d, 12w or 1y.
-            unsettled: rank players who are not settled among the others.
+            top: Number of rows.
+            cursor: `next` from the previous page.
+            min_events: Minimum number of rated events of a listed player.
+            active_within: Time before the newest event within which a listed player has played, for example 90d, 12w or
+                1y.
+            unsettled: Rank players with a provisional rating, too.
 
         Returns:
-            `rows` with moves and curves, `next`, and how many are listed.
+            `rows` with moves and curves, `next`, and the number of listed players.
         """
 
     @get(f"{POOL}/board/newest")
@@ -47,10 +48,10 @@ class PageRoutes:
         active_within: str | None = None,
         unsettled: bool = False,
     ) -> Call[answers.ListedPage]:
-        """Show those of the board who were in the newest rated event, the largest gain first; filtered as `board`.
+        """Return the listed entrants of the newest rated event, the largest gain first, with the filters of `board`.
 
         Returns:
-            As `board`.
+            The same as `board`.
         """
 
     @get(f"{PLAYER}/page")
@@ -64,18 +65,18 @@ class PageRoutes:
         active_within: str | None = None,
         unsettled: bool = False,
     ) -> Call[answers.PlayerPage]:
-        """Find the page of the board, filtered as `board`, that a player is on.
+        """Find the page of a player on the leaderboard, with the filters of `board`.
 
         Returns:
-            `cursor`, to be sent for that page; None of whoever is not listed.
+            `cursor`, which fetches that page; None for a player who is not listed.
         """
 
     @get(f"{POOL}/search")
     def search(self, pool: str, text: str, *, most: int = 10) -> Call[list[answers.FoundPlayer]]:
-        """Find players by how a name or a former one begins, or one of its words.
+        """Find players by the start of a present or former name, or of one of its words.
 
         Returns:
-            `player, rating, rank, former_name` and the like of each; similar names where none is found.
+            `player, rating, rank, former_name` and more per player; similar names if none match.
         """
 
     @get(f"{POOL}/events")
@@ -83,12 +84,12 @@ class PageRoutes:
         """List events, newest first, with a headline each.
 
         Returns:
-            `events`, and `next`, the cursor of the page after it; None on the last.
+            `events`, and `next`, the cursor of the next page, or None on the last.
         """
 
     @get(f"{EVENT}/adjacent")
     def adjacent_events(self, pool: str, event_id: str) -> Call[answers.AdjacentEvents]:
-        """Name the events before and after an event.
+        """Return the events before and after an event.
 
         Returns:
             `previous` and `next`.
@@ -96,15 +97,15 @@ class PageRoutes:
 
     @get(f"{POOL}/movers")
     def movers(self, pool: str, *, days: int = 7, most: int = 10) -> Call[answers.Movers]:
-        """Show who moved most in the days up to the newest rated event, and the surprise of these days.
+        """Return the largest rating changes of the days up to the newest rated event, and the surprise of these days.
 
         Returns:
-            `since, gained, lost, surprise`; `most` players on either side.
+            `since, gained, lost, surprise`, with `most` players on each side.
         """
 
     @get(f"{PLAYER}/card")
     def player_card(self, pool: str, player: str) -> Call[answers.PlayerCard]:
-        """Show a player at a glance.
+        """Return a summary of a player.
 
         Returns:
             Rank, form, trend, streaks, records and neighbours.
@@ -114,11 +115,11 @@ class PageRoutes:
     def rating_curve(
         self, pool: str, player: str, *, since: date | str | None = None, most: int = 300
     ) -> Call[list[answers.CurvePoint]]:
-        """Show a player's rating after each change.
+        """Return a player's rating after each change.
 
         Args:
-            since: a moment, or a day from its first moment on.
-            most: points at most; of more, those that tell the shape.
+            since: A time, or a date for its start.
+            most: Maximum number of points. Longer histories are thinned, keeping the shape of the curve.
 
         Returns:
             The points, oldest first.
@@ -128,23 +129,23 @@ class PageRoutes:
     def player_changes(
         self, pool: str, player: str, *, top: int = 50, cursor: str | None = None
     ) -> Call[answers.ChangesPage]:
-        """Show a page of a player's changes, newest first.
+        """Return a page of a player's changes, newest first.
 
         Returns:
-            `rows`, and `next`, the cursor of the page after it; None on the last.
+            `rows`, and `next`, the cursor of the next page, or None on the last.
         """
 
     @get(f"{PLAYER}/rivals")
     def rivals(self, pool: str, player: str) -> Call[answers.Rivals]:
-        """Show whom a player met in the newest hundred events, and how it went.
+        """Return the opponents of a player's newest hundred events, with the results.
 
         Returns:
-            `events, duels, won, expected`, `opponents`, a row each, and the `best_scalp`.
+            `events, duels, won, expected`, `opponents`, one row each, and the `best_scalp`.
         """
 
     @get(f"{EVENT}/field")
     def event_field(self, pool: str, event_id: str) -> Call[answers.EventField]:
-        """Show how strong the field of an event was, and how well each played in it.
+        """Return the strength of an event's field, and each entrant's performance rating.
 
         Returns:
             `players, mean_rating`, and the `performances`.
@@ -152,26 +153,27 @@ class PageRoutes:
 
     @get(f"{EVENT}/record")
     def event_record(self, pool: str, event_id: str) -> Call[list[answers.CorrectionRecord]]:
-        """List what was done to an event, oldest first.
+        """List the corrections of an event, oldest first.
 
         Returns:
-            A record each: who, why, what it moved, and the `lines` that it changed.
+            A record per correction: actor, reason, effect, and the changed `lines`.
         """
 
     @get(f"{EVENT}/players/{{player}}/fairness")
     def fair_expectation(self, pool: str, event_id: str, player: str) -> Call[answers.FairExpectation]:
-        """Say what would have been fair to expect of a player in an event.
+        """Return the fair expectation for a player in an event.
 
         Returns:
-            `duels, promised, fair`, and an `example` of such promises; the two are None where too few are known.
+            `duels, promised, fair`, and an `example` of such expectations. `fair` and `example` are None if too few are
+            known.
         """
 
     @get(f"{POOL}/facts")
     def facts(self, pool: str) -> Call[answers.PoolFacts]:
-        """Show what a ladder's whole history says of its ratings.
+        """Return statistics of a pool's ratings over its whole history.
 
         Returns:
-            `promise` by leads, `weights` of duels by event, and `reliability` of promises.
+            `promise` by leads, `weights` of duels by event, and `reliability` of expected scores.
         """
 
 
@@ -180,14 +182,14 @@ Entrants = Iterable[str | Mapping[str, Any]]
 
 
 def entrant_rows(entrants: Entrants | None) -> list[Mapping[str, Any]] | None:
-    """Return entrants as the service takes them; a ParameterError where they are a text, which has letters."""
+    """Return entrants in the form for the service. Raise ParameterError for a single text."""
     if isinstance(entrants, str):
-        raise ParameterError(f"the entrants {entrants!r} are a text; write them as a list of names")
-    return None if entrants is None else [{"player": each} if isinstance(each, str) else each for each in entrants]
+        raise ParameterError(f"the entrants {entrants!r} are a text. Write them as a list of names.")
+    return None if entrants is None else [{"player": row} if isinstance(row, str) else row for row in entrants]
 
 
 def cells_of(entrant: Mapping[str, Any]) -> str:
-    """An entrant as `Ana,car=Ferrari,side=white`."""
+    """Return an entrant as `Ana,car=Ferrari,side=white`."""
     given = {**(entrant.get("shared") or {})}
     if entrant.get("side"):
         given["side"] = entrant["side"]
@@ -196,7 +198,7 @@ def cells_of(entrant: Mapping[str, Any]) -> str:
 
 
 class FixtureRoutes:
-    """What can be read and done of races to come."""
+    """Reads and writes of upcoming races."""
 
     @route
     def plan_fixture(
@@ -208,18 +210,18 @@ class FixtureRoutes:
         title: str | None = None,
         entrants: Entrants | None = None,
     ) -> Call[Fixture]:
-        """Plan a race; its result is the event of its id, and who is missing from that did not start.
+        """Plan a race. Its result is the event with the same ID, and entrants missing from it did not start.
 
         Args:
-            starts_at: when it starts.
-            title: what people call it.
-            entrants: names, or a `player` and a `team` each; without them whoever comes starts.
+            starts_at: Start of the race.
+            title: Title of the race.
+            entrants: Names, or dicts with `player` and `team`. Default: anyone may start.
 
         Returns:
-            The fixture: its id, title, start, entrants and status.
+            The fixture: its ID, title, start, entrants and status.
 
         Raises:
-            ClientError: 409 or 422 where an event or a match has the id, or an entrant stands there twice.
+            ClientError: 409 or 422 if an event or a match has the ID, or an entrant is listed twice.
         """
         body = {"fixture_id": fixture_id, "starts_at": starts_at, "title": title, "entrants": entrant_rows(entrants)}
         return json_call("POST", f"{POOL}/fixtures", Fixture, body, pool=pool)
@@ -235,74 +237,75 @@ class FixtureRoutes:
         entrants: Entrants | None = None,
         anybody: bool = False,
     ) -> Call[Fixture]:
-        """Change a race to come: move it, name it, let others start; one that was cancelled takes place again.
+        """Change the time, title or entrants of an upcoming race. A cancelled race takes place again.
 
         Args:
-            starts_at: here as below, None leaves it as it is.
-            title: an empty text removes it.
-            entrants: all who start.
-            anybody: it has no entrants any more: whoever comes starts.
+            starts_at: Start of the race. Default, as below: unchanged.
+            title: Title. An empty text removes it.
+            entrants: All entrants.
+            anybody: Remove the entrants, so that anyone may start.
 
         Returns:
-            The fixture as it stands.
+            The changed fixture.
         """
         body = {"starts_at": starts_at, "title": title, "entrants": entrant_rows(entrants), "anybody": anybody}
         return json_call("PUT", FIXTURE, Fixture, body, pool=pool, fixture_id=fixture_id)
 
     @route
     def cancel_fixture(self, pool: str, fixture_id: str) -> Call[Fixture]:
-        """Say that a race will not take place.
+        """Cancel an upcoming race.
 
         Returns:
-            The fixture as it stands.
+            The changed fixture.
         """
         return json_call("POST", f"{FIXTURE}/cancel", Fixture, pool=pool, fixture_id=fixture_id)
 
     @get(FIXTURE)
     def fixture(self, pool: str, fixture_id: str) -> Call[Fixture]:
-        """Show a race to come as it is planned, and what became of it.
+        """Return a planned race and its status.
 
         Returns:
-            The fixture: its id, title, start, entrants and status.
+            The fixture: its ID, title, start, entrants and status.
         """
 
     @get(f"{POOL}/fixtures")
     def fixtures(
         self, pool: str, *, since: Moment | None = None, ahead: bool = False, most: int = 100
     ) -> Call[list[Fixture]]:
-        """List races to come and those that were planned, the first to start first.
+        """List planned races, the first to start first.
 
         Args:
-            since: those that start then or later.
-            ahead: only those that may still take place.
-            most: fixtures to list.
+            since: Only races that start then or later.
+            ahead: Only races that may still take place.
+            most: Maximum number of races.
 
         Returns:
-            A fixture each.
+            The fixtures.
         """
 
     @route
     def post_places(
         self, pool: str, fixture_id: str, places: Iterable[str], *, out: Iterable[str] = ()
     ) -> Call[Places]:
-        """Say how a race stands at this moment, at most once a second; nothing of it counts.
+        """Post the current places of a running race, at most once a second. They do not count.
 
         Args:
-            places: the players in their places, the first first.
-            out: those who do not finish.
+            places: Players in order of their places.
+            out: Players who do not finish.
 
         Returns:
-            The places of the moment.
+            The posted places.
 
         Raises:
-            ClientError: 404 where one is not entered, 409 where it has its result or was posted within this second.
+            ClientError: 404 if a player is not entered, 409 if the race has its result or was posted within this
+                second.
         """
         body = {"places": [*places], "out": [*out]}
         return json_call("PUT", f"{FIXTURE}/places", Places, body, pool=pool, fixture_id=fixture_id)
 
     @get(f"{FIXTURE}/places")
     def places(self, pool: str, fixture_id: str) -> Call[RunningRace]:
-        """Show how a race stands, and what it would do to ratings if it ended now.
+        """Return the places of a running race, and the rating changes if it ended now.
 
         Returns:
             `places`, `out`, `posted_at`, and the `changes` by player.
@@ -312,34 +315,35 @@ class FixtureRoutes:
     def fixture_stakes(
         self, pool: str, fixture_id: str, player: str | None = None, *, heats: int = 1, new: Sequence[str] = ()
     ) -> Call[RaceStakes]:
-        """Show what each place of a race to come would bring.
+        """Return the rating change for each place of an upcoming race.
 
         Args:
-            player: whose table; one who is not among the entrants joins them. The first one's where None.
-            heats: of the race, from 1 to 100, with the same place in each.
-            new: newcomers, even if their names are nearly known ones.
+            player: Player of the table, who joins the entrants if missing. Default: the first entrant.
+            heats: Number of heats, from 1 to 100, with the same place in each.
+            new: Newcomers whose names are similar to known ones.
 
         Returns:
-            `stakes`, a line a place; `entrants`, each with the break-even place; and the table in words.
+            `stakes`, one row per place; `entrants`, each with the break-even place; and a summary in words.
         """
 
     @route
     def stakes(
         self, pool: str, entrants: Entrants, player: str | None = None, *, heats: int = 1, new: Sequence[str] = ()
     ) -> Call[RaceStakes]:
-        """Show what each place of a race of these entrants would bring, as `fixture_stakes` does.
+        """Return the rating change for each place of a race of these entrants, like `fixture_stakes`.
 
         Args:
-            entrants: up to 200 names, or dicts as of a result: `player`, `shared`, `side`, and `new` for a newcomer
-                whose name is nearly a known one.
-            player: whose table; one who is not among the entrants joins them. The first one's where None.
-            heats: of the race, from 1 to 100, with the same place in each.
+            entrants: Up to 200 names, or dicts with `player` and optionally `shared`, `side`, and `new` for a newcomer
+                whose name is similar to a known one.
+            player: Player of the table, who joins the entrants if missing. Default: the first entrant.
+            heats: Number of heats, from 1 to 100, with the same place in each.
+            new: Newcomers whose names are similar to known ones.
 
         Returns:
-            `stakes`, a line a place; `entrants`, each with the break-even place; and the table in words.
+            `stakes`, one row per place; `entrants`, each with the break-even place; and a summary in words.
         """
         rows = entrant_rows(entrants) or []
-        params = {"entrants": [each["player"] for each in rows], "player": player, "heats": heats}
-        params["new"] = [*new, *(each["player"] for each in rows if each.get("new"))]
-        params["with"] = [cells_of(each) for each in rows if each.keys() > {"player"}]
+        params = {"entrants": [row["player"] for row in rows], "player": player, "heats": heats}
+        params["new"] = [*new, *(row["player"] for row in rows if row.get("new"))]
+        params["with"] = [cells_of(row) for row in rows if row.keys() > {"player"}]
         return json_call("GET", f"{POOL}/stakes", RaceStakes, None, params, pool=pool)

@@ -1,4 +1,4 @@
-"""The routes that read, each a method of both clients."""
+"""The read routes, as methods of both clients."""
 
 from collections.abc import Iterable, Mapping
 from datetime import date
@@ -11,39 +11,39 @@ from podium.client.pages import entrant_rows
 
 
 class ReadRoutes:
-    """What can be read of ladders."""
+    """Reads of pools."""
 
     @get("/pools")
     def pools(self) -> Call[list[answers.PoolSummary]]:
-        """List every ladder.
+        """List all pools.
 
         Returns:
-            `name, system, parameters, notice, title, contact, player_word, public` of each.
+            `name, system, parameters, notice, title, contact, player_word, public` per pool.
         """
 
     @get(POOL)
     def pool(self, pool: str) -> Call[answers.PoolSummary]:
-        """Show a ladder.
+        """Return a pool.
 
         Returns:
-            It, as `pools` has it.
+            The pool, as in `pools`.
         """
 
     @get(f"{POOL}/log")
     def log(self, pool: str, *, after: int = 0, most: int = 100) -> Call[list[answers.LogRecord]]:
-        """List what was done to a ladder, oldest first.
+        """List the log entries of a pool, oldest first.
 
         Args:
-            after: entries above this number.
-            most: entries to list.
+            after: Return entries above this number.
+            most: Maximum number of entries.
 
         Returns:
-            A record each: `seq, kind, subject, received_at, actor`.
+            `seq, kind, subject, received_at, actor` and more per entry.
         """
 
     @get(EVENT)
     def event(self, pool: str, event_id: str) -> Call[answers.EventDetails]:
-        """Show an event as it is now, and what it did.
+        """Return an event with its present content and its changes.
 
         Returns:
             Its entries, status, time and changes.
@@ -51,10 +51,10 @@ class ReadRoutes:
 
     @get(f"{POOL}/matches/{{match_id}}")
     def match(self, pool: str, match_id: str) -> Call[answers.RegisteredMatch]:
-        """Show a registered match, and what came of it.
+        """Return a registered match.
 
         Returns:
-            The match: its id, entrants, status and expiry, and the events that are its results.
+            The match: its ID, entrants, status and expiry, and the events that are its results.
         """
 
     @get(f"{POOL}/matches")
@@ -62,7 +62,7 @@ class ReadRoutes:
         """List the matches that wait for a result.
 
         Returns:
-            Their ids, the first to expire first.
+            Their IDs, the first to expire first.
         """
 
     @get(f"{POOL}/leaderboard")
@@ -77,47 +77,47 @@ class ReadRoutes:
         active_within: str | None = None,
         at: date | str | None = None,
     ) -> Call[answers.BoardPage]:
-        """Show a page of the leaderboard; filtered, or as of a moment, it is one page.
+        """Return a page of the leaderboard. With filters or a date it is a single page.
 
         Args:
-            top: rows of the page.
-            cursor: `next` of the page before.
-            min_events: rated events that a listed player has at least.
-            max_deviation: the largest deviation of a listed player.
-            active_within: how long ago a listed player has played at most, as 90d, 12w, 6mo or 1y.
-            at: a moment, or a whole day.
+            top: Number of rows.
+            cursor: `next` from the previous page.
+            min_events: Minimum number of rated events of a listed player.
+            max_deviation: Maximum deviation of a listed player.
+            active_within: Time within which a listed player has played, for example 90d, 12w, 6mo or 1y.
+            at: A time, or a date for the whole day.
 
         Returns:
-            `players`, a row each, and `next`, the cursor of the page after it; None on the last.
+            `players`, one row each, and `next`, the cursor of the next page, or None on the last.
         """
 
     @get(f"{POOL}/distribution")
     def distribution(self, pool: str) -> Call[list[answers.RatingCount]]:
-        """Count the players of each whole rating.
+        """Count the players of each integer rating.
 
         Returns:
-            `rating, players` each, lowest first.
+            `rating, players` per rating, lowest first.
         """
 
     @get(PLAYER)
     def player(self, pool: str, player: str, *, most: int = 1000) -> Call[answers.PlayerDetails]:
-        """Show a player's rank and history.
+        """Return a player's rank and history.
 
         Returns:
-            `rank, player, rating` and the like, and `history`, the `most` newest changes, newest first.
+            `rank, player, rating` and more, and `history`, the `most` newest changes, newest first.
         """
 
     @get(f"{PLAYER}/neighbours")
     def neighbours(self, pool: str, player: str, *, each: int = 5) -> Call[list[answers.BoardRow]]:
-        """Show a player among those ranked next: `each` above, and as many below.
+        """Return a player among the neighbours in rank: `each` above, and as many below.
 
         Returns:
-            A row a player, best first.
+            One row per player, best first.
         """
 
     @get(f"{EVENT}/players/{{player}}")
     def explain(self, pool: str, event_id: str, player: str) -> Call[answers.ExplainedChange]:
-        """Explain why a player's rating moved in an event.
+        """Explain why an event moved a player's rating.
 
         Returns:
             The change in points, its reasons as rows and in groups, and the reasons in sentences.
@@ -125,18 +125,18 @@ class ReadRoutes:
 
     @get(f"{EVENT}/players/{{player}}/what-if")
     def what_if(self, pool: str, event_id: str, player: str) -> Call[answers.AlternativeChanges]:
-        """Show what an event would have done to a player's rating with one thing changed.
+        """Return the changes that an event would have caused with one thing changed.
 
         Returns:
-            The change as it was, and `alternatives`: what was changed in words, and the change in points then.
+            The actual change, and `alternatives`: a description of each, and its change in points.
         """
 
     @get(f"{POOL}/compare")
     def compare(self, pool: str, player: str, other: str) -> Call[Comparison]:
-        """Compare two players: where they stand, what is expected, and every event in which they met.
+        """Compare two players: ranks, expected scores, and all common events.
 
         Returns:
-            Both as they stand, with the expected score of each against the other, and their common events.
+            Both players with their expected scores against each other, and their common events.
         """
 
     @route
@@ -148,38 +148,38 @@ class ReadRoutes:
         sides: Iterable[Iterable[str | Mapping[str, Any]]] = (),
         top: int = 3,
     ) -> Call[FieldChances]:
-        """Predict the chances of a field.
+        """Predict the result of a field.
 
         Args:
-            entrants: names of those who start alone, or dicts as of a result: `player`, `shared`, `side`, and `new` for
-                a newcomer whose name is nearly a known one.
-            sides: the names of each side's members, where several start together.
-            top: how many places count as the top.
+            entrants: Names of players who start alone, or dicts with `player` and optionally `shared`, `side`, and
+                `new` for a newcomer whose name is similar to a known one.
+            sides: Names of the members of each side, for team events.
+            top: Number of places that count as the top.
 
         Returns:
-            `entrants`, `ranks` and `pairs` with chances between 0 and 1, and `newcomers`, who have not played.
+            `entrants`, `ranks` and `pairs` with probabilities from 0 to 1, and `newcomers`, who have not played.
         """
         body = {"entrants": entrant_rows(entrants), "sides": [entrant_rows(side) for side in sides], "top": top}
         return json_call("POST", f"{POOL}/predict", FieldChances, body, pool=pool)
 
     @route
     def matchmaking(self, /, pool: str, tickets: Iterable[Mapping[str, Any]], **policy: float) -> Call[list[Match]]:
-        """Propose the matches to start now, of tickets with a `player` and `waited_s` each.
+        """Propose matches to start now from tickets, each with `player` and `waited_s`.
 
         Args:
             policy: `size`, `teams`, `least`, `target_s`, `scale`.
 
         Returns:
-            A row a match; empty where nobody should start yet.
+            One row per match; empty if none should start yet.
         """
         return json_call("POST", f"{POOL}/matchmaking", list[Match], {"tickets": [*tickets]} | policy, pool=pool)
 
     @get(f"{POOL}/things")
     def things(self, pool: str) -> Call[list[answers.SharedThing]]:
-        """List what entrants share and the system rates, as cars; none has a rank.
+        """List the shared things that the system rates, such as cars. They have no ranks.
 
         Returns:
-            `kind, name, points, deviation, events, last_played_at` of each: by kind, most points first.
+            `kind, name, points, deviation, events, last_played_at` each, by kind, most points first.
         """
 
     @get(f"{POOL}/seasons")
@@ -187,60 +187,60 @@ class ReadRoutes:
         """List the seasons.
 
         Returns:
-            `name, starts_at, keep` of each, oldest first.
+            `name, starts_at, keep` per season, oldest first.
         """
 
     @get(f"{POOL}/seasons/{{season}}/leaderboard")
     def season_board(self, pool: str, season: str) -> Call[list[answers.BoardRow]]:
-        """Show how the board stood when a season ended, or as it stands where it is not over.
+        """Return the leaderboard at the end of a season, or the present one if it is not over.
 
         Returns:
-            A row a player, best first.
+            One row per player, best first.
         """
 
     @get(f"{PLAYER}/ranks")
     def ranks_of(self, pool: str, player: str) -> Call[list[answers.DailyRank]]:
-        """Show a player's rank at 00:00 UTC, day by day.
+        """Return a player's rank at 00:00 UTC of each day.
 
         Returns:
-            `day, rank, rating` each, oldest first.
+            `day, rank, rating` per day, oldest first.
         """
 
     @get(f"{POOL}/hindsight")
     def best_ever(self, pool: str) -> Call[answers.BestEverBoard]:
-        """Show the best ever, in hindsight; only pools of the system podium have it.
+        """Return the best players ever, in hindsight. Only pools of the system podium have this.
 
         Returns:
-            `as_of`, and of each of the `players` `player, rating, deviation, started_at, above_next`, best first.
+            `as_of`, and `players`, each with `player, rating, deviation, started_at, above_next`, best first.
         """
 
     @get(f"{PLAYER}/hindsight")
     def hindsight_of(self, pool: str, player: str) -> Call[list[answers.HindsightPoint]]:
-        """Show how strong a player was at each event, knowing all since.
+        """Return a player's strength at each event, estimated from all events, including later ones.
 
         Returns:
-            `started_at, rating, deviation` each, oldest first.
+            `started_at, rating, deviation` per event, oldest first.
         """
 
     @get(f"{POOL}/snapshots")
     def snapshot_days(self, pool: str) -> Call[list[date | float]]:
-        """List the days that have ranks: every day since the first event.
+        """List the days with ranks: every day since the first event.
 
         Returns:
-            The days, oldest first; in a numbered pool, the numbers that follow an event.
+            The days, oldest first. In a numbered pool, the numbers that follow an event.
         """
 
     @get(f"{POOL}/snapshots/{{day}}")
     def ranks_on(self, pool: str, day: date | str) -> Call[list[answers.RankedPlayer]]:
-        """Show the ranks at a day's 00:00 UTC.
+        """Return the ranks at 00:00 UTC of a day.
 
         Returns:
-            `rank, player, rating` each, best first.
+            `rank, player, rating` per player, best first.
         """
 
     @get(f"{POOL}/export/{{table}}.{{kind}}")
     def export(self, pool: str, table: str = "history", kind: str = "parquet") -> Call[bytes]:
-        """Fetch a table as a file.
+        """Download a table.
 
         Args:
             table: `results` or `history`.

@@ -1,4 +1,4 @@
-"""Signatures of webhooks: HMAC-SHA256 of "id.timestamp.body", as in Standard Webhooks 1.0 (standardwebhooks.com)."""
+"""Webhook signatures: HMAC-SHA256 of "id.timestamp.body", as in Standard Webhooks 1.0 (standardwebhooks.com)."""
 
 import base64
 import hashlib
@@ -16,7 +16,7 @@ TOLERANCE_S = 300.0
 
 
 class SignatureError(PodiumError):
-    """What came is not what the service sent, or is old."""
+    """The message was not sent by the service, or is old."""
 
 
 def sign(secret: str, message_id: str, timestamp_s: int, body: bytes) -> str:
@@ -29,20 +29,20 @@ def sign(secret: str, message_id: str, timestamp_s: int, body: bytes) -> str:
 def verify_webhook(
     secret: str, headers: Mapping[str, str], body: bytes, *, tolerance_s: float = TOLERANCE_S
 ) -> dict[str, Any]:
-    """Verify what a webhook's receiver was sent, and read it.
+    """Verify and parse a received webhook.
 
     Args:
-        secret: that `podium webhook create` showed.
-        headers: of the request; upper and lower case are alike.
-        body: of the request, byte by byte as it came.
-        tolerance_s: how old it may be, or early by another clock, in seconds.
+        secret: The secret that `podium webhook create` displayed.
+        headers: Headers of the request, in any case.
+        body: Body of the request, byte by byte.
+        tolerance_s: Seconds by which the message may be old, or early by another clock.
 
     Returns:
-        The entry of the pool's log. One that comes twice has the same header `webhook-id`.
+        The entry of the pool's log. A repeated entry has the same header `webhook-id`.
 
     Raises:
-        SignatureError: a header is missing, the signature is another's, or the time is not now.
-        ParameterError: the secret is none.
+        SignatureError: A header is missing, the signature is wrong, or the message is old.
+        ParameterError: The secret is malformed.
     """
     found = {name.lower(): value for name, value in headers.items()}
     try:
@@ -55,10 +55,12 @@ def verify_webhook(
     try:
         expected = sign(secret, message_id, timestamp_s, body)
     except ValueError:
-        raise ParameterError("the secret is not one of `podium webhook create`: whsec_ and base64") from None
-    if not any(hmac.compare_digest(expected.encode(), each.encode()) for each in signatures.split()):
-        raise SignatureError("the signature is not of this secret and this body")
+        raise ParameterError("the secret is malformed. Use the one from `podium webhook create` (whsec_…).") from None
+    if not any(hmac.compare_digest(expected.encode(), signature.encode()) for signature in signatures.split()):
+        raise SignatureError("the signature does not match this secret and body")
     if abs(time.time() - timestamp_s) > tolerance_s:
-        raise SignatureError(f"it was sent more than {tolerance_s:g} s from now; mend the clock, or leave it")
+        raise SignatureError(
+            f"the webhook is over {tolerance_s:g} s old or in the future. Check the clock, or ignore it."
+        )
     entry: dict[str, Any] = json.loads(body)
     return entry

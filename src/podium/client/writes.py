@@ -1,4 +1,4 @@
-"""The routes that write, each a method of both clients."""
+"""The write routes, as methods of both clients."""
 
 from collections.abc import Iterable, Mapping
 from datetime import date
@@ -10,20 +10,20 @@ from podium.client.pages import Entrants, entrant_rows
 
 Order = Literal["dated", "sequence"]
 Parameter = float | str | bool | None
-Event = Mapping[str, Any]  # `event_id`, `started_at` and `entries`, each of which has a `player`
+Event = Mapping[str, Any]  # with `event_id`, `started_at` and `entries`, each of which has a `player`
 
 
 class DryRunOptions(TypedDict, total=False):
-    """`dry_run` stores nothing; `effects_after` is the `next` of its first receipt, for the next smaller effects."""
+    """Options of dry runs. `dry_run` stores nothing, and `effects_after` is `next` from the first receipt."""
 
     dry_run: bool
     effects_after: str | None
 
 
 class CorrectionOptions(DryRunOptions, total=False):
-    """A `reason` for the log, which may be blanked later; `version` is that of the event as it was read.
+    """Options of corrections: `reason` is for the log and can be blanked later. `version` is that of the event as read.
 
-    Where the event has another version by now, nothing is done (412). `event` has the version.
+    If the event has another version by now, nothing is done (412). `event` returns the version.
     """
 
     reason: str
@@ -31,23 +31,25 @@ class CorrectionOptions(DryRunOptions, total=False):
 
 
 class WriteRoutes:
-    """What can be done to ladders."""
+    """Writes to pools."""
 
     @route
     def create_pool(
         self, /, name: str, system: str, *, order: Order | None = None, **parameters: Parameter
     ) -> Call[PoolSummary]:
-        """Open a ladder; `describe_pool` gives it a title, and makes it public.
+        """Create a pool. `describe_pool` gives it a title, and makes it public.
 
         Args:
-            order: `dated`, or `sequence` if its events have numbers and no dates. None leaves it to the first event.
-            parameters: of the system.
+            name: Name of the pool.
+            system: Rating system.
+            order: `dated`, or `sequence` if its events have numbers and no dates. Default: the first event decides.
+            parameters: Parameters of the system.
 
         Returns:
             The pool: `name, system, parameters, notice, title, contact, player_word, public`.
 
         Raises:
-            ClientError: 409 where there is one, 422 where the system or a parameter does not fit.
+            ClientError: 409 if the pool exists, 422 if the system or a parameter is invalid.
         """
         body = {"name": name, "system": system, "parameters": parameters, "order": order}
         return json_call("POST", "/pools", PoolSummary, body)
@@ -62,29 +64,29 @@ class WriteRoutes:
         player_word: str | None = None,
         public: bool | None = None,
     ) -> Call[PoolSummary]:
-        """Change what a ladder says of itself, and who may read it.
+        """Change a pool's description and its visibility. None leaves a field, an empty text removes it.
 
         Args:
-            title: what pages call it; here as below, an empty text removes what there was, and None leaves it.
-            contact: who corrects results: a mail address, or that of a page.
-            player_word: what one player is called, like `rider`.
-            public: whether its pages and reads need no key.
+            title: Title on pages.
+            contact: Person who corrects results: a mail address, or the address of a page.
+            player_word: Word for a player, such as `rider`.
+            public: True if pages and reads need no key.
 
         Returns:
-            The pool, as of `create_pool`.
+            The pool, as in `create_pool`.
         """
         body = {"title": title, "contact": contact, "player_word": player_word, "public": public}
         return json_call("PATCH", POOL, PoolSummary, body, pool=pool)
 
     @route
     def configure(self, /, pool: str, system: str, *, dry_run: bool = False, **parameters: Parameter) -> Call[int]:
-        """Rate a ladder with another system from its first event on.
+        """Rate a pool with another system from its first event on.
 
         Args:
-            dry_run: store nothing.
+            dry_run: Store nothing.
 
         Returns:
-            How many rows of the history changed, or would change.
+            Number of history rows that changed, or would change.
         """
         body, params = {"system": system, "parameters": parameters}, write_params(dry_run=dry_run)
         return json_call("PUT", f"{POOL}/system", Rerated, body, params, pool=pool).then(rerated)
@@ -99,16 +101,16 @@ class WriteRoutes:
         every: str = "",
         dry_run: bool = False,
     ) -> Call[int]:
-        """Order a ladder of fewer than 50 events by dates or by numbers.
+        """Order a pool of fewer than 50 events by dates or by numbers.
 
         Args:
             order: `dated`, or `sequence` for numbers and no dates.
-            started_at: the date of the first event. If None, each has the date that it had before, or that of receipt.
-            every: the time from each event to the next, such as 1w; empty if all were on one day.
-            dry_run: store nothing.
+            started_at: Date of the first event. Default: every event gets its former date, or that of receipt.
+            every: Time between events, for example 1w. Default: all events are on one day.
+            dry_run: Store nothing.
 
         Returns:
-            How many rows of the history changed.
+            Number of history rows that changed, or would change.
         """
         body = {"order": order, "started_at": started_at, "every": every}
         return json_call("PUT", f"{POOL}/order", Rerated, body, write_params(dry_run=dry_run), pool=pool).then(rerated)
@@ -117,16 +119,17 @@ class WriteRoutes:
     def submit(
         self, pool: str, events: Event | Iterable[Event], **options: Unpack[DryRunOptions]
     ) -> Call[list[Receipt]]:
-        """Submit one event or several, each `{"event_id", "started_at", "entries": [{"player", …}]}`.
+        """Submit one or several events, each `{"event_id", "started_at", "entries": [{"player", …}]}`.
 
-        Without `started_at` it was now. In a pool with the order `sequence` it has a number instead, or the next one.
+        Without `started_at` the event starts now. In a pool with the order `sequence` it has a number instead, by
+        default the next.
 
         Returns:
-            A receipt each: `event_id, seq, status, reason, duplicate, changes, rerated, effects, totals, next,
+            A receipt per event: `event_id, seq, status, reason, duplicate, changes, rerated, effects, totals, next,
             warnings, head, notice`.
 
         Raises:
-            ClientError: 409 where an event is known with other content, 422 where one does not fit.
+            ClientError: 409 if an event exists with other content, 422 if one is invalid.
         """
         body = events if isinstance(events, Mapping) else {"events": [*events]}
         return json_call("POST", f"{POOL}/events", list[Receipt], body, write_params(**options), pool=pool)
@@ -136,10 +139,10 @@ class WriteRoutes:
         """Correct an event.
 
         Returns:
-            A receipt, as of `submit`.
+            A receipt, as in `submit`.
 
         Raises:
-            ClientError: 404 where there is none, 412 where it has another version, 422 where it does not fit.
+            ClientError: 404 if there is no such event, 412 if it has another version, 422 if it is invalid.
         """
         event_id = str(event["event_id"])
         call = json_call("PUT", EVENT, Receipt, event, write_params(**options), pool=pool, event_id=event_id)
@@ -147,10 +150,10 @@ class WriteRoutes:
 
     @route
     def void(self, pool: str, event_id: str, **options: Unpack[CorrectionOptions]) -> Call[Receipt]:
-        """Void an event: it counts for nothing.
+        """Void an event, so that it does not count.
 
         Returns:
-            A receipt, as of `submit`.
+            A receipt, as in `submit`.
         """
         params = write_params(**options)
         call = json_call("POST", f"{EVENT}/void", Receipt, None, params, pool=pool, event_id=event_id)
@@ -158,10 +161,10 @@ class WriteRoutes:
 
     @route
     def restore(self, pool: str, event_id: str, **options: Unpack[CorrectionOptions]) -> Call[Receipt]:
-        """Restore a voided event: it counts again.
+        """Restore a voided event, so that it counts again.
 
         Returns:
-            A receipt, as of `submit`.
+            A receipt, as in `submit`.
         """
         params = write_params(**options)
         call = json_call("POST", f"{EVENT}/restore", Receipt, None, params, pool=pool, event_id=event_id)
@@ -171,14 +174,14 @@ class WriteRoutes:
     def register(
         self, pool: str, match_id: str, entrants: Entrants, *, expires_in_s: float = 86_400.0
     ) -> Call[RegisteredMatch]:
-        """Register a match that starts; its result then has this `match_id`, and who is missing from it has quit.
+        """Register a starting match. Its result then has this `match_id`, and missing entrants have quit.
 
         Args:
-            entrants: names, or a `player` and a `team` each.
-            expires_in_s: seconds that the match waits for its result.
+            entrants: Names, or dicts with `player` and `team`.
+            expires_in_s: Seconds that the match waits for its result.
 
         Returns:
-            The match: its id, entrants, status and expiry.
+            The match: its ID, entrants, status and expiry.
         """
         body = {"match_id": match_id, "entrants": entrant_rows(entrants), "expires_in_s": expires_in_s}
         return json_call("POST", f"{POOL}/matches", RegisteredMatch, body, pool=pool)
@@ -187,18 +190,18 @@ class WriteRoutes:
     def merge(
         self, pool: str, player: str, into: str, *, kind: str = "", reason: str = "", dry_run: bool = False
     ) -> Call[int]:
-        """Let one player's results be another's.
+        """Merge a player into another, who gets all results.
 
         Args:
-            kind: of what entrants share, as `car`, of which it is one in the place of a player.
-            reason: why, for the log; it may be blanked later.
-            dry_run: store nothing.
+            kind: Kind of a shared thing to merge instead of a player, for example `car`.
+            reason: Reason for the log, which can be blanked later.
+            dry_run: Store nothing.
 
         Returns:
-            How many rows of the history changed, or would change.
+            Number of history rows that changed, or would change.
 
         Raises:
-            ClientError: 404 where one has no rating, 422 where they met.
+            ClientError: 404 if one of them has no rating, 422 if they met.
         """
         body, params = (
             {"player": player, "into": into},
@@ -208,28 +211,28 @@ class WriteRoutes:
 
     @route
     def unmerge(self, pool: str, player: str, *, kind: str = "", reason: str = "", dry_run: bool = False) -> Call[int]:
-        """Let a merged account be a player of its own again, as if that merge had never been.
+        """Undo a merge: the merged account is a separate player again.
 
         Args:
-            kind: of what entrants share, as `car`, of which it is one in the place of a player.
-            reason: why, for the log; it may be blanked later.
-            dry_run: store nothing.
+            kind: Kind of a shared thing instead of a player, for example `car`.
+            reason: Reason for the log, which can be blanked later.
+            dry_run: Store nothing.
 
         Returns:
-            How many rows of the history changed, or would change.
+            Number of history rows that changed, or would change.
 
         Raises:
-            ClientError: 404 where there is no such player, 409 where the account was never merged.
+            ClientError: 404 if there is no such player, 409 if the account was never merged.
         """
         params = {"kind": kind or None} | write_params(reason=reason, dry_run=dry_run)
         return json_call("POST", f"{PLAYER}/unmerge", Rerated, None, params, pool=pool, player=player).then(rerated)
 
     @route
     def rename(self, pool: str, player: str, name: str, *, kind: str = "") -> Call[None]:
-        """Give a player another name, everywhere.
+        """Rename a player everywhere.
 
         Args:
-            kind: of what entrants share, as `car`, of which it is one in the place of a player.
+            kind: Kind of a shared thing instead of a player, for example `car`.
         """
         body, params = {"name": name}, {"kind": kind or None}
         call = json_call("POST", f"{PLAYER}/rename", NewName, body, params, pool=pool, player=player)
@@ -237,7 +240,7 @@ class WriteRoutes:
 
     @route
     def pseudonymise(self, pool: str, player: str) -> Call[str]:
-        """Remove every name that a player had, also from titles, ids and reasons.
+        """Anonymize a player: remove all names, also from titles, IDs and reasons.
 
         Returns:
             The pseudonym.
@@ -249,15 +252,15 @@ class WriteRoutes:
     def begin_season(
         self, pool: str, name: str, starts_at: Moment | float, *, keep: float, dry_run: bool = False
     ) -> Call[int]:
-        """Shrink every lead over a newcomer to a share of itself.
+        """Start a season, in which every lead over a newcomer shrinks.
 
         Args:
-            starts_at: when it begins; in a numbered pool, the number of its first event.
-            keep: the share, from 0 to 1.
-            dry_run: store nothing.
+            starts_at: Start of the season; in a numbered pool, the number of its first event.
+            keep: Share of each lead that stays, from 0 to 1.
+            dry_run: Store nothing.
 
         Returns:
-            How many rows of the history changed, or would change.
+            Number of history rows that changed, or would change.
         """
         when = "sequence" if isinstance(starts_at, int | float) else "starts_at"
         body = {"name": name, when: starts_at, "keep": keep}
@@ -267,19 +270,19 @@ class WriteRoutes:
 
     @route
     def snapshot(self, pool: str, day: date | str | None = None) -> Call[NothingDone]:
-        """Do nothing: the service has the ranks of every day without storing them.
+        """Do nothing: the service knows the ranks of every day without storing them.
 
         Args:
-            day: any day.
+            day: Any day.
 
         Returns:
-            A `detail` that says so.
+            A `detail` with this explanation.
         """
         return json_call("POST", f"{POOL}/snapshots", NothingDone, {"day": day}, pool=pool)
 
 
 def rerated(answer: Rerated) -> int:
-    """Return how many changes of ratings moved."""
+    """Return the number of moved rating changes."""
     return answer["rerated"]
 
 

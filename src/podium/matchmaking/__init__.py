@@ -1,1 +1,1 @@
-"""Who plays whom: groups from those who wait, even teams, and a laboratory for policies."""
+"""Matchmaking: groups of waiting players, balanced teams, and a simulator for policies."""

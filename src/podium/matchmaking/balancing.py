@@ -1,4 +1,4 @@
-"""The sides of a match: as even as can be, parties together, and how even that is."""
+"""Divide a match into sides that are as even as possible, with parties together, and measure how even they are."""
 
 import math
 from typing import Any, NamedTuple
@@ -7,27 +7,27 @@ import numpy as np
 
 from podium.kernels.compiled import compile_kernel, kernel
 
-MAX_SEARCHED_UNITS = 10  # parties and players alone of a match whose sides are searched whole
-TIED_POINTS = 1e-9  # rating points that make no difference
-MAX_PAIRED_UNITS = 24  # parties and players alone of a match in which two of a side are exchanged together
-MAX_STEPS = 256  # of the search for a group to exchange
+MAX_SEARCHED_UNITS = 10  # units (parties and single players) of a match up to which all divisions are tried
+TIED_POINTS = 1e-9  # differences in rating points that count as ties
+MAX_PAIRED_UNITS = 24  # units of a match up to which two of a side are exchanged together
+MAX_STEPS = 256  # steps of the search for a group to exchange
 
 
 class Plan(NamedTuple):
-    """Room for the parties and players alone of one match, and where they go."""
+    """The units (parties and single players) of one match, and their sides."""
 
     unit: Any  # int64 (units)
     size: Any  # int64 (units): players
     total: Any  # float64 (units): sum of ratings
     side: Any  # int64 (units)
-    best: Any  # int64 (units): sides, or those of a group
-    stack: Any  # int64 (units): a group being searched, or the sides in use before a unit
-    before: Any  # float64 (units): the sum of its side before a unit
+    best: Any  # int64 (units): best sides, or best group
+    stack: Any  # int64 (units): the group in the search, or the number of used sides before a unit
+    before: Any  # float64 (units): the sum of the unit's side before it
     unit_of: Any  # int64 (players)
 
 
 def empty_plan(size: int) -> Plan:
-    """Room for a match of so many players."""
+    """Return an empty plan for a match of `size` players."""
     unit, count, side, best, stack, unit_of = np.zeros((6, size), np.int64)
     return Plan(unit, count, np.zeros(size), side, best, stack, np.zeros(size), unit_of)
 
@@ -44,7 +44,7 @@ def _divide_matches(
     plan: Any,
     matching: Any,
 ) -> None:
-    """The sides of every match, its spread, quality and wait."""
+    """Compute sides, spread, quality and wait of every match."""
     for ticket in range(waiting.rating.size):
         number = matching.match[ticket]
         if number >= 0:
@@ -67,26 +67,26 @@ def _divide_matches(
 
 @kernel
 def balance(waiting: Any, units: Any, members: Any, players: int, teams: int, lines: Any, plan: Any, side: Any) -> None:
-    """Divide a match into sides of equal numbers and sums of ratings as near as can be, parties together.
+    """Divide a match into sides of equal size with rating sums as equal as possible, keeping parties together.
 
-    They are placed and then exchanged; up to `SEARCHED` parties and players alone are then searched whole.
+    Units are placed, then exchanged. Up to `MAX_SEARCHED_UNITS` units, all divisions are then searched.
     """
     count = fill_plan(waiting, units, members, players, plan)
-    room = players // teams
-    assign_sides(plan, count, teams, room, lines)
+    side_size = players // teams
+    assign_sides(plan, count, teams, side_size, lines)
     exchange(plan, count, teams, lines)
     if count <= MAX_SEARCHED_UNITS:
-        search(plan, count, teams, room, lines)
+        search(plan, count, teams, side_size, lines)
     for k in range(players):
         side[members[k]] = plan.side[plan.unit_of[k]]
 
 
 @kernel
 def fill_plan(waiting: Any, units: Any, members: Any, players: int, plan: Any) -> int:
-    """Write down the parties and players alone of a match, the strongest member's first; how many they are."""
+    """Write the units of a match in order of their strongest member. Return the number of units."""
     count = 0
     for back in range(players):
-        k = players - 1 - back  # tickets stand in order of rating
+        k = players - 1 - back  # tickets are in order of rating
         unit = units.of_ticket[members[k]]
         row = count
         if units.size[unit] > 1:
@@ -102,30 +102,30 @@ def fill_plan(waiting: Any, units: Any, members: Any, players: int, plan: Any) -
 
 
 @kernel
-def search(plan: Any, count: int, teams: int, room: int, lines: Any) -> None:
-    """Try every division into sides of `room` players that may be better than the present one: each once.
+def search(plan: Any, count: int, teams: int, side_size: int, lines: Any) -> None:
+    """Try each division into sides of `side_size` players that may be better than the present one.
 
-    The best has the least range of the sides' sums of ratings, of those of one range the least sum of squares.
+    The best one has the smallest range of the sides' rating sums, and among equal ranges the smallest sum of squares.
     """
     mean = 0.0
     for team in range(teams):
         mean += lines[team, 1] / teams
-    least, least_squares = least_range(lines, teams, room, mean), squared_distances(lines, teams, mean)
+    least, least_squares = min_range(lines, teams, side_size, mean), squared_distances(lines, teams, mean)
     copy_numbers(plan.side, plan.best, count)
     for team in range(teams):
         lines[team, 0] = lines[team, 1] = 0.0  # players, sum of ratings
     plan.side[0], plan.stack[0] = -1, 0
     k = 0
     while k >= 0:
-        if not to_next_side(plan, k, teams, room, lines):
+        if not to_next_side(plan, k, teams, side_size, lines):
             k -= 1
-        elif least_range(lines, teams, room, mean) > least + TIED_POINTS:
+        elif min_range(lines, teams, side_size, mean) > least + TIED_POINTS:
             continue
         elif k + 1 < count:
             k += 1
             plan.side[k], plan.stack[k] = -1, max(plan.stack[k - 1], plan.side[k - 1] + 1)
         else:
-            width, squares = least_range(lines, teams, room, mean), squared_distances(lines, teams, mean)
+            width, squares = min_range(lines, teams, side_size, mean), squared_distances(lines, teams, mean)
             if width < least - TIED_POINTS or squares < least_squares - TIED_POINTS:
                 least, least_squares = min(width, least), squares
                 copy_numbers(plan.side, plan.best, count)
@@ -140,15 +140,15 @@ def copy_numbers(source: Any, target: Any, count: int) -> None:
 
 
 @kernel
-def to_next_side(plan: Any, k: int, teams: int, room: int, lines: Any) -> bool:
-    """Take a unit from its side to the next with room for it; whether there is one."""
+def to_next_side(plan: Any, k: int, teams: int, side_size: int, lines: Any) -> bool:
+    """Move a unit from its side to the next one with space. Return True if there is one."""
     team = plan.side[k]
     if team >= 0:
         lines[team, 0] -= plan.size[k]
         lines[team, 1] = plan.before[k]
-    last = min(plan.stack[k], teams - 1)  # sides without players are all alike: only the first of them is tried
+    last = min(plan.stack[k], teams - 1)  # empty sides are equal, so only the first is tried
     team += 1
-    while team <= last and lines[team, 0] + plan.size[k] > room:
+    while team <= last and lines[team, 0] + plan.size[k] > side_size:
         team += 1
     if team > last:
         return False
@@ -159,16 +159,16 @@ def to_next_side(plan: Any, k: int, teams: int, room: int, lines: Any) -> bool:
 
 
 @kernel
-def least_range(lines: Any, teams: int, room: int, mean: float) -> float:
-    """The least range that the sums can have, given those of the sides that are full."""
+def min_range(lines: Any, teams: int, side_size: int, mean: float) -> float:
+    """Return the smallest possible range of the sums, given the full sides."""
     low, high, left, open_sides = math.inf, -math.inf, 0.0, 0
     for team in range(teams):
-        if lines[team, 0] == room:
+        if lines[team, 0] == side_size:
             low, high = min(low, lines[team, 1]), max(high, lines[team, 1])
             left += mean - lines[team, 1]
         else:
             open_sides += 1
-    if open_sides:  # one of them will have their mean at least, another at most
+    if open_sides:  # one of them will have at least their mean, another at most
         share = mean + left / open_sides
         low, high = min(low, share), max(high, share)
     return high - low
@@ -176,7 +176,7 @@ def least_range(lines: Any, teams: int, room: int, mean: float) -> float:
 
 @kernel
 def squared_distances(lines: Any, teams: int, mean: float) -> float:
-    """The sum of squares of the distances of the sides' sums from their mean."""
+    """Return the sum of squared distances of the sides' sums from their mean."""
     squares = 0.0
     for team in range(teams):
         squares += (lines[team, 1] - mean) * (lines[team, 1] - mean)
@@ -184,14 +184,14 @@ def squared_distances(lines: Any, teams: int, mean: float) -> float:
 
 
 @kernel
-def assign_sides(plan: Any, count: int, teams: int, room: int, lines: Any) -> None:
-    """Large parties first, the strongest first among them, each to the side with fewest players, of those the weakest.
+def assign_sides(plan: Any, count: int, teams: int, side_size: int, lines: Any) -> None:
+    """Assign units to sides: large parties first, the strongest first, each to the smallest and then weakest side.
 
-    `divisible` says that this fills the sides evenly.
+    `divisible` guarantees that this fills the sides evenly.
     """
     for team in range(teams):
         lines[team, 0] = lines[team, 1] = 0.0  # players, sum of ratings
-    for target_size in range(room, 0, -1):
+    for target_size in range(side_size, 0, -1):
         for row in range(count):
             if plan.size[row] != target_size:
                 continue
@@ -207,10 +207,10 @@ def assign_sides(plan: Any, count: int, teams: int, room: int, lines: Any) -> No
 
 @kernel
 def divisible(units: Any, chosen: Any, taken: int, players: int, teams: int, counts: Any) -> bool:
-    """Whether `balance` finds sides of equal numbers for the units chosen."""
+    """Return True if `balance` finds sides of equal size for the chosen units."""
     if players % teams:
         return False
-    room = players // teams
+    side_size = players // teams
     for team in range(teams):
         counts[team] = 0
     for target_size in range(players, 0, -1):
@@ -221,16 +221,17 @@ def divisible(units: Any, chosen: Any, taken: int, players: int, teams: int, cou
             for team in range(1, teams):
                 best = team if counts[team] < counts[best] else best
             counts[best] += target_size
-            if counts[best] > room:
+            if counts[best] > side_size:
                 return False
     return True
 
 
 @kernel
 def exchange(plan: Any, count: int, teams: int, lines: Any) -> None:
-    """Exchange between sides what brings their sums nearest, as long as anything does.
+    """Exchange units between sides as long as that brings the sums closer.
 
-    First two of one size; then a party, alone or with another of its side, for whoever are as many together.
+    First two units of one size. Then one or two units of a side, including a party, for as many players of another
+    side.
     """
     for _ in range(count * count):
         if not exchange_equals(plan, count, lines) and not exchange_groups(plan, count, teams, lines):
@@ -239,7 +240,7 @@ def exchange(plan: Any, count: int, teams: int, lines: Any) -> None:
 
 @kernel
 def exchange_equals(plan: Any, count: int, lines: Any) -> bool:
-    """Exchange the two of one size that help most, if any do."""
+    """Exchange the two units of one size that help most. Return True if any help."""
     best, one, two = TIED_POINTS, -1, -1
     for a in range(count):
         for b in range(a + 1, count):
@@ -259,7 +260,7 @@ def exchange_equals(plan: Any, count: int, lines: Any) -> bool:
 
 @kernel
 def exchange_groups(plan: Any, count: int, teams: int, lines: Any) -> bool:
-    """Exchange the one or two of a side and the group of another that help most, a party being among them."""
+    """Exchange one or two units for a group of another side, with a party among them. Return True if it helps."""
     best, one, two, to = TIED_POINTS, -1, -1, -1
     for a in range(count):
         for b in range(a, count if count <= MAX_PAIRED_UNITS else a + 1):
@@ -287,12 +288,12 @@ def exchange_groups(plan: Any, count: int, teams: int, lines: Any) -> bool:
 
 @kernel
 def find_group(plan: Any, count: int, team: int, one: int, two: int, gap: float) -> tuple[float, int]:
-    """Find whom of a side to exchange for one or two of another whose sum of ratings is higher by a gap.
+    """Find a group of a side to exchange for one or two units of another side, whose sum is higher by `gap`.
 
-    They are as many players together, and bring the sums nearest; after `MAX_STEPS` steps the nearest so far.
+    The group has as many players and brings the sums closest. The search ends after `MAX_STEPS` steps.
 
     Returns:
-        Half the gap that is left, infinite where there are none; and how many are written to `plan.best`.
+        Half of the gap that is left, infinite without a group; and the number of units in `plan.best`.
     """
     players, target_total = plan.size[one], plan.total[one] - 0.5 * gap
     if two != one:
@@ -323,7 +324,7 @@ def find_group(plan: Any, count: int, team: int, one: int, two: int, gap: float)
 
 @kernel
 def move(plan: Any, row: int, to: int, lines: Any) -> None:
-    """Put a party or a player alone on another side."""
+    """Move a unit to another side."""
     lines[plan.side[row], 1] -= plan.total[row]
     lines[to, 1] += plan.total[row]
     plan.side[row] = to
@@ -331,9 +332,9 @@ def move(plan: Any, row: int, to: int, lines: Any) -> None:
 
 @kernel
 def evenness(waiting: Any, members: Any, players: int, sides: int, slope: float, side: Any, lines: Any) -> float:
-    """The entropy of who wins over its largest: by Plackett and Luce from the sides' leads over the best.
+    """Return the entropy of the winner over its maximum, by Plackett-Luce from the sides' leads over the best.
 
-    Uncertain ratings tell less: each lead is attenuated by both sides' deviations, as in Glicko's expected score.
+    Uncertain ratings say less: each lead is attenuated by both sides' deviations, as in Glicko's expected score.
     """
     for team in range(sides):
         lines[team, 0] = lines[team, 1] = lines[team, 2] = 0.0

@@ -1,7 +1,7 @@
-"""What a matchmaking policy does to waits and spreads, tried on populations before players have to.
+"""Simulate the waits and rating spreads of matchmaking policies on populations.
 
-Everybody of a population plays, rests, and waits again: exponential rests and a fixed length of match make a steady
-state. First come, first served is the yardstick: matches of whoever waits longest, as soon as there are enough.
+Every player plays, rests and waits again. Exponential rests and a fixed match length give a steady state. The baseline
+is first come, first served: full matches of the longest waiting players.
 """
 
 import math
@@ -21,9 +21,9 @@ from podium.ledger.history import started_at
 from podium.matchmaking.matcher import Matching, Policy, Waiting, match_waiting
 
 Floats = npt.NDArray[np.float64]
-TICK_S = 1.0  # between two looks
-PATIENCE_TARGETS = 10.0  # targets, after which a ticket that nobody meets is given up
-MOST = 100_000  # players, minutes, seconds and points of a crowd
+TICK_S = 1.0  # seconds between two rounds of matching
+PATIENCE_TARGETS = 10.0  # target waits after which an unmatched ticket gives up
+LIMIT = 100_000  # upper bound of players, minutes, seconds and points of a crowd
 FIRST_COME = "first come"
 POLICY = "policy"
 
@@ -33,33 +33,33 @@ class Crowd:
     """A population in steady state."""
 
     players: int = 1000
-    minutes: float = 30.0  # judged, after a first part that is not
+    minutes: float = 30.0  # minutes that count, after a warm-up
     warm_minutes: float = 10.0
     match_s: float = 240.0
-    rest_s: float = 60.0  # mean, exponential
+    rest_s: float = 60.0  # mean of an exponential distribution
     skill_deviation: float = 250.0
     seed: int = 1
 
     def __post_init__(self) -> None:
-        if not 2 <= self.players <= MOST:  # noqa: PLR2004  (it takes two to play)
-            raise ParameterError(f"a population of {self.players} cannot be tried; it must be from 2 to {MOST:,}")
+        if not 2 <= self.players <= LIMIT:  # noqa: PLR2004  (it takes two to play)
+            raise ParameterError(f"a population of {self.players} cannot be simulated; it must be from 2 to {LIMIT:,}")
         for name in ("minutes", "warm_minutes", "match_s", "rest_s", "skill_deviation"):
-            if not 0.0 < getattr(self, name) <= MOST:
-                raise ParameterError(f"{name} is {getattr(self, name)!r}; it must be above 0, and at most {MOST:,}")
+            if not 0.0 < getattr(self, name) <= LIMIT:
+                raise ParameterError(f"{name} is {getattr(self, name)!r}; it must be above 0, and at most {LIMIT:,}")
 
 
 class Trial(NamedTuple):
-    """What became of the tickets of one run."""
+    """The result of one run."""
 
-    waits: Floats  # seconds, of those who were matched
-    spreads: Floats  # of the matches
+    waits: Floats  # seconds, of matched tickets
+    spreads: Floats  # rating spreads of the matches
     qualities: Floats
-    unmatched: int  # who still waits at the end, or was given up
-    longest: float  # seconds, of anyone
+    unmatched: int  # tickets that still wait at the end, or gave up
+    longest: float  # longest wait in seconds, matched or not
 
 
 def try_crowd(crowd: Crowd, policy: Policy, *, first_come: bool = False) -> Trial:
-    """Run a population under a policy; the same arguments give the same bits."""
+    """Run a population under a policy. The same arguments give the same bits."""
     random = np.random.default_rng(crowd.seed)
     rating = np.sort(random.normal(1500.0, crowd.skill_deviation, crowd.players))
     ready = random.exponential(crowd.rest_s + crowd.match_s, crowd.players)
@@ -75,7 +75,7 @@ def try_crowd(crowd: Crowd, policy: Policy, *, first_come: bool = False) -> Tria
 
 
 def try_arrivals(rating: Floats, since: Floats, policy: Policy, *, first_come: bool = False) -> Trial:
-    """Run tickets that came at known times, each once; who meets nobody for ten targets is given up."""
+    """Run tickets with known arrival times, each once. An unmatched ticket gives up after ten target waits."""
     order = np.argsort(since, kind="stable")
     rating, since = rating[order], since[order]
     tally = Tally(warm_s=-math.inf)
@@ -98,7 +98,7 @@ def try_arrivals(rating: Floats, since: Floats, policy: Policy, *, first_come: b
 
 
 def match_once(rating: Floats, since: Floats, now: float, policy: Policy, *, first_come: bool) -> Matching:
-    """Look once at who waits, in order of rating."""
+    """Match once among the waiting tickets, which are in order of rating."""
     if rating.size < policy.least:
         none = np.empty(0)
         return Matching(np.full(rating.size, -1), np.zeros(rating.size, np.int64), none, none, none)
@@ -110,7 +110,7 @@ def match_once(rating: Floats, since: Floats, now: float, policy: Policy, *, fir
 
 
 def first_come_first_served(rating: Floats, since: Floats, now: float, policy: Policy) -> Matching:
-    """First come, first served: full matches of the longest waiting, in turn."""
+    """Make full matches of the longest waiting tickets, in turn."""
     order = np.argsort(since, kind="stable")
     count = rating.size // policy.size
     taken = order[: count * policy.size].reshape(count, policy.size)
@@ -125,7 +125,7 @@ def first_come_first_served(rating: Floats, since: Floats, now: float, policy: P
 
 
 class Tally:
-    """The matches, look by look."""
+    """The matches of all rounds."""
 
     def __init__(self, warm_s: float) -> None:
         self.warm_s = warm_s
@@ -134,14 +134,14 @@ class Tally:
         self.qualities: list[Floats] = []
 
     def add(self, matching: Matching, since: Floats, now: float) -> None:
-        """Count one look, unless the population is still warming up."""
+        """Count one round, unless it is in the warm-up."""
         if now > self.warm_s and matching.spread.size:
             self.waits.append(now - since[matching.match >= 0])
             self.spreads.append(matching.spread)
             self.qualities.append(matching.quality)
 
     def outcome(self, still: Floats) -> Trial:
-        """All of it, with those who wait still."""
+        """Return the result, with the tickets that still wait."""
         waits, spreads, qualities = (
             np.concatenate(parts) if parts else np.empty(0) for parts in (self.waits, self.spreads, self.qualities)
         )
@@ -150,7 +150,7 @@ class Tally:
 
 
 def compare_policies(crowds: Sequence[Crowd], policies: Sequence[Policy]) -> pl.DataFrame:
-    """Every population under every policy, and first come, first served beside each; a row each."""
+    """Run every population under every policy, with first come, first served next to each; one row per run."""
     rows = []
     for crowd in crowds:
         compared_sizes: set[int] = set()
@@ -163,11 +163,11 @@ def compare_policies(crowds: Sequence[Crowd], policies: Sequence[Policy]) -> pl.
 
 
 def replayed_arrivals(events: Events, replayed: Replayed, policies: Sequence[Policy]) -> pl.DataFrame:
-    """Try policies on a results table, which must have times: its entrants come when they played, as rated before."""
+    """Run policies on a results table with times: entrants arrive when they played, with their ratings before."""
     ledger = events.ledger
     starts = started_at(events.results.frame[ledger.row.array])
     if not starts.len() or starts.null_count():
-        raise ParameterError("the results have no started_at to take the arrivals from")
+        raise ParameterError("the results have no column started_at, which gives the arrivals")
     since = starts.cast(pl.Int64).to_numpy() / 1e6
     rating = replayed.before[ledger.entrant.array]
     rows: list[dict[str, Any]] = []
@@ -179,7 +179,7 @@ def replayed_arrivals(events: Events, replayed: Replayed, policies: Sequence[Pol
 
 
 def row(players: int | None, kind: str, target_s: float | None, outcome: Trial) -> dict[str, Any]:
-    """A run in a row."""
+    """Return the row of a run."""
     waits = dict(zip(("wait_median", "wait_p95"), quantiles(outcome.waits, 0.5, 0.95), strict=True))
     (spread,) = quantiles(outcome.spreads, 0.5)
     mean = {
@@ -192,5 +192,5 @@ def row(players: int | None, kind: str, target_s: float | None, outcome: Trial) 
 
 
 def quantiles(values: Floats, *levels: float) -> list[float | None]:
-    """Quantiles, None of nothing."""
+    """Return quantiles, or None for an empty array."""
     return np.quantile(values, levels).tolist() if values.size else [None] * len(levels)

@@ -1,9 +1,8 @@
-"""Matchmaking: who waits, into even matches within a target wait; a pure function of tickets and clock.
+"""Matchmaking: put waiting players into even matches within a target wait. A pure function of tickets and clock.
 
-The tickets of a region stand in order of rating. There are as many skill groups as matches could be made, so that
-their number follows the population; a ticket may be matched within a spread of one group's width at half its
-time, less before, more after, and anyone at all when its time is up. The longest waiting choose first, each its
-nearest neighbours.
+The tickets of a region are in order of rating. The number of skill groups is the number of possible matches, so it
+follows the population. At half of its target wait a ticket accepts a spread of one group's width, less before and more
+after, and anyone when its time is up. The longest waiting choose first, and take their nearest neighbours.
 """
 
 import math
@@ -23,31 +22,31 @@ from podium.support.answers import answer, described
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
-TAKE_ANYONE_SHARE = 0.85  # of the target: when a ticket takes anyone, so that waiting for the next look stays within it
-ANY_REGION_SHARE = 1.0  # of the target: when regions no longer count, and a match may be smaller
+TAKE_ANYONE_SHARE = 0.85  # of the target: then a ticket accepts anyone, early enough for one more round
+ANY_REGION_SHARE = 1.0  # of the target: then regions no longer count, and a match may be smaller
 
 
 @dataclass(frozen=True, slots=True)
 class Ticket:
-    """Someone who waits."""
+    """A waiting player."""
 
     player: str
     rating: float
-    since: float  # seconds, of any clock
+    since: float  # start of the wait in seconds, by any clock
     deviation: float = 0.0  # of the rating
-    party: str | None = None  # who share one play together, on one side
+    party: str | None = None  # players of one party play together, on one side
     region: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """The matches to make."""
+    """The rules for matches."""
 
     size: int = 4  # players of a match
-    teams: int = 0  # sides of equal numbers; 0: each for himself
-    least: int = 2  # players of a match that has waited its time
-    target_s: float = 40.0  # nobody should wait longer
-    scale: float = 400.0  # gap in rating at which the odds are 10 to 1
+    teams: int = 0  # sides of equal size; 0 for no sides
+    least: int = 2  # fewest players of a match after the target wait
+    target_s: float = 40.0  # target wait in seconds
+    scale: float = 400.0  # rating difference with odds of 10 to 1
 
     def __post_init__(self) -> None:
         sides = self.teams or 2
@@ -63,7 +62,7 @@ class Policy:
 
 @answer
 class Match:
-    """Players to play each other."""
+    """A match."""
 
     players: tuple[str, ...] = described("Who plays.")
     teams: tuple[tuple[str, ...], ...] = described(
@@ -75,19 +74,19 @@ class Match:
 
 
 class Waiting(NamedTuple):
-    """Tickets as arrays, a ticket each."""
+    """Waiting tickets as arrays."""
 
     rating: Floats
     deviation: Floats
     since: Floats
-    party: Integers  # equal for a party, unique for a player alone
+    party: Integers  # equal within a party, unique for a single player
     region: Integers
 
 
 class Matching(NamedTuple):
     """Matches as arrays."""
 
-    match: Integers  # (tickets) number of the match, -1 for who waits on
+    match: Integers  # (tickets) number of the match, -1 for no match
     side: Integers  # (tickets)
     spread: Floats  # (matches)
     quality: Floats
@@ -95,12 +94,17 @@ class Matching(NamedTuple):
 
 
 def match(tickets: Sequence[Ticket], now: float, policy: Policy | None = None) -> list[Match]:
-    """The matches to start now; whoever is in none waits on.
+    """Return the matches to start now. All other players keep waiting.
 
-    The order of the tickets does not matter. Takes 10,000 in a tenth of a second.
+    The order of tickets does not matter. 10,000 tickets take a tenth of a second.
+
+    Args:
+        tickets: The waiting players.
+        now: Time in seconds, by the same clock as the tickets.
+        policy: The rules for matches.
 
     Raises:
-        ParameterError: a player waits twice, a number is not finite, or a party is too large or in two regions.
+        ParameterError: A player waits twice, a number is not finite, or a party is too large or in two regions.
     """
     rule = policy or Policy()
     ordered = sorted(tickets, key=lambda ticket: (ticket.rating, ticket.player))
@@ -121,7 +125,7 @@ def match(tickets: Sequence[Ticket], now: float, policy: Policy | None = None) -
 
 
 def check_tickets(tickets: Sequence[Ticket], policy: Policy) -> Waiting:
-    """Check that tickets make sense, and return them as arrays."""
+    """Check tickets, and return them as arrays."""
     names = [ticket.player for ticket in tickets]
     if len(set(names)) < len(names):
         twice = next(name for name, following in pairwise(sorted(names)) if name == following)
@@ -139,7 +143,7 @@ def check_tickets(tickets: Sequence[Ticket], policy: Policy) -> Waiting:
     largest = policy.size // policy.teams if policy.teams else policy.size
     for name, members in parties.items():
         if len(members) > largest:
-            raise ParameterError(f"party {name!r} has {len(members)} players; a side has room for {largest}")
+            raise ParameterError(f"party {name!r} has {len(members)} players. A side holds {largest}.")
         if len({tickets[k].region for k in members}) > 1:
             raise ParameterError(f"party {name!r} waits in two regions")
     regions = {name: number for number, name in enumerate(sorted({ticket.region for ticket in tickets}))}
@@ -148,7 +152,7 @@ def check_tickets(tickets: Sequence[Ticket], policy: Policy) -> Waiting:
 
 
 def match_waiting(waiting: Waiting, now: float, policy: Policy) -> Matching:
-    """Match tickets that stand as arrays, in order of rating."""
+    """Match tickets given as arrays in order of rating."""
     n = waiting.rating.size
     matching = Matching(np.full(n, -1), np.zeros(n, np.int64), np.empty(n), np.empty(n), np.empty(n))
     if n == 0:
@@ -172,26 +176,26 @@ def match_waiting(waiting: Waiting, now: float, policy: Policy) -> Matching:
     matching.match[:] = groups[units.of_ticket]
     slope = LN_10 / policy.scale
     members, filled = np.empty((count, policy.size), np.int64), np.zeros(count, np.int64)
-    room = np.empty((policy.size, 3)), empty_plan(policy.size)
-    divide(waiting, units, policy.teams, slope, now, members, filled, *room, matching)
+    scratch = np.empty((policy.size, 3)), empty_plan(policy.size)
+    divide(waiting, units, policy.teams, slope, now, members, filled, *scratch, matching)
     return Matching(
         matching.match, matching.side, matching.spread[:count], matching.quality[:count], matching.waited_s[:count]
     )
 
 
 class Units(NamedTuple):
-    """Players alone and parties, in order of their mean rating."""
+    """Units (single players and parties), in order of their mean rating."""
 
     rating: Any  # float64 (units)
     size: Any  # int64: players
-    wait: Any  # float64: seconds, of the longest waiting member
+    wait: Any  # float64: wait of the longest waiting member, in seconds
     region: Any  # int64
     of_ticket: Any  # int64 (tickets)
-    by_wait: Any  # int64 (units): the longest waiting first
+    by_wait: Any  # int64 (units): units by wait, the longest first
 
 
 def group_widths(units: Units, size: int) -> Floats:
-    """The width of a skill group in each region, in rating points: the middle nine tenths, over how many there are."""
+    """Return the width of a skill group per region, in points: the middle nine tenths over the number of groups."""
     widths = np.empty(int(units.region.max()) + 1)
     for region in range(widths.size):
         in_region = units.region == region
@@ -214,7 +218,7 @@ def _choose_groups(
     counts: Any,
     groups: Any,
 ) -> int:
-    """Number the match of each unit; how many matches there are. `before` and `after` link who is still free."""
+    """Number the match of each unit. Return the number of matches. `before` and `after` link the free units."""
     n = units.rating.size
     count = 0
     for k in range(n):
@@ -240,7 +244,7 @@ def _choose_groups(
 
 @kernel
 def allowed_spread(wait: float, target_s: float, width: float) -> float:
-    """The spread that a ticket may be matched within: a group's width at half its time, without end at its end."""
+    """Return a ticket's acceptable spread: a group's width at half of its time, infinite at its end."""
     part = wait / (TAKE_ANYONE_SHARE * target_s)
     return width * part / (1.0 - part) if part < 1.0 else math.inf
 
@@ -257,17 +261,17 @@ def gather(
     after: Any,
     chosen: Any,
 ) -> tuple[int, int]:
-    """The anchor and its nearest who fit, within a spread of `reach`; how many units and players they are."""
+    """Gather the anchor and its nearest fitting units within `reach`. Return the numbers of units and players."""
     n = units.rating.size
     chosen[0] = anchor
     taken, players = 1, units.size[anchor]
     low, high = units.rating[anchor], units.rating[anchor]
     left, right = before[anchor], after[anchor]
-    room = size // teams  # of a side: a party must fit in one
+    space = size // teams  # a party must fit into one side
     while players < size:
-        while left >= 0 and not fits(units, anchor, left, size - players, room, anywhere):
+        while left >= 0 and not fits(units, anchor, left, size - players, space, anywhere):
             left = before[left]
-        while right < n and not fits(units, anchor, right, size - players, room, anywhere):
+        while right < n and not fits(units, anchor, right, size - players, space, anywhere):
             right = after[right]
         down = units.rating[anchor] - units.rating[left] if left >= 0 else math.inf
         up = units.rating[right] - units.rating[anchor] if right < n else math.inf
@@ -288,10 +292,10 @@ def gather(
 
 
 @kernel
-def fits(units: Any, anchor: int, other: int, free: int, room: int, anywhere: bool) -> bool:  # noqa: FBT001
-    """Whether a unit may join the anchor: there is room, and it is of the region or regions no longer count."""
+def fits(units: Any, anchor: int, other: int, free: int, space: int, anywhere: bool) -> bool:  # noqa: FBT001
+    """Return True if a unit may join the anchor: it has space, and the region is the same or no longer counts."""
     same = anywhere or units.region[anchor] == units.region[other]
-    return bool(same and units.size[other] <= min(free, room))
+    return bool(same and units.size[other] <= min(free, space))
 
 
 _choose = compile_kernel(_choose_groups)

@@ -1,4 +1,4 @@
-"""What a system makes of a match: how far apart its ratings stand for some odds, and how even its sides are."""
+"""The scale and the match quality by a system's own expected scores."""
 
 import math
 from collections.abc import Sequence
@@ -12,25 +12,25 @@ from podium.errors import ParameterError
 
 TEN_TO_ONE = 10.0 / 11.0
 SETTLED_EVENTS = 1000.0
-SETTLED_SHARE = 1e-3  # of a newcomer's deviation: as good as none
+SETTLED_SHARE = 1e-3  # share of a newcomer's deviation that is negligible
 MAX_DOUBLINGS, HALVINGS = 1000, 60
 
 
 def odds_scale(system: System) -> float:
-    """The gap in rating at which the system expects odds of 10 to 1 between settled players.
+    """Return the rating difference with odds of 10 to 1 between established players.
 
-    `System.points_per_logit` is another scale: the slope of the curve at equals, between newcomers, whose doubt
-    flattens it (Glicko's would be 745 instead of 400).
+    `System.points_per_logit` is another scale: the slope of the curve at equal ratings between newcomers, whose
+    uncertainty flattens it (745 instead of 400 for Glicko).
 
     Raises:
-        ParameterError: it expects no such odds of any gap.
+        ParameterError: No difference has such odds in this system.
     """
     params, newcomer = system.params(), system.newcomer()
     known = {"events": SETTLED_EVENTS, "deviation": SETTLED_SHARE * getattr(newcomer, "deviation", 0.0)}
     settled = newcomer._replace(**{name: value for name, value in known.items() if name in newcomer._fields})
 
     def chance(gap: float) -> float:
-        """The expected score of one who stands half the gap above a newcomer's rating, against one as far below."""
+        """Return the expected score of a player half of `gap` above a newcomer's rating against one as far below."""
         above, below = (
             enter(
                 params, settled._replace(**{name: getattr(settled, name) + lead for name in system.with_level}), PRESENT
@@ -45,7 +45,7 @@ def odds_scale(system: System) -> float:
             break
         low, high = high, 2.0 * high
     else:
-        raise ParameterError(f"{system.name} expects odds of 10 to 1 of no gap in rating: give a scale")
+        raise ParameterError(f"{system.name} expects odds of 10 to 1 for no rating difference. Give a scale.")
     for _ in range(HALVINGS):
         middle = 0.5 * (low + high)
         low, high = (low, middle) if chance(middle) >= TEN_TO_ONE else (middle, high)
@@ -53,15 +53,15 @@ def odds_scale(system: System) -> float:
 
 
 def match_quality(system: System, sides: Sequence[Sequence[Any]], things: Sequence[Sequence[Shared]] = ()) -> float:
-    """How even the sides of a match are by the system's own expected scores, as `predict` gives them for sides.
+    """Return how even a match is by the system's own expected scores, which `predict` returns for sides.
 
     Args:
-        sides: each one's players' states.
-        things: what each one's players share, where the system rates that.
+        sides: The states of each side's players.
+        things: The things that each side's players share, if the system rates them.
 
     Returns:
-        The entropy of who wins over its largest, by Plackett and Luce from each side's log-odds against the best:
-        1 where all are as likely, towards 0 where one surely does.
+        The entropy of the winner over its maximum, by Plackett-Luce from each side's log-odds against the best: 1 if
+        all are equally likely to win, and towards 0 if one is certain to.
     """
     expected = expected_scores(system, sides_of(system, sides, things), len(sides))
     best = 0

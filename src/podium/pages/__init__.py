@@ -1,1 +1,1 @@
-"""What people look at: numbers as they are read, pictures, and the parts that web pages and reports are made of."""
+"""Display: formatted numbers, pictures, and the parts of web pages and reports."""

@@ -1,4 +1,4 @@
-"""Charts on axes: the rating of a player over time, or of two, with dots that lead to reasons; curves of the rules."""
+"""Charts with axes: one or two players' ratings over time, with dots linked to reasons, and curves of the rules."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -14,29 +14,29 @@ from podium.pages.numbers import SIGMAS, Shape, shortened
 from podium.support.words import shown, signed
 
 HEIGHT = 256
-MOST_DOTS = 60  # links on a desk; a quarter of them on a phone
+MAX_DOTS = 60  # links on a desktop; a quarter of them on a phone
 EVERY_PHONE_DOT = 4
-MOST_ROWS = 4
-MARGIN = 0.08  # of the span of ratings, below and above
-NEAR = 0.22, 18.0  # a label needs so much of the width, and so many pixels down
-MOST_NAME = 24  # characters of a name beside its line
-CROWDED = 0.08  # of the width: about the length of a label
+MAX_ROWS = 4
+MARGIN = 0.08  # share of the span of ratings, below and above
+LABEL_SPACE = 0.22, 18.0  # space of a label: share of the width, and pixels down
+MAX_NAME = 24  # characters of a name next to its line
+CROWDED = 0.08  # share of the width: about the length of a label
 ABOVE, BELOW = -9.0, 20.0  # pixels from a point to its label
-LEAST_DOWN = 10.0  # pixels from the top of a drawing to the foot of a label
-NAME_WIDTH = 0.3  # of a chart, that a name may take
-LABEL_HEIGHT, LABEL_STEP = 14.0, 4  # pixels: of a label, and between the places that it may have
-SAMPLES = 40  # of a line, along a label
+MIN_DOWN = 10.0  # pixels from the top of a drawing to the bottom of a label
+NAME_WIDTH = 0.3  # share of a chart that a name may take
+LABEL_HEIGHT, LABEL_STEP = 14.0, 4  # pixels: height of a label, and distance of its possible places
+SAMPLES = 40  # samples of a line along a label
 
 
 @dataclass(frozen=True, slots=True)
 class HistoryPoint:
     """A rating after an event."""
 
-    at: datetime | float  # when it started, or the number of the event where results have no dates
+    at: datetime | float  # start of the event, or its number in results without dates
     rating: float
     deviation: float | None = None
-    href: str | None = None  # why it moved
-    label: str = ""  # what the link is about, in words
+    href: str | None = None  # link to the reasons of the change
+    label: str = ""  # description of the link
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +45,13 @@ class HistoryLine:
 
     player: str
     points: Sequence[HistoryPoint]
-    peak_at: datetime | float | None = None  # when the peak was, that counts; the highest point where None
+    peak_at: datetime | float | None = None  # time of the official peak; None for the highest point
 
     @property
     def best(self) -> HistoryPoint:
-        """The peak; the highest point where it is none of the points."""
+        """The peak, or the highest point if the peak is not among the points."""
         peaks = [point for point in self.points if point.at == self.peak_at]
-        return peaks[-1] if peaks else max(self.points, key=lambda each: each.rating)
+        return peaks[-1] if peaks else max(self.points, key=lambda point: point.rating)
 
 
 def history_chart(
@@ -62,39 +62,39 @@ def history_chart(
     height: int = HEIGHT,
     hindsight: Sequence[HistoryPoint] = (),
 ) -> Markup:
-    """Draw one player's ratings with band, peak, links and dashed hindsight, or two players' beside each other."""
-    lines = [each for each in lines if each.points]
+    """Draw one player's ratings with band, peak, links and dashed hindsight, or two players' ratings."""
+    lines = [line for line in lines if line.points]
     if not lines:
         return Markup("")
-    every = [point for points in (*(each.points for each in lines), hindsight) for point in points]
+    every = [point for points in (*(line.points for line in lines), hindsight) for point in points]
     across = [place(point.at) for point in every]
     plot = Plot(Scale(min(across), max(across)), rating_span(lines, hindsight), height)
-    marked = round_values(plot.y.low, plot.y.high, MOST_ROWS)
-    fitting = (k for k in range(4) if all(abs(round(each, k) - each) < 1e-9 for each in marked))  # noqa: PLR2004
-    decimals = next(fitting, 4)  # that tell them apart
+    marked = round_values(plot.y.low, plot.y.high, MAX_ROWS)
+    fitting = (k for k in range(4) if all(abs(round(mark, k) - mark) < 1e-9 for mark in marked))  # noqa: PLR2004
+    decimals = next(fitting, 4)  # decimals that distinguish them
     rows = [Step(value, str(shown(value, decimals))) for value in marked]
     content = [plot.grid(rows, columns(plot, every))]
     if len(lines) == 1:
-        drawn = paths(plot, lines[0].points, "")
+        picture = paths(plot, lines[0].points, "")
         if len(hindsight) > 1:
-            drawn = paths(plot, hindsight, " b") + drawn
-        content += [plot.drawn(drawn), dots(plot, lines[0]), marks(plot, lines[0], digits)]
+            picture = paths(plot, hindsight, " b") + picture
+        content += [plot.view_box(picture), dots(plot, lines[0]), marks(plot, lines[0], digits)]
         role = "group" if any(point.href for point in every) else "img"
     else:
-        outlines = [outline(plot, each.points, css) for each, css in zip(lines, ("line", "line b"), strict=True)]
-        content += [plot.drawn(Markup("").join(outlines)), names(plot, lines)]
+        outlines = [outline(plot, line.points, css) for line, css in zip(lines, ("line", "line b"), strict=True)]
+        content += [plot.view_box(Markup("").join(outlines)), names(plot, lines)]
         role = "img"
     return plot.chart(role, label, Markup("").join(content))
 
 
 def place(at: datetime | float) -> float:
-    """Where a point stands across: seconds since 1970, or the number of its event."""
+    """Return the horizontal position of a point: seconds since 1970, or the number of its event."""
     return at.timestamp() if isinstance(at, datetime) else float(at)
 
 
 def rating_span(lines: Sequence[HistoryLine], hindsight: Sequence[HistoryPoint]) -> Scale:
-    """The ratings with a margin, and the band of the newest: older, wider bands are cut off."""
-    values = [point.rating for points in (*(each.points for each in lines), hindsight) for point in points]
+    """Return the span of ratings with a margin and the newest band. Older, wider bands are cut off."""
+    values = [point.rating for points in (*(line.points for line in lines), hindsight) for point in points]
     if len(lines) == 1:
         newest = lines[0].points[-1]
         reach = SIGMAS * (newest.deviation or 0.0)
@@ -108,8 +108,8 @@ def columns(plot: Plot, points: Sequence[HistoryPoint]) -> list[Step]:
     moments = [point.at for point in points if isinstance(point.at, datetime)]
     if moments:
         return dates(min(moments), max(moments))
-    numbers = round_values(plot.x.low, plot.x.high, MOST_ROWS)
-    return [Step(each, f"event {each:.0f}") for each in numbers if each == int(each)]
+    numbers = round_values(plot.x.low, plot.x.high, MAX_ROWS)
+    return [Step(number, f"event {number:.0f}") for number in numbers if number == int(number)]
 
 
 def outline(plot: Plot, points: Sequence[HistoryPoint], css: str) -> Markup:
@@ -118,7 +118,7 @@ def outline(plot: Plot, points: Sequence[HistoryPoint], css: str) -> Markup:
 
 
 def paths(plot: Plot, points: Sequence[HistoryPoint], css: str) -> Markup:
-    """The band of what is not known, and the line upon it."""
+    """Return the band of uncertainty with the line on it."""
     band = Markup("")
     known = [(place(point.at), point.rating, point.deviation) for point in points if point.deviation is not None]
     if len(known) > 1:
@@ -130,12 +130,12 @@ def paths(plot: Plot, points: Sequence[HistoryPoint], css: str) -> Markup:
 
 
 def dots(plot: Plot, line: HistoryLine) -> Markup:
-    """Links to reasons: all of them where they are few, else evenly chosen, beside the newest and the highest."""
+    """Return links to reasons: all if they are few, else an even selection with the newest and the highest."""
     linked = [point for point in line.points if point.href]
     best = line.best
-    every = -(-len(linked) // (MOST_DOTS - 1)) or 1
+    every = -(-len(linked) // (MAX_DOTS - 1)) or 1
     chosen = [point for k, point in enumerate(linked[::-1]) if k % every == 0 or point is best]
-    few = len(chosen) <= MOST_DOTS // EVERY_PHONE_DOT
+    few = len(chosen) <= MAX_DOTS // EVERY_PHONE_DOT
     parts = []
     for k, point in enumerate(chosen):
         css = Markup("") if few or k % EVERY_PHONE_DOT == 0 else Markup(' class="desk"')
@@ -148,12 +148,12 @@ def dots(plot: Plot, line: HistoryLine) -> Markup:
 
 
 def marks(plot: Plot, line: HistoryLine, digits: int) -> Markup:
-    """Labels of the highest and of the newest rating, where there is room for both."""
+    """Return labels of the highest and the newest rating, if there is space for both."""
     best, newest = line.best, line.points[-1]
     word = "peak " if best.at == line.peak_at else "highest "
     labels = [(best, word)] if len(line.points) > 1 else []
     apart = abs(plot.x.share(place(best.at)) - plot.x.share(place(newest.at)))
-    if not labels or apart > NEAR[0] or abs(plot.down(best.rating) - plot.down(newest.rating)) > NEAR[1]:
+    if not labels or apart > LABEL_SPACE[0] or abs(plot.down(best.rating) - plot.down(newest.rating)) > LABEL_SPACE[1]:
         labels.append((newest, ""))
     return Markup("").join(
         text(
@@ -167,40 +167,40 @@ def marks(plot: Plot, line: HistoryLine, digits: int) -> Markup:
 
 
 def free_side(plot: Plot, line: HistoryLine, point: HistoryPoint) -> float:
-    """How many pixels below its point a label stands: above it, unless more of the line is there."""
+    """Return the vertical offset of a label: above its point, unless more of the line is there."""
     x = plot.x.share(place(point.at))
-    near = [each.rating for each in line.points if abs(plot.x.share(place(each.at)) - x) < CROWDED]
+    near = [other.rating for other in line.points if abs(plot.x.share(place(other.at)) - x) < CROWDED]
     above = sum(rating > point.rating for rating in near)
     return ABOVE if above <= len(near) - 1 - above else BELOW
 
 
 def names(plot: Plot, lines: Sequence[HistoryLine]) -> Markup:
-    """The name of each of two as near to the end of its line as no line runs through it, and not upon the other's."""
+    """Return both names, each as close to the end of its line as possible without touching a line or the other name."""
     labels: list[Markup] = []
-    taken: list[tuple[float, float, float]] = []  # of labels: from and to across, and down
-    for line in sorted(lines, key=lambda each: -each.points[-1].rating):
+    taken: list[tuple[float, float, float]] = []  # labels: horizontal start and end, and vertical position
+    for line in sorted(lines, key=lambda drawn: -drawn.points[-1].rating):
         x, down = plot.x.share(place(line.points[-1].at)), plot.down(line.points[-1].rating)
         start, end = (x - NAME_WIDTH, x) if x > NAME_WIDTH else (x, x + NAME_WIDTH)
-        beside = [each for other in lines for each in heights(plot, other, start, end)]
+        beside = [height for other in lines for height in heights(plot, other, start, end)]
         beside += [y for since, until, y in taken if since < end and start < until]
         free = [
             y
             for step in range(plot.height // LABEL_STEP)
             for y in (down + ABOVE - step * LABEL_STEP, down + BELOW + step * LABEL_STEP)
-            if LEAST_DOWN <= y <= plot.height - 4 and not any(y - LABEL_HEIGHT <= each <= y + 3 for each in beside)
+            if MIN_DOWN <= y <= plot.height - 4 and not any(y - LABEL_HEIGHT <= height <= y + 3 for height in beside)
         ]
-        y = free[0] if free else LEAST_DOWN
+        y = free[0] if free else MIN_DOWN
         taken += [(start, end, y - k * LABEL_HEIGHT / 2) for k in range(3)]
         anchor = "end" if x > NAME_WIDTH else "start"
-        labels.append(text(plot.across(place(line.points[-1].at)), y, shortened(line.player, MOST_NAME), anchor))
+        labels.append(text(plot.across(place(line.points[-1].at)), y, shortened(line.player, MAX_NAME), anchor))
     return Markup("").join(labels)
 
 
 def heights(plot: Plot, line: HistoryLine, start: float, end: float) -> list[float]:
-    """How far down a line runs between two shares of the width, at its points and evenly between them."""
+    """Return the vertical positions of a line between two shares of the width."""
     across = [plot.x.share(place(point.at)) for point in line.points]
     down = [plot.down(point.rating) for point in line.points]
-    shares = [each for each in np.linspace(start, end, SAMPLES).tolist() if across[0] <= each <= across[-1]]
+    shares = [share for share in np.linspace(start, end, SAMPLES).tolist() if across[0] <= share <= across[-1]]
     points = [y for x, y in zip(across, down, strict=True) if start <= x <= end]
     points.extend(np.interp(shares, across, down).tolist())
     return points
@@ -209,86 +209,86 @@ def heights(plot: Plot, line: HistoryLine, start: float, end: float) -> list[flo
 CURVE_HEIGHT = 196
 PER_CENT = tuple(Step(k / 4.0, f"{25 * k} %") for k in range(5))
 CURVE_ROWS = 5
-ROUND_NUMBERS = 2, 5, 10, 20, 50, 100, 200, 500, 1000  # of events
-DOTS = 3.0, 7.0  # radius of the dot of few duels, and of the most
-FIRST_LABEL = 0.35  # of the width, that the label of the first step takes
-LABEL_FROM, LABEL_TO = 0.5, 0.88  # of the width, where labels of two lines stand
+ROUND_NUMBERS = 2, 5, 10, 20, 50, 100, 200, 500, 1000  # labelled numbers of events
+DOTS = 3.0, 7.0  # radius of the dots of the fewest and the most duels
+FIRST_LABEL = 0.35  # share of the width for the label of the first step
+LABEL_FROM, LABEL_TO = 0.5, 0.88  # share of the width at which the labels of two lines are
 
 
 def promise_curve(points: Sequence[tuple[float, float]], marked: Mapping[float, str], label: str) -> Markup:
-    """Draw the expected score by the lead in points: of two leads or more."""
+    """Draw the expected score by the lead in points, for two or more leads."""
     low, high = points[0][0], points[-1][0]
     plot = Plot(Scale(low, high), Scale(0.0, 1.0), CURVE_HEIGHT, top=8)
     marks = [low, low / 2.0, 0.0, high / 2.0, high] if low == -high else [low, high]
-    steps = [Step(each, "equal" if not each else signed(shown(each, 0))) for each in marks]
+    steps = [Step(mark, "equal" if not mark else signed(shown(mark, 0))) for mark in marks]
     dots = [
         dot(plot, x, y, 4.0) + text(plot.across(x), plot.down(y) - 10.0, marked[x], "end")
         for x, y in points
         if x in marked
     ]
-    line = plot.drawn(Shape('<path class="line" d="{}"/>').format(plot.path(points)))
+    line = plot.view_box(Shape('<path class="line" d="{}"/>').format(plot.path(points)))
     return plot.chart("img", label, plot.grid(PER_CENT, steps) + line + Markup("").join(dots))
 
 
 def weights_curve(points: Sequence[tuple[int, float]], marked: Mapping[int, str], label: str) -> Markup:
-    """Draw how far a duel moves a player, by the number of the event: of two events or more."""
+    """Draw the effect of a duel by the number of the event, for two or more events."""
     top = max(points for _, points in points)
-    rows = [Step(each, f"{each:g}") for each in round_values(0.0, 1.05 * top or 1.0, CURVE_ROWS)]
+    rows = [Step(value, f"{value:g}") for value in round_values(0.0, 1.05 * top or 1.0, CURVE_ROWS)]
     first, last = points[0][0], points[-1][0]
-    low, high = math.log(first), math.log(last)  # the first events move most, and need the room
+    low, high = math.log(first), math.log(last)  # the first events move most, and need the space
     room = 0.04 * (high - low)
     plot = Plot(Scale(low - room, high + room), Scale(0.0, max(1.05 * top, rows[-1].value)), CURVE_HEIGHT, top=8)
-    numbers = (each for each in ROUND_NUMBERS if first < each <= last)
-    steps = [Step(low, f"event {first}"), *(Step(math.log(each), f"{each}") for each in numbers)]
-    steps = [each for each in steps if each.value == low or plot.x.share(each.value) > FIRST_LABEL]
+    numbers = (number for number in ROUND_NUMBERS if first < number <= last)
+    steps = [Step(low, f"event {first}"), *(Step(math.log(number), f"{number}") for number in numbers)]
+    steps = [step for step in steps if step.value == low or plot.x.share(step.value) > FIRST_LABEL]
     marks = []
     for number_of_event, y in points:
         x = math.log(number_of_event)
         marks.append(dot(plot, x, y, 4.0))
         if number_of_event in marked:
             side = ("middle", 0, -12.0)
-            if number_of_event == first:  # beside a line that falls, below one that rises
+            if number_of_event == first:  # next to a falling line, below a rising one
                 side = ("start", 0, 20.0) if points[1][1] > y else ("start", 10, 4.0)
             marks.append(
                 Shape('<text class="strong" x="{}" dx="{}" y="{}" text-anchor="{}">{}</text>').format(
                     plot.across(x), side[1], number(plot.down(y) + side[2]), side[0], marked[number_of_event]
                 )
             )
-    line = plot.drawn(Shape('<path class="line" d="{}"/>').format(plot.path([(math.log(x), y) for x, y in points])))
+    line = plot.view_box(Shape('<path class="line" d="{}"/>').format(plot.path([(math.log(x), y) for x, y in points])))
     return plot.chart("img", label, plot.grid(rows, steps) + line + Markup("").join(marks))
 
 
 def reliability_curve(bins: Sequence[ReliabilityBin], label: str) -> Markup:
-    """Draw what happened by what was promised, of two bins or more: dots as large as their duels are many.
+    """Draw the observed by the expected score, for two or more bins, with dots by number of duels.
 
     The line through each dot is its 95 % interval.
     """
     plot = Plot(Scale(0.0, 1.0), Scale(0.0, 1.0), CURVE_HEIGHT, top=8)
-    most = max(each.duels for each in bins)
+    most = max(bin_.duels for bin_ in bins)
     marks = []
-    for each in bins:
-        radius = DOTS[0] + (DOTS[1] - DOTS[0]) * math.sqrt(each.duels / most)
-        x = plot.across(each.expected)
+    for bin_ in bins:
+        radius = DOTS[0] + (DOTS[1] - DOTS[0]) * math.sqrt(bin_.duels / most)
+        x = plot.across(bin_.expected)
         marks.append(
             Shape('<line class="line" x1="{0}" x2="{0}" y1="{1}" y2="{2}"/>').format(
-                x, number(plot.down(each.lowest)), number(plot.down(each.highest))
+                x, number(plot.down(bin_.lowest)), number(plot.down(bin_.highest))
             )
         )
-        marks.append(dot(plot, each.expected, each.observed, radius))
-    right = [each for each in bins if each.expected > LABEL_FROM] or list(bins)
+        marks.append(dot(plot, bin_.expected, bin_.observed, radius))
+    right = [bin_ for bin_ in bins if bin_.expected > LABEL_FROM] or list(bins)
     last = right[-1]
     if last.observed > last.expected:
-        happened = min(plot.down(each.highest) for each in right) - 8.0
+        happened = min(plot.down(bin_.highest) for bin_ in right) - 8.0
         promised = plot.down(LABEL_FROM) + 22.0
     else:
-        happened = max(plot.down(each.lowest) for each in right) + 16.0
+        happened = max(plot.down(bin_.lowest) for bin_ in right) + 16.0
         promised = plot.down(LABEL_TO) - 14.0
     marks.append(text(across(LABEL_TO), promised, "what was promised", "end"))
     marks.append(text(across(1.0), max(10.0, happened), "what happened", "end"))
     lines = Shape('<path class="line q" d="{}"/><path class="line" d="{}"/>').format(
-        plot.path([(0.0, 0.0), (1.0, 1.0)]), plot.path([(each.expected, each.observed) for each in bins])
+        plot.path([(0.0, 0.0), (1.0, 1.0)]), plot.path([(bin_.expected, bin_.observed) for bin_ in bins])
     )
-    return plot.chart("img", label, plot.grid(PER_CENT, PER_CENT) + plot.drawn(lines) + Markup("").join(marks))
+    return plot.chart("img", label, plot.grid(PER_CENT, PER_CENT) + plot.view_box(lines) + Markup("").join(marks))
 
 
 def dot(plot: Plot, x: float, y: float, radius: float) -> Markup:

@@ -1,7 +1,8 @@
-"""What charts stand on: scales, round steps, and a grid with its labels; and lines, bars and squares without one.
+"""The basis of charts: scales, round steps, and a labelled grid; and lines, bars and squares without one.
 
-A chart is an `<svg>` without a view box: places across are per cent and places down are pixels, so that it stretches
-with its column while its text keeps the size of the page's. Only paths stand in an inner view box, which may distort.
+A chart is an `<svg>` without a view box: horizontal positions are per cent and vertical ones pixels, so that it
+stretches with its column while the text keeps the page's size. Only paths are in an inner view box, which may be
+distorted.
 """
 
 import math
@@ -15,59 +16,59 @@ from markupsafe import Markup
 from podium.pages.numbers import Shape
 from podium.support.words import shown
 
-WIDE = 1000.0  # of the inner view box, across
-FOOT = 20  # pixels below the plot, where the labels of the steps stand
-MOST_STEPS = 10
-MOST_LETTERS = 24  # of labels beside each other on a phone
+WIDE = 1000.0  # width of the inner view box
+FOOT = 20  # pixels below the plot for the labels of steps
+MAX_STEPS = 10
+MAX_LETTERS = 24  # letters of adjacent labels on a phone
 ROUND_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 YEAR_STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 MONTH_STEPS = (1, 2, 3, 6)
 DAY_STEPS = (1, 2, 7, 14)
 HOUR_STEPS = (1, 2, 3, 6, 12)
-BAR, BARS_HEIGHT = 12, 196  # pixels: of a bar alone, and of those that show how ratings are spread
-MOST_ROWS = 4
-MOST_COLUMNS = 6
-SPLIT_GAP = 0.004  # of the width, between two bars that make a whole
+BAR, BARS_HEIGHT = 12, 196  # pixels: height of a single bar, and of the distribution of ratings
+MAX_ROWS = 4
+MAX_COLUMNS = 6
+SPLIT_GAP = 0.004  # share of the width between two bars that make a whole
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Where a value stands between a lowest and a highest one."""
+    """A scale from a lowest to a highest value."""
 
     low: float
     high: float
 
     def share(self, value: float) -> float:
-        """0 at the lowest value, 1 at the highest; in the middle where they are one."""
+        """Return 0 for the lowest value and 1 for the highest, or 0.5 if they are equal."""
         return (value - self.low) / (self.high - self.low) if self.high > self.low else 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A place on a scale that has a label."""
+    """A labelled position on a scale."""
 
     value: float
     label: str
 
 
 def number(value: float) -> str:
-    """A number of a drawing: at most one decimal."""
+    """Return a number for a drawing, with at most one decimal."""
     text = f"{value:.1f}".removesuffix(".0")
     return "0" if text == "-0" else text
 
 
 def percent(x: float) -> str:
-    """A place or length as an attribute has it."""
+    """Return a position or length as an attribute value."""
     return f"{x:.2f}".rstrip("0").rstrip(".") + "%"
 
 
 def across(share: float) -> str:
-    """A share of the width."""
+    """Return a share of the width."""
     return percent(100.0 * share)
 
 
 def round_values(low: float, high: float, most: int) -> list[float]:
-    """Round numbers between two, evenly apart: at most so many."""
+    """Return at most `most` evenly spaced round numbers between two."""
     if not high > low:
         return [low]
     power = 10.0 ** math.floor(math.log10((high - low) / most))
@@ -80,76 +81,76 @@ def round_values(low: float, high: float, most: int) -> list[float]:
 
 
 def dates(since: datetime, until: datetime) -> list[Step]:
-    """Round moments between two, as seconds since 1970 in UTC: years, months, days or hours."""
+    """Return round times between two as seconds since 1970 in UTC: years, months, days or hours."""
     since, until = since.astimezone(UTC), until.astimezone(UTC)
     span, day, hour = until - since, timedelta(days=1), timedelta(hours=1)
     if span > 60 * day:
         months = 12 * since.year + since.month - 1, 12 * until.year + until.month - 1
         if span > 1000 * day:
-            step = 12 * next(each for each in YEAR_STEPS if (until.year - since.year) / each < MOST_STEPS)
+            step = 12 * next(years for years in YEAR_STEPS if (until.year - since.year) / years < MAX_STEPS)
         else:
-            step = next(each for each in (*MONTH_STEPS, 12) if (months[1] - months[0]) / each < MOST_STEPS - 2)
+            step = next(count for count in (*MONTH_STEPS, 12) if (months[1] - months[0]) / count < MAX_STEPS - 2)
         numbers = range(-(-months[0] // step) * step, months[1] + 1, step)
         moments = [datetime(m // 12, m % 12 + 1, 1, tzinfo=UTC) for m in numbers]
-        labels = [f"{each.year}" if span > 1000 * day else f"{each:%b %Y}" for each in moments]
+        labels = [f"{moment.year}" if span > 1000 * day else f"{moment:%b %Y}" for moment in moments]
     else:
         of_days, of_hours = (day, span.days, (*DAY_STEPS, 31)), (hour, span / hour, (*HOUR_STEPS, 24))
         unit, units, steps = of_days if span > 2 * day else of_hours
-        step = next(each for each in steps if units / each < MOST_STEPS - 2)
+        step = next(length for length in steps if units / length < MAX_STEPS - 2)
         midnight = since.replace(hour=0, minute=0, second=0, microsecond=0)
         moments = [midnight + k * unit for k in range(0, (until - midnight) // unit + 1, step)]
-        labels = [f"{each.day} {each:%b}" + ("" if unit == day else f", {each:%H:%M}") for each in moments]
+        labels = [f"{moment.day} {moment:%b}" + ("" if unit == day else f", {moment:%H:%M}") for moment in moments]
     marked = zip(moments, labels, strict=True)
     return [Step(moment.timestamp(), label) for moment, label in marked if since <= moment <= until]
 
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """The inside of a chart: a scale each way, and its height without the labels below it."""
+    """The plot of a chart: both scales, and its height without the labels below."""
 
     x: Scale
     y: Scale
     height: int
-    top: int = 20  # pixels above the highest value, for the label of a mark
+    top: int = 20  # pixels above the highest value, for a label
 
     def across(self, value: float) -> str:
-        """The place of a value across, in per cent."""
+        """Return the horizontal position of a value, in per cent."""
         return across(self.x.share(value))
 
     def down(self, value: float) -> float:
-        """The place of a value down, in pixels."""
+        """Return the vertical position of a value, in pixels."""
         return self.top + (1.0 - self.y.share(value)) * (self.height - self.top)
 
     def path(self, points: Sequence[tuple[float, float]]) -> str:
-        """The outline through points, in the inner view box."""
+        """Return the path through points, in the inner view box."""
         places = (f"{WIDE * self.x.share(x):.0f} {number(self.down(y))}" for x, y in points)
         return "M" + "L".join(places)
 
     def grid(self, rows: Sequence[Step], columns: Sequence[Step]) -> Markup:
-        """Lines across with their labels on the left, and labels below: every second one on wide screens only."""
+        """Return horizontal lines with labels on the left, and labels below, every second one only on wide screens."""
         lines = [
             Shape(
                 '<line class="grid" x2="100%" y1="{0}" y2="{0}"/><text x="-8" y="{1}" text-anchor="end">{2}</text>'
-            ).format(number(self.down(each.value)), number(self.down(each.value) + 4.0), each.label)
-            for each in rows
+            ).format(number(self.down(row.value)), number(self.down(row.value) + 4.0), row.label)
+            for row in rows
         ]
-        few = len(columns) <= MOST_STEPS // 2 and sum(len(each.label) for each in columns) <= MOST_LETTERS
-        for k, each in enumerate(columns):
+        few = len(columns) <= MAX_STEPS // 2 and sum(len(column.label) for column in columns) <= MAX_LETTERS
+        for k, column in enumerate(columns):
             hidden = Markup("") if few or k % 2 == 0 else Markup(' class="desk"')
             lines.append(
                 Shape('<text x="{}" y="{}" text-anchor="{}"{}>{}</text>').format(
-                    self.across(each.value), self.height + FOOT - 4, self.anchor(each.value), hidden, each.label
+                    self.across(column.value), self.height + FOOT - 4, self.anchor(column.value), hidden, column.label
                 )
             )
         return Markup("").join(lines)
 
     def anchor(self, value: float) -> str:
-        """Which end of a label stands at a value, so that it stays inside."""
+        """Return the text anchor of a label at a value, so that it stays inside."""
         share = self.x.share(value)
         return "start" if share < 0.06 else "end" if share > 0.94 else "middle"  # noqa: PLR2004  (about half a label)
 
-    def drawn(self, paths: Markup) -> Markup:
-        """Paths in the inner view box."""
+    def view_box(self, paths: Markup) -> Markup:
+        """Return paths in the inner view box."""
         return Shape(
             '<svg width="100%" height="{0}" viewBox="0 0 1000 {0}" preserveAspectRatio="none">{1}</svg>'
         ).format(self.height, paths)
@@ -168,12 +169,12 @@ WIDTH, HEIGHT, MARGIN = 96, 24, 3
 
 
 def spark(points: Sequence[float]) -> Markup:
-    """The line, with a dot at its end; nothing for fewer than two points."""
+    """Return the line with a dot at its end, or nothing for fewer than two points."""
     if len(points) < 2:  # noqa: PLR2004  (a line)
         return Markup()
     bottom, top = min(points), max(points)
     scale = (HEIGHT - 2 * MARGIN) / (top - bottom) if top > bottom else 0.0
-    heights = [round(HEIGHT - MARGIN - (each - bottom) * scale) if scale else HEIGHT // 2 for each in points]
+    heights = [round(HEIGHT - MARGIN - (point - bottom) * scale) if scale else HEIGHT // 2 for point in points]
     across = [round(WIDTH * k / (len(points) - 1)) for k in range(len(points))]
     places = [f"{x} {y}" for x, y in zip(across, heights, strict=True)]
     return Shape(
@@ -183,7 +184,7 @@ def spark(points: Sequence[float]) -> Markup:
 
 
 def signed_bar(value: float, low: float, high: float) -> Markup:
-    """Draw a change from nothing to its side: losses to the left, gains to the right, all of a column on one scale."""
+    """Draw a change from zero to its side, losses to the left and gains to the right, on a common scale."""
     scale = Scale(min(low, 0.0), max(high, 0.0))
     zero, end = scale.share(0.0) if scale.high > scale.low else 0.0, scale.share(value)
     left, width = min(zero, end), abs(end - zero)
@@ -195,7 +196,7 @@ def signed_bar(value: float, low: float, high: float) -> Markup:
 
 
 def share_bar(share: float, css: str = "bar", within: float | None = None) -> Markup:
-    """Draw a share of the width, from 0 to 1, and one that it is part of."""
+    """Draw a share of the width, from 0 to 1, and a larger share that contains it."""
     behind = Markup("")
     if within is not None:
         behind = Shape('<rect class="faint" y="1" width="{}" height="10" rx="1.5"/>').format(across(within))
@@ -204,12 +205,12 @@ def share_bar(share: float, css: str = "bar", within: float | None = None) -> Ma
 
 
 def svg(height: int, content: Markup) -> Markup:
-    """A drawing beside the numbers that it shows."""
+    """Return a drawing next to the numbers that it shows."""
     return Shape('<svg width="100%" height="{}" aria-hidden="true">{}</svg>').format(height, content)
 
 
 def split_bar(share: float, label: str) -> Markup:
-    """Draw two chances that make a whole, of which the first is a share from 0 to 1."""
+    """Draw two complementary probabilities, the first from 0 to 1."""
     first = across(max(0.0, share - SPLIT_GAP / 2.0))
     second, width = across(min(1.0, share + SPLIT_GAP / 2.0)), across(max(0.0, 1.0 - share - SPLIT_GAP / 2.0))
     return Shape(
@@ -219,15 +220,15 @@ def split_bar(share: float, label: str) -> Markup:
 
 
 def distribution_bars(counts: Sequence[tuple[float, int]], width: float, own: float | None, label: str) -> Markup:
-    """Draw how many players there are by rating."""
+    """Draw the number of players by rating."""
     if not counts:
         return Markup("")
     most = max(players for _, players in counts)
-    rows = [Step(each, f"{each:g}") for each in round_values(0.0, float(most), MOST_ROWS) if each == int(each)]
+    rows = [Step(count, f"{count:g}") for count in round_values(0.0, float(most), MAX_ROWS) if count == int(count)]
     plot = Plot(Scale(counts[0][0], counts[-1][0] + width), Scale(0.0, float(most)), BARS_HEIGHT)
     steps = [
-        Step(each, str(shown(each, 0 if width >= 1.0 else 1)))
-        for each in round_values(plot.x.low, plot.x.high, MOST_COLUMNS)
+        Step(value, str(shown(value, 0 if width >= 1.0 else 1)))
+        for value in round_values(plot.x.low, plot.x.high, MAX_COLUMNS)
     ]
     bars, wide = [], across(0.9 * width / (plot.x.high - plot.x.low))
     shape = Shape('<rect class="{}" x="{}" y="{}" width="{}" height="{}"/>')
@@ -242,32 +243,32 @@ def distribution_bars(counts: Sequence[tuple[float, int]], width: float, own: fl
     return plot.chart("img", label, plot.grid(rows, steps) + Markup("").join(bars))
 
 
-LEFT, RIGHT = 3.0, 97.0  # per cent; room for the dots at the ends
+LEFT, RIGHT = 3.0, 97.0  # per cent; leaves space for the dots at the ends
 MIDDLE = 50.0
-THINNEST = 0.4  # per cent of a bar that can be seen
+THINNEST = 0.4  # per cent: the thinnest visible bar
 
 
 @dataclass(frozen=True, slots=True)
 class StepScale:
-    """Where a rating is, from left to right."""
+    """The horizontal scale of a waterfall."""
 
     low: float
     high: float
 
     @classmethod
     def over(cls, ratings: Iterable[Decimal]) -> "StepScale":
-        values = [float(each) for each in ratings]
+        values = [float(rating) for rating in ratings]
         return cls(min(values), max(values))
 
     def x(self, rating: Decimal) -> float:
-        """The place of a rating, in per cent."""
+        """Return the position of a rating, in per cent."""
         if self.high <= self.low:
             return MIDDLE
         return LEFT + (RIGHT - LEFT) * (float(rating) - self.low) / (self.high - self.low)
 
 
 def bar(scale: StepScale, start: Decimal, points: Decimal, *, opens: bool = False) -> Markup:
-    """The bar of a part, and the lines from the row above and to the row below."""
+    """Return the bar of a part, with lines from the row above and to the row below."""
     first, last = scale.x(start), scale.x(start + points)
     left, width = min(first, last), max(abs(last - first), THINNEST)
     kind = "up" if points > 0 else "down" if points < 0 else "none"
@@ -282,7 +283,7 @@ def bar(scale: StepScale, start: Decimal, points: Decimal, *, opens: bool = Fals
 
 
 def end(scale: StepScale, rating: Decimal, text: str, *, is_first: bool) -> Markup:
-    """A dot with the rating at the beginning or the end of the waterfall."""
+    """Return a dot with the rating at the start or the end of the waterfall."""
     x = scale.x(rating)
     to_the_right = x < MIDDLE
     line = Shape('<line x1="{0}" x2="{0}" y1="{1}" y2="{2}"/>').format(
@@ -294,38 +295,38 @@ def end(scale: StepScale, rating: Decimal, text: str, *, is_first: bool) -> Mark
     ).format(line, percent(x), *(("9", "start") if to_the_right else ("-9", "end")), text)
 
 
-MOST_SQUARES = {"desk": 60, "phone": 40}  # beyond, squares would touch
-FEW, FEW_WIDTH = 8, 26  # so few squares have a width of their own, in pixels
+MAX_SQUARES = {"desk": 60, "phone": 40}  # more squares would touch
+FIXED_SQUARES, FIXED_WIDTH = 8, 26  # up to so many squares have a fixed width, in pixels
 TOP, MARK_HEIGHT = 14, 18
-GAP = 0.11  # of the width of a square, on each side
+GAP = 0.11  # share of a square's width, on each side
 MARK_MIDDLE = 0.5
 
 
 def duel_marks(count: int, won: float, expected: float, label: str) -> Markup:
-    """The strip; nothing where there are no duels."""
+    """Return the strip of squares, or nothing without duels."""
     if not count:
         return Markup()
-    if count <= MOST_SQUARES["phone"]:
+    if count <= MAX_SQUARES["phone"]:
         return strip(count, won, expected, label, "duels", with_squares=True)
-    if count > MOST_SQUARES["desk"]:
+    if count > MAX_SQUARES["desk"]:
         return strip(count, won, expected, label, "duels", with_squares=False)
     wide = strip(count, won, expected, label, "duels desk", with_squares=True)
     return wide + strip(count, won, expected, label, "duels phone", with_squares=False)
 
 
 def strip(count: int, won: float, expected: float, label: str, name: str, *, with_squares: bool) -> Markup:
-    few = count <= FEW
-    width = f"{count * FEW_WIDTH}" if few else "100%"
-    x = f"{expected * FEW_WIDTH:.1f}" if few else f"{100 * expected / count:.2f}%"
+    few = count <= FIXED_SQUARES
+    width = f"{count * FIXED_WIDTH}" if few else "100%"
+    x = f"{expected * FIXED_WIDTH:.1f}" if few else f"{100 * expected / count:.2f}%"
     to_the_left = expected > MARK_MIDDLE * count and not few
-    if with_squares:  # those won are filled, at most one in part
+    if with_squares:  # squares of wins are filled, at most one of them partly
         filled = "".join(square(k, min(1.0, won - k)) for k in range(count) if k < won)
         outlined = "".join(square(k, 1.0) for k in range(int(won), count))
     else:
         filled = f"M0 0H{won:.2f}V1H0z" if won else ""
         outlined = f"M{won:.2f} 0H{count}V1H{won:.2f}z" if won < count else ""
     outlines = (("won", filled), ("lost", outlined))
-    shapes = Markup().join(Shape('<path class="{}" d="{}"/>').format(kind, each) for kind, each in outlines if each)
+    shapes = Markup().join(Shape('<path class="{}" d="{}"/>').format(kind, path) for kind, path in outlines if path)
     return Shape(
         '<svg class="{name}" role="img" aria-label="{label}">'
         '<svg y="{top}" width="{width}" height="{height}" viewBox="0 0 {count} 1" preserveAspectRatio="none">'
@@ -348,6 +349,6 @@ def strip(count: int, won: float, expected: float, label: str, name: str, *, wit
 
 
 def square(k: int, share: float) -> str:
-    """The outline of one square, or of its left part."""
+    """Return the outline of a square, or of its left part."""
     width = (1 - 2 * GAP) * share
     return f"M{k + GAP:.2f} 0h{width:.2f}v1h-{width:.2f}z"

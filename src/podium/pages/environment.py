@@ -1,4 +1,4 @@
-"""The templates' environment: every text is escaped, a name that is not there is an error, numbers have one format."""
+"""The environment of templates: all text is escaped, unknown names are errors, and numbers have one format."""
 
 import re
 from dataclasses import fields
@@ -37,7 +37,7 @@ FUNCTIONS = {"share_bar": share_bar, "signed_bar": signed_bar, "spark": spark}
 
 
 def create_environment(*packages: str) -> Any:
-    """An environment for the templates of some packages, each in its folder `templates`, and for `parts.html`."""
+    """Return an environment for the templates of some packages, in their folders `templates`, and for `parts.html`."""
     with needs_extra("service", "a page"):
         import jinja2  # noqa: PLC0415  (an extra)
     loaders = [jinja2.PackageLoader(package, "templates") for package in (*packages, "podium.pages")]
@@ -55,20 +55,20 @@ def create_environment(*packages: str) -> Any:
 
 
 def settings(system: System) -> tuple[tuple[str, str, str, bool], ...]:
-    """The settings of a system: the name of each, its meaning, its value in words, and whether that is the default."""
+    """Return the settings of a system: name, meaning, value in words, and True for the default value."""
     return tuple(
         (
-            each.name,
-            each.metadata["help"],
-            value_words(getattr(system, each.name), each.metadata["unit"]),
-            getattr(system, each.name) == each.default,
+            setting.name,
+            setting.metadata["help"],
+            value_words(getattr(system, setting.name), setting.metadata["unit"]),
+            getattr(system, setting.name) == setting.default,
         )
-        for each in fields(system)
+        for setting in fields(system)
     )
 
 
 def value_words(value: object, unit: str) -> str:
-    """A setting's value as people read it."""
+    """Return a setting's value for people."""
     if value is None or isinstance(value, bool):
         return "on" if value else "off"
     text = f"{value:.10g}" if isinstance(value, float) else str(value)
@@ -80,12 +80,12 @@ INDENT = re.compile(r"(?m)^\s+")
 
 
 def without_spaces(style: str) -> str:
-    """A style sheet without comments, and without the spaces that only help to read it."""
+    """Return a style sheet without comments and unneeded spaces."""
     return BETWEEN.sub(r"\1", COMMENT.sub("", style)).replace(";}", "}").strip()
 
 
 def static_content(name: str) -> bytes:
-    """A file of the folder `static` as it is sent: style sheet and scripts without what only helps to read them."""
+    """Return a file of the folder `static` as it is sent, with style sheets and scripts minified."""
     text = files("podium.pages").joinpath("static", name).read_text(encoding="utf-8")
     if name.endswith(".css"):
         text = without_spaces(text)

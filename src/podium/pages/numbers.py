@@ -1,4 +1,4 @@
-"""Numbers, moments and counts as people read them. Changes are rounded by the one rule of `podium.support.words`."""
+"""Format numbers, times and counts for people. Changes are rounded by `podium.support.words`."""
 
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -8,21 +8,21 @@ from markupsafe import Markup, escape
 from podium.ledger.reasons.standings import plain
 from podium.support.words import MINUS, part, shown, signed
 
-DASH = "\N{EN DASH}"  # where there is no value
+DASH = "\N{EN DASH}"  # for missing values
 GAP = "\N{NO-BREAK SPACE}"
-MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")  # of no locale
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")  # in any locale
 MINUTE_S = 60
 SHARPLY_BELOW_0, SHARPLY_ABOVE_1 = 1, 99  # per cent
-SIGMAS = 2  # a deviation is shown as the margin that holds 19 times in 20
+SIGMAS = 2  # a deviation is displayed as the margin that holds 19 times in 20
 
 
 class Shape(str):
-    """What `Markup.format` fills, in a fifth of its time."""
+    """A template like `Markup.format`, five times as fast."""
 
     __slots__ = ()
 
     def format(self, *values: object, **named: object) -> Markup:
-        """The markup with values in it, each escaped."""
+        """Return the markup with escaped values."""
         safe = {name: escape(value) for name, value in named.items()}
         return Markup(str.format(self, *map(escape, values), **safe))  # noqa: S704  (escaped)
 
@@ -32,7 +32,7 @@ def rating(value: float | Decimal | None, digits: int = 0) -> str:
 
 
 def with_minus(number: Decimal) -> str:
-    """A number with the minus sign of typography."""
+    """Return a number with a typographic minus sign."""
     return str(number).replace("-", MINUS)
 
 
@@ -41,22 +41,22 @@ def change(points: float | Decimal | None, digits: int = 1) -> str:
 
 
 def as_shown(points: float | Decimal, digits: int) -> Decimal:
-    """A number that is shown to so many decimals; one that is rounded already stays as it is."""
+    """Return a number rounded for display. A rounded one stays."""
     return points if isinstance(points, Decimal) else shown(points, digits)
 
 
 def direction(points: float | Decimal) -> str:
-    """The class of a change: `gain`, `loss` or `even`."""
+    """Return the class of a change: `gain`, `loss` or `even`."""
     return "gain" if points > 0 else "loss" if points < 0 else "even"
 
 
 def points(shown_points: float | Decimal, digits: int = 1) -> Markup:
-    """A change with its sign and class."""
+    """Return a change with its sign and class."""
     return Shape('<span class="{}">{}</span>').format(direction(shown_points), change(shown_points, digits))
 
 
 def change_link(shown_points: float | Decimal | None, event: str, player: str, digits: int) -> str:
-    """A change as the link to its reasons, below the address of its event; a dash where there is none."""
+    """Return a change as a link to its reasons, below the address of its event, or a dash for None."""
     if shown_points is None:
         return DASH
     question, change_shown = f"Why did {player} {moved(shown_points, digits)}?", points(shown_points, digits)
@@ -64,40 +64,40 @@ def change_link(shown_points: float | Decimal | None, event: str, player: str, d
 
 
 def name_link(address: str, name: str) -> Markup:
-    """A name of unknown language and direction as a link."""
+    """Return a name, in any language and direction, as a link."""
     return Shape('<a href="{}"><bdi>{}</bdi></a>').format(address, name)
 
 
 def moved(points: float | Decimal, digits: int = 1) -> str:
-    """A change in a question: "gain 12.3", "lose 40.5", "keep the rating"."""
+    """Return a change for a question: "gain 12.3", "lose 40.5", "keep the rating"."""
     number = as_shown(points, digits)
     return f"gain {number}" if number > 0 else f"lose {-number}" if number < 0 else "keep the rating"
 
 
 def deviation(value: float | None, digits: int = 0) -> str:
-    """How far a rating may be off: the margin that holds 19 times in 20."""
+    """Return the margin of a rating, which holds 19 times in 20."""
     return DASH if value is None else f"±{shown(SIGMAS * value, digits)}"
 
 
 def percent(share: float) -> str:
-    """A share in per cent; never 0 or 100 for what is not certain."""
+    """Return a share in per cent. It is 0 or 100 only if it is certain."""
     if 0.0 < share < SHARPLY_BELOW_0 / 100:
         return f"<{SHARPLY_BELOW_0}{GAP}%"
     return f">{SHARPLY_ABOVE_1}{GAP}%" if SHARPLY_ABOVE_1 / 100 < share < 1.0 else f"{100 * share:.0f}{GAP}%"
 
 
 def number(value: float | None, digits: int = 0) -> str:
-    """A number that is no rating: 1,234 or 17.5."""
+    """Return a number that is not a rating: 1,234 or 17.5."""
     return DASH if value is None else f"{shown(value, digits):,}".replace("-", MINUS)
 
 
 def halves(value: float) -> str:
-    """A number of duels: 17 or 17.5."""
+    """Return a number of duels: 17 or 17.5."""
     return f"{value:,.1f}" if value % 1 else f"{value:,.0f}"
 
 
 def day(moment: date | float | None) -> Markup:
-    """A day: "12 Dec 2025"; or the number of an event: "no. 17"."""
+    """Return a day, "12 Dec 2025", or the number of an event, "no. 17"."""
     if moment is None or isinstance(moment, int | float):
         return Markup(DASH if moment is None else day_words(moment))  # noqa: S704  (a dash, or a number)
     utc = moment.astimezone(UTC) if isinstance(moment, datetime) else moment
@@ -110,7 +110,7 @@ def utc_text(moment: datetime) -> str:
 
 
 def minute(moment: datetime | float) -> Markup:
-    """A day and its time: "12 Dec 2025, 09:27 UTC", which a script tells in the reader's zone; or "no. 17"."""
+    """Return day and time, "12 Dec 2025, 09:27 UTC", which a script converts to the reader's zone; or "no. 17"."""
     if isinstance(moment, int | float):
         return day(moment)
     utc = moment.astimezone(UTC)
@@ -118,7 +118,7 @@ def minute(moment: datetime | float) -> Markup:
 
 
 def of_day(moment: datetime, words: str) -> Markup:
-    """The words for a moment, which machines can read."""
+    """Return the text of a time in machine-readable markup."""
     return Shape('<time datetime="{}">{}</time>').format(utc_text(moment), words)
 
 
@@ -127,19 +127,19 @@ def day_words(moment: date | float) -> str:
 
 
 def short_day(moment: date | float) -> str:
-    """A day of the year: "15 Dec"; or the number of an event: "no. 17"."""
+    """Return a day of the year, "15 Dec", or the number of an event, "no. 17"."""
     if isinstance(moment, int | float):
         return f"no.{GAP}{plain(float(moment))}"
     return f"{moment.day}{GAP}{MONTHS[moment.month - 1]}"
 
 
 def second(moment: datetime) -> Markup:
-    """The time of day to the second: "19:42:07 UTC"."""
+    """Return the time of day with seconds: "19:42:07 UTC"."""
     return of_day(moment, f"{moment.astimezone(UTC):%H:%M:%S}{GAP}UTC")
 
 
 def duration(seconds: float) -> str:
-    """A time that was sent: "1:23.456", "59.8 s"; its digits are those sent."""
+    """Return a duration with the digits that were sent: "1:23.456", "59.8 s"."""
     text = plain(seconds)
     if abs(seconds) < MINUTE_S:
         return f"{text}{GAP}s"
@@ -155,27 +155,27 @@ def shortened(text: str, most: int) -> str:
 
 
 def named(text: str) -> Markup:
-    """A name of unknown language and direction within a sentence."""
+    """Return a name, in any language and direction, within a sentence."""
     return Shape("<bdi>{}</bdi>").format(text)
 
 
 def in_sentence(sentence: str, *names: str) -> Markup:
-    """A sentence in which each of these names, where it is a word of its own, keeps its direction to itself."""
+    """Return a sentence in which these names, as separate words, keep their own direction."""
     known = {name for name in names if name}
     parts, begin = list[Markup](), 0
-    while found := [(at, -len(each), each) for each in known if (at := place_of(each, sentence, begin)) >= 0]:
-        at, _, name = min(found)  # of those at one place the longest: "Ana" is in "Ana Lu"
+    while found := [(at, -len(name), name) for name in known if (at := place_of(name, sentence, begin)) >= 0]:
+        at, _, name = min(found)  # the longest of those at one position: "Ana" is in "Ana Lu"
         parts += [escape(sentence[begin:at]), named(name)]
         begin = at + len(name)
     return Markup().join([*parts, escape(sentence[begin:])])
 
 
 def place_of(name: str, sentence: str, begin: int) -> int:
-    """Where a name stands as a word of its own, from some place on; -1 where it does not."""
+    """Return the position of a name as a separate word from `begin` on, or -1."""
     at = sentence.find(name, begin)
     while at >= 0:
         around = sentence[max(0, at - 1) : at] + sentence[at + len(name) : at + len(name) + 1]
-        if not any(each.isalnum() or each == "_" for each in around):
+        if not any(character.isalnum() or character == "_" for character in around):
             break
         at = sentence.find(name, at + 1)
     return at

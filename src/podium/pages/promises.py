@@ -1,4 +1,4 @@
-"""Whether promises come true, in words and a picture."""
+"""The reliability of expected scores, in words and as a picture."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -9,8 +9,8 @@ from podium.ledger.pair_predictions import ReliabilityBin
 from podium.pages.charts import reliability_curve
 from podium.support.words import counted
 
-FAVOURED = 0.7  # of a duel: who is expected to win so often is a favourite
-MIN_DUELS = 100  # of which a mean says something
+FAVOURED = 0.7  # expected score from which a player is a favourite
+MIN_DUELS = 100  # duels from which a mean is meaningful
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """What favourites were promised, and how often they won; 0 duels where too little is known."""
+    """Expected and actual wins of favourites; 0 duels if too few are known."""
 
     promised: float = 0.0
     won: float = 0.0
@@ -30,7 +30,7 @@ class Trust:
 
     @property
     def words(self) -> str:
-        """How favourites do in a pool; empty where too little is known."""
+        """A sentence on the favourites of a pool, or an empty text if too little is known."""
         if not self.duels:
             return ""
         gap = per_cent(self.won) - per_cent(self.promised)
@@ -40,23 +40,23 @@ class Trust:
 
 
 def trust_of(bins: Iterable[ReliabilityBin]) -> Trust:
-    """What favourites were promised in all, and how often they won."""
-    favoured = [each for each in bins if each.expected >= FAVOURED]
-    duels = sum(each.duels for each in favoured)
+    """Sum the expected and actual wins of favourites."""
+    favoured = [bin_ for bin_ in bins if bin_.expected >= FAVOURED]
+    duels = sum(bin_.duels for bin_ in favoured)
     if duels < MIN_DUELS:
         return Trust()
-    promised = sum(each.expected * each.duels for each in favoured) / duels
-    return Trust(promised, sum(each.observed * each.duels for each in favoured) / duels, duels)
+    promised = sum(bin_.expected * bin_.duels for bin_ in favoured) / duels
+    return Trust(promised, sum(bin_.observed * bin_.duels for bin_ in favoured) / duels, duels)
 
 
 def surest_favourites(bins: Iterable[ReliabilityBin]) -> ReliabilityBin | None:
-    """Of those who were promised most, the bin of enough duels to say something; None where there is none."""
-    enough = [each for each in bins if each.duels >= MIN_DUELS and each.expected >= FAVOURED]
+    """Return the bin with the highest expected score among those with enough duels, or None."""
+    enough = [bin_ for bin_ in bins if bin_.duels >= MIN_DUELS and bin_.expected >= FAVOURED]
     return enough[-1] if enough else None
 
 
 def findings(bins: Sequence[ReliabilityBin]) -> str:
-    """What came of promises to the surest favourites, and to all; empty where too little is known."""
+    """Return sentences on the surest favourites and on all, or an empty text if too little is known."""
     sure, every = surest_favourites(bins), trust_of(bins)
     if sure is None:
         return ""
@@ -72,9 +72,9 @@ def per_cent(share: float) -> int:
 
 
 def reliability_picture(all_bins: Sequence[ReliabilityBin]) -> Picture:
-    """Whether promises came true."""
+    """Return the picture of observed by expected scores."""
     heading = "Do the promises come true?"
-    bins = [each for each in all_bins if each.duels]
+    bins = [bin_ for bin_ in all_bins if bin_.duels]
     if len(bins) < 2:  # noqa: PLR2004  (a line)
         return Picture(heading, Markup(""), "")
     caption = (

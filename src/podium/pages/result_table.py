@@ -1,4 +1,4 @@
-"""The result of an event as a table: places and scores of each heat, what they come to, and each change."""
+"""The result of an event as a table: places and scores of each heat, totals, and rating changes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,10 +13,10 @@ from podium.pages.numbers import DASH, duration
 from podium.results.derived_heats import OVERALL
 from podium.support.words import capitalised, shown
 
-FEW_HEATS = 4  # that stand beside the reasons; more take the whole width
-FEW_ROWS = 12  # on a phone; of more, the first, the chosen and those beside it, until all are wanted
+FEW_HEATS = 4  # heats that fit next to the reasons; more take the full width
+FEW_ROWS = 12  # rows on a phone; of more, the first, the chosen one and its neighbours, until all are requested
 FIRST_ROWS = 3
-MOST_ROWS = 75  # of a page
+MAX_ROWS = 75  # of a page
 SHORT_WORDS = {"quit": "quit", "dnf": "dnf", "disqualified": "dsq", "did_not_start": "dns"}
 
 
@@ -25,12 +25,12 @@ class ResultRow:
     place: str
     player: str
     team: str
-    cells: tuple[tuple[str, str], ...]  # a heat's place, and a note; none where there is one heat only
-    total: str  # what ranks the event
+    cells: tuple[tuple[str, str], ...]  # place and note per heat; empty for a single heat
+    total: str  # the deciding total of the event
     before: float | None
-    change: Decimal | None  # as shown; None where nothing was rated
+    change: Decimal | None  # rounded; None if it was not rated
     is_chosen: bool
-    is_extra: bool  # left out on a phone at first
+    is_extra: bool  # hidden on a phone at first
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,43 +38,43 @@ class ResultTable:
     """The entrants, best first: all, or those of a page and the chosen one."""
 
     heats: tuple[str, ...]
-    total: str  # the head of what ranks the event; empty where nothing was sent
+    total: str  # heading of the deciding total; empty if none was sent
     rows: tuple[ResultRow, ...]
     caption: str
-    first: int = 1  # the number of the first row
+    first: int = 1  # number of the first row
     entrants: int = 0  # in all
 
     @property
     def last(self) -> int:
-        """The number of the last row of the page."""
-        return min(self.entrants, self.first + MOST_ROWS - 1)
+        """The number of the page's last row."""
+        return min(self.entrants, self.first + MAX_ROWS - 1)
 
     @property
     def pages(self) -> tuple[tuple[int, int], ...]:
-        """The first and the last row of each page; none where one has all."""
-        firsts = range(1, self.entrants + 1, MOST_ROWS) if self.entrants > MOST_ROWS else ()
-        return tuple((first, min(self.entrants, first + MOST_ROWS - 1)) for first in firsts)
+        """The first and last row of each page; empty if one page has all."""
+        firsts = range(1, self.entrants + 1, MAX_ROWS) if self.entrants > MAX_ROWS else ()
+        return tuple((first, min(self.entrants, first + MAX_ROWS - 1)) for first in firsts)
 
     def page(self, first: int | None) -> Self:
-        """The page that begins with a row, and the chosen entrant's row; the chosen entrant's page where None."""
-        if self.entrants <= MOST_ROWS:
+        """Return the page from a row on with the chosen entrant's row. Default: the chosen entrant's page."""
+        if self.entrants <= MAX_ROWS:
             return self
         if first is None:
             chosen = next((k for k, row in enumerate(self.rows) if row.is_chosen), 0)
-            first = 1 + chosen - chosen % MOST_ROWS
+            first = 1 + chosen - chosen % MAX_ROWS
         first = min(max(first, 1), self.entrants)
-        listed = self.rows[first - 1 : first - 1 + MOST_ROWS]
+        listed = self.rows[first - 1 : first - 1 + MAX_ROWS]
         others = tuple(row for row in self.rows if row.is_chosen and row not in listed)
         return replace(self, rows=listed + others, first=first)
 
     @property
     def is_wide(self) -> bool:
-        """Whether it needs the whole width."""
+        """True if the table needs the full width."""
         return len(self.heats) > FEW_HEATS
 
     @property
     def is_long(self) -> bool:
-        """Whether some rows are left out on a phone at first."""
+        """True if some rows are hidden on a phone at first."""
         return any(row.is_extra for row in self.rows)
 
 
@@ -96,7 +96,7 @@ def result_table(
     order = sorted(by_player, key=lambda player: rank_of(by_player[player]))
     extra = left_out(order, chosen)
     head = total_head([line for line in by_player.values() if line is not None], several=several)
-    teams = {each["player"]: each["team"] for each in reversed(lines) if each["team"]}
+    teams = {line["player"]: line["team"] for line in reversed(lines) if line["team"]}
     rows = []
     for player in order:
         line = by_player[player]
@@ -121,13 +121,13 @@ def result_table(
 
 
 def heat_head(heat: str) -> str:
-    """The head of a heat's column: H1 for heat 1, and the name of one that has another."""
+    """Return the heading of a heat's column: H1 for heat 1, else its name."""
     number = heat.lower().removeprefix("heat").strip()
     return f"H{number}" if number.isdecimal() else capitalised(heat)
 
 
 def rank_of(line: Mapping[str, Any] | None) -> tuple[int, bool]:
-    """Where a line stands in the table; those without a place last."""
+    """Return the sort key of a line. Lines without a place come last."""
     if line is None or line["place"] is None:
         return 10**9, True
     return line["place"], line["status"] != "finished"
@@ -138,7 +138,7 @@ def place_of(line: Mapping[str, Any] | None) -> str:
 
 
 def cell_of(line: Mapping[str, Any] | None) -> tuple[str, str]:
-    """A player in a heat: an unfinished heat is the word for it."""
+    """Return the cell of a player in a heat. An unfinished heat shows its status."""
     if line is None:
         return DASH, ""
     if line["status"] != "finished":
@@ -148,7 +148,7 @@ def cell_of(line: Mapping[str, Any] | None) -> tuple[str, str]:
 
 
 def mark_of(line: Mapping[str, Any] | None) -> str:
-    """A score, a time or the gap to the first, as sent."""
+    """Return a score, a time or the gap to the first, as sent."""
     if line is None:
         return ""
     if line["status"] != "finished" and line["score"] is None:
@@ -161,14 +161,14 @@ def mark_of(line: Mapping[str, Any] | None) -> str:
 
 
 def total_head(lines: Sequence[Mapping[str, Any]], *, several: bool) -> str:
-    """The head of the column of what ranks the event."""
+    """Return the heading of the deciding total's column."""
     if any(line["score"] is not None for line in lines):
         return "Total" if several else "Score"
     return "Time" if any(line["time_s"] is not None for line in lines) else ""
 
 
 def left_out(order: Sequence[str], chosen: str) -> frozenset[str]:
-    """Who is left out of a long table on a phone at first."""
+    """Return the players hidden from a long table on a phone at first."""
     if len(order) <= FEW_ROWS:
         return frozenset()
     middle = order.index(chosen) if chosen in order else 0
@@ -176,32 +176,32 @@ def left_out(order: Sequence[str], chosen: str) -> frozenset[str]:
     return frozenset(player for k, player in enumerate(order) if k not in visible)
 
 
-MOST_HEATS = 7  # columns of heats, the overall result among them
-MOST_DUELS = 60
+MAX_HEATS = 7  # columns of heats, including the overall result
+MAX_DUELS = 60
 
 
 @dataclass(frozen=True, slots=True)
 class DuelRow:
-    """An opponent, or another cause."""
+    """A row of an opponent, or of another cause."""
 
-    opponent: str  # empty of another cause
+    opponent: str  # empty for another cause
     label: str  # of the cause
     rated: str  # "475 below"
     expected: float | None
-    cells: tuple[Decimal | None, ...]  # one a heat; None where there was no duel
+    cells: tuple[Decimal | None, ...]  # one per heat; None without a duel
     total: Decimal
 
 
 @dataclass(frozen=True, slots=True)
 class DuelTable:
-    heats: tuple[str, ...]  # none where there is one heat
+    heats: tuple[str, ...]  # empty for a single heat
     rows: tuple[DuelRow, ...]
     totals: tuple[Decimal, ...]  # of the heats
     total: Decimal
 
 
 def duel_table(explanation: Explanation) -> DuelTable | None:
-    """The table of an explanation; None where it would be too large to read, or where its parts are no single heats."""
+    """Return the table of an explanation, or None if it is too large or its parts are not single heats."""
     groups, digits = explanation.groups, explanation.digits
     rows = explanation.rows.to_dicts()
     duels = [row for row in rows if row["opponent"] is not None]
@@ -210,11 +210,11 @@ def duel_table(explanation: Explanation) -> DuelTable | None:
     for row in duels:
         by_opponent.setdefault(row["opponent"], []).append(row)
     parts = [group for group in groups if group.kind != CAUSE]
-    are_cells = all(len({row["heat"] for row in each}) == len(each) for each in by_opponent.values())
+    are_cells = all(len({row["heat"] for row in rows}) == len(rows) for rows in by_opponent.values())
     are_heats = len(heats) < 2 or len(parts) == len(heats)  # noqa: PLR2004  (heats)
-    if not duels or len(heats) > MOST_HEATS or len(by_opponent) > MOST_DUELS or not are_cells or not are_heats:
+    if not duels or len(heats) > MAX_HEATS or len(by_opponent) > MAX_DUELS or not are_cells or not are_heats:
         return None
-    lines = [opponent_row(name, each, heats, digits) for name, each in by_opponent.items()]
+    lines = [opponent_row(name, rows, heats, digits) for name, rows in by_opponent.items()]
     sign = 1 if explanation.shown_change < 0 else -1
     lines.sort(key=lambda line: sign * line.total)
     several = len(heats) > 1

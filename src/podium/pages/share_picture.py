@@ -1,6 +1,6 @@
 """Pictures to share: a badge, and a change as its verdict and closed waterfall, dark on light.
 
-Each number is in pixels. Letters are measured roughly: what draws the picture has fonts of its own.
+Numbers are pixels. Text is measured roughly, because the renderer has its own fonts.
 """
 
 import unicodedata
@@ -14,20 +14,20 @@ from podium.pages.numbers import change, rating, shortened
 from podium.pages.why import WhyView
 
 HEIGHT, PADDING = 20, 7
-BADGE_LETTER, WIDE_BADGE_LETTER = 6.7, 11.5  # pixels of a letter of 11 px; of one that takes the room of two
-MOST_LETTERS = 40
+BADGE_LETTER, WIDE_BADGE_LETTER = 6.7, 11.5  # pixels of an 11 px letter, and of a double-width one
+MAX_LETTERS = 40
 
 
 def width_of(text: str, letter: float = BADGE_LETTER, wide_letter: float = WIDE_BADGE_LETTER) -> float:
-    """About how many pixels a text takes."""
-    wide = sum(unicodedata.east_asian_width(each) in "WF" for each in text)
+    """Return the approximate width of a text in pixels."""
+    wide = sum(unicodedata.east_asian_width(letter) in "WF" for letter in text)
     return wide * wide_letter + (len(text) - wide) * letter
 
 
 def badge_svg(label: str, message: str) -> Markup:
-    """The badge as SVG, its letters in a colour that can be read on either half."""
-    label = shortened(label, MOST_LETTERS)
-    left, right = (round(width_of(each) + 2 * PADDING) for each in (label, message))
+    """Return the badge as SVG, with text that is readable on either half."""
+    label = shortened(label, MAX_LETTERS)
+    left, right = (round(width_of(text) + 2 * PADDING) for text in (label, message))
     return Markup(
         '<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" role="img"'
         ' aria-label="{label}: {message}"><title>{label}: {message}</title>'
@@ -53,12 +53,12 @@ def badge_svg(label: str, message: str) -> Markup:
 INK, SOFT, LINE, PAPER = "#1d1b2e", "#5b586b", "#c9c7d4", "#ffffff"
 UP, DOWN, GAIN, LOSS = "#2aa3ac", "#e8703a", "#00666e", "#a33a12"
 MARGIN = 64
-LETTER = 0.56  # of the size of the type, on average
+LETTER = 0.56  # average width as a share of the font size
 WIDE_LETTER = 1.02
-MOST_BARS = 9
-LEAST_ROW, MOST_ROW = 26.0, 110.0
+MAX_BARS = 9
+MIN_ROW, MAX_ROW = 26.0, 110.0
 TOTAL_ROW = 48.0
-LABEL_WIDTH, MOST_LABEL = 250, 18  # pixels, and letters of 24 that they take
+LABEL_WIDTH, MAX_LABEL = 250, 18  # pixels, and letters of 24 px that fit into them
 
 
 class Size(NamedTuple):
@@ -66,22 +66,22 @@ class Size(NamedTuple):
     height: int
 
 
-WIDE: Final = Size(1200, 630)  # as links are shown by most sites
+WIDE: Final = Size(1200, 630)  # the size of link previews on most sites
 TALL: Final = Size(1080, 1350)  # for phones
 
 
 def share_picture(view: WhyView, heading: str, address: str, size: Size) -> Markup:
-    """A change between a heading and the address where it is explained."""
+    """Draw a change between a heading and the address of its explanation."""
     verdict_size = 64 if size is TALL else 56
     lines = wrapped(view.verdict.striptags(), verdict_size, size.width - 2 * MARGIN, most=4 if size is TALL else 2)
     top = MARGIN + 40
     verdict = Markup().join(
-        text(MARGIN, top + verdict_size * (1 + 1.15 * k), each, verdict_size, INK, weight=700)
-        for k, each in enumerate(lines)
+        text(MARGIN, top + verdict_size * (1 + 1.15 * k), line, verdict_size, INK, weight=700)
+        for k, line in enumerate(lines)
     )
     below = top + verdict_size * 1.15 * len(lines)
     cause = wrapped(view.cause.striptags(), 32, size.width - 2 * MARGIN, most=2)
-    causes = Markup().join(text(MARGIN, below + 52 + 42 * k, each, 32, SOFT) for k, each in enumerate(cause))
+    causes = Markup().join(text(MARGIN, below + 52 + 42 * k, line, 32, SOFT) for k, line in enumerate(cause))
     begin = below + 42 * len(cause) + 50
     return Markup(
         '<svg xmlns="http://www.w3.org/2000/svg" width="{w}" height="{h}" viewBox="0 0 {w} {h}"'
@@ -101,19 +101,19 @@ def share_picture(view: WhyView, heading: str, address: str, size: Size) -> Mark
 
 
 def waterfall(view: WhyView, top: float, bottom: float, width: int) -> Markup:
-    """The bars between two heights, each beginning where the one above ends."""
-    bars = bars_of(view, min(MOST_BARS, int((bottom - top - TOTAL_ROW) / LEAST_ROW)))
+    """Draw the bars between two heights, each starting where the one above ends."""
+    bars = bars_of(view, min(MAX_BARS, int((bottom - top - TOTAL_ROW) / MIN_ROW)))
     ends = [float(view.before), *(end for _, _, end, _ in bars)]
     scale = Scale(min(ends), max(ends))
     left, right = MARGIN + LABEL_WIDTH, width - MARGIN - 130
-    row = min(MOST_ROW, (bottom - top - TOTAL_ROW) / max(len(bars), 1))
+    row = min(MAX_ROW, (bottom - top - TOTAL_ROW) / max(len(bars), 1))
     thick = 0.5 * row
 
     parts = []
     for k, (label, start, end, points) in enumerate(bars):
         y = top + k * row
         first, last = (left + scale.share(value) * (right - left) for value in (start, end))
-        parts.append(text(MARGIN, y + 0.62 * row, shortened(label, MOST_LABEL), 24, INK))
+        parts.append(text(MARGIN, y + 0.62 * row, shortened(label, MAX_LABEL), 24, INK))
         parts.append(
             Markup('<rect x="{}" y="{}" width="{}" height="{}" rx="4" fill="{}"/>').format(
                 f"{min(first, last):.1f}", f"{y + (row - thick) / 2:.1f}", f"{max(abs(last - first), 3.0):.1f}",
@@ -134,7 +134,7 @@ def waterfall(view: WhyView, top: float, bottom: float, width: int) -> Markup:
 
 
 def bars_of(view: WhyView, most: int) -> list[tuple[str, float, float, str]]:
-    """The bars of a change, each its label, start, end and points; beyond so many, the last ones together."""
+    """Return label, start, end and points of each bar of a change, with the last ones combined if they are too many."""
     groups = view.groups if len(view.groups) <= most else view.groups[: most - 1]
     total, bars = view.before, []
     for group in groups:
@@ -161,14 +161,14 @@ def line(x: float, first: float, last: float) -> Markup:
 
 
 def mark(x: float, y: float) -> Markup:
-    """Podium's mark: three steps down, and one up."""
+    """Draw Podium's logo: three steps down, and one up."""
     return Markup('<path transform="translate({} {}) scale(2)" fill="#4f46b8" d="{}"/>').format(
         x, y, "M1 3h5v6H1zM7 9h5v5H7zM13 14h5v7h-5zM19 7h4v14h-4z"
     )
 
 
 def wrapped(words: str, size: int, width: float, *, most: int) -> Sequence[str]:
-    """A text in lines of at most a width, in pixels; what does not fit into `most` lines ends in an ellipsis."""
+    """Wrap a text to a width in pixels. If it exceeds `most` lines, the last one ends in an ellipsis."""
     lines = list(filled_lines(words.split(), size, width))
     if len(lines) <= most:
         return lines
@@ -177,7 +177,7 @@ def wrapped(words: str, size: int, width: float, *, most: int) -> Sequence[str]:
 
 
 def filled_lines(words: Sequence[str], size: int, width: float) -> Iterator[str]:
-    """Lines of words, each as long as it may be; a word that is longer is cut."""
+    """Yield lines of words, each as long as possible. A longer word is cut."""
     current = ""
     for whole in words:
         word = whole

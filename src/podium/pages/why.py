@@ -1,4 +1,4 @@
-"""Why a rating moved, as a picture and sentences: every number adds up as it is shown."""
+"""The explanation of a rating change as a picture and sentences, with displayed numbers that add up."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -13,20 +13,20 @@ from podium.pages.drawing import StepScale, bar, duel_marks, end
 from podium.pages.numbers import change, halves, in_sentence, rating
 from podium.support.words import shown, signed
 
-MOST_ROWS = 12  # of a group; of a larger one the largest few, and the others together
+MAX_ROWS = 12  # rows of a group; of a larger one the largest, and the rest combined
 FIRST_ROWS = 5
 DRAW = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    player: str  # the opponent; empty where there are several
-    words: str  # how the duel stood and ended: "723 below, lost"; or who the others are
-    points: Decimal  # as shown; a group's steps add up to its points
+    player: str  # the opponent; empty for several
+    words: str  # gap and result of the duel, "723 below, lost", or a description of the others
+    points: Decimal  # rounded; a group's steps add up to its points
 
 
 def steps_of(explanation: Explanation) -> list[tuple[Step, ...]]:
-    """The steps of each group of duels, those first that moved the rating the way of the change."""
+    """Return the steps of each group of duels, beginning with those in the direction of the change."""
     gained = explanation.delta >= 0.0
     rows = sorted(explanation.rows.to_dicts(), key=lambda row: float(row["contribution"]), reverse=gained)
     return [
@@ -43,7 +43,7 @@ def steps_from(rows: list[dict[str, Any]], digits: int) -> tuple[Step, ...]:
         heat = f" in {heat_words(row['heat'])}" if several_heats else ""
         words = f"{gap_words(row['gap'], digits)}, {ended}{heat}"
         every.append(Step(row["opponent"], words, shown(row["shown"], digits)))
-    if len(every) <= MOST_ROWS:
+    if len(every) <= MAX_ROWS:
         return tuple(every)
     largest = sorted(range(len(every)), key=lambda k: -abs(every[k].points))[:FIRST_ROWS]
     points = [step.points for k, step in enumerate(every) if k not in largest]
@@ -53,19 +53,19 @@ def steps_from(rows: list[dict[str, Any]], digits: int) -> tuple[Step, ...]:
     return (*(every[k] for k in sorted(largest)), others)
 
 
-MOST_OPEN = 6  # steps of a group that is open at first
-LEAST_SHORT = Decimal("0.5")  # duels by which the promise was missed that are worth a sentence
+MAX_OPEN = 6  # steps of a group that is expanded at first
+MIN_MISSED = Decimal("0.5")  # difference from the expected wins that is worth a sentence
 
 
 @dataclass(frozen=True, slots=True)
 class DrawnGroup:
-    """A group with its bar, and its steps below it."""
+    """A group with its bar, and the steps below it."""
 
     label: Markup
     result: str
     points: Decimal
     picture: Markup
-    steps: tuple[tuple[Step, Markup], ...]  # each with its bar
+    steps: tuple[tuple[Step, Markup], ...]  # steps with their bars
     is_open: bool
 
 
@@ -78,18 +78,18 @@ class WhyView:
     change: Decimal
     verdict: Markup
     cause: Markup
-    first: Markup  # the pictures of the rating before and after
+    first: Markup  # pictures of the ratings before and after
     last: Markup
     groups: tuple[DrawnGroup, ...]
     headline: str  # of the duels
     duels: Markup  # their picture
-    sentences: tuple[Markup, ...]  # what a duel is, and what the sum comes to
+    sentences: tuple[Markup, ...]  # explanations of a duel and of the sum
 
     @property
     def is_far(self) -> bool:
-        """Whether a change takes more room than +99.9 does."""
+        """True if a change needs more space than +99.9."""
         changes = (self.change, *(group.points for group in self.groups))
-        return max(len(change(each, self.digits)) for each in changes) > len("+99.9")
+        return max(len(change(points, self.digits)) for points in changes) > len("+99.9")
 
 
 def why_view(explanation: Explanation) -> WhyView:
@@ -102,7 +102,7 @@ def why_view(explanation: Explanation) -> WhyView:
         groups.append(drawn_group(explanation, group, inner, scale, total, is_open=number == opened))
         total += group.shown
     duels, player = explanation.duels, explanation.player
-    opponents = dict.fromkeys(each for each in explanation.rows["opponent"].to_list() if each is not None)
+    opponents = dict.fromkeys(name for name in explanation.rows["opponent"].to_list() if name is not None)
     label = f"{halves(duels.won)} of {duels.count} duels won; {duels.expected:.1f} expected"
     sentences = explanation.shared, duels.meaning, duels.not_compared, explanation.method or sum_sentence(explanation)
     return WhyView(
@@ -118,12 +118,12 @@ def why_view(explanation: Explanation) -> WhyView:
         groups=tuple(groups),
         headline=duels.headline,
         duels=duel_marks(duels.count, duels.won, duels.expected, label),
-        sentences=tuple(in_sentence(each, player) for each in sentences if each),
+        sentences=tuple(in_sentence(sentence, player) for sentence in sentences if sentence),
     )
 
 
 def partial_sums(before: Decimal, groups: tuple[Group, ...], steps: list[tuple[Step, ...]]) -> list[Decimal]:
-    """Every number that a bar begins or ends at."""
+    """Return all numbers at which bars start or end."""
     sums, total = [before], before
     for group, inner in zip(groups, steps, strict=True):
         running = total
@@ -136,11 +136,11 @@ def partial_sums(before: Decimal, groups: tuple[Group, ...], steps: list[tuple[S
 
 
 def opened_group(explanation: Explanation, steps: list[tuple[Step, ...]]) -> int:
-    """The largest group in the direction of the change, if it is short enough to be open; else -1."""
+    """Return the largest group in the direction of the change if it is short enough to expand, else -1."""
     sign = 1 if explanation.shown_change >= 0 else -1
     groups = explanation.groups
     largest = max(range(len(groups)), key=lambda k: sign * groups[k].shown, default=-1)
-    return largest if largest >= 0 and 0 < len(steps[largest]) <= MOST_OPEN else -1
+    return largest if largest >= 0 and 0 < len(steps[largest]) <= MAX_OPEN else -1
 
 
 def drawn_group(
@@ -156,13 +156,13 @@ def drawn_group(
 
 
 def sum_sentence(explanation: Explanation) -> str:
-    """What a duel moved the rating by, where the change is a sum over duels: no product is written out."""
+    """Return a sentence on the effect of a duel, if the change is a sum over duels."""
     duels, groups = explanation.duels, explanation.groups
     missed = shown(duels.expected, 1) - shown(duels.won, 1)
     points = sum((group.shown for group in groups if group.kind != CAUSE), Decimal(0))
-    if duels.count < 2 or abs(missed) < LEAST_SHORT or (points < 0) != (missed > 0):  # noqa: PLR2004  (duels)
+    if duels.count < 2 or abs(missed) < MIN_MISSED or (points < 0) != (missed > 0):  # noqa: PLR2004  (duels)
         return ""
-    each = abs(points / missed)
-    about = f"{each:.0f}" if each >= 1 else f"{each:.1g}"
+    size = abs(points / missed)
+    about = f"{size:.0f}" if size >= 1 else f"{size:.1g}"
     result = f"{missed} short of the promise" if missed > 0 else f"{-missed} more than promised"
     return f"That is {result}: a duel moved {explanation.player} about {about} point{'' if about == '1' else 's'}."

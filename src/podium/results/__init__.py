@@ -1,1 +1,1 @@
-"""The results table: read, checked, and completed."""
+"""Read, check and complete results tables."""

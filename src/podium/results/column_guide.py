@@ -1,4 +1,4 @@
-"""What each column of a results table means: the facts behind `docs/results.md` and `podium columns`."""
+"""Descriptions of the columns of a results table, for `docs/results.md` and `podium columns`."""
 
 from typing import NamedTuple
 
@@ -6,14 +6,14 @@ from typing import NamedTuple
 class Column(NamedTuple):
     name: str
     type: str
-    default: str  # what an absent column or an empty cell stands for
+    default: str  # meaning of an absent column or an empty cell
     meaning: str
     example: str
     unit: str = ""
 
 
 class Status(NamedTuple):
-    """How an entry may end, and what that means in every system."""
+    """A status of an entry, and its meaning in every system."""
 
     name: str
     meaning: str
@@ -22,7 +22,7 @@ class Status(NamedTuple):
 
 NO_DEFAULT = "every row needs one"
 UNKNOWN = "not known"
-COMPARED = ("position", "score", "time_s", "team_score")  # any of which says who beat whom
+COMPARED = ("position", "score", "time_s", "team_score")  # any of these says who beat whom
 
 COLUMNS: tuple[Column, ...] = (
     Column(

@@ -1,4 +1,4 @@
-"""The columns of a results table: their types, and each cell turned into its type or reported as a fault."""
+"""The columns of a results table: each cell is converted to its type or reported as a fault."""
 
 import re
 from collections import Counter
@@ -15,33 +15,33 @@ from podium.results.names import SPACES, is_page_address, normalise, normalise_c
 
 REQUIRED = ("event_id", "player")
 TEXTS = ("event_id", "pool", "mode", "heat", "player", "team", "side", "title", "url")
-SHARED, MOST_KINDS = "shared:", 4  # columns of things that entrants share, as shared:car; so many kinds at most
+SHARED, MAX_KINDS = "shared:", 4  # prefix of columns of shared things, such as shared:car; number of kinds
 BEGINNING, SIDES = ("home", "white"), ("home", "white", "away", "black")
-FOR_PAGES = ("title", "url")  # of an event: on any of its rows; no rating depends on them
-LONGEST_URL = 2_000  # characters
+FOR_PAGES = ("title", "url")  # on any row of an event; no rating depends on them
+MAX_URL = 2_000  # characters
 POSITIVE = ("position", "time_s", "weight")
 NOT_NEGATIVE = ("played_s", "duration_s")
-MOST_WEIGHT = 100.0  # an event counts as many; more in one step throws ratings beyond all bounds
+MAX_WEIGHT = 100.0  # upper bound: larger weights make ratings diverge
 TIMES = ("time_s", "played_s", "duration_s")
 NUMBERS = ("sequence", "position", "time_s", "score", "team_score", "played_s", "duration_s", "weight")
 TRUTHS = ("ranked", "handicap")
 STATUSES = tuple(status.name for status in column_guide.STATUSES)
 ALL = tuple(column.name for column in column_guide.COLUMNS)
 DEFAULTS = {"pool": "default", "status": "finished"}
-FILLED = {"ranked": True, "handicap": False, "weight": 1.0}  # what an empty cell means, as does a missing column
+FILLED = {"ranked": True, "handicap": False, "weight": 1.0}  # value of an empty cell or missing column
 SYNONYMS = dict.fromkeys(("disconnected", "disconnect", "left", "leave"), "quit") | {"dns": "did_not_start"}
 SYNONYMS |= {"dsq": "disqualified", "dq": "disqualified", "retired": "dnf", "ret": "dnf", "ok": "finished"}
-# Words that mean something to systems, however they are written: a heat `Overall` is no other heat.
+# Words with a meaning for systems, in any case: a heat `Overall` is the heat `overall`.
 SPELLINGS = {
     "heat": {"overall": r"(?i)^overall$"},
     "mode": {"time-trial": r"(?i)^time[-_ ]?trial$", "duel": r"(?i)^duel$"},
     "side": {side: f"(?i)^{side}$" for side in SIDES},
 }
-EXACT = 2.0**53  # from here on a double stands for several whole numbers
+EXACT = 2.0**53  # from here on a double represents several integers
 TOO_LARGE = "is too large to be exact as a number; give it as text"
 COSTS = "what each costs is in docs/results.md and in: podium columns status"
 GAP = "looks like a gap to the winner; give the whole time, without a sign"
-Known = Callable[[str, list[str]], set[str]]  # of a column's refused names, those that were taken before the rule
+Known = Callable[[str, list[str]], set[str]]  # of a column's refused names, those accepted before the rule
 TRUTH_WORDS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 DATE_SHAPE = re.compile(r"(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(:\d{2})?(\.\d{1,9})?)?\s?(Z|z|UTC|[+-]\d{2}:?\d{2})?")
 UTC = pl.Datetime("us", "UTC")
@@ -50,17 +50,17 @@ TYPES |= dict.fromkeys(TRUTHS, pl.Boolean) | {"started_at": UTC}
 
 
 def is_shared(name: str) -> bool:
-    """Whether a column is one of things that entrants share."""
+    """Return True for a column of things that entrants share."""
     return name.startswith(SHARED) and name != SHARED
 
 
 def in_order(names: Collection[str]) -> list[str]:
-    """Those of the names that are columns of a results table, in its order: shared things last."""
+    """Return the names that are columns of a results table, in its order, with shared things last."""
     return [*(name for name in ALL if name in names), *sorted(name for name in names if is_shared(name))]
 
 
 class Cells(NamedTuple):
-    """A column in its type, what did not fit in it, and its names as they were sent, where the rule changed any."""
+    """A converted column, its faults, and its names as sent if any was normalised."""
 
     column: pl.Series
     faults: list[Fault]
@@ -68,7 +68,7 @@ class Cells(NamedTuple):
 
 
 class Checked(NamedTuple):
-    """Every column in its type; what did not fit; and the same with names as they were sent, where any changed."""
+    """All converted columns, their faults, and the table with names as sent if any was normalised."""
 
     frame: pl.DataFrame
     faults: list[Fault]
@@ -76,18 +76,18 @@ class Checked(NamedTuple):
 
 
 def none_known(_column: str, _names: list[str]) -> set[str]:
-    """No name was taken before there was a rule."""
+    """Return no names: none was accepted before the rule."""
     return set()
 
 
 def normalise_table(frame: pl.DataFrame, known: Known = none_known) -> Checked:
-    """Turn every column into its type and report what does not fit: at most one fault more than are shown."""
+    """Convert every column and report faults, at most one more than are shown."""
     cells = {name: cast_column(frame[name], known) for name in frame.columns}
-    faults = sorted((fault for each in cells.values() for fault in each.faults), key=lambda fault: fault.row or 0)
+    faults = sorted((fault for cell in cells.values() for fault in cell.faults), key=lambda fault: fault.row or 0)
     if faults:
         return Checked(frame, faults)
-    columns = {name: each.column for name, each in cells.items()}
-    constants: dict[str, Any] = dict(DEFAULTS)  # columns of one value, which the frame holds once and not once a row
+    columns = {name: cell.column for name, cell in cells.items()}
+    constants: dict[str, Any] = dict(DEFAULTS)  # constant columns, which the frame stores once
     for name in DEFAULTS.keys() & columns.keys():
         filled = columns.pop(name).fill_null(DEFAULTS[name])
         constants[name] = filled.first() or DEFAULTS[name]
@@ -99,12 +99,12 @@ def normalise_table(frame: pl.DataFrame, known: Known = none_known) -> Checked:
     held = pl.DataFrame({name: columns[name] for name in in_order(columns) if has_values(columns[name])})
     whole = held.with_columns(pl.lit(value).alias(name) for name, value in constants.items())
     whole = whole.select(in_order(whole.columns))
-    sent = [each.sent for name, each in cells.items() if each.sent is not None and name in whole.columns]
+    sent = [cell.sent for name, cell in cells.items() if cell.sent is not None and name in whole.columns]
     return Checked(whole, [], whole.with_columns(sent) if sent else None)
 
 
 def has_values(series: pl.Series) -> bool:
-    """Whether a column says anything: the required ones always do, others where they have a value."""
+    """Return True if a column has values. Required columns always count."""
     return series.name in (*REQUIRED, *DEFAULTS) or series.null_count() < series.len()
 
 
@@ -125,13 +125,13 @@ def cast_column(series: pl.Series, known: Known) -> Cells:
 
 
 def faults_at(series: pl.Series, bad: pl.Series, remedy: str) -> Iterator[Fault]:
-    """A fault for each row that is bad, with its value as it was."""
+    """Yield a fault per bad row, with its original value."""
     for row in bad.arg_true().head(SHOWN_FAULTS + 1).to_list():
         yield Fault(row + 1, series.name, series[row], remedy)
 
 
 def names(series: pl.Series, known: Known) -> Cells:
-    """Names: ids, pools, modes, heats, teams, players. An event's id is a key, and stays to the letter."""
+    """Check names: IDs, pools, modes, heats, teams and players. An event's ID is a key and is not changed."""
     column, faults = text(series)
     if faults:
         return Cells(column, faults)
@@ -147,7 +147,7 @@ def names(series: pl.Series, known: Known) -> Cells:
     if series.name in REQUIRED and settled.null_count():
         faults += faults_at(settled, settled.is_null(), "is empty; every row needs one")
     if series.name == "event_id":
-        return Cells(column, faults if settled is column else faults + nearly_one_id(column, settled))
+        return Cells(column, faults if settled is column else faults + lookalike_ids(column, settled))
     for word, pattern in SPELLINGS.get(series.name, {}).items():
         if settled.str.contains(pattern).any():
             settled = settled.str.replace(pattern, word)
@@ -163,17 +163,17 @@ def addresses(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
     if faults:
         return column, faults
     column = column.str.strip_chars(SPACES).replace("", None)
-    too_long = (column.str.len_chars() > LONGEST_URL).fill_null(value=False)
-    wrong = [each for each in column.filter(~too_long).drop_nulls().unique().to_list() if not is_page_address(each)]
+    too_long = (column.str.len_chars() > MAX_URL).fill_null(value=False)
+    wrong = [url for url in column.filter(~too_long).drop_nulls().unique().to_list() if not is_page_address(url)]
     remedy = "is no address of a page; write it whole, as https://example.org/race-17, without blanks"
     faults += faults_at(column, column.is_in(wrong).fill_null(value=False), remedy) if wrong else []
     if too_long.any():
-        faults += faults_at(column, too_long, f"is too long; an address has up to {LONGEST_URL:,} characters")
+        faults += faults_at(column, too_long, f"is too long; an address has up to {MAX_URL:,} characters")
     return column, faults
 
 
-def nearly_one_id(column: pl.Series, settled: pl.Series) -> list[Fault]:
-    """Ids of events that look the same and are not: what was one event would be two."""
+def lookalike_ids(column: pl.Series, settled: pl.Series) -> list[Fault]:
+    """Find event IDs that look equal but differ, which would split an event in two."""
     if settled.equals(column) or settled.n_unique() == column.n_unique():
         return []
     ids = pl.DataFrame({"id": column, "settled": settled}).with_columns(first=pl.col("id").first().over("settled"))
@@ -182,7 +182,7 @@ def nearly_one_id(column: pl.Series, settled: pl.Series) -> list[Fault]:
 
 
 def text(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
-    """A column as text; a whole number is written without a fraction."""
+    """Return a column as text. Integers are written without a fraction."""
     kind = series.dtype
     if kind.is_nested() or kind in (pl.Boolean, pl.Binary, pl.Object):
         return series, [Fault(None, series.name, None, f"holds {kind}; it must hold text")]
@@ -199,14 +199,14 @@ def text(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
 
 
 def text_of_number(number: float) -> str:
-    """A number that stands for a name; a whole one without a fraction."""
+    """Return a number as a name. Integers are written without a fraction."""
     if not abs(number) < EXACT:
         raise ValueError(TOO_LARGE)
     return str(int(number)) if number == int(number) else repr(number)
 
 
 def number(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
-    """Numbers, finite, and above zero where they must be."""
+    """Check numbers: finite, and positive if required."""
     if series.dtype == pl.Boolean or (series.dtype != pl.String and not series.dtype.is_numeric()):
         return series, [Fault(None, series.name, None, f"holds {series.dtype}; it must hold numbers")]
     if series.name in TIMES and series.dtype == pl.String:
@@ -214,12 +214,12 @@ def number(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
         if signed.any():
             return series, list(faults_at(series, signed.fill_null(value=False), GAP))
     column = series.cast(pl.Float64, strict=False)
-    values = column.to_numpy()  # NaN where it is empty
+    values = column.to_numpy()  # NaN if empty
     fine = np.isfinite(values)
     if series.name in POSITIVE:
         remedy, fine = "must be a number above 0", fine & (values > 0.0)
         if series.name == "weight":
-            remedy, fine = f"{remedy} and at most {MOST_WEIGHT:g}", fine & (values <= MOST_WEIGHT)
+            remedy, fine = f"{remedy} and at most {MAX_WEIGHT:g}", fine & (values <= MAX_WEIGHT)
     elif series.name in NOT_NEGATIVE:
         remedy, fine = "must be a number of seconds, 0 or more", fine & (values >= 0.0)
     else:
@@ -232,7 +232,7 @@ def number(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
 
 
 def cast_truths(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
-    """Yes or no; empty means the column's default."""
+    """Check yes/no values. Empty cells get the column's default."""
     default = series.name == "ranked"
     if series.dtype == pl.Boolean:
         return series.fill_null(default), []
@@ -258,7 +258,7 @@ def cast_statuses(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
 
 
 def started(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
-    """Instants in UTC, given on every row or on none."""
+    """Check times, in UTC, which all rows or none must have."""
     if series.dtype == pl.Date:
         column = series.cast(pl.Datetime("us")).dt.replace_time_zone("UTC")
     elif isinstance(series.dtype, pl.Datetime):
@@ -277,7 +277,7 @@ def started(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
 
 
 def from_texts(series: pl.Series) -> pl.Series:
-    """Texts in ISO 8601 as instants in UTC, null where they are not; each different text is parsed once."""
+    """Parse ISO 8601 texts to UTC times, null if invalid. Each distinct text is parsed once."""
     texts = series.drop_nulls().unique()
     parts = texts.str.extract_groups(f"^{DATE_SHAPE.pattern}$").struct.unnest()
     day, minute, second, fraction, offset = (pl.col(name).fill_null("") for name in parts.columns)
@@ -290,13 +290,13 @@ def from_texts(series: pl.Series) -> pl.Series:
     return pl.DataFrame({"text": series}).join(matched, on="text", how="left", maintain_order="left")["instant"]
 
 
-MAX_COLUMNS = 1_000  # of a table, and different keys of its objects
-MAX_BOX = 100  # times its filled cells that a sheet may span
-FREE_CELLS = 1_000_000  # that any sheet may span
+MAX_COLUMNS = 1_000  # of a table, or distinct keys of its objects
+MAX_BOX = 100  # cells that a sheet may span per filled cell
+FREE_CELLS = 1_000_000  # cells that any sheet may span
 
 
 def refuse_wide(columns: Collection[object], table_name: str) -> None:
-    """Refuse a table of too many columns: all rows are laid out in each."""
+    """Raise an error for too many columns, because every row is stored in each."""
     if len(columns) > MAX_COLUMNS:
         remedy = f"has {len(columns):,} columns, or keys; a table of results has {MAX_COLUMNS:,} at most"
         raise ResultsError.whole(table_name, remedy)

@@ -1,4 +1,4 @@
-"""What cells that are fine alone contradict together: one rule a function, each a cheap test before any detail."""
+"""Contradictions between valid cells: one rule per function, each with a cheap test first."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -13,13 +13,13 @@ from podium.results.columns import BEGINNING, FOR_PAGES
 from podium.results.hashing import Integers, as_indices, index_type, number_runs, surely_distinct_within
 from podium.results.plain_rows import is_better_and_slower
 
-MOST = SHOWN_FAULTS + 1  # faults of a rule that are looked for: one more than are shown
+MAX_FAULTS = SHOWN_FAULTS + 1  # faults to search per rule: one more than are shown
 NOTHING_COMPARES = "nothing compares the finishers"
 REMEDY = "give each a position, a score or a time_s, or a status (dnf, quit, …) to those who did not finish"
 
 
 def contradictions(frame: pl.DataFrame, event: Integers | None = None) -> Iterator[Fault]:
-    """The faults of rows against each other, rule by rule; `event` numbers each row's, and is found where None."""
+    """Yield the faults of rows against each other, rule by rule. `event` is each row's event number, or None."""
     if frame.is_empty():
         return
     table = with_ids(frame, event)
@@ -29,7 +29,7 @@ def contradictions(frame: pl.DataFrame, event: Integers | None = None) -> Iterat
 
 
 def with_ids(frame: pl.DataFrame, event: Integers | None = None) -> pl.DataFrame:
-    """The frame with `row` from 1, `event`, (rows), and `unit`: a number for each event, and for each heat of each."""
+    """Return the frame with `row` from 1, `event`, and `unit`, a number per event and heat."""
     event = number_runs(frame["event_id"]).code if event is None else event
     unit = event
     if "heat" in frame.columns:
@@ -40,7 +40,7 @@ def with_ids(frame: pl.DataFrame, event: Integers | None = None) -> pl.DataFrame
 
 
 def two_values_an_event(table: pl.DataFrame) -> Iterator[Fault]:
-    """An event has one start, one sequence, one pool and one weight, and at most one title and one address."""
+    """An event has one start, sequence, pool and weight, and at most one title and one address."""
     for column in ("started_at", "sequence", "pool", "weight", *FOR_PAGES):
         if column not in table.columns or table.select(pl.col(column).eq_missing(pl.col(column).first()).all()).item():
             continue
@@ -48,9 +48,9 @@ def two_values_an_event(table: pl.DataFrame) -> Iterator[Fault]:
 
 
 def differing_values(table: pl.DataFrame, column: str) -> Iterator[Fault]:
-    """The rows whose value is not that of an earlier one of their event."""
+    """Yield the rows with another value than an earlier row of their event."""
     step = np.diff(table["event"].to_numpy())
-    if (step >= 0).all():  # each event's rows stand together
+    if (step >= 0).all():  # each event's rows are consecutive
         values = table[column].to_physical()
         if not ((values[1:] != values[:-1]).to_numpy() & (step == 0)).any():
             return
@@ -58,7 +58,7 @@ def differing_values(table: pl.DataFrame, column: str) -> Iterator[Fault]:
         return
     first = pl.col(column).first().over("event")
     differing = table.with_columns(first=first).filter(pl.col(column) != pl.col("first"))
-    for row, event, value, other in differing.select("row", "event_id", column, "first").head(MOST).iter_rows():
+    for row, event, value, other in differing.select("row", "event_id", column, "first").head(MAX_FAULTS).iter_rows():
         yield Fault(row, column, str(value), f"differs from {str(other)!r} earlier in event {event}; an event has one")
 
 
@@ -67,7 +67,7 @@ def twice_in_a_heat(table: pl.DataFrame) -> Iterator[Fault]:
     if surely_distinct_within(table["player"], table["unit"].to_numpy()):
         return
     again = table.filter(~pl.struct("unit", "player").is_first_distinct())
-    for row, event, player in again.select("row", "event_id", "player").head(MOST).iter_rows():
+    for row, event, player in again.select("row", "event_id", "player").head(MAX_FAULTS).iter_rows():
         yield Fault(row, "player", player, f"appears twice in one heat of event {event}")
 
 
@@ -76,7 +76,7 @@ def two_modes(table: pl.DataFrame) -> Iterator[Fault]:
         return
     mode = pl.col("mode").fill_null("")
     differing = table.filter(mode != mode.first().over("unit"))
-    for row, event, value in differing.select("row", "event_id", "mode").head(MOST).iter_rows():
+    for row, event, value in differing.select("row", "event_id", "mode").head(MAX_FAULTS).iter_rows():
         yield Fault(row, "mode", value, f"differs from an earlier row of the same heat of event {event}")
 
 
@@ -86,12 +86,12 @@ def uneven_team_scores(table: pl.DataFrame) -> Iterator[Fault]:
         return
     scored = table.filter(pl.col("team").is_not_null() & pl.col("team_score").is_not_null())
     differing = scored.filter(pl.col("team_score") != pl.col("team_score").first().over("unit", "team"))
-    for row, team, value in differing.select("row", "team", "team_score").head(MOST).iter_rows():
+    for row, team, value in differing.select("row", "team", "team_score").head(MAX_FAULTS).iter_rows():
         yield Fault(row, "team_score", value, f"differs from an earlier row of team {team} in the same heat")
 
 
 def two_sides_begin(table: pl.DataFrame) -> Iterator[Fault]:
-    """Of a heat one player, or one whole team, is at home or has the first move."""
+    """One player or one whole team of a heat is at home or moves first."""
     if "side" not in table.columns:
         return
     team = pl.col("team").fill_null("") if "team" in table.columns else pl.lit("")
@@ -99,19 +99,19 @@ def two_sides_begin(table: pl.DataFrame) -> Iterator[Fault]:
     sided = table.with_columns(alone=alone, begins=pl.col("side").is_in(BEGINNING).fill_null(value=False))
     first = pl.col("alone").filter("begins").first().over("unit")
     differing = sided.filter(first.is_not_null() & (pl.col("begins") != (pl.col("alone") == first)))
-    for row, event, value in differing.select("row", "event_id", "side").head(MOST).iter_rows():
+    for row, event, value in differing.select("row", "event_id", "side").head(MAX_FAULTS).iter_rows():
         remedy = f"is beside another in one heat of event {event}: one player, or all of one team, is home or white"
         yield Fault(row, "side", value, remedy)
 
 
 def counted_mask(table: pl.DataFrame) -> npt.NDArray[np.bool_]:
-    """Which rows are of those who finished and are ranked."""
+    """Return a mask of the rows of ranked finishers."""
     finished = table.select(pl.col("status") == "finished").to_series().to_numpy()
     return finished & table["ranked"].to_numpy() if "ranked" in table.columns else finished
 
 
 def finishers(table: pl.DataFrame) -> pl.DataFrame:
-    """The rows of those who finished and are ranked."""
+    """Return the rows of ranked finishers."""
     counted = counted_mask(table)
     return table if counted.all() else table.filter(pl.Series(counted))
 
@@ -130,19 +130,19 @@ def positions_against_times(table: pl.DataFrame) -> Iterator[Fault]:
     slower = ordered.with_columns(own=slowest, best=best).filter(pl.col("best") > pl.col("own"))
     if slower.is_empty():
         return
-    for row, position, time_s in slower.sort("row").select("row", "position", "time_s").head(MOST).iter_rows():
+    for row, position, time_s in slower.sort("row").select("row", "position", "time_s").head(MAX_FAULTS).iter_rows():
         remedy = f"contradicts time_s {time_s:g}: a better position in the heat has a longer time"
         yield Fault(row, "position", position, remedy)
 
 
 def nothing_to_compare(table: pl.DataFrame) -> Iterator[Fault]:
-    """The finishers of a heat have a position each, or a score each, or a time each; or their teams have."""
-    for row, event in bare_heats(table).select("row", "event_id").head(MOST).iter_rows():
+    """All finishers of a heat have a position, a score or a time, or their teams have a score."""
+    for row, event in bare_heats(table).select("row", "event_id").head(MAX_FAULTS).iter_rows():
         yield Fault(row, None, None, f"{NOTHING_COMPARES} of this heat of event {event}; {REMEDY}")
 
 
 def bare_heats(table: pl.DataFrame) -> pl.DataFrame:
-    """The heats whose finishers nothing compares."""
+    """Return the heats whose finishers cannot be compared."""
     comparable = [column for column in COMPARED if column in table.columns]
     for column in comparable[:3]:
         if column != "team_score" and table[column].null_count() == 0:
@@ -159,10 +159,10 @@ SEQUENCE = "sequence"
 
 
 def order_keys(frame: pl.DataFrame, first: Integers) -> tuple[npt.NDArray[Any], ...]:
-    """What orders events, the weightiest first; the order of the file is the last.
+    """Return the keys that order events, the most important first. File order comes last.
 
     Args:
-        first: (events) an event's first row, in the order of the file.
+        first: (events) first row of each event, in file order.
     """
     at = as_indices(first)
     keys: list[npt.NDArray[Any]] = []
@@ -174,12 +174,12 @@ def order_keys(frame: pl.DataFrame, first: Integers) -> tuple[npt.NDArray[Any], 
 
 
 def in_sequence(frame: pl.DataFrame) -> pl.DataFrame:
-    """The rows by `sequence`, those of one number as they stand; without the column, which only orders."""
+    """Return the rows sorted by `sequence`, ties in file order, without that column."""
     return frame.sort(SEQUENCE, maintain_order=True).drop(SEQUENCE) if SEQUENCE in frame.columns else frame
 
 
 def tie_notice(frame: pl.DataFrame) -> str | None:
-    """How many dated events only the order of the file puts in order; None where there is none."""
+    """Return a sentence on the number of dated events that only file order distinguishes, or None."""
     if "started_at" not in frame.columns:
         return None
     moment = [name for name in ("pool", "started_at", SEQUENCE) if name in frame.columns]

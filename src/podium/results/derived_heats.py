@@ -1,4 +1,4 @@
-"""Heats: their order, overall results where a system compares by them, quits that carry over; and made-up dates."""
+"""Heats: their order, overall results, quits that carry over; and generated dates."""
 
 import re
 from datetime import MAXYEAR, UTC, datetime
@@ -21,7 +21,7 @@ Floats = npt.NDArray[np.float64]
 
 
 def heat_codes(heats: pl.Series) -> npt.NDArray[np.int64]:
-    """A number a heat that rises with its order: unnamed, then whole numbers, then texts, `overall` last."""
+    """Return numbers that order heats: unnamed, then integers, then texts, `overall` last."""
     filled = heats.fill_null("")
     names = filled.unique().to_list()
     names.sort(key=lambda name: (name == OVERALL, name != "", not name.isdecimal(), _number(name), name))
@@ -41,7 +41,7 @@ def with_derived_heats(frame: pl.DataFrame, *, overall: bool, quits_carry_over: 
 
 
 def carry_over_quits(frame: pl.DataFrame) -> pl.DataFrame:
-    """Turn every heat after a player's quit into a quit, whether or not the table has a row for it."""
+    """Turn every heat after a player's quit into a quit, even without a row in the table."""
     frame = frame.with_columns(_heat=pl.Series(heat_codes(frame["heat"])))
     quits = frame.filter((pl.col("status") == "quit") & (pl.col("heat") != OVERALL))
     left = quits.sort("_heat", "row").unique(PAIR, keep="first", maintain_order=True)
@@ -65,22 +65,22 @@ def carry_over_quits(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 class Overall(NamedTuple):
-    """The overall results that follow from the heats of events which have none of their own."""
+    """Overall results computed from the heats, for events without their own."""
 
-    entrant: Integers  # (rows) which entrant's row it is; -1 in any other event
-    first: Integers  # (entrants) the first row
-    event: Integers  # (entrants) a number of the event
-    finished: npt.NDArray[np.bool_]  # (entrants) so the columns below
-    score: Floats  # NaN where the event has none
-    time_s: Floats  # NaN where it has, and for those who did not finish
+    entrant: Integers  # (rows) entrant of the row, or -1 in other events
+    first: Integers  # (entrants) first row
+    event: Integers  # (entrants) number of the event
+    finished: npt.NDArray[np.bool_]  # (entrants), like the columns below
+    score: Floats  # NaN if the event has no scores
+    time_s: Floats  # NaN if it has scores, and for entrants who did not finish
 
 
 def overall_results(frame: pl.DataFrame) -> Overall:
-    """The overall result of each entrant of each event of several heats that has none of its own.
+    """Compute the overall result of each entrant in events of several heats without an overall result.
 
-    By the sum of the heats' scores, a missing or quit heat scoring 0; in an event without scores by the sum
-    of the times of those who finished every heat, the others losing to them. An event with neither has none,
-    nor one that nobody finished.
+    It is the sum of the heats' scores, with 0 for a missing or quit heat. In events without scores it is the sum of the
+    times of those who finished every heat, and the others lose to them. Events with neither, and events that nobody
+    finished, get none.
     """
     event, player = (number_runs(frame[name]).code.astype(np.int64) for name in PAIR)
     names = frame["heat"].fill_null("") if frame["heat"].null_count() else frame["heat"]
@@ -100,7 +100,7 @@ def overall_results(frame: pl.DataFrame) -> Overall:
     rows = np.flatnonzero(derived[event])
     pairs = event[rows] * (int(player.max(initial=0)) + 1) + player[rows]
     _, first, number = np.unique(pairs, return_index=True, return_inverse=True)
-    entrant = np.argsort(np.argsort(first))[number]  # in the order of the rows
+    entrant = np.argsort(np.argsort(first))[number]  # in row order
     first = rows[np.sort(first)]
     by_entrant = np.argsort(entrant, kind="stable")
     points = np.nan_to_num(np.where(finished, score, 0.0), nan=0.0)[rows][by_entrant]
@@ -122,12 +122,12 @@ def overall_results(frame: pl.DataFrame) -> Overall:
 
 
 def number_column(frame: pl.DataFrame, name: str) -> Floats:
-    """A column as floats, NaN where it is empty or absent."""
+    """Return a column as floats, NaN if empty or absent."""
     return np.full(frame.height, np.nan) if name not in frame.columns else frame[name].to_numpy().astype(np.float64)
 
 
 def overall_rows(frame: pl.DataFrame, overall: Overall | None = None) -> pl.DataFrame:
-    """A row for each overall result that follows from the heats."""
+    """Return one row per overall result from the heats."""
     found = overall_results(frame) if overall is None else overall
     shared = [name for name in ("pool", "started_at", "team", "weight") if name in frame.columns]
     row = frame["row"].to_numpy()
@@ -146,37 +146,35 @@ def overall_rows(frame: pl.DataFrame, overall: Overall | None = None) -> pl.Data
     )
 
 
-SPAN = re.compile(r"([1-9]\d{0,4})(h|d|w|mo|y)")  # of the calendar: a month after 31 January is 28 February
-IN_A_YEAR = {"h": 8760, "d": 365, "w": 52, "mo": 12, "y": 1}  # of each unit, the leap day left out
+SPAN = re.compile(r"([1-9]\d{0,4})(h|d|w|mo|y)")  # calendar spans: a month after 31 January is 28 February
+IN_A_YEAR = {"h": 8760, "d": 365, "w": 52, "mo": 12, "y": 1}  # units per year, without leap days
 
 
 def made_up(start: datetime, every: str) -> str:
-    """What was made up, in words for the log."""
+    """Describe the generated dates, for the log."""
     when = f"the first {start:%Y-%m-%d}, then one every {every}" if every else f"all on {start:%Y-%m-%d}"
     return f"dates made up: {when}"
 
 
 def with_made_dates(frame: pl.DataFrame, start: datetime, every: str) -> pl.DataFrame:
-    """Give the events of a checked table dates: `start`, then `every` 12h, 7d, 2w, 1mo or 1y, in their order.
+    """Give the events of a checked table dates: `start`, then one every 12h, 7d, 2w, 1mo or 1y, in order.
 
-    With an empty `every`, all are at `start`.
+    If `every` is empty, all are at `start`.
     """
     span = SPAN.fullmatch(every.strip() or "1d")
     if span is None:
-        raise ParameterError(
-            f"{every!r} is not the time from one event to the next. Write a number and h, d, w, mo or y, for example 1w"
-        )
+        raise ParameterError(f"{every!r} is not a time span. Write a number and h, d, w, mo or y, for example 1w")
     if "started_at" in frame.columns and frame["started_at"].null_count() < frame.height:
         raise ParameterError("the events have dates. Leave out the first date and the time from each to the next")
     orders = [pl.col(SEQUENCE).first()] if SEQUENCE in frame.columns else []
     events = frame.group_by("event_id", maintain_order=True).agg(orders)
     events = events.sort(SEQUENCE, maintain_order=True) if orders else events
     if every.strip() and start.year + (events.height - 1) * int(span[1]) // IN_A_YEAR[span[2]] >= MAXYEAR:
-        raise ParameterError("the last event would be thousands of years in the future; take a shorter span")
+        raise ParameterError("the last event would be thousands of years in the future. Use a shorter span.")
     steps = pl.format(f"{{}}{span[2]}", pl.int_range(pl.len()) * (int(span[1]) if every.strip() else 0))
     dated = events.select("event_id", started_at=pl.lit(start).cast(INSTANT).dt.offset_by(steps))
     last = dated["started_at"].max()
     if isinstance(last, datetime) and last > datetime.now(UTC):
         day = f"the last event would be on {last:%Y-%m-%d}, in the future"
-        raise ParameterError(f"{day}; begin earlier, or take a shorter span")
+        raise ParameterError(f"{day}. Start earlier, or use a shorter span.")
     return frame.drop("started_at", strict=False).join(dated, on="event_id", how="left", maintain_order="left")

@@ -1,4 +1,4 @@
-"""Numbers for texts, by their hashes: quicker than comparing texts, which is done once in the end, so never wrong."""
+"""Number texts by their hashes. That is faster than comparing texts, which is done once at the end for safety."""
 
 from collections.abc import Hashable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -9,30 +9,30 @@ import polars as pl
 
 from podium.kernels.compiled import compile_kernel
 
-SMALL_TABLE_ROWS = 1000  # up to so many texts are compared as they are
-COMPILED_MIN_ROWS = 100_000  # below, Polars has numbered texts before a kernel is loaded
-SPREAD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio: sets the numbers of neighbours far apart
-FEW = 32  # rows of a unit up to which each is compared with those before it
-PART_ROWS = 1 << 17  # that are hashed or compared at a time: few copies of texts are held
-SHARE_HASHES = 1 << 12  # that are compared with each other, about
-SHARE_SLOTS = 1 << 14  # so few that a processor has them at hand
+SMALL_TABLE_ROWS = 1000  # up to so many rows texts are compared directly
+COMPILED_MIN_ROWS = 100_000  # below this, Polars is faster than loading a kernel
+SPREAD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio: spreads adjacent numbers
+SMALL_UNIT_ROWS = 32  # rows of a unit up to which each is compared with all before it
+PART_ROWS = 1 << 17  # rows hashed or compared at a time, to keep few copies of texts
+SHARE_HASHES = 1 << 12  # approximate hashes of a share, which are compared with each other
+SHARE_SLOTS = 1 << 14  # slots per share, few enough for a processor's cache
 FIRST_SLOTS = 1 << 14
-MORE_SLOTS = 8  # times as many where they were too few
+MORE_SLOTS = 8  # factor if the slots were too few
 Integers = npt.NDArray[np.signedinteger[Any]]
 
 
 def index_type(size: int) -> type[Any]:
-    """The narrowest type of numbers below `size`."""
+    """Return the narrowest integer type for numbers below `size`."""
     return np.int32 if size <= np.iinfo(np.int32).max else np.int64
 
 
 def as_indices(rows: Integers) -> pl.Series:
-    """Numbers of rows as Polars counts them; the same memory where they take as many bytes."""
+    """Return row numbers in Polars' index type, sharing memory if the sizes match."""
     return pl.Series(rows.view(np.uint32) if rows.dtype == np.int32 else rows)
 
 
 def surely_distinct(texts: pl.Series, rows: Integers | None = None) -> bool:
-    """True where no two of `rows` (all, where None) have the same text; else some may."""
+    """Return True if no two of `rows` (default: all) have the same text, False if some may."""
     if (texts.len() if rows is None else rows.size) <= SMALL_TABLE_ROWS:
         values = (texts if rows is None else texts.gather(rows)).to_list()
         return len(set(values)) == len(values)
@@ -40,7 +40,7 @@ def surely_distinct(texts: pl.Series, rows: Integers | None = None) -> bool:
 
 
 def surely_distinct_within(texts: pl.Series, unit: Integers) -> bool:
-    """True where no two rows of the same number `unit` have the same text; else some may."""
+    """Return True if no two rows of the same `unit` have the same text, False if some may."""
     if texts.len() <= SMALL_TABLE_ROWS:
         pairs = list(zip(unit.tolist(), texts.to_list(), strict=True))
         return len(set(pairs)) == len(pairs)
@@ -51,7 +51,7 @@ def surely_distinct_within(texts: pl.Series, unit: Integers) -> bool:
 
 
 def hashes_differ(hashes: npt.NDArray[np.uint64]) -> bool:
-    """True where no two hashes are equal; else some may be."""
+    """Return True if no two hashes are equal, False if some may be."""
     if hashes.size < COMPILED_MIN_ROWS:
         ordered = np.sort(hashes)
         return not bool((ordered[1:] == ordered[:-1]).any())
@@ -63,14 +63,14 @@ def hashes_differ(hashes: npt.NDArray[np.uint64]) -> bool:
 
 
 def run_bounds(number: Integers) -> npt.NDArray[np.bool_]:
-    """Where runs of equal numbers begin, (rows + 1): the end of the last counts as well."""
+    """Return a mask of starts of runs of equal numbers, (rows + 1), with the end of the last."""
     bounds = np.ones(number.size + 1, np.bool_)
     bounds[1:-1] = number[1:] != number[:-1]
     return bounds
 
 
 def runs(texts: pl.Series) -> tuple[Integers, Integers]:
-    """The number of the run of equal texts that each row is in, from 0, and the row that each run starts at."""
+    """Return the run of equal texts of each row, from 0, and each run's first row."""
     changed = np.ones(texts.len(), np.bool_)
     changed[1:] = (texts[1:] != texts[:-1]).to_numpy()
     kind = index_type(texts.len())
@@ -80,14 +80,14 @@ def runs(texts: pl.Series) -> tuple[Integers, Integers]:
 
 
 class Numbered(NamedTuple):
-    """Numbers for texts by first appearance."""
+    """Numbers of texts, by first appearance."""
 
-    code: Integers  # (rows): each row's number, from 0
-    first: Integers  # (numbers): the first row of each
+    code: Integers  # (rows): number of each row, from 0
+    first: Integers  # (numbers): first row of each number
 
 
 def number_runs(texts: pl.Series) -> Numbered:
-    """Number texts as `number_texts` does; quick where equal texts stand together."""
+    """Number texts like `number_texts`, faster if equal texts are consecutive."""
     if texts.len() <= SMALL_TABLE_ROWS:
         return number_names(texts.to_list())
     number, starts = runs(texts)
@@ -105,7 +105,7 @@ def number_names(names: Sequence[Hashable]) -> Numbered:
 
 
 def number_texts(texts: pl.Series, within: Integers | None = None) -> Numbered:
-    """Number texts, none of them null, by first appearance; those with other numbers `within`, (rows), are others."""
+    """Number non-null texts by first appearance. Texts with different numbers `within`, (rows), are different."""
     if texts.len() <= SMALL_TABLE_ROWS:
         names = texts.to_list()
         return number_names(names if within is None else list(zip(names, within.tolist(), strict=True)))
@@ -126,7 +126,7 @@ def number_texts(texts: pl.Series, within: Integers | None = None) -> Numbered:
 
 
 def hashes_of(texts: pl.Series, rows: Integers | None = None) -> npt.NDArray[np.uint64]:
-    """A hash of the text of each of `rows` (all, where None), the same for equal texts of one process."""
+    """Return a hash of the text of each of `rows` (default: all), equal for equal texts in one process."""
     hashes = np.empty(texts.len() if rows is None else rows.size, np.uint64)
     for part in parts_of(hashes.size):
         hashes[part] = (texts[part] if rows is None else texts.gather(rows[part])).hash().to_numpy()
@@ -149,7 +149,7 @@ def number_hashes(hashes: npt.NDArray[np.uint64], kind: type[Any] = np.int32) ->
 
 
 def _number(hashes: Any, keys: Any, slots: Any, code: Any, first: Any) -> int:
-    """Fill `code` and `first`, and return how many numbers there are; -1 where the slots are too few."""
+    """Fill `code` and `first`. Return the number of distinct hashes, or -1 if the slots do not suffice."""
     found = 0
     mask = np.uint64(slots.size - 1)
     for i in range(hashes.size):
@@ -173,7 +173,7 @@ def _differ(hashes: Any, shift: Any, ends: Any, shares: Any, slots: Any) -> bool
         ends[((hashes[i] * SPREAD) >> shift) + np.uint64(1)] += 1
     for k in range(1, ends.size):
         ends[k] += ends[k - 1]
-    for i in range(hashes.size):  # each share's end moves from its begin to where it ends
+    for i in range(hashes.size):  # each share's end starts at its begin and moves
         share = (hashes[i] * SPREAD) >> shift
         shares[ends[share]] = hashes[i]
         ends[share] += 1
@@ -184,7 +184,7 @@ def _differ(hashes: Any, shift: Any, ends: Any, shares: Any, slots: Any) -> bool
             return False
         slots[:] = np.uint64(0)
         for i in range(first, ends[k]):
-            key = shares[i] | np.uint64(1)  # not what an empty slot holds
+            key = shares[i] | np.uint64(1)  # distinct from an empty slot
             at = (key ^ (key >> np.uint64(29))) & mask
             while slots[at] != np.uint64(0):
                 if slots[at] == key:
@@ -196,12 +196,12 @@ def _differ(hashes: Any, shift: Any, ends: Any, shares: Any, slots: Any) -> bool
 
 
 def _differ_within(hashes: Any, unit: Any) -> bool:
-    """Whether no unit has equal hashes, where units stand in order and have few rows."""
+    """Return True if no unit has equal hashes. Units are in order and have few rows."""
     first = 0
     for i in range(1, hashes.size):
         if unit[i] != unit[i - 1]:
             first = i
-        if unit[i] < unit[i - 1] or i - first >= FEW:
+        if unit[i] < unit[i - 1] or i - first >= SMALL_UNIT_ROWS:
             return False
         for k in range(first, i):
             if hashes[k] == hashes[i]:

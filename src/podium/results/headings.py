@@ -1,4 +1,4 @@
-"""What headings mean, in 25 languages: results columns, the parts of a match, rounds; and the words of cells."""
+"""The meaning of headings in 25 languages: results columns, parts of a match, rounds; and words of cells."""
 
 import re
 import tomllib
@@ -44,17 +44,17 @@ CODES = WORDS["codes"]
 FINISHED = {*WORDS["finished"]["words"].split()}
 OUTCOME_LETTERS = HEADS["letters"]
 MONTHS = tuple(WORDS["months"].values())
-MET = ("first", "second", "winner", "loser", "opponent")  # sides of a match
+MET = ("first", "second", "winner", "loser", "opponent")  # parts of a match that name a side
 A_NAME = re.compile(r"_(?:user|player|display|full)?_?name$")
-SIDE = re.compile(r"(?:p|player|team|side)?_?([12ab])_(.+)|(.+?)_?([12abx])")  # of a head like Player 1 or Team B
+SIDE = re.compile(r"(?:p|player|team|side)?_?([12ab])_(.+)|(.+?)_?([12abx])")  # a heading such as Player 1 or Team B
 MEMBER_OF_SIDE = re.compile(rf"^(.+_[12ab])_(?:{'|'.join(PAIRS)})_?[12ab]$")  # team_a_player_1
 MEMBER = re.compile(
     rf"(?<![a-z])((?:{'|'.join(PAIRS)})_?(?:[12](?=_?[ab]$)|[ab](?=_?[12]$))).*"
-)  # and of one of it: p1a
+)  # and of a member of a side: p1a
 ROUND_HEAD = re.compile(
     rf"(?:[a-z]{{1,8}}_?)?fina(?:l|le|ale)|(?:(?:{'|'.join(ROUND)})_*)?\d{{1,2}}_*(?:{'|'.join(ROUND)})?"
 )
-# between the members of a pair
+# between the names of a pair
 MATES = rf"(?i)\s*[/&+\uFF0F\uFF06\uFF0B]\s*|\s+(?:{'|'.join(HEADS['and'])}|with|mit|avec|con)\s+"
 BYE = rf"(?i)^({'|'.join(HEADS['bye'])}|wolny los|-+)$"
 NAMELESS = rf"(?:{'|'.join(HEADS['nobody'])}|n\.?n\.?)"
@@ -64,13 +64,13 @@ FORFEIT = (
     r"(?i)^(?:[+-] ?[-:/]? ?[+-]{1,2}|[+-]|.*(?:^|[\d½ (+-])(?:ff?|kl?|wo|w\.\s?o|w/o|kont\w*|bez gry|no show|"
     rf"falta de comparência|{'|'.join(HEADS['forfeit'])})\.?\)?)$"
 )
-LETTERS = str.maketrans({"ß": "ss", "ł": "l", "\u0131": "i"})  # that no form takes apart
-LEAST_NEAR, FAR = 5, 8  # letters of a heading that another may nearly be, and from which two may differ
-NEAR = 0.8  # of the letters that two words share
+LETTERS = str.maketrans({"ß": "ss", "ł": "l", "\u0131": "i"})  # which Unicode does not decompose
+MIN_LETTERS, LONG_WORD = 5, 8  # letters from which a heading may have one typing error, and from which two
+MIN_LIKENESS = 0.8  # likeness of two words
 
 
 def written_out(patterns: Mapping[str, str], known: Mapping[str, str]) -> dict[str, str]:
-    """Patterns with others, as {day}, in full."""
+    """Expand patterns that contain others, such as {day}."""
     found = {**known}
     for name, pattern in patterns.items():
         found[name] = reduce(lambda text, own: text.replace(f"{{{own[0]}}}", own[1]), found.items(), pattern)
@@ -78,9 +78,9 @@ def written_out(patterns: Mapping[str, str], known: Mapping[str, str]) -> dict[s
 
 
 def fold(heading: str) -> str:
-    """A heading without case, accents, blanks and marks: what the table of headings has."""
+    """Return a heading without case, accents, blanks and marks, as in the table of headings."""
     plain = unicodedata.normalize("NFKD", heading.strip().casefold().translate(LETTERS))
-    letters = "".join(each for each in plain if not unicodedata.combining(each))
+    letters = "".join(letter for letter in plain if not unicodedata.combining(letter))
     if letters in ("#", "№"):
         return "#"
     return re.sub(r"[^\w#]+", "_", letters).strip("_")
@@ -88,15 +88,15 @@ def fold(heading: str) -> str:
 
 @cache
 def meanings() -> dict[str, str]:
-    """The results column of each heading, folded."""
+    """Return the results column of each folded heading."""
     table = {word: column for column, words in SYNONYMS.items() for word in words.replace("|", " ").split()}
     table |= {column.name: column.name for column in COLUMNS}
     return {word.replace("_", ""): column for word, column in table.items()} | table
 
 
 def encoding_of(headings: Iterable[str]) -> str | None:
-    """The encoding of text that is not UTF-8, by the language of its headings; None where that says nothing."""
-    folded = {fold(each) for each in headings}
+    """Return the encoding of text that is not UTF-8 by the language of its headings, or None."""
+    folded = {fold(heading) for heading in headings}
     groups = [words.split("|") for words in (*SYNONYMS.values(), *SIDES.values()) if "|" in words]
     western, polish = ({word for group in groups for word in "".join(group[n : n + 1]).split()} for n in (1, 2))
     return "cp1250" if folded & (polish - western) else "cp1252" if folded & western else None
@@ -104,12 +104,12 @@ def encoding_of(headings: Iterable[str]) -> str | None:
 
 @cache
 def sides() -> dict[str, str]:
-    """The part in a match of each heading, folded."""
+    """Return the part of a match of each folded heading."""
     return {word: part for part, words in SIDES.items() for word in words.replace("|", " ").split()}
 
 
 def side_of(heading: str) -> str | None:
-    """What a heading is of a match: winner, loser, first, second, result, or the score of the first or second."""
+    """Return the part of a match of a heading: winner, loser, first, second, result, or a score of either side."""
     word = fold(heading)
     part = sides().get(word) or sides().get(A_NAME.sub("", word))
     if part is not None:
@@ -117,7 +117,7 @@ def side_of(heading: str) -> str | None:
     numbered = SIDE.fullmatch(MEMBER.sub(r"\1", MEMBER_OF_SIDE.sub(r"\1", word)))
     if numbered is not None:
         number, base = numbered[1] or numbered[4], numbered[2] or numbered[3]
-        if sides().get(base) in ("winner", "loser", "first", "second"):  # one of several
+        if sides().get(base) in ("winner", "loser", "first", "second"):  # one of several columns
             return sides()[base]
         place = "first" if number in ("1", "a") else "second"
         if meanings().get(base) in ("player", "team") or base in PAIRS:
@@ -127,7 +127,7 @@ def side_of(heading: str) -> str | None:
     over, _, last = word.rpartition("_")
     if over in PAIRING or meanings().get(over) in ("player", "team", "event_id"):
         return sides().get(last) if sides().get(last) in ("first", "second", "winner", "loser") else None
-    for goal in (each for each in GOALS if each in word):
+    for goal in (goal for goal in GOALS if goal in word):
         if word.split("_") in (["winner", goal], ["loser", goal]):
             return None
         rest = re.sub(rf"_?{goal}_?", "", word, count=1)
@@ -137,44 +137,48 @@ def side_of(heading: str) -> str | None:
 
 
 def is_pairing(heading: str) -> bool:
-    """Whether a heading is of the two sides of a match."""
+    """Return True if a heading stands for both sides of a match."""
     word = fold(heading)
     return word in PAIRING or meanings().get(word) == "event_id"
 
 
 def is_round(heading: str) -> bool:
-    """Whether a heading is a round's, by its number."""
+    """Return True if a heading is a round number."""
     return ROUND_HEAD.fullmatch(fold(heading)) is not None
 
 
 def is_total(name: str) -> bool:
-    """Whether a sheet or column sums others up."""
+    """Return True if a sheet or column is a total."""
     return any(sides().get(word) == "total" for word in fold(name).split("_"))
 
 
 def is_statistic(text: str) -> bool:
-    """Whether a cell stands before what results come to, or before a record, as in `Course record (2019)`."""
+    """Return True if a cell labels a summary or a record, for example `Course record (2019)`."""
     word = re.sub(r"[\d_]+$", "", fold(text))
     return word in HEADS["statistics"] or sides().get(word) == "total"
 
 
 def is_heading(text: str) -> bool:
-    """Whether a cell is a heading that tables of results have."""
+    """Return True if a cell is a common heading of results tables."""
     word = fold(text)
     is_known = word in meanings() or sides().get(word, "total") != "total" or side_of(text) is not None
     return is_known or (is_round(text) and not text.strip().lstrip("+-\u2212").isdecimal())
 
 
 def column_meant_by(heading: str) -> str | None:
-    """The column of a results table that a heading means in some language, or is but a slip of the hand away from."""
+    """Return the results column of a heading in any language, tolerating typing errors."""
     return meanings().get(fold(heading)) or near_miss(heading, ALL)
 
 
 def near_miss(heading: str, words: Iterable[str]) -> str | None:
-    """The word that a heading is but a slip of the hand away from; one letter, or two in long words."""
+    """Return the word that a heading misspells, by one letter, or by two in long words."""
     word = fold(heading)
-    alike = (each for each in words if len(each) >= LEAST_NEAR and abs(len(word) - len(each)) <= 1 + (len(each) >= FAR))
-    alike = (each for each in alike if each[0] == word[:1])
+    alike = (
+        known
+        for known in words
+        if len(known) >= MIN_LETTERS and abs(len(word) - len(known)) <= 1 + (len(known) >= LONG_WORD)
+    )
+    alike = (known for known in alike if known[0] == word[:1])
     numbered = {word.rstrip("0123456789_"), word.removesuffix("s")}
-    near = [each for each in alike if each not in numbered and numbered.isdisjoint({"player", "driver", "team"})]
-    return next(iter(get_close_matches(word, near, 1, NEAR)), None)
+    near = [known for known in alike if known not in numbered and numbered.isdisjoint({"player", "driver", "team"})]
+    return next(iter(get_close_matches(word, near, 1, MIN_LIKENESS)), None)

@@ -1,8 +1,8 @@
-"""Mentions of names in texts, whatever their case, their accents and the signs between their words.
+"""Mentions of names in texts, regardless of case, accents and the characters between words.
 
-A mention has all words of a name, in their order or with the last one first ("Sample, Ana"). Signs between them do not
-matter: "ana_sample", "AnaSample" and "ana%20sample" mention Ana Sample. A name of fewer than five letters is only found
-as a word of its own. Names of one letter, and numbers of fewer than five digits, are not searched.
+A mention has all words of a name in order, or with the last one first ("Sample, Ana"). Characters between them do not
+matter: "ana_sample", "AnaSample" and "ana%20sample" mention Ana Sample. A name of fewer than five letters must be a
+separate word. Names of one letter and numbers of fewer than five digits are not searched.
 """
 
 import functools
@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 from podium.results.names import normalise, search_key
 
-LONG = 5  # letters that also mention a name within a longer word
+LONG = 5  # letters from which a name is also found within a longer word
 SIGNS = bytes(code for code in range(128) if not chr(code).isalnum())
 BETWEEN = r"[\W_]+"
 EDGES = r"(?<=\p{Ll})(?=\p{Lu})|(?<=\p{N})(?=\p{L})|(?<=\p{L})(?=\p{N})|(?<=\p{Lo})|(?=\p{Lo})"  # Lo: without case
@@ -28,41 +28,41 @@ def patterns() -> tuple[Any, Any]:
 
 
 def plain(text: str) -> str:
-    """Return the text without accents and percent signs of addresses."""
+    """Return the text without accents and percent-encoding."""
     text = unquote(text) if "%" in text else text
     if text.isascii():
         return text
-    return "".join(each for each in unicodedata.normalize("NFKD", text) if not unicodedata.combining(each))
+    return "".join(letter for letter in unicodedata.normalize("NFKD", text) if not unicodedata.combining(letter))
 
 
 def words_in(text: str) -> list[str]:
-    return [search_key(each) for each in patterns()[1].split(plain(text)) if each]
+    return [search_key(word) for word in patterns()[1].split(plain(text)) if word]
 
 
 class Mentions:
-    """The texts that mention one of several names."""
+    """The search for texts that mention one of several names."""
 
     def __init__(self, names: Iterable[str]) -> None:
         words = {name: words_in(name) for name in names}
-        forms = {"".join(each) for some in words.values() for each in (some, some[-1:] + some[:-1])}
-        self.forms = [each for each in forms if len(each) > 1 and not (each.isdigit() and len(each) < LONG)]
-        self._signs = [normalise(name) for name, some in words.items() if not some]  # names without a letter
+        forms = {"".join(order) for some in words.values() for order in (some, some[-1:] + some[:-1])}
+        self.forms = [form for form in forms if len(form) > 1 and not (form.isdigit() and len(form) < LONG)]
+        self._signs = [normalise(name) for name, some in words.items() if not some]  # names without letters
 
     def may_be_in(self, text: str) -> bool:
         """Return False if a quick look shows that no part of the text mentions a name."""
         text = plain(text)
-        if text.isascii():  # as most entries of a log are
+        if text.isascii():  # like most entries of a log
             letters = text.lower().encode().translate(None, SIGNS).decode()
         else:
             letters = patterns()[0].sub("", search_key(text))
-        return any(each in letters for each in self.forms) or any(each in text for each in self._signs)
+        return any(form in letters for form in self.forms) or any(form in text for form in self._signs)
 
     def __contains__(self, text: str) -> bool:
         words = words_in(text)
         letters, edges = "".join(words), {0, *accumulate(map(len, words))}
         if any(is_mentioned(form, letters, edges) for form in self.forms if form in letters):
             return True
-        return any(each in normalise(text) for each in self._signs)
+        return any(sign in normalise(text) for sign in self._signs)
 
 
 def is_mentioned(form: str, letters: str, edges: set[int]) -> bool:

@@ -1,9 +1,9 @@
-"""Names: one rule for all of them, wherever they come in.
+"""The rule for all names.
 
-A name is normalised: in Unicode's form NFC, without spaces around it. It is refused where it shows nothing, where it
-has characters that nobody sees (controls, direction controls, zero-width ones), and where it is longer than 200
-characters. Joiners stay where Unicode's rules for identifiers have them: within words of scripts that need them, and
-within emoji. What a name says is nobody's business: markup and statements are text like any other.
+Names are normalised to Unicode's NFC without surrounding spaces. A name is refused if nothing of it is visible, if it
+has invisible characters (controls, direction controls, zero-width characters), or if it is longer than 200 characters.
+Joiners are allowed where Unicode's rules for identifiers have them, within words of scripts that need them, and within
+emoji. The content of a name does not matter: markup and statements are ordinary text.
 """
 
 import functools
@@ -18,14 +18,14 @@ import polars as pl
 from podium.errors import ParameterError
 
 LONGEST = 200  # characters
-LATIN = "\u024f"  # up to here every character that Python can print shows itself
+LATIN = "\u024f"  # up to here every printable character is visible
 SPACE_CODES = (*range(9, 14), 32, 0x85, 0xA0, 0x1680, *range(0x2000, 0x200B), 0x2028, 0x2029, 0x202F, 0x205F, 0x3000)
-SPACES = "".join(map(chr, SPACE_CODES))  # the property White_Space; `str.strip` alone takes controls too
-NOT_PLAIN = f"[^ -~]|^ | $|^$|^.{{{LONGEST + 1},}}"  # what needs more than this one quick look
-CHUNK_NAMES = 1 << 17  # of a column that are looked at together, to hold few copies
+SPACES = "".join(map(chr, SPACE_CODES))  # the property White_Space; `str.strip` would also remove controls
+NOT_PLAIN = f"[^ -~]|^ | $|^$|^.{{{LONGEST + 1},}}"  # names that need more than this quick test
+CHUNK_NAMES = 1 << 17  # names of a column tested together, to keep few copies
 
-# A joiner between letters: RFC 5892, A.1 and A.2, which are also Unicode's (UAX 31, 2.3). The Unicode Standard, 12.2,
-# writes the Bengali r before y with one before the virama. Then emoji that are one picture (UTS 51, ED-16).
+# Joiners between letters by RFC 5892, A.1 and A.2, which are also Unicode's (UAX 31, 2.3). Then the Bengali r before y,
+# with one before the virama (Unicode Standard, 12.2). Then emoji that form one picture (UTS 51, ED-16).
 JOINED = r"""
     (?<=\p{ccc=Virama})[\u200C\u200D]
     | (?<=[\p{jt=L}\p{jt=D}]\p{jt=T}*)\u200C(?=\p{jt=T}*[\p{jt=R}\p{jt=D}])
@@ -35,7 +35,7 @@ JOINED = r"""
     | (?<=\U0001F3F4)[\U000E0020-\U000E007E]+\U000E007F
 """
 NONCHARACTERS = "\ufdd0-\ufdef" + "".join(f"{chr(code)}{chr(code + 1)}" for code in range(0xFFFE, 0x110000, 0x10000))
-FILLERS = "\u115f\u1160\u3164\uffa0"  # as wide as a letter, and empty
+FILLERS = "\u115f\u1160\u3164\uffa0"  # as wide as a letter, but empty
 REFUSED = rf"""
     (?P<control>[\p{{Cc}}\p{{Zl}}\p{{Zp}}])
     | (?P<surrogate>\p{{Cs}})
@@ -52,13 +52,13 @@ WORDS = {
     "joiner": "has a joiner where no script and no emoji joins",
     "invisible": "has a character that nobody sees",
 }
-UNSEEN = ("C", "Z")  # general categories: controls, direction controls, what is unassigned; spaces of all kinds
+UNSEEN = ("C", "Z")  # general categories: controls, direction controls, unassigned; spaces of all kinds
 EMPTY = r"^[\s\p{Z}\p{Default_Ignorable_Code_Point}\u2800]*$"
 
 
 @functools.cache
 def patterns() -> tuple[Any, Any, Any]:
-    """What joins, what is refused, and what shows nothing; compiled when the first name is not plain."""
+    """Return the patterns of joiners, refused characters and invisible ones, compiled for the first unusual name."""
     import regex  # noqa: PLC0415  (most names are plain)
 
     joined, empty = regex.compile(JOINED, regex.VERBOSE), regex.compile(EMPTY)
@@ -66,7 +66,7 @@ def patterns() -> tuple[Any, Any, Any]:
 
 
 def are_plain(names: Collection[str]) -> bool:
-    """Whether all of these are names that stay as they are, at one quick look; of others some may be so, too."""
+    """Return True if all names surely need no change, by one quick test. False if some may."""
     whole = "".join(names)
     if not whole.isascii() or not whole.isprintable() or "" in names:
         return False
@@ -74,7 +74,7 @@ def are_plain(names: Collection[str]) -> bool:
 
 
 def are_plain_texts(column: pl.Series) -> bool:
-    """Whether all texts of a column are names that stay as they are, at one quick look at their bytes."""
+    """Return True if all texts of a column surely need no change, by a quick test of their bytes."""
     length: Any = column.str.len_bytes()
     if column.null_count() < column.len() and not 0 < length.min() <= length.max() <= LONGEST:
         return False
@@ -86,14 +86,14 @@ def are_plain_texts(column: pl.Series) -> bool:
 
 
 def normalise(name: str) -> str:
-    """The name in form NFC, without spaces around it."""
+    """Return the name in NFC without surrounding spaces."""
     if not isinstance(name, str):
-        raise ParameterError(f"a name is a text, and {name!r} is a {type(name).__name__}; give one name at a time")
+        raise ParameterError(f"a name is a text, but {name!r} is a {type(name).__name__}. Give one name at a time.")
     return name.strip(SPACES) if name.isascii() else unicodedata.normalize("NFC", name.strip(SPACES))
 
 
 def refusal(name: str) -> str:
-    """Why a normalised name is none, as the end of a sentence; empty where it is one."""
+    """Return why a normalised name is invalid, as the end of a sentence, or an empty text."""
     if len(name) > LONGEST:
         return f"has {len(name)} characters; a name has up to {LONGEST}"
     if name and name.isprintable() and max(name) <= LATIN:
@@ -108,8 +108,8 @@ def refusal(name: str) -> str:
 
 
 def is_page_address(text: str) -> bool:
-    """Whether a text is the address of a page, with http or https, and nothing in it that nobody sees."""
-    if any(unicodedata.category(each)[0] in UNSEEN for each in text):
+    """Return True if a text is an http or https address without invisible characters."""
+    if any(unicodedata.category(character)[0] in UNSEEN for character in text):
         return False
     try:
         parts = urlsplit(text)
@@ -128,26 +128,26 @@ def admit(name: str, what: str = "name") -> str:
 
 
 def shown(name: str) -> str:
-    """A name that is refused, so that a message shows what nobody sees in it."""
+    """Return a refused name with its invisible characters escaped."""
     text = ascii(name)
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
 
 
 def normalise_column(column: pl.Series) -> tuple[pl.Series, dict[str, str]]:
-    """Names, normalised, and why any of them is refused, by the name as it came."""
+    """Return normalised names, and the reason for each refused name."""
     if all(are_plain_texts(column[first : first + CHUNK_NAMES]) for first in range(0, column.len(), CHUNK_NAMES)):
         return column, {}
     suspect = column.str.contains(NOT_PLAIN)
     other = column.filter(suspect).unique().to_list()
     normal = {name: normalise(name) for name in other}
-    reasons = {name: refusal(each) for name, each in normal.items()}
-    changed = {name: each for name, each in normal.items() if name != each}
+    reasons = {name: refusal(normalised) for name, normalised in normal.items()}
+    changed = {name: normalised for name, normalised in normal.items() if name != normalised}
     settled = column.replace(changed) if changed else column
     return settled, {name: reason for name, reason in reasons.items() if reason}
 
 
 Table = dict[int, str]
-STROKED = str.maketrans(  # letters that Unicode does not take apart, by those that people type instead
+STROKED = str.maketrans(  # letters that Unicode does not decompose, and what people type instead
     {"æ": "ae", "ð": "d", "đ": "d", "ħ": "h", "ł": "l", "ø": "o", "œ": "oe", "þ": "th", "ŧ": "t"}
     | {"\N{LATIN SMALL LETTER DOTLESS I}": "i"}
 )
@@ -155,14 +155,14 @@ STROKED = str.maketrans(  # letters that Unicode does not take apart, by those t
 
 @functools.cache
 def prototypes() -> Table:
-    """What each character is taken for (UTS 39, 4): the one that most others are taken for, where it is not itself."""
+    """Return the prototype of each character (UTS 39, 4), where it is another character."""
     from confusable_homoglyphs.confusables import confusables_data  # noqa: PLC0415  (a large table, rarely needed)
 
     taken: Table = {}
     for one, others in confusables_data.items():
         first = others[0]["c"]
         if len(one) != 1 or len(others) > 1:
-            continue  # the one that others are taken for
+            continue  # a prototype itself
         pair = len(confusables_data.get(first, ())) == 1
         if not pair or first < one:
             taken[ord(one)] = first
@@ -171,7 +171,7 @@ def prototypes() -> Table:
 
 @functools.cache
 def classes() -> Table:
-    """One character for all that are alike by case or by their looks, in any number of steps."""
+    """Return one character per class of characters that are alike in case or appearance, directly or indirectly."""
     parent: dict[str, str] = {}
 
     def root(one: str) -> str:
@@ -180,7 +180,7 @@ def classes() -> Table:
         return one
 
     pairs = [(chr(code), other) for code, other in prototypes().items() if len(other) == 1]
-    pairs += [(each, each.casefold()) for pair in pairs for each in pair if len(each.casefold()) == 1]
+    pairs += [(one, one.casefold()) for pair in pairs for one in pair if len(one.casefold()) == 1]
     for one, other in pairs:
         low, high = sorted((root(one), root(other)))
         parent[high] = low
@@ -189,45 +189,45 @@ def classes() -> Table:
 
 @functools.cache
 def foreign() -> Table:
-    """The prototypes of characters beyond ASCII."""
+    """Return the prototypes of characters beyond ASCII."""
     return {code: other for code, other in prototypes().items() if code > 127}  # noqa: PLR2004  (the end of ASCII)
 
 
 def fold(name: str) -> str:
-    """The name without case and accents."""
+    """Return the name without case and accents."""
     if name.isascii():
         return name.lower()
     spread = unicodedata.normalize("NFKD", name.casefold())
-    return "".join(each for each in spread if not unicodedata.combining(each))
+    return "".join(character for character in spread if not unicodedata.combining(character))
 
 
 def search_key(name: str) -> str:
-    """What a name is searched by: without case, accents and strokes, of letters in other forms, too."""
+    """Return the search key of a name: without case, accents, strokes and alternative letter forms."""
     return fold(fold(name)).translate(STROKED)
 
 
 def skeleton(name: str) -> str:
-    """What the name is taken for (UTS 39, 4)."""
+    """Return the skeleton of a name (UTS 39, 4)."""
     return unicodedata.normalize("NFD", unicodedata.normalize("NFD", name).translate(prototypes()))
 
 
 def key(name: str) -> str:
-    """What all names that are alike share, and some that are not: what is looked up first."""
+    """Return a key that all alike names share, and some others: the first thing to look up."""
     return fold(fold(name.translate(foreign())).replace("m", "rn").translate(classes()))
 
 
 def forms(name: str) -> tuple[str, str, str]:
-    """What names that are alike have one of in common."""
+    """Return three forms. Alike names have at least one in common."""
     return fold(name), skeleton(name), fold(name.translate(foreign()))
 
 
 def are_alike(one: str, other: str) -> bool:
-    """Whether two names differ in case, accents or confusable characters alone."""
+    """Return True if two names differ only in case, accents or confusable characters."""
     return any(mine == yours for mine, yours in zip(forms(one), forms(other), strict=True))
 
 
 def pairs_alike(names: Iterable[str]) -> list[tuple[str, str]]:
-    """Names that look like one before them, each with that one."""
+    """Return names that look like an earlier one, with that one."""
     seen: tuple[dict[str, str], ...] = ({}, {}, {})
     alike = []
     for name in names:
@@ -241,6 +241,6 @@ def pairs_alike(names: Iterable[str]) -> list[tuple[str, str]]:
 
 
 def warning(name: str, like: str) -> str:
-    """A sentence about two names that look alike; with escapes where people could not tell them apart."""
-    one, other = (repr(each) if fold(name) == fold(like) else shown(each) for each in (name, like))
+    """Return a sentence about two names that look alike, with escapes if people could not tell them apart."""
+    one, other = (repr(spelling) if fold(name) == fold(like) else shown(spelling) for spelling in (name, like))
     return f"player {one} looks like {other}; if they are one, write the two alike"

@@ -37,7 +37,7 @@ def natural_key(path: str) -> tuple[list[str | int], str]:
 def find_files(source: Any) -> list[str]:
     """Return the Parquet files of a folder, a pattern, a URL or a list of these, each list in its own order."""
     if not isinstance(source, str | Path):
-        return [path for each in source for path in find_files(each)]
+        return [path for part in source for path in find_files(part)]
     text = str(source)
     if "://" in text or Path(text).is_file():
         return [text]

@@ -1,7 +1,7 @@
-"""Rows that are fine at a glance, read without Polars, which takes its time for a table however small.
+"""Read simple valid rows without Polars, which is slow for small tables.
 
-Nothing is refused here: whatever is not plainly fine, and whatever would be changed, is for `podium.results.reading`
-to judge. What is read is to the bit what it reads.
+Nothing is refused here. Rows that are not obviously valid, or that need a change, go to `podium.results.reading`. Both
+give exactly the same result.
 """
 
 import csv
@@ -23,8 +23,8 @@ from podium.results.columns import (
     DEFAULTS,
     EXACT,
     FOR_PAGES,
-    LONGEST_URL,
-    MOST_WEIGHT,
+    MAX_URL,
+    MAX_WEIGHT,
     NOT_NEGATIVE,
     NUMBERS,
     POSITIVE,
@@ -39,21 +39,21 @@ from podium.results.columns import (
 from podium.results.names import are_plain, is_page_address, normalise, refusal
 
 MOST_ROWS = 20_000
-MOST_FRAME_ROWS = 500  # of a table that is Polars' own; from twice as many on it is quicker
-READ = frozenset(ALL) - {"sequence", "team_score", "side"}  # rows with these are for Polars
-AN_EVENT = ("started_at", "pool", "weight", *FOR_PAGES)  # one of each event; the last two may lack in some rows
-MEASURES = ("position", "score", "time_s")  # any of which compares finishers
+MAX_FRAME_ROWS = 500  # rows of a Polars table; from twice as many on Polars is faster
+READ = frozenset(ALL) - {"sequence", "team_score", "side"}  # rows with these columns need Polars
+AN_EVENT = ("started_at", "pool", "weight", *FOR_PAGES)  # one value per event; the last two may be missing in some rows
+MEASURES = ("position", "score", "time_s")  # any of these compares finishers
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
 date_parts = re.compile(DATE_SHAPE.pattern).fullmatch
 
 
 class NotPlainError(Exception):
-    """The rows are not plainly fine; never seen by callers."""
+    """The rows are not simple. Callers never see this error."""
 
 
 class PlainRows(NamedTuple):
-    """Checked rows, a list a column: those of a results table, in its order."""
+    """Checked rows, as a list per column, in the order of a results table."""
 
     columns: dict[str, list[Any]]  # `started_at` in microseconds since 1970
 
@@ -63,8 +63,8 @@ class PlainRows(NamedTuple):
 
 
 def read_plainly(rows: Any) -> PlainRows | None:
-    """Read rows that are plainly fine; None where they are not, or are too many."""
-    if isinstance(rows, pl.DataFrame) and rows.height <= MOST_FRAME_ROWS and not in_nanoseconds(rows):
+    """Read simple rows. Return None if they are not simple, or too many."""
+    if isinstance(rows, pl.DataFrame) and rows.height <= MAX_FRAME_ROWS and not in_nanoseconds(rows):
         rows = rows.to_dicts()
     if not isinstance(rows, list | tuple) or len(rows) > MOST_ROWS or {*map(type, rows)} != {dict}:
         return None
@@ -75,15 +75,15 @@ def read_plainly(rows: Any) -> PlainRows | None:
 
 
 def check_plainly(given: Mapping[str, list[Any]]) -> PlainRows | None:
-    """Check columns of rows as they came, of those in `READ`; None where they are not plainly fine.
+    """Check columns of rows, among those in `READ`. Return None if they are not simple.
 
     Args:
-        given: (rows) each, one at least; None where a row has nothing.
+        given: (rows) each, at least one row. None for a missing value.
     """
     if not given.keys() >= {*REQUIRED}:
         return None
     try:
-        needed = (*REQUIRED, *TRUTHS)  # an empty truth is its default
+        needed = (*REQUIRED, *TRUTHS)  # an empty yes/no cell is its default
         kept = [name for name, values in given.items() if name in needed or values.count(None) < len(values)]
         columns = {name: cells(name, given[name]) for name in kept}
         columns = {name: [default] * len(given[REQUIRED[0]]) for name, default in DEFAULTS.items()} | columns
@@ -95,15 +95,15 @@ def check_plainly(given: Mapping[str, list[Any]]) -> PlainRows | None:
 
 
 def in_nanoseconds(frame: pl.DataFrame) -> bool:
-    """Whether a column of a frame has moments that Python cannot hold."""
+    """Return True if a frame has times that Python cannot represent."""
     return any(getattr(kind, "time_unit", None) == "ns" for kind in frame.dtypes)
 
 
 def cells(name: str, values: list[Any]) -> list[Any]:
-    """The values of a column in its type, as they are stored."""
+    """Return the values of a column, converted."""
     kinds = {*map(type, values)}
     if name == "started_at":
-        require(kinds == {str} or (kinds == {datetime} and all(str(each.tzinfo) == "UTC" for each in values)))
+        require(kinds == {str} or (kinds == {datetime} and all(str(value.tzinfo) == "UTC" for value in values)))
         moments = {value: microseconds(value) for value in dict.fromkeys(values)}
         return [moments[value] for value in values]
     if name in NUMBERS:
@@ -123,25 +123,25 @@ def cells(name: str, values: list[Any]) -> list[Any]:
 
 
 def require(is_fine: object) -> None:
-    """Leave what is not plainly fine to others."""
+    """Leave rows that are not simple to others."""
     if not is_fine:
         raise NotPlainError
 
 
 def require_texts(name: str, texts: Collection[str]) -> None:
-    """Require names that nothing is changed in, or addresses."""
+    """Require names that need no change, or addresses."""
     require(name in TEXTS)
     if name == "url":
-        require(all(each.isascii() and len(each) <= LONGEST_URL and is_page_address(each) for each in texts))
+        require(all(text.isascii() and len(text) <= MAX_URL and is_page_address(text) for text in texts))
         return
     if not are_plain(texts):
-        require(name not in SPELLINGS and all(normalise(each) == each and not refusal(each) for each in texts))
+        require(name not in SPELLINGS and all(normalise(text) == text and not refusal(text) for text in texts))
     for word, pattern in SPELLINGS.get(name, {}).items():
-        require(not any(re.search(pattern, each) for each in texts if each != word))
+        require(not any(re.search(pattern, text) for text in texts if text != word))
 
 
 def numbers(name: str, values: list[Any]) -> list[float | None]:
-    """Finite numbers, above 0 where they must be."""
+    """Return finite numbers, positive if required."""
     try:
         column = np.array(values, np.float64)  # NaN for None
     except OverflowError:
@@ -151,19 +151,19 @@ def numbers(name: str, values: list[Any]) -> list[float | None]:
     require(known.size == len(values) - values.count(None))
     require((np.abs(known) < EXACT).all())
     if name in POSITIVE:
-        require((known > 0).all() and (name != "weight" or (known <= MOST_WEIGHT).all()))
+        require((known > 0).all() and (name != "weight" or (known <= MAX_WEIGHT).all()))
     elif name in NOT_NEGATIVE:
         require((known >= 0).all())
     listed: list[float | None] = column.tolist()
     if known.size == column.size:
         return listed
     if name == "weight":
-        return [1.0 if value is None else each for value, each in zip(values, listed, strict=True)]
-    return [each if is_given else None for each, is_given in zip(listed, is_known.tolist(), strict=True)]
+        return [1.0 if value is None else number for value, number in zip(values, listed, strict=True)]
+    return [number if is_given else None for number, is_given in zip(listed, is_known.tolist(), strict=True)]
 
 
 def microseconds(value: Any) -> int:
-    """A moment, a text or in UTC, as microseconds since 1970."""
+    """Return a time, a text or a UTC datetime, as microseconds since 1970."""
     if type(value) is datetime:
         return (value - EPOCH) // MICROSECOND
     parts = date_parts(value)
@@ -179,7 +179,7 @@ def microseconds(value: Any) -> int:
 
 
 def refuse_contradictions(columns: Mapping[str, list[Any]]) -> None:
-    """Require that rows which are fine alone are so together."""
+    """Require that valid rows do not contradict each other."""
     events = columns["event_id"]
     for name in AN_EVENT:
         if name in columns and len({*columns[name]}) > 1:
@@ -190,13 +190,13 @@ def refuse_contradictions(columns: Mapping[str, list[Any]]) -> None:
     if "mode" in columns:
         require(len({*zip(units, columns["mode"], strict=True)}) == len({*units}))
     ranked = columns.get("ranked") or [True] * len(units)
-    counts = [each == "finished" and is_ranked for each, is_ranked in zip(columns["status"], ranked, strict=True)]
+    counts = [status == "finished" and is_ranked for status, is_ranked in zip(columns["status"], ranked, strict=True)]
     numbered = {unit: number for number, unit in enumerate(dict.fromkeys(units))}
     refuse_incomparable(columns, [numbered[unit] for unit in units], counts)
 
 
 def refuse_incomparable(columns: Mapping[str, list[Any]], units: Sequence[int], counts: Sequence[bool]) -> None:
-    """Require that something compares all finishers of a heat, and that no better position has a longer time."""
+    """Require that all finishers of a heat can be compared, and that a better position has no longer time."""
     measures = [columns[name] for name in MEASURES if name in columns]
     if all(None in measured for measured in measures):
         of_unit: dict[int, list[tuple[Any, ...]]] = {}
@@ -216,7 +216,7 @@ DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 
 
 def from_csv(content: bytes, table_name: str, delimiter: str = ",", header_row: int = 0) -> pl.DataFrame:
-    """A table of CSV in UTF-8, every column as text, without spaces around."""
+    """Return a table from CSV in UTF-8, with every column as stripped text."""
     columns = header(content, table_name, delimiter)
     try:
         frame = pl.read_csv(io.BytesIO(content), infer_schema=False, separator=delimiter)
@@ -247,7 +247,7 @@ LONG_CELL = (
 
 
 def rows_of(content: bytes, delimiter: str, *, strict: bool = False) -> Iterator[list[str]]:
-    """The rows as Python reads them, the header first; decoded as they are read."""
+    """Yield the rows from Python's csv module, the header first, decoded on the way."""
     text = io.TextIOWrapper(io.BytesIO(content.lstrip(b"\n\r")), "utf-8", newline="")
     try:
         yield from csv.reader(text, delimiter=delimiter, strict=strict)
@@ -258,7 +258,7 @@ def rows_of(content: bytes, delimiter: str, *, strict: bool = False) -> Iterator
 
 
 def header(content: bytes, table_name: str, delimiter: str) -> list[str]:
-    """The names of the columns, without spaces around."""
+    """Return the stripped column names."""
     columns = [name.strip() for name in next(rows_of(content, delimiter))]
     refuse_wide(columns, table_name)
     refuse_repeated(columns, table_name)
@@ -266,16 +266,16 @@ def header(content: bytes, table_name: str, delimiter: str) -> list[str]:
 
 
 def even(content: bytes, frame: pl.DataFrame, delimiter: str) -> bool:
-    """Whether every row has a cell for each column, by the number of delimiters in all: no row has more of them."""
+    """Return True if every row has one cell per column, by the total number of delimiters."""
     codes = np.frombuffer(content, np.uint8)
     marks = codes == ord(delimiter)
     if b'"' in content:
-        marks &= (np.cumsum(codes == QUOTE, dtype=np.uint32) & 1) == 0  # a quote within a cell is written twice
+        marks &= (np.cumsum(codes == QUOTE, dtype=np.uint32) & 1) == 0  # a quote within a cell is doubled
     return int(np.count_nonzero(marks)) == (frame.width - 1) * (frame.height + 1)
 
 
 def malformed_rows(content: bytes, columns: int, delimiter: str) -> Iterator[Fault]:
-    """A fault for each row whose cells run together, or are more or fewer than the header's."""
+    """Yield a fault per row with too many or too few cells, or cells that run together."""
     reader, row = rows_of(content, delimiter, strict=True), 0
     try:
         next(reader)
@@ -287,7 +287,7 @@ def malformed_rows(content: bytes, columns: int, delimiter: str) -> Iterator[Fau
 
 
 def stray_quotes(content: bytes) -> Iterator[Fault]:
-    """A fault for the first row with a quotation mark in the middle of a cell, which the csv module lets pass."""
+    """Yield a fault for the first row with a quotation mark inside a cell, which the csv module accepts."""
     lines = content.lstrip(b"\n\r").split(b"\n")
     row = next((row for row, line in enumerate(lines) if line.count(b'"') % 2), None)
     if row:
@@ -295,14 +295,14 @@ def stray_quotes(content: bytes) -> Iterator[Fault]:
 
 
 def uneven(cells: int, columns: int, delimiter: str) -> str:
-    """What is wrong with a row of too many cells or too few."""
+    """Describe a row with too many or too few cells."""
     count = f"has {cells} cell{'s' * (cells != 1)}, and the header {columns}"
     mark = "a comma" if delimiter == "," else repr(delimiter)
     return f"{count}; put a text with {mark} in it in quotes" if cells > columns else f"{count}; leave none out"
 
 
 def is_better_and_slower(unit: npt.NDArray[Any], position: npt.NDArray[Any], time_s: npt.NDArray[Any]) -> bool:
-    """Whether any row has a better position and a longer time than the next in its unit, NaN where it has none."""
+    """Return True if a row has a better position but a longer time than the next of its unit. NaN is unknown."""
     known = ~(np.isnan(position) | np.isnan(time_s))
     order = np.lexsort((time_s[known], position[known], unit[known]))
     unit, position, time_s = (column[known][order] for column in (unit, position, time_s))

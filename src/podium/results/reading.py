@@ -1,4 +1,4 @@
-"""The results table: read from files and frames, checked cell by cell, refused whole or not at all."""
+"""Read results tables from files and frames, and check every cell. An invalid table is refused as a whole."""
 
 import io
 import json
@@ -15,7 +15,7 @@ import polars as pl
 from podium.errors import SHOWN_FAULTS, Fault, ResultsError
 from podium.results.columns import (
     ALL,
-    MOST_KINDS,
+    MAX_KINDS,
     NUMBERS,
     REQUIRED,
     TEXTS,
@@ -38,13 +38,13 @@ SURROGATE = "has half of a surrogate pair, which is no text"
 
 
 class Repeating(dict[str, Any]):
-    """An object that had a key twice."""
+    """A JSON object with a duplicate key."""
 
     key: str = ""
 
 
 def repeated_key(pairs: list[tuple[str, Any]]) -> str | None:
-    """The first key of an object that appears twice."""
+    """Return the first duplicate key of an object."""
     seen: set[str] = set()
     return next((key for key, _ in pairs if key in seen or seen.add(key)), None)  # type: ignore[func-returns-value]
 
@@ -79,27 +79,27 @@ def from_json(text: str, table_name: str, *, lines: bool) -> pl.DataFrame:
 
 
 def repeated_keys(rows: list[Any]) -> Iterator[Fault]:
-    """A fault for each row with an object that has a key twice, in it or within it."""
+    """Yield a fault per row with an object that has a key twice, at any depth."""
     for number, row in enumerate(rows, start=1):
-        for each in objects_within(row):
-            if isinstance(each, Repeating):
-                yield Fault(number, shown_name(each.key), None, "appears twice in one object")
+        for json_object in objects_within(row):
+            if isinstance(json_object, Repeating):
+                yield Fault(number, shown_name(json_object.key), None, "appears twice in one object")
 
 
 def objects_within(value: Any) -> Iterator[Any]:
-    """The objects of a JSON value, the outermost first."""
+    """Yield the objects of a JSON value, the outermost first."""
     waiting = [value]
     while waiting:
-        each = waiting.pop()
-        if isinstance(each, dict):
-            yield each
-            waiting.extend(each.values())
-        elif isinstance(each, list):
-            waiting.extend(each)
+        inner = waiting.pop()
+        if isinstance(inner, dict):
+            yield inner
+            waiting.extend(inner.values())
+        elif isinstance(inner, list):
+            waiting.extend(inner)
 
 
 def refused_constant(word: str) -> float:
-    """Refuse NaN and Infinity, which JSON does not have."""
+    """Raise an error for NaN and Infinity, which JSON does not have."""
     message = f"{word} is not a JSON number"
     raise ValueError(message)
 
@@ -117,12 +117,12 @@ def from_records(rows: list[Any], table_name: str) -> pl.DataFrame:
 
 
 def shown_name(name: Any) -> str:
-    """A column's name, as a message can show it."""
+    """Return a column's name for a message."""
     return str(name).encode("utf-8", "backslashreplace").decode()
 
 
 def column_of(name: str, values: list[Any], table_name: str) -> pl.Series:
-    """A column of values; it keeps their type where they share one, else it is text, each as it was sent."""
+    """Return a column of values in their common type, or else as text, each as it was sent."""
     kinds = {type(value) for value in values} - {type(None)}
     if name in TEXTS and not kinds <= {str}:
         return texts(name, values, table_name)
@@ -132,19 +132,19 @@ def column_of(name: str, values: list[Any], table_name: str) -> pl.Series:
     except UnicodeEncodeError:
         raise ResultsError(table_name, half_pairs(name, values)) from None
     except (TypeError, OverflowError, pl.exceptions.PolarsError):
-        pass  # of several types
+        pass  # several types
     return pl.Series(name, [None if value is None else shown_name(value) for value in values], pl.String)
 
 
 def half_pairs(name: str, values: Iterable[Any]) -> Iterator[Fault]:
-    """A fault for each text that no encoding has."""
+    """Yield a fault per text that cannot be encoded."""
     for row, value in enumerate(values, start=1):
         if isinstance(value, str) and shown_name(value) != value:
             yield Fault(row, name, None, SURROGATE)
 
 
 def texts(name: str, values: list[Any], table_name: str) -> pl.Series:
-    """A column of names of which some came as numbers, each in its own form."""
+    """Return a column of names, some of which came as numbers, each in its original form."""
     faults: list[Fault] = []
     written: list[str | None] = []
     for row, value in enumerate(values, start=1):
@@ -168,18 +168,17 @@ def texts(name: str, values: list[Any], table_name: str) -> pl.Series:
 
 STDIN = "-"
 MAX_STDIN_BYTES = 500_000_000
-PARQUET_ERRORS = (pl.exceptions.PolarsError, pl.exceptions.PanicException)  # the second of some damaged files
-WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")  # how .xlsx and .ods begin, and .xls
+PARQUET_ERRORS = (pl.exceptions.PolarsError, pl.exceptions.PanicException)  # damaged files can raise the second
+WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")  # first bytes of .xlsx and .ods, and of .xls
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Results:
-    """A checked results table, rows in the order of the file.
+    """A checked results table, with rows in file order.
 
-    `frame` has the columns that the input had values in, and always `event_id, player, pool, status`. `sent` is the
-    same with names as they came, where any was not in its normal form; None where all were. `notes` say what was
-    understood of a table in another shape, a line each. `made` has the event ids that Podium made, each with the round
-    or game number that it holds, or an empty text.
+    `frame` has the columns with values, and always `event_id, player, pool, status`. `sent` is the same with names as
+    sent, or None if all were in their normal form. `notes` describe how a table in another layout was read, a line
+    each. `made` has the event IDs that Podium generated, with their round or game number, or an empty text.
     """
 
     frame: pl.DataFrame
@@ -202,7 +201,7 @@ def read_results(source: Any, *, name: str | None = None, known: Known = none_kn
 
 
 def read_numbered(source: Any, name: str | None = None, known: Known = none_known) -> tuple[Results, Numbered]:
-    """Read and check results as `read_results` does, and number their events, which the check takes anyway."""
+    """Read and check results like `read_results`, and number their events, which the check does anyway."""
     plain = read_plainly(source)
     if plain is not None:
         return Results(frame_of(plain.columns), name or "results"), number_names(plain.columns["event_id"])
@@ -223,10 +222,10 @@ def read_table(source: Any, name: str | None, known: Known) -> tuple[Results, Nu
     del frame
     whole = []
     while columns:
-        whole.append(columns.pop().rechunk())  # each in one piece; its own are let go before the next is joined
+        whole.append(columns.pop().rechunk())  # each contiguous; the old one is freed before the next
     frame = pl.DataFrame(whole)
     checked, cell_faults, sent = normalise_table(frame, known)
-    del frame  # columns that have another type now go
+    del frame  # frees columns that were converted
     refuse(table_name, iter(cell_faults))
     events = number_runs(checked["event_id"])
     refuse(table_name, contradictions(checked, events.code))
@@ -234,18 +233,18 @@ def read_table(source: Any, name: str | None, known: Known) -> tuple[Results, Nu
 
 
 def refuse(source: str, faults: Iterator[Fault]) -> None:
-    """Raise the one error of all the faults, if there are any."""
+    """Raise one error with all faults, if there are any."""
     first = next(faults, None)
     if first is not None:
         raise ResultsError(source, chain([first], faults))
 
 
 def header_faults(frame: pl.DataFrame) -> list[Fault]:
-    """Columns that are unknown, and required ones that are missing."""
+    """Return faults for unknown columns and missing required ones."""
     faults = unknown_columns([column for column in frame.columns if column not in ALL and not is_shared(column)])
     shared = [column for column in frame.columns if is_shared(column)]
-    remedy = f"is one kind of shared things too many; a table has {MOST_KINDS} at most"
-    faults += [Fault(None, column, None, remedy) for column in shared[MOST_KINDS:]]
+    remedy = f"is one kind of shared things too many; a table has {MAX_KINDS} at most"
+    faults += [Fault(None, column, None, remedy) for column in shared[MAX_KINDS:]]
     missing = [column for column in REQUIRED if column not in frame.columns]
     ways = f"; podium.read_results(…, columns={{{missing[0]!r}: …}}) says which column it is" if missing else ""
     renaming = ways if faults else ""
@@ -253,15 +252,15 @@ def header_faults(frame: pl.DataFrame) -> list[Fault]:
 
 
 def unknown_columns(columns: list[str]) -> list[Fault]:
-    """Columns that no results table has; those that are shown with what each might have been meant for."""
-    faults = [unknown_column(column) for column in columns[: SHOWN_FAULTS - 2]]  # beside a missing one and the last
+    """Return faults for columns that results tables do not have, with suggestions for those that are shown."""
+    faults = [unknown_column(column) for column in columns[: SHOWN_FAULTS - 2]]  # the last two are for others
     more = f"{len(columns) - len(faults):,} other columns are not, either; " if len(columns) > len(faults) else ""
     known = f"{more}a results table's columns are {', '.join(ALL)}; read_results(…, ignore='rest') leaves others aside"
     return [*faults, Fault(None, None, None, known)] if faults else []
 
 
 def unknown_column(column: str) -> Fault:
-    """A column that no results table has, with what it might have been meant for."""
+    """Return the fault for an unknown column, with a suggestion."""
     mark = next((mark for mark in DELIMITERS if mark in column and mark != ","), None)
     if mark is not None:
         remedy = f"is a whole header: its cells are parted by a {DELIMITERS[mark]}, and a comma is wanted"
@@ -274,7 +273,7 @@ def unknown_column(column: str) -> Fault:
 
 
 def loaded(source: Any, name: str | None) -> tuple[pl.DataFrame, str]:
-    """The table as it is, unchecked, and what to call it."""
+    """Return the unchecked table and its name."""
     if isinstance(source, str | Path):
         return load_path(str(source), name)
     if isinstance(source, pl.LazyFrame):
@@ -290,7 +289,7 @@ def loaded(source: Any, name: str | None) -> tuple[pl.DataFrame, str]:
 
 
 def from_any_frame(source: Any, table_name: str) -> pl.DataFrame:
-    """A Polars frame of any frame that narwhals knows."""
+    """Convert any frame that narwhals supports to Polars."""
     import narwhals as nw  # noqa: PLC0415  (only where a foreign frame comes)
 
     try:
@@ -298,8 +297,8 @@ def from_any_frame(source: Any, table_name: str) -> pl.DataFrame:
         if not isinstance(frame, nw.DataFrame | nw.LazyFrame):
             if not hasattr(source, "__arrow_c_stream__"):
                 table = "its `results`" if hasattr(source, "results") else "a path, a dataframe or rows as dicts"
-                raise ResultsError.whole("results", f"a {type(source).__name__} is not a table; give {table}")
-            frame = nw.from_arrow(source, backend="polars")  # as of Arrow's batches
+                raise ResultsError.whole("results", f"a {type(source).__name__} is not a table. Give {table}.")
+            frame = nw.from_arrow(source, backend="polars")  # from Arrow batches
         eager = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
         has_twice = len(set(eager.columns)) < len(eager.columns)
     except (nw.exceptions.DuplicateError, pl.exceptions.DuplicateError):
@@ -308,18 +307,18 @@ def from_any_frame(source: Any, table_name: str) -> pl.DataFrame:
         raise ResultsError.whole("results", "two columns have the same name")
     try:
         return with_types(eager.to_polars(), table_name)
-    except (TypeError, ValueError):  # Arrow's, of a column of several types
+    except (TypeError, ValueError):  # Arrow raises this for a column of several types
         return pl.DataFrame([column_of(column, eager[column].to_list(), table_name) for column in eager.columns])
 
 
 def with_types(frame: pl.DataFrame, table_name: str) -> pl.DataFrame:
-    """The frame, its columns of Python objects with a type."""
+    """Return the frame with types for its columns of Python objects."""
     objects = [column for column, kind in frame.schema.items() if kind == pl.Object]
     return frame.with_columns(column_of(column, frame[column].to_list(), table_name) for column in objects)
 
 
 def load_path(path: str, name: str | None) -> tuple[pl.DataFrame, str]:
-    """Load a file's table; `-` is standard input."""
+    """Load the table of a file, or of standard input for `-`."""
     if path == STDIN:
         return parse_bytes(standard_input(), "standard input"), "standard input"
     table_name = name or Path(path).name
@@ -329,7 +328,7 @@ def load_path(path: str, name: str | None) -> tuple[pl.DataFrame, str]:
             table = pl.scan_parquet(path, glob=False)
             schema = table.collect_schema()
             refuse_wide(schema, table_name)
-            # Column by column, each in one piece: memory holds the pieces of one at a time, and not of all.
+            # Column by column, each made contiguous, so that memory holds the chunks of only one at a time.
             return pl.DataFrame([table.select(name).collect().to_series().rechunk() for name in schema]), table_name
         return parse_bytes(Path(path).read_bytes(), table_name), table_name
     except OSError as error:
@@ -340,7 +339,7 @@ def load_path(path: str, name: str | None) -> tuple[pl.DataFrame, str]:
 
 
 def standard_input() -> bytes:
-    """Return what standard input has; it may be a device that never ends."""
+    """Return the content of standard input, which may be a device without end."""
     content = sys.stdin.buffer.read(MAX_STDIN_BYTES + 1)
     if len(content) > MAX_STDIN_BYTES:
         remedy = f"has more than {MAX_STDIN_BYTES // 1_000_000} MB. Save it as a file, and name that file."
@@ -349,7 +348,7 @@ def standard_input() -> bytes:
 
 
 def refuse_device(path: str) -> None:
-    """Refuse a device such as /dev/zero, which never ends."""
+    """Raise an error for a device such as /dev/zero, which has no end."""
     place = Path(path)
     if place.is_char_device() or place.is_block_device():
         raise ResultsError.whole(path, "is a device. Give a file, or - for standard input.")
@@ -368,7 +367,7 @@ def parse_parquet(content: bytes, table_name: str) -> pl.DataFrame:
 
 
 def parse_bytes(content: bytes, table_name: str) -> pl.DataFrame:
-    """Read a table in any of the formats, recognised by how it begins and by the file's name."""
+    """Read a table in any format, recognised by its first bytes and the file name."""
     if content.startswith(b"PAR1"):
         return parse_parquet(content, table_name)
     if content.startswith(WORKBOOKS):
@@ -378,12 +377,12 @@ def parse_bytes(content: bytes, table_name: str) -> pl.DataFrame:
     try:
         decoded = text.decode()
     except UnicodeDecodeError as error:
-        raise ResultsError.whole(table_name, f"is not UTF-8 text (byte {error.start}); save it as CSV UTF-8") from None
+        raise ResultsError.whole(table_name, f"is not UTF-8 text (byte {error.start}). Save it as CSV UTF-8.") from None
     start = decoded.lstrip()[:1]
     if table_name.endswith(".json") or start == "[":
         return from_json(decoded, table_name, lines=start == "{")
     if table_name.endswith((".jsonl", ".ndjson")) or start == "{":
         return from_json(decoded, table_name, lines=True)
     if not start:
-        raise ResultsError.whole(table_name, "is empty; it needs a header with event_id and player")
+        raise ResultsError.whole(table_name, "is empty. It needs a header with event_id and player.")
     return from_csv(text, table_name)

@@ -1,1 +1,1 @@
-"""What all rooms may use: rounding for people, files that appear whole, and what notebooks show."""
+"""Helpers for all packages: rounding for people, atomic files, and notebook output."""

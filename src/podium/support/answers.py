@@ -1,4 +1,4 @@
-"""Answers: records whose fields say what they are, to who reads the code and to who reads the API's document alike."""
+"""Answers: records whose fields have descriptions, for readers of the code and of the API documentation."""
 
 import json
 from collections.abc import Sequence
@@ -12,18 +12,19 @@ Record = TypeVar("Record")
 
 
 def described(text: str, *, default: Any = MISSING, kw_only: bool = False, enum: Sequence[str] = ()) -> Any:
-    """A field with what pydantic puts into the OpenAPI document of it.
+    """Declare a field with its description in the OpenAPI document.
 
-    Where the default is None, the field is left out of an answer in which it is None.
+    If the default is None, the field is omitted from answers in which it is None.
 
     Args:
-        enum: every value that it may have.
+        text: The description.
+        enum: All possible values.
     """
     metadata: dict[str, Any] = {"description": text}
     if default is None:
 
-        def drop_null(schema: dict[str, Any]) -> None:  # the schema is that of the value alone
-            (value,) = (each for each in schema.pop("anyOf") if each != {"type": "null"})
+        def drop_null(schema: dict[str, Any]) -> None:  # leave only the schema of the value
+            (value,) = (option for option in schema.pop("anyOf") if option != {"type": "null"})
             del schema["default"]
             schema.update(value | ({"enum": [*enum]} if enum else {}))
 
@@ -35,18 +36,18 @@ def described(text: str, *, default: Any = MISSING, kw_only: bool = False, enum:
 
 @dataclass_transform(frozen_default=True, field_specifiers=(described, field))
 def answer(kind: type[Record]) -> type[Record]:
-    """A frozen dataclass, of which many may be made."""
+    """Make a class a frozen dataclass with slots."""
     return dataclass(frozen=True, slots=True)(kind)
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(described, field))
 def answer_part(kind: type[Record]) -> type[Record]:
-    """A base of answers, which declares no slots, so that an answer may have several such bases."""
+    """Make a class a base of answers. It has no slots, so that an answer can have several bases."""
     return dataclass(frozen=True)(kind)
 
 
 def as_json(record: Any) -> bytes:
-    """Return a dataclass as JSON, from which `from_json` makes an equal one."""
+    """Return a dataclass as JSON, which `from_json` reads back."""
     return json.dumps(asdict(record), default=as_text).encode()
 
 
@@ -67,10 +68,10 @@ def of_type(kind: Any, value: Any) -> Any:
         return None
     if is_dataclass(kind):
         kinds, construct = get_type_hints(kind), cast("Any", kind)
-        return construct(**{name: of_type(kinds[name], each) for name, each in value.items()})
+        return construct(**{name: of_type(kinds[name], item) for name, item in value.items()})
     several = get_args(kind)
     if NoneType in several:
-        return of_type(next(each for each in several if each is not NoneType), value)
+        return of_type(next(option for option in several if option is not NoneType), value)
     if get_origin(kind) is tuple:
         return tuple(map(of_type, repeat(several[0]) if several[-1] is Ellipsis else several, value))
     if isinstance(kind, type) and issubclass(kind, date):

@@ -1,7 +1,6 @@
-"""Files that appear whole, or not at all; and folders that last as long as they are used.
+"""Files that are written atomically, and temporary folders that last as long as they are used.
 
-A file is written beside where it is to be, and renamed in the end. What a killed service left over of its folders is
-removed at the next start.
+A file is written next to its target and renamed at the end. Folders of a killed service are removed at the next start.
 """
 
 import os
@@ -23,18 +22,18 @@ def part_file(
     side_files: tuple[str, ...] = (),
     private: bool = False,
 ) -> Iterator[Path]:
-    """A path beside another to write to; at the end it takes the other's place, and after an error it is gone.
+    """Yield a path to write to. At the end it replaces the target; after an error it is removed.
 
-    It is on the disk before its name is, and its name before the context ends. A link goes on to lead to the file.
+    The content is on disk before the name, and the name before the context ends. Links keep pointing to the file.
 
     Args:
-        private: create it for its owner alone; a file that is replaced passes its mode on either way.
+        private: Create the file for its owner only. A replaced file keeps its mode in any case.
     """
     file = target.resolve()
     if not file.parent.is_dir():
         raise error(f"{target}: cannot be written (there is no folder {target.parent})")
-    if file.exists() and not file.is_file():  # such as a device, which renaming would replace
-        raise error(f"{target}: cannot be written (it is no file)")
+    if file.exists() and not file.is_file():  # a device, for example, which renaming would replace
+        raise error(f"{target}: cannot be written (it is not a file)")
     part = file.with_name(f".{file.name}.{os.getpid()}.part")
     try:
         if private:
@@ -46,10 +45,10 @@ def part_file(
         if accept is not None:
             accept(target)
         part.replace(file)
-        if os.name == "posix":  # where folders can be synchronised
+        if os.name == "posix":  # only there folders can be synchronised
             synchronise(file.parent)
     except Exception as failure:
-        if not isinstance(failure, OSError) and "(os error" not in str(failure):  # as Polars says it
+        if not isinstance(failure, OSError) and "(os error" not in str(failure):  # Polars' wording
             raise
         raise error(f"{target}: cannot be written ({getattr(failure, 'strerror', '') or failure})") from failure
     finally:
@@ -59,19 +58,19 @@ def part_file(
 
 
 def create_private(path: Path) -> None:
-    """Create an empty file that only its owner may read and write; a file that exists keeps its mode."""
+    """Create an empty file for its owner only. An existing file keeps its mode."""
     os.close(os.open(path, os.O_CREAT, 0o600))
 
 
 def remove_unfinished(folder: Path) -> None:
-    """Remove what writers left in a folder that were killed; nobody else may be writing there."""
+    """Remove files that killed writers left in a folder. Nobody else may be writing there."""
     for path in folder.glob(".*.part"):
         with suppress(OSError):
             path.unlink()
 
 
 def synchronise(path: Path) -> None:
-    """Wait until a file, or the names in a folder, are on the disk."""
+    """Wait until a file, or the names in a folder, are on disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -81,7 +80,7 @@ def synchronise(path: Path) -> None:
 
 try:
     import fcntl
-except ImportError:  # on Windows, where nothing tells a folder that is used from another
+except ImportError:  # on Windows, where a used folder cannot be recognised
     fcntl = None  # type: ignore[assignment]
 
 PREFIX = "podium-service-"
@@ -89,7 +88,7 @@ PREFIX = "podium-service-"
 
 @contextmanager
 def temporary_folder() -> Iterator[Path]:
-    """A folder that is locked while it is used, which tells it from what a killed service left over."""
+    """Yield a folder that is locked while it is used, which distinguishes it from those of killed services."""
     with tempfile.TemporaryDirectory(prefix=PREFIX) as folder:
         taken = lock(Path(folder))
         try:
@@ -102,7 +101,7 @@ def temporary_folder() -> Iterator[Path]:
 def remove_left_over() -> None:
     """Remove the folders that no service uses any more."""
     for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
-        with suppress(OSError):  # locked, of another user, or removed by another service meanwhile
+        with suppress(OSError):  # locked, another user's, or removed meanwhile
             taken = lock(folder)
             if taken is not None:
                 shutil.rmtree(folder)
@@ -110,7 +109,11 @@ def remove_left_over() -> None:
 
 
 def lock(folder: Path) -> int | None:
-    """Lock a folder until what is returned is closed; None where no system lock exists, an error where it is locked."""
+    """Lock a folder until the returned descriptor is closed. Return None on systems without locks.
+
+    Raises:
+        BlockingIOError: The folder is locked.
+    """
     if fcntl is None:
         return None
     descriptor = os.open(folder, os.O_RDONLY | os.O_NOFOLLOW)

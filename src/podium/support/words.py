@@ -1,7 +1,7 @@
-"""Values as people read them: one rule for all that shows a change, so that what is shown adds up as shown.
+"""Values for people, with one rule for all displays of a change, so that displayed numbers add up.
 
-Ratings are rounded to the digits that a system shows. A change is the difference of the two ratings as shown, and its
-parts are rounded so that they add up to it, by largest remainder. What programs read has every digit.
+Ratings are rounded to the system's digits. A change is the difference of the two rounded ratings. Its parts are rounded
+by largest remainder, so that they add up to it. Programs get all digits.
 """
 
 import re
@@ -17,22 +17,22 @@ if TYPE_CHECKING:
     import polars as pl
 
 MINUS = "\N{MINUS SIGN}"
-BEFORE_DOTS: Final = "\x1e"  # stands before a name of dots, which browsers take for a step to the folder above
+BEFORE_DOTS: Final = "\x1e"  # precedes a name of dots, which browsers would take for the parent folder
 
 
 def shown(value: float, digits: int) -> Decimal:
-    """The number as it is shown, to so many decimals; zero has no sign."""
+    """Return the rounded number, with so many decimals. Zero has no sign."""
     number = Decimal(f"{value:.{digits}f}")
     return abs(number) if number.is_zero() else number
 
 
 def shown_change(before: float, after: float, digits: int) -> Decimal:
-    """The difference of two ratings as they are shown."""
+    """Return the difference of two rounded ratings."""
     return shown(after, digits) - shown(before, digits)
 
 
 def shown_parts(parts: Sequence[float], total: Decimal, digits: int) -> list[Decimal]:
-    """Parts as they are shown, so that they add up to a total that is shown, by largest remainder."""
+    """Round parts by largest remainder, so that they add up to a rounded total."""
     if not parts:
         return []
     unit = Decimal(1).scaleb(-digits)
@@ -47,19 +47,19 @@ def shown_parts(parts: Sequence[float], total: Decimal, digits: int) -> list[Dec
 
 
 def signed(number: Decimal) -> str:
-    """A change with its sign; nothing before zero."""
+    """Return a change with its sign. Zero has none."""
     return f"+{number}" if number > 0 else f"{MINUS}{-number}" if number < 0 else str(number)
 
 
-MOST_LISTED = 8  # values of a list
-SMALL = 2.0  # numbers below it are read to four decimals
+MAX_LISTED = 8  # displayed values of a list
+SMALL = 2.0  # numbers below this get four decimals
 
 
 def cell(value: object, decimals: int = 2, instants: str = "%Y-%m-%d %H:%M") -> str:
-    """A value as people read it; nothing where there is none.
+    """Return a value for people, or an empty text for None.
 
     Args:
-        decimals: of a number from 1 on; a smaller one has four.
+        decimals: Decimals of a number from 1 on. A smaller one has four.
     """
     if value is None:
         return ""
@@ -68,16 +68,16 @@ def cell(value: object, decimals: int = 2, instants: str = "%Y-%m-%d %H:%M") -> 
     if isinstance(value, float):
         return f"{value:z.4f}" if abs(value) < 1.0 else f"{value:,.{decimals}f}"
     if isinstance(value, list):
-        more = [f"and {len(value) - MOST_LISTED:,} more"] if len(value) > MOST_LISTED + 1 else []
-        return ", ".join([cell(each, decimals, instants) for each in value[: MOST_LISTED + 1 - len(more)]] + more)
+        more = [f"and {len(value) - MAX_LISTED:,} more"] if len(value) > MAX_LISTED + 1 else []
+        return ", ".join([cell(item, decimals, instants) for item in value[: MAX_LISTED + 1 - len(more)]] + more)
     return str(value.strftime(instants)) if hasattr(value, "strftime") else str(value)
 
 
 def column_texts(series: "pl.Series", instants: str = "%Y-%m-%d %H:%M") -> list[str]:
-    """The values of a column as people read them, all numbers to as many decimals.
+    """Return the values of a column for people, with the same number of decimals.
 
     Returns:
-        A text for each; four decimals where all numbers are below 2, as chances and losses are, and else two.
+        A text per value: four decimals if all numbers are below 2, such as probabilities and losses, else two.
     """
     if not series.dtype.is_float():
         return [cell(value, instants=instants) for value in series.to_list()]
@@ -87,7 +87,7 @@ def column_texts(series: "pl.Series", instants: str = "%Y-%m-%d %H:%M") -> list[
 
 
 def as_text(frame: "pl.DataFrame") -> "pl.DataFrame":
-    """The frame with instants as ISO 8601 texts, for formats that have none."""
+    """Return the frame with times as ISO 8601 texts, for formats without a time type."""
     import polars as pl  # noqa: PLC0415  (large, and a command may show nothing but a help)
 
     instants = [name for name, kind in frame.schema.items() if kind == pl.Datetime]
@@ -95,13 +95,13 @@ def as_text(frame: "pl.DataFrame") -> "pl.DataFrame":
 
 
 def counted(count: int, noun: str) -> str:
-    """A count with its noun: "1 rider", "6 riders"."""
+    """Return a count with its noun: "1 rider", "6 riders"."""
     return f"{count:,} {noun if count == 1 else plural(noun)}"
 
 
 def plural(noun: str) -> str:
     if noun.endswith("s") and not noun.endswith(("ss", "us")):
-        return noun  # a plural, as "tyres"
+        return noun  # already a plural, such as "tyres"
     if noun.endswith(("s", "x", "ch", "sh")):
         return f"{noun}es"
     return f"{noun[:-1]}ies" if noun.endswith("y") and noun[-2:-1] not in set("aeiou") else f"{noun}s"
@@ -111,23 +111,23 @@ ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "
 
 
 def ordinal(place: int) -> str:
-    """A place in words: "first", "12th"."""
+    """Return a place in words: "first", "12th"."""
     return ORDINALS[place - 1] if place <= len(ORDINALS) else ordinal_number(place)
 
 
 def ordinal_number(place: int) -> str:
-    """A place in figures: "1st", "12th"."""
+    """Return a place in figures: "1st", "12th"."""
     ending = "th" if place % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(place % 10, "th")
     return f"{place}{ending}"
 
 
 def listed(words: Sequence[str]) -> str:
-    """Words in a sentence: a, b and c."""
+    """Join words in a sentence: a, b and c."""
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def capitalised(words: str) -> str:
-    """The words with a large first letter, the others as they are."""
+    """Return the words with a capital first letter, and the rest unchanged."""
     return words[:1].upper() + words[1:]
 
 
@@ -136,7 +136,7 @@ def table_html(heading: str, table: "pl.DataFrame") -> str:
 
 
 def lines_html(heading: str, lines: Iterable[tuple[str, str]]) -> str:
-    """A heading, and a table of words and the numbers beside them."""
+    """Return HTML of a heading and a table of words with their numbers."""
     rows = "".join(
         f'<tr><td style="text-align:left;white-space:pre">{escape(words)}</td>'
         f'<td style="text-align:right">{escape(numbers)}</td></tr>'
@@ -147,43 +147,43 @@ def lines_html(heading: str, lines: Iterable[tuple[str, str]]) -> str:
 
 @lru_cache(maxsize=1 << 14)
 def part(name: object) -> str:
-    """A name, of any letters, as one part of an address."""
+    """Return a name as one segment of a URL path."""
     text = str(name)
     return quote(f"{BEFORE_DOTS}{text}" if text in {".", ".."} else text, safe="")
 
 
-MIN_LIKENESS = 0.66  # of the letters that two names share: about two typing errors in a first name and a surname
+MIN_LIKENESS = 0.66  # share of common letters: about two typing errors in a first name and surname
 
 
 def nearest_name(name: str, known: Iterable[str]) -> str | None:
-    """The known name that a misspelt one most likely means, whatever the case; None where none is near."""
-    by_case = {each.casefold(): each for each in sorted(known, reverse=True)}
+    """Return the known name that is most likely meant by a misspelt one, ignoring case, or None."""
+    by_case = {other.casefold(): other for other in sorted(known, reverse=True)}
     near = get_close_matches(name.casefold(), by_case, 1, MIN_LIKENESS)
     return by_case[near[0]] if near else None
 
 
-PAIR = re.compile(r"\s*[/&+]\s*|\s+(?:and|und|et|y|e|og|och)\s+")  # between the names of a pair
-LEAST_SLIP = 4  # letters of a name in which one may be wrong
+PAIR = re.compile(r"\s*[/&+]\s*|\s+(?:and|und|et|y|e|og|och)\s+")  # between the two names of a pair
+MIN_SLIP = 4  # letters from which a name may have one error
 
 
 def is_nearly(name: str, other: str) -> bool:
     """Return True if two names differ by one letter, in case, or in how they write the same pair."""
     one, two = name.casefold(), other.casefold()
-    if abs(len(one) - len(two)) > 1 and not PAIR.search(one):  # as nearly all names of a large pool
+    if abs(len(one) - len(two)) > 1 and not PAIR.search(one):  # like most names of a large pool
         return False
     if sorted(PAIR.split(one)) == sorted(PAIR.split(two)):
         return True
     start = next((k for k, (a, b) in enumerate(zip(one, two, strict=False)) if a != b), min(len(one), len(two)))
     first, second = one[start:], two[start:]
-    if max(len(one), len(two)) < LEAST_SLIP or any(map(str.isdecimal, first[:1] + second[:1])):
+    if max(len(one), len(two)) < MIN_SLIP or any(map(str.isdecimal, first[:1] + second[:1])):
         return False
     is_swapped = first[:2] == second[1::-1] and first[2:] == second[2:]
     return is_swapped or not {first, first[1:]}.isdisjoint({second, second[1:]})
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
-    """What was probably meant by a name that there is not, to end a sentence: a near one, or the one that has it."""
+    """Return a suggestion for an unknown name, as the end of a sentence: a similar name, or the one containing it."""
     known = [*known]
-    holding = [each for each in known if name.casefold() in each.casefold()]
+    holding = [other for other in known if name.casefold() in other.casefold()]
     meant = nearest_name(name, known) or (holding[0] if len(holding) == 1 else None)
     return f"; did you mean {meant!r}?" if meant else ""

@@ -20,7 +20,7 @@ from pydantic import (
 from pydantic.json_schema import models_json_schema
 
 from podium.log.pools import Order
-from podium.results.columns import LONGEST_URL, MOST_KINDS, MOST_WEIGHT, SHARED
+from podium.results.columns import MAX_KINDS, MAX_URL, MAX_WEIGHT, SHARED
 from podium.results.headings import column_meant_by
 from podium.service.http.json import MAX_SENT_CHARACTERS, Identifier, Name, RefusedError, SentName, loads, printable
 from podium.service.http.visitors import read_bytes
@@ -94,8 +94,8 @@ def schemas(models: Iterable[type[BaseModel]]) -> dict[str, Any]:
 
 NotNegative = Annotated[float, Field(ge=0.0)]
 Positive = Annotated[float, Field(gt=0.0)]
-SentUrl = Annotated[str, Field(min_length=1, max_length=LONGEST_URL)]
-Weight = Annotated[float, Field(gt=0.0, le=MOST_WEIGHT)]
+SentUrl = Annotated[str, Field(min_length=1, max_length=MAX_URL)]
+Weight = Annotated[float, Field(gt=0.0, le=MAX_WEIGHT)]
 SystemName = Annotated[str, Field(min_length=1, max_length=64)]
 Parameters = dict[Annotated[str, Field(max_length=64)], float | int | bool | str | None]
 Title = Annotated[str | None, Field(max_length=MAX_SENT_CHARACTERS, description="What pages call it.")]
@@ -163,7 +163,7 @@ SentSide = Annotated[
     Field(description="Whether the entry is at home, or has the first move: home or white."),
 ]
 SentThings = Annotated[
-    Annotated[dict[SentName, SentName], Field(max_length=MOST_KINDS)] | None,
+    Annotated[dict[SentName, SentName], Field(max_length=MAX_KINDS)] | None,
     Field(description='What the player has or shares with others, by kind: `{"car": "Ferrari"}`.'),
 ]
 

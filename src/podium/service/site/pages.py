@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from fastapi import FastAPI
 
 from podium.errors import PodiumError
-from podium.pages.result_table import MOST_ROWS
+from podium.pages.result_table import MAX_ROWS
 from podium.service.http.errors import problem
 from podium.service.http.json import PathMiddleware
 from podium.service.http.keys import KeyGuard
@@ -109,7 +109,7 @@ def single_pages(view: Store, pool: str, extent: Extent) -> Iterator[PageFile]:
     for number, event in enumerate(view.event_list(pool, top=extent.events).events):
         file, names = f"events/{file_stem(event.event_id)}", ("events", event.event_id)
         yield file, names, {}
-        for first in range(1 + MOST_ROWS, event.entrants + 1, MOST_ROWS):
+        for first in range(1 + MAX_ROWS, event.entrants + 1, MAX_ROWS):
             yield f"{file}.{first}", names, {"from": str(first)}
         for change in view.event(pool, event.event_id).changes if number < extent.explained else ():
             yield f"{file}/{file_stem(change.player)}", (*names, change.player), {}

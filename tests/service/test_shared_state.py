@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 from test_webhooks import receiving
 
 from podium.log.chain import Subscription
-from podium.log.database import Turn, UnavailableError
+from podium.log.database import UnavailableError, UpkeepLock
 from podium.service import app, create_app, watchers, webhooks
 from podium.service.http.keys import OwnBudgets, SharedBudgets
 from podium.service.http.requests import Threads
@@ -101,12 +101,12 @@ def test_the_logs_are_looked_at_where_announcements_are_not_heard(store, other, 
 
 
 def test_one_process_at_a_time_has_the_turn_and_another_gets_it_after(store, other):
-    one, two = Turn(store.engine), Turn(other.engine)
-    assert [one.take(), two.take(), one.take()] == [True, False, True]
+    one, two = UpkeepLock(store.engine), UpkeepLock(other.engine)
+    assert [one.acquire(), two.acquire(), one.acquire()] == [True, False, True]
     end_sessions(other, "SELECT 1%")
-    assert [two.take(), one.take()] == [True, False]
+    assert [two.acquire(), one.acquire()] == [True, False]
     two.release()
-    assert [two.take(), one.take()] == [False, True]  # one that was left is not taken again
+    assert [two.acquire(), one.acquire()] == [False, True]  # one that was left is not taken again
     one.release()
 
 

@@ -47,7 +47,7 @@ def damage(store, name):
 
 
 @pytest.mark.parametrize("first", ["integrity_faults", "compare_pools"])
-def test_faults_of_the_file_stand_before_those_of_pools_whichever_is_found_first(store, first, monkeypatch):
+def test_faults_of_the_file_stand_before_those_pool_table_whichever_is_found_first(store, first, monkeypatch):
     """Each waits for the other in turn: they are at work at once."""
     damage(store, "ix_player_pool_id_lookalike")
     is_over = threading.Event()
@@ -74,10 +74,10 @@ def test_faults_of_the_file_stand_before_those_of_pools_whichever_is_found_first
 
 def test_a_file_whose_pools_cannot_be_read_is_checked(store):
     damage(store, "pool")
-    *of_file, of_pools = store.verify()
+    *of_file, pool_table = store.verify()
     assert of_file
     assert all(each.startswith(DAMAGED) for each in of_file)
-    assert of_pools == "the pools cannot be read (database disk image is malformed)"
+    assert pool_table == "the pools cannot be read (database disk image is malformed)"
 
 
 def test_a_comparison_that_fails_waits_for_the_check_of_the_file(store, monkeypatch):

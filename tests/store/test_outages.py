@@ -126,7 +126,7 @@ def test_too_many_at_once_wait_and_are_sent_away(open_store, kind):
     with ExitStack() as stack:
         for _ in range(15):
             stack.enter_context(store.engine.connect())
-        with pytest.raises(UnavailableError, match="too much waits"):
+        with pytest.raises(UnavailableError, match="Too many requests wait"):
             store.leaderboard("main")
     assert len(store.leaderboard("main").players) == 2
 

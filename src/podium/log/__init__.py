@@ -1,1 +1,1 @@
-"""The log, and what it needs: contents of events, pools, and the players by number."""
+"""The log and its parts: contents of events, pools, and players by number."""

@@ -1,8 +1,8 @@
-"""The chain of a pool's log: each entry has the hash of itself and of the one before it; and who hears of new entries.
+"""The hash chain of a pool's log, and announcements of new entries.
 
-Hashed is what means the same in any database: the entry's place in the chain instead of its number, and neither the
-pool's number nor the digest, which another database has its own of. Reasons and titles are hashed by themselves, with a
-salt, so that their texts can be blanked without breaking the chain.
+Each entry has the hash of itself and of the entry before it. Only values that mean the same in any database are hashed:
+the place in the chain instead of the entry's number, and neither the pool's number nor the digest. Reasons and titles
+have separate salted hashes, so that their texts can be blanked without breaking the chain.
 """
 
 import hashlib
@@ -18,9 +18,9 @@ from podium.log.schema import log, pools, title
 from podium.log.statements import of_pool
 from podium.support.answers import answer, described
 
-GENESIS = hashlib.sha256(b"the log of a Podium pool, chain 1").digest()  # stands before the first entry
+GENESIS = hashlib.sha256(b"the log of a Podium pool, chain 1").digest()  # comes before the first entry
 HASHED = ("place", "received_at", "kind", "actor", "subject", "body", "match_id", "present", "reason_hash")
-CHUNK_ENTRIES = 200  # that are read at once; a body may have thousands of lines
+CHUNK_ENTRIES = 200  # entries read at once; a body can have thousands of lines
 SELECT_NEWEST_LINK = sa.select(log.c.place, log.c.hash).where(of_pool(log)).order_by(log.c.seq.desc()).limit(1)
 SELECT_LINK = sa.select(log.c.hash).where(of_pool(log), log.c.place == sa.bindparam("place"))
 SELECT_ENTRIES = (
@@ -35,22 +35,22 @@ SELECT_ENTRIES = (
 
 @answer
 class Head:
-    """The newest entry of a pool's log: it stands for every entry up to it."""
+    """The newest entry of a pool's log. It identifies all entries up to it."""
 
-    place: int = described("The number of entries up to it.")  # 0 where there is none
+    place: int = described("The number of entries up to it.")  # 0 without entries
     hash: str = described("SHA-256, in hexadecimal digits.")
 
     def __str__(self) -> str:
-        """The head, as `podium verify --head` takes it."""
+        """The head in the form for `podium verify --head`."""
         return f"{self.place}:{self.hash}"
 
 
 def entry_hash(previous: bytes, values: Iterable[Any]) -> bytes:
-    """The hash of an entry whose columns have these values, in the order of `HASHED`.
+    """Return the hash of an entry with these column values, in the order of `HASHED`.
 
     Returns:
-        SHA-256 of `previous` and of every value: a byte 0 for nothing; else a byte 1, the length in 8 bytes,
-        big-endian, and the bytes: text in UTF-8, numbers in decimal digits.
+        SHA-256 of `previous` and every value: a byte 0 for None, else a byte 1, the length in 8 bytes, big-endian, and
+        the bytes: text in UTF-8, numbers in decimal digits.
     """
     parts = [previous]
     for value in values:
@@ -78,7 +78,7 @@ def newest_head(pool: PoolView) -> Head:
 
 
 def chained_entries(pool: PoolView) -> Iterator[Any]:
-    """The rows of a pool's log by their places in the chain, a few in memory at a time."""
+    """Yield the rows of a pool's log in order of their places in the chain, a few at a time."""
     after = -(2**62)
     while rows := pool.fetch(SELECT_ENTRIES, after=after):
         yield from rows
@@ -86,14 +86,14 @@ def chained_entries(pool: PoolView) -> Iterator[Any]:
 
 
 def parse_head(text: str) -> Head:
-    """Read a head that is written as PLACE:HASH."""
+    """Parse a head in the form PLACE:HASH."""
     place, _, digits = text.strip().partition(":")
     try:
         head = Head(int(place), bytes.fromhex(digits).hex())
     except ValueError:
         head = Head(0, "")
     if head.place < 1 or len(head.hash) != len(GENESIS.hex()):
-        raise ParameterError(f"{text!r} is no file, and not a head: write it as PLACE:HASH, as podium verify shows it")
+        raise ParameterError(f"{text!r} is neither a file nor a head. Write a head as PLACE:HASH (see podium verify).")
     return head
 
 
@@ -105,36 +105,36 @@ SELECT_NEWEST = sa.select(
 
 
 class Announcement(NamedTuple):
-    """What is announced of a pool: that its log goes up to an entry."""
+    """An announcement that a pool's log has grown up to an entry."""
 
-    seq: int  # the number of its newest entry; 0 in a probe
-    pool: str  # its name; the text of a probe
+    seq: int  # number of the newest entry; 0 in a probe
+    pool: str  # name of the pool, or the text of a probe
 
 
 def announce(pool: PoolView, seq: int) -> None:
-    """Let every process know, once this transaction is committed, that a pool's log goes up to an entry."""
+    """Tell all processes, once this transaction is committed, that a pool's log has grown up to an entry."""
     if pool.connection.dialect.name == "postgresql":
         pool.execute(NOTIFY, payload=f"{seq} {pool.name}")
 
 
 def announce_probe(engine: sa.Engine, text: str) -> None:
-    """Say something through another session, so that whoever listens knows that it hears."""
+    """Send a probe through another session, so that a listener knows that it receives announcements."""
     with write_transaction(engine) as connection:
         connection.execute(NOTIFY, {"payload": f"0 {text}"})
 
 
 def newest_entries(connection: sa.Connection) -> dict[str, int]:
-    """The number of each pool's newest log entry, 0 before the first: a look into an index for each pool."""
+    """Return the number of each pool's newest log entry, or 0, with one index lookup per pool."""
     return {row.name: row.seq or 0 for row in connection.execute(SELECT_NEWEST)}
 
 
 class Subscription:
-    """A session of PostgreSQL's that hears announcements."""
+    """A PostgreSQL session that receives announcements."""
 
     def __init__(self, engine: sa.Engine) -> None:
         pooled = engine.raw_connection()
-        session: Any = pooled.driver_connection  # Psycopg's
-        pooled.detach()  # it is the pool's no more, which has as many as before
+        session: Any = pooled.driver_connection  # Psycopg's connection
+        pooled.detach()  # the connection pool does not count it any more
         self._session = session
         try:
             session.autocommit = True
@@ -142,15 +142,15 @@ class Subscription:
         except BaseException:
             self.close()
             raise
-        self.descriptor: int = self._session.fileno()  # can be read when something was announced
+        self.descriptor: int = self._session.fileno()  # readable when there is an announcement
 
     @classmethod
     def open(cls, engine: sa.Engine) -> Self | None:
-        """Open a session; None where there is no such thing as to hear, in SQLite and with other drivers."""
+        """Open a session. Return None for databases without announcements: SQLite, and other drivers."""
         return cls(engine) if engine.dialect.name == "postgresql" and engine.driver == "psycopg" else None
 
     def receive(self) -> list[Announcement]:
-        """What was announced since the last time; it does not wait."""
+        """Return the announcements since the last call, without waiting."""
         announcements = []
         for notify in self._session.notifies(timeout=0):
             seq, _, pool = notify.payload.partition(" ")

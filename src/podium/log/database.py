@@ -1,4 +1,4 @@
-"""Connections and transactions, and the schema brought up to date when one is opened."""
+"""Connections and transactions, and schema upgrades when a database is opened."""
 
 import functools
 import sqlite3
@@ -18,22 +18,22 @@ from podium.support.part_files import create_private
 
 MIGRATIONS = Path(__file__).with_name("migrations")
 CARRY_OVER = "run podium pool export with the version that wrote it, and podium pool import with this one"
-BUSY_TIMEOUT_MS = 30_000  # writers take turns; so long each waits for its own
+BUSY_TIMEOUT_MS = 30_000  # writers take turns; a writer waits this long
 PRAGMAS = (
-    "page_size=8192",  # of a new database: a batch changes pages all over the index by player, and logs each whole
+    "page_size=8192",  # for new databases: batches change pages all over the index by player
     "journal_mode=WAL",
     "synchronous=FULL",
     "foreign_keys=ON",
-    "secure_delete=ON",  # what is deleted is overwritten: a pseudonymised name stands in no free page
+    "secure_delete=ON",  # deleted data are overwritten, so that anonymized names do not stay in free pages
     f"busy_timeout={BUSY_TIMEOUT_MS}",
-    "cache_size=-16384",  # KiB a connection, of which a service has 15, for what is in the -wal: the rest is mapped
-    "soft_heap_limit=50331648",  # bytes of a process's connections together: beyond, each takes a page of its own again
+    "cache_size=-16384",  # KiB per connection, of which a service has 15, for data in the -wal; the rest is mapped
+    "soft_heap_limit=50331648",  # bytes of all connections of a process; above it, each reuses its pages
     "mmap_size=1073741824",
-    "wal_autocheckpoint=8192",  # pages: those that each of many batches moves are copied once for them all
+    "wal_autocheckpoint=8192",  # pages: pages that many batches change are copied once for all
 )
 
 
-# What passes by itself or once an admin has helped, by SQLite's names and by SQLSTATE; the first that fits counts.
+# Temporary failures, by SQLite's names and by SQLSTATE. The first match counts.
 OUTAGES = (
     (("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL", "40001", "40P01", "55P03"),
      "the database is busy with other work"),
@@ -46,15 +46,15 @@ OUTAGES = (
 
 
 class StoreError(PodiumError):
-    """What the store refuses to do, or cannot do."""
+    """The store refuses or cannot do something."""
 
 
 class UnavailableError(StoreError):
-    """The database cannot serve at the moment: it is busy, full or away. The same may work later."""
+    """The database is unavailable: busy, full or disconnected. The same may work later."""
 
 
 def open_database(url: str, *, must_exist: bool = False) -> sa.Engine:
-    """An engine for the database, its schema brought up to date."""
+    """Return an engine for the database, with its schema upgraded."""
     if must_exist:
         require_database(url)
     with explain_failure(url):
@@ -62,7 +62,7 @@ def open_database(url: str, *, must_exist: bool = False) -> sa.Engine:
         path = file_of(engine.url)
         try:
             if path is not None and not path.exists() and "uri" not in engine.url.query:
-                heads_beside(path).unlink(missing_ok=True)  # of a database that is gone
+                heads_beside(path).unlink(missing_ok=True)  # left over from a deleted database
                 create_private(path)
             upgrade(engine)
         except BaseException:
@@ -72,7 +72,7 @@ def open_database(url: str, *, must_exist: bool = False) -> sa.Engine:
 
 
 def require_database(url: str, name: str = "") -> None:
-    """Refuse what is no database that this version of Podium knows; nothing is created or changed."""
+    """Raise an error unless a URL is a database of this version of Podium. Nothing is created or changed."""
     with explain_failure(name or url):
         reason = refusal_of(url)
     if reason:
@@ -80,14 +80,14 @@ def require_database(url: str, name: str = "") -> None:
 
 
 def is_database(url: str) -> bool:
-    """Return True if a URL is a database that this version of Podium knows; nothing is created or changed."""
+    """Return True if a URL is a database of this version of Podium. Nothing is created or changed."""
     with explain_failure(url):
         return not refusal_of(url)
 
 
 def refusal_of(url: str) -> str:
-    """Return why a URL is no database that this version of Podium knows; empty if it is one."""
-    engine = plain_engine(url)  # Podium's own would make a WAL database of any
+    """Return the reason why a URL is not a database of this version of Podium, or an empty text."""
+    engine = plain_engine(url)  # Podium's own engine would convert any database to WAL
     try:
         return refusal(engine)
     finally:
@@ -95,13 +95,13 @@ def refusal_of(url: str) -> str:
 
 
 def database_file(url: str) -> Path | None:
-    """Return the file of an SQLite database, which need not exist; None of another database."""
+    """Return the file of an SQLite database, which need not exist, or None for other databases."""
     with explain_failure(url):
         return file_of(sa.make_url(full_url(url)))
 
 
 def refusal(engine: sa.Engine) -> str:
-    """Why this is no database that this version of Podium knows, in words; empty where it is one."""
+    """Return the reason why this is not a database of this version of Podium, or an empty text."""
     path = file_of(engine.url)
     if engine.dialect.name == "sqlite" and (path is None or not path.exists()):
         return "there is no such database"
@@ -116,23 +116,23 @@ def as_it_is(value: Any) -> Any:
     return value
 
 
-for kind in (bytes, type(None)):  # without an adapter the driver looks for methods that would adapt it, and finds none
+for kind in (bytes, type(None)):  # an adapter avoids the driver's slow search for other methods of adapting
     sqlite3.register_adapter(kind, as_it_is)
 
 
 def plain_engine(url: str) -> sa.Engine:
     address = sa.make_url(full_url(url))
     is_server, path = address.get_backend_name() != "sqlite", file_of(address)
-    options: dict[str, Any] = {"pool_pre_ping": is_server}  # a server may have been restarted meanwhile
+    options: dict[str, Any] = {"pool_pre_ping": is_server}  # the server may have been restarted
     if path is not None:
-        options["pool_use_lifo"] = True  # a writer finds the last one's pages
+        options["pool_use_lifo"] = True  # a writer finds the previous writer's pages in its cache
         if is_sealed(path):
             options["creator"] = functools.partial(connect_sealed, path)
     return sa.create_engine(address, **options)
 
 
 def engine_for(url: str) -> sa.Engine:
-    """An engine for the database, its schema left as it is."""
+    """Return an engine for the database, without a schema upgrade."""
     engine = plain_engine(url)
     if engine.dialect.name == "sqlite":
         sa.event.listen(engine, "connect", _prepare_sqlite)
@@ -141,23 +141,24 @@ def engine_for(url: str) -> sa.Engine:
 
 
 def close_engine(engine: sa.Engine, patience_s: float = 0.0) -> None:
-    """Close its connections: the idle ones now, and each that another thread still uses once that returns it.
+    """Close the engine's connections: idle ones now, used ones when their thread returns them.
 
     Args:
-        patience_s: wait so long for the threads that use one: a process that ends before them leaves a -shm or -wal.
+        patience_s: Seconds to wait for threads with a connection. A process that ends before them leaves a -shm or
+            -wal.
     """
     end, closing = time.monotonic() + patience_s, threading.Lock()
 
     def close_returned(_connection: Any, record: Any) -> None:
-        with closing:  # of two that close at once, SQLite lets neither remove the -wal
+        with closing:  # if two close at once, SQLite lets neither remove the -wal
             record.close()
 
     pools = [engine.pool]
-    sa.event.listen(engine.pool, "checkin", close_returned)  # which `dispose` alone would leave open
+    sa.event.listen(engine.pool, "checkin", close_returned)  # `dispose` alone would leave these open
     with closing:
         engine.dispose()
-    pools.append(engine.pool)  # the new one has the listener, too: a thread may still begin something
-    while time.monotonic() < end and any(isinstance(each, sa.QueuePool) and each.checkedout() for each in pools):
+    pools.append(engine.pool)  # the new pool has the listener, too: a thread may still start something
+    while time.monotonic() < end and any(isinstance(pool, sa.QueuePool) and pool.checkedout() for pool in pools):
         time.sleep(0.01)
 
 
@@ -172,12 +173,12 @@ def explain_failure(url: str) -> Iterator[None]:
 
 
 def full_url(url: str) -> str:
-    """The URL that SQLAlchemy reads; a bare path is an SQLite file."""
+    """Return the URL for SQLAlchemy. A plain path is an SQLite file."""
     return url if "://" in url else f"sqlite:///{url}"
 
 
 def safe_url(url: str) -> str:
-    """The full URL without its password."""
+    """Return the full URL without its password."""
     try:
         return sa.make_url(full_url(url)).render_as_string(hide_password=True)
     except sa.exc.ArgumentError:
@@ -185,7 +186,7 @@ def safe_url(url: str) -> str:
 
 
 def _prepare_sqlite(connection: Any, _record: Any) -> None:
-    connection.isolation_level = None  # Podium begins its transactions itself
+    connection.isolation_level = None  # Podium starts transactions itself
     for pragma in PRAGMAS:
         connection.execute(f"PRAGMA {pragma}")
 
@@ -196,55 +197,55 @@ def _begin_sqlite(connection: sa.Connection) -> None:
 
 
 def read_only_engine(engine: sa.Engine) -> sa.Engine:
-    """The engine for transactions that only read: each sees one moment, and waits for no writer."""
+    """Return the engine for read-only transactions: each sees a snapshot, and waits for no writer."""
     level = {"isolation_level": "REPEATABLE READ"} if engine.dialect.name == "postgresql" else {}
     return engine.execution_options(podium_reads=True, **level)
 
 
 @contextmanager
 def read_transaction(engine: sa.Engine) -> Iterator[sa.Connection]:
-    """A transaction that sees one moment and waits for no writer."""
+    """Start a read-only transaction, which sees a snapshot and waits for no writer."""
     with explain_outage(), read_only_engine(engine).connect() as connection:
         yield connection
 
 
 def reading_once(connection: sa.Connection) -> AbstractContextManager[None]:
-    """For work that reads all of a pool, and none of it again."""
+    """Return a context for work that reads all of a pool once."""
     return pragmas(connection.connection, **UNMAPPED) if connection.dialect.name == "sqlite" else nullcontext()
 
 
 @contextmanager
 def write_transaction(engine: sa.Engine) -> Iterator[sa.Connection]:
-    """A transaction that is committed whole, or not at all."""
+    """Start a transaction that is committed as a whole, or rolled back."""
     with explain_outage(), engine.connect() as connection, connection.begin():
         yield connection
 
 
 @contextmanager
 def explain_outage() -> Iterator[None]:
-    """Raise a failure of the database that passes as an `UnavailableError`, any other as it is."""
+    """Raise a temporary failure of the database as an `UnavailableError`, and any other as it is."""
     try:
         yield
-    except sa.exc.TimeoutError as error:  # of waiting for a connection of this process
-        raise UnavailableError("too much waits for the database; send it again") from error
+    except sa.exc.TimeoutError as error:  # waiting for a connection of this process
+        raise UnavailableError("Too many requests wait for the database. Send the request again.") from error
     except sa.exc.DBAPIError as error:
         reason = outage(error)
         if not reason:
             raise
-        raise UnavailableError(f"{reason}; send it again: what was stored by then is not counted twice") from error
+        raise UnavailableError(f"{reason}. Send the request again: nothing is counted twice.") from error
 
 
 def outage(error: sa.exc.DBAPIError) -> str:
-    """Why a failure passes, in words; empty where it does not."""
+    """Return the reason of a temporary failure, or an empty text for others."""
     code = sqlite_code(error.orig) or getattr(error.orig, "sqlstate", None)
-    if code is None:  # the connection itself broke, or was never there
+    if code is None:  # the connection itself broke or never existed
         is_lost = error.connection_invalidated or isinstance(error, sa.exc.OperationalError)
         return "the database does not answer" if is_lost else ""
     return next((reason for codes, reason in OUTAGES if str(code).startswith(codes)), "")
 
 
 def schema_revision(engine: sa.Engine) -> str | None:
-    """The revision of the schema, None where there are no tables of Podium; locks nothing."""
+    """Return the revision of the schema, or None without tables of Podium. Locks nothing."""
     with read_only_engine(engine).connect() as connection:
         if not sa.inspect(connection).has_table("alembic_version"):
             return None
@@ -253,12 +254,12 @@ def schema_revision(engine: sa.Engine) -> str | None:
 
 @functools.cache
 def known_revisions() -> tuple[str, ...]:
-    """The revisions that this version has the migrations of, in their order: Alembic would import each to say so."""
+    """Return this version's migrations in order, without importing each, as Alembic would."""
     return tuple(sorted(path.name.partition("_")[0] for path in (MIGRATIONS / "versions").glob("[0-9]*.py")))
 
 
 def unknown_schema(engine: sa.Engine, revision: str | None) -> str:
-    """A sentence on a schema that this version of Podium cannot go on with; empty on any other, and on none."""
+    """Return a sentence on a schema that this version of Podium cannot use, or an empty text."""
     known = known_revisions()
     if revision is None or revision in known:
         return ""
@@ -277,7 +278,7 @@ def unknown_schema(engine: sa.Engine, revision: str | None) -> str:
 
 
 def earliest_revision(engine: sa.Engine) -> str | None:
-    """The earliest revision whose versions of Podium may go on with the schema, as its newest migration says."""
+    """Return the earliest revision whose versions of Podium can still use the schema, by its newest migration."""
     with read_only_engine(engine).connect() as connection:
         if not sa.inspect(connection).has_table(compatibility.name):
             return None
@@ -285,13 +286,13 @@ def earliest_revision(engine: sa.Engine) -> str | None:
 
 
 def is_current(engine: sa.Engine) -> bool:
-    """Whether the schema is this version's, or a newer one's that it can go on with; locks nothing."""
+    """Return True if the schema is this version's, or a newer one that it can use. Locks nothing."""
     revision = schema_revision(engine)
     return revision is not None and revision not in known_revisions()[:-1] and not unknown_schema(engine, revision)
 
 
 def upgrade(engine: sa.Engine) -> None:
-    """Bring the schema up to date; lock nothing if it is."""
+    """Upgrade the schema. Lock nothing if it is current."""
     if is_current(engine):
         return
     reason = unknown_schema(engine, schema_revision(engine))
@@ -306,12 +307,12 @@ def upgrade(engine: sa.Engine) -> None:
         lock_schema(connection)
         config.attributes["connection"] = connection
         command.upgrade(config, "head")
-        if engine.dialect.name == "sqlite":  # this connection serves on, and knows no statistics that it wrote itself
+        if engine.dialect.name == "sqlite":  # this connection stays in use, and does not know statistics that it wrote
             connection.exec_driver_sql("ANALYZE sqlite_master")
 
 
 def lock_schema(connection: sa.Connection) -> None:
-    """Wait until this transaction may change the tables of a database; in SQLite every writer may."""
+    """Wait until this transaction may change tables. Every writer may in SQLite."""
     if connection.dialect.name == "postgresql":
         connection.execute(sa.text("SELECT pg_advisory_xact_lock(7061)"))
 
@@ -332,7 +333,7 @@ def delete_former_rows(connection: sa.Connection, pool_ids: Sequence[int]) -> No
 
 
 def is_busy(error: BaseException | None) -> bool:
-    """Whether SQLite gave up waiting for another writer's turn to end."""
+    """Return True if SQLite gave up waiting for another writer."""
     return isinstance(error, sa.exc.DBAPIError) and sqlite_code(error.orig).startswith("SQLITE_BUSY")
 
 
@@ -344,39 +345,39 @@ def acquire_pool_lock(connection: sa.Connection, pool_id: int) -> bool:
     return has_waited
 
 
-UPKEEP = 7063  # beside those of migrations (7061) and of writers to a pool (7062)
+UPKEEP = 7063  # lock number; 7061 is for migrations and 7062 for writers to a pool
 TRY_LOCK = "SELECT pg_try_advisory_lock(%s)"
 ALIVE = "SELECT 1"
 
 
-class Turn:
-    """The turn to look after a database, which one process has until it ends: then another gets it.
+class UpkeepLock:
+    """The right to maintain a database, which one process at a time has until it ends.
 
-    In PostgreSQL it is an advisory lock of a session, which the database releases as soon as the process is no more.
-    In SQLite, which one process serves, it is always one's own turn.
+    PostgreSQL implements it as a session's advisory lock, which the database releases when the process ends. With
+    SQLite, which serves one process, that process always has it.
     """
 
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
-        self._session: Any = None  # the driver's, which has the lock
+        self._session: Any = None  # the driver's session with the lock
         self._lock = threading.Lock()
         self._is_over = False
 
-    def take(self) -> bool:
-        """Take the turn where nobody has it; whether it is this process's."""
+    def acquire(self) -> bool:
+        """Acquire the right if nobody has it. Return True if this process has it."""
         if self._engine.dialect.name != "postgresql":
             return True
         with self._lock, explain_outage():
-            if self._is_over:  # a thread of a service that has stopped
+            if self._is_over:  # a thread of a stopped service
                 return False
             if self._session is None:
                 self._try()
             elif not self._is_alive():
-                self._end_session()  # by now another process may have the turn
+                self._end_session()  # another process may have it by now
             return self._session is not None
 
     def _try(self) -> None:
-        """Get the lock, if nobody has it, in a session of its own."""
+        """Try to get the lock in a new session."""
         pooled = self._engine.raw_connection()
         try:
             cursor = pooled.cursor()
@@ -384,9 +385,9 @@ class Turn:
             (has_it,) = cursor.fetchone() or (False,)
             if has_it:
                 session: Any = pooled.driver_connection
-                session.commit()  # the lock is the session's, not the transaction's
+                session.commit()  # the lock belongs to the session, not to the transaction
                 session.autocommit = True
-                pooled.detach()  # it stays open, and is not the pool's any more
+                pooled.detach()  # it stays open, outside the connection pool
                 self._session = session
         finally:
             if self._session is None:
@@ -405,7 +406,7 @@ class Turn:
             session.close()
 
     def release(self) -> None:
-        """Leave the turn to another process, for good."""
+        """Release the right for good."""
         with self._lock:
             self._is_over = True
             self._end_session()

@@ -1,4 +1,4 @@
-"""The files of an SQLite database: which they are, whether they are whole, and what is moved from one to the other."""
+"""The files of an SQLite database: their names, integrity checks, and checkpoints."""
 
 import os
 import sqlite3
@@ -9,21 +9,21 @@ from typing import Any
 
 import sqlalchemy as sa
 
-SIDE_FILES = ("-wal", "-shm", "-journal")  # what SQLite keeps beside a database; they belong to it
-TRUNCATE_WAIT_MS = 2_000  # for readers who are in the midst of something
-LARGE_WAL_BYTES = 268_435_456  # of a `-wal` that is worth the wait: where reads overlap, it grows without end
-UNMAPPED = {"mmap_size": 0}  # for what passes through all of a file: piece by piece, not as memory
+SIDE_FILES = ("-wal", "-shm", "-journal")  # files that SQLite keeps next to a database, which belong to it
+TRUNCATE_WAIT_MS = 2_000  # wait for active readers
+LARGE_WAL_BYTES = 268_435_456  # size of a `-wal` that is worth the wait: with overlapping reads it grows without limit
+UNMAPPED = {"mmap_size": 0}  # for passes through a whole file: piece by piece, not mapped
 
 
 def file_of(url: sa.URL) -> Path | None:
-    """The file of an SQLite database; None of one in memory or on a server."""
+    """Return the file of an SQLite database, or None for one in memory or on a server."""
     is_file = url.get_backend_name() == "sqlite" and url.database and url.database != ":memory:"
     return Path(str(url.database)) if is_file else None
 
 
 def files_of(path: Path) -> list[Path]:
-    """The files that there are of a database, whether or not the database itself is among them."""
-    return [each for each in (path, *(path.with_name(path.name + end) for end in SIDE_FILES)) if each.exists()]
+    """Return the existing files of a database, even if the database itself is missing."""
+    return [file for file in (path, *(path.with_name(path.name + end) for end in SIDE_FILES)) if file.exists()]
 
 
 def heads_beside(path: Path) -> Path:
@@ -32,8 +32,8 @@ def heads_beside(path: Path) -> Path:
 
 
 def is_sealed(path: Path) -> bool:
-    """Whether SQLite can read a database only as one that nobody changes: no file is, nor can be made, beside it."""
-    has_log = any(each.stat().st_size for each in files_of(path) if each != path)
+    """Return True if SQLite can read a database only as immutable: no side file exists or can be created."""
+    has_log = any(file.stat().st_size for file in files_of(path) if file != path)
     return path.is_file() and not has_log and not os.access(path.resolve().parent, os.W_OK)
 
 
@@ -42,7 +42,7 @@ def connect_sealed(path: Path) -> sqlite3.Connection:
 
 
 def sqlite_code(error: BaseException | None) -> str:
-    """The name that SQLite gives an error, as `SQLITE_BUSY`; empty where it is another's."""
+    """Return SQLite's name of an error, such as `SQLITE_BUSY`, or an empty text for other errors."""
     if not isinstance(error, sqlite3.Error):
         return ""
     return str(getattr(error, "sqlite_errorname", None) or "SQLITE_ERROR")
@@ -50,7 +50,7 @@ def sqlite_code(error: BaseException | None) -> str:
 
 @contextmanager
 def pragmas(connection: Any, **values: int) -> Iterator[None]:
-    """Give a connection to SQLite other settings for a while; one to a database in memory has not all of them."""
+    """Change settings of an SQLite connection within the context. An in-memory database lacks some of them."""
     cursor = connection.cursor()
     found = {name: cursor.execute(f"PRAGMA {name}").fetchone() for name in values}
     earlier = {name: row[0] for name, row in found.items() if row is not None}
@@ -64,9 +64,9 @@ def pragmas(connection: Any, **values: int) -> Iterator[None]:
 
 
 def integrity_faults(engine: sa.Engine) -> list[str]:
-    """What SQLite itself finds wrong with its file, a line each; nothing of one in memory, or on a server.
+    """Return SQLite's own findings about its file, a line each; none for other databases.
 
-    Other threads run meanwhile: it takes a connection of its own, and SQLite needs no Python.
+    Other threads run meanwhile: the check has its own connection, and SQLite needs no Python.
     """
     if file_of(engine.url) is None:
         return []
@@ -82,20 +82,23 @@ def integrity_faults(engine: sa.Engine) -> list[str]:
 
 
 def truncate_wal(engine: sa.Engine, wait_ms: int = TRUNCATE_WAIT_MS) -> bool:
-    """Move all that is committed into the database's file, and empty the `-wal` beside it.
+    """Move all committed data into the database file, and empty the `-wal` next to it.
 
-    Until then the `-wal` has earlier forms of what was changed since. A reader in the midst of something keeps it from
-    being emptied; then all that can be is moved, and nothing is lost. `wait_ms` is how long to wait for such readers,
-    while nobody can write; at least `TRUNCATE_WAIT_MS` where the file is large.
+    Until then the `-wal` has older versions of changed data. An active reader keeps it from being emptied. Then as much
+    as possible is moved, and nothing is lost.
+
+    Args:
+        wait_ms: Time to wait for such readers, during which nobody can write. At least `TRUNCATE_WAIT_MS` for a large
+            file.
     """
     path = file_of(engine.url)
-    if path is None or not path.is_file():  # a connection would make an empty one
+    if path is None or not path.is_file():  # a connection would create an empty file
         return True
-    is_large = sum(each.stat().st_size for each in files_of(path) if each.name.endswith("-wal")) > LARGE_WAL_BYTES
+    is_large = sum(file.stat().st_size for file in files_of(path) if file.name.endswith("-wal")) > LARGE_WAL_BYTES
     wait_ms = max(wait_ms, TRUNCATE_WAIT_MS) if is_large else wait_ms
     try:
         with closing(engine.raw_connection()) as connection, pragmas(connection, busy_timeout=wait_ms):
             (is_blocked, *_frames) = connection.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-    except (sqlite3.Error, sa.exc.SQLAlchemyError):  # as of a full disk: what is committed is safe where it is
+    except (sqlite3.Error, sa.exc.SQLAlchemyError):  # a full disk, for example: committed data are safe where they are
         return False
     return not is_blocked

@@ -1,4 +1,4 @@
-"""The append-only log, the only truth, from which all else of a pool derives; its check, and its entries' reasons."""
+"""The append-only log, from which everything else of a pool is derived; its verification, and reasons."""
 
 import hashlib
 import hmac
@@ -20,66 +20,66 @@ from podium.log.statements import among, insert, of_pool, run_prepared
 from podium.results.names import NONCHARACTERS
 from podium.support.words import counted
 
-SUBMIT, AMEND, VOID, RESTORE = "submit", "amend", "void", "restore"  # of an event
-MOVE = "move"  # of an event: other content, or the same, and from now on it follows all others of its moment
-REGISTER = "register"  # a match that starts, with its entrants
-PLAN, CANCEL = "plan", "cancel"  # of a fixture: all that it is from now on, and that it will not take place
-MERGE, UNMERGE = "merge", "unmerge"  # of an account, by number
-RENAME, PSEUDONYMISE = "rename", "pseudonymise"  # of a player, by number
-SEASON, CONFIGURE, RERATE = "season", "configure", "rerate"  # of the pool; the last by a version of other arithmetic
-CLOSE, REOPEN = "close", "reopen"  # of the pool
-DESCRIBE = "describe"  # of the pool: all that it says of itself from now on
-BLANK = "blank"  # of the reason or the title of an entry, by the entry's place in the chain
-REDACT = "redact"  # of texts of earlier entries that mentioned a removed name; with the hashes of what they hold now
+SUBMIT, AMEND, VOID, RESTORE = "submit", "amend", "void", "restore"  # events
+MOVE = "move"  # events: other or equal content, which from now on comes last among those of its time
+REGISTER = "register"  # a starting match, with its entrants
+PLAN, CANCEL = "plan", "cancel"  # fixtures: its complete new data, and its cancellation
+MERGE, UNMERGE = "merge", "unmerge"  # accounts, by number
+RENAME, PSEUDONYMISE = "rename", "pseudonymise"  # players, by number
+SEASON, CONFIGURE, RERATE = "season", "configure", "rerate"  # the pool; the last by a version with different arithmetic
+CLOSE, REOPEN = "close", "reopen"  # the pool
+DESCRIBE = "describe"  # the pool: its complete new description
+BLANK = "blank"  # the reason or title of an entry, by its place in the chain
+REDACT = "redact"  # texts of earlier entries with a removed name; with the hashes of their present content
 KINDS = (
     SUBMIT, AMEND, VOID, RESTORE, REGISTER, MERGE, UNMERGE, RENAME, PSEUDONYMISE, SEASON, CONFIGURE, RERATE, CLOSE,
     REOPEN, DESCRIBE, BLANK, PLAN, CANCEL, MOVE, REDACT,
 )  # fmt: skip
-WITH_CONTENT = (SUBMIT, AMEND, MOVE)  # whose body is an event's content, and whose digest tells a repeat
+WITH_CONTENT = (SUBMIT, AMEND, MOVE)  # kinds whose body is an event's content, and whose digest identifies repeats
 DIGEST_BYTES = SALT_BYTES = 16
-TITLED = (*WITH_CONTENT, PLAN)  # whose body may have a title
-TITLE = re.compile(rb'(?:, ?"(?:title|url)": ?"(?:[^"\\]|\\.)*")+')  # in a line of JSON; in no text, where " is escaped
-SEAL = b',"sealed":"'  # in a body, before the hash of its title
+TITLED = (*WITH_CONTENT, PLAN)  # kinds whose body may have a title
+TITLE = re.compile(rb'(?:, ?"(?:title|url)": ?"(?:[^"\\]|\\.)*")+')  # in JSON; texts escape "
+SEAL = b',"sealed":"'  # precedes the hash of a title in a body
 SELECT_SEQUENCE = sa.text("SELECT seq FROM sqlite_sequence WHERE name = 'log'")
 DRAW_SEQUENCE = sa.text("SELECT nextval(pg_get_serial_sequence('log', 'seq')) FROM generate_series(1, :count)")
 
 
 class LogEntry(NamedTuple):
-    """An entry to be logged; its number, its place, its pool and its time come as it is appended."""
+    """An entry to append. It gets its number, place, pool and time then."""
 
     subject: str
     body: bytes
     actor: str
-    digest: bytes = b""  # of an event's content
-    match_id: str | None = None  # the registered match whose result an event is
-    present: int | None = None  # how many of its entrants are in the result
-    reason: str = ""  # why it was done, in the actor's words
-    kind: str = ""  # where entries of several kinds are appended together
+    digest: bytes = b""  # digest of an event's content
+    match_id: str | None = None  # registered match of which the event is the result
+    present: int | None = None  # number of the match's entrants in the result
+    reason: str = ""  # the actor's reason
+    kind: str = ""  # needed if entries of several kinds are appended together
 
 
 class Logged(NamedTuple):
-    seqs: list[int]  # their numbers, rising in their order
-    head: chain.Head  # of the log with them
+    seqs: list[int]  # numbers of the entries, ascending
+    head: chain.Head  # head of the log after them
 
 
 def json_entry(subject: str, details: Any, actor: str, reason: str = "") -> LogEntry:
-    """An entry whose body is JSON; empty where `details` is None."""
+    """Return an entry with a JSON body, which is empty if `details` is None."""
     body = b"" if details is None else json.dumps(details, ensure_ascii=False).encode()
     return LogEntry(subject, body, actor, reason=reason)
 
 
 def keyed_digest(content: bytes, secret: bytes) -> bytes:
-    """The digest that tells equal content from other content, and tells nothing to whoever lacks the secret."""
+    """Return the digest that identifies equal content, and reveals nothing without the secret."""
     digest = hashlib.blake2b(content, digest_size=DIGEST_BYTES).digest()
     return hmac.digest(secret, digest, "sha256")[:DIGEST_BYTES]  # RFC 2104
 
 
 def append(pool: PoolView, kind: str, entries: Sequence[LogEntry]) -> Logged:
-    """Write log entries, chained to those before them; their numbers are drawn while the pool is locked."""
+    """Append entries to the log and its chain. Their numbers are drawn while the pool is locked."""
     head = chain.newest_head(pool)
     if not entries:
         return Logged([], head)
-    received_at = datetime.now(UTC).isoformat(timespec="microseconds")  # for people, never read by rating
+    received_at = datetime.now(UTC).isoformat(timespec="microseconds")  # for people; ratings do not read it
     seqs = draw_numbers(pool.connection, len(entries))
     previous, rows = bytes.fromhex(head.hash), list[tuple[Any, ...]]()
     reasons, titles = list[tuple[Any, ...]](), list[tuple[Any, ...]]()
@@ -96,11 +96,11 @@ def append(pool: PoolView, kind: str, entries: Sequence[LogEntry]) -> Logged:
             salt, at = secrets.token_bytes(SALT_BYTES), found.start()
             titles.append((pool.id, seq, salt, found[0], at))
             body = body[:at] + seal(salt, found[0]) + body[found.end() :]
-        # as `HASHED` names them
+        # in the order of `HASHED`
         hashed = place, received_at, own_kind, actor, subject, body, match_id, present, sealed
         previous = chain.entry_hash(previous, hashed)
         logged = subject, body, digest, match_id, present, received_at, actor
-        rows.append((seq, pool.id, own_kind, *logged, place, previous, sealed))  # in the table's order
+        rows.append((seq, pool.id, own_kind, *logged, place, previous, sealed))  # in column order
     for table, written in ((log, rows), (reason, reasons), (title, titles)):
         insert(pool.connection, table, written)
     chain.announce(pool, seqs[-1])
@@ -108,10 +108,10 @@ def append(pool: PoolView, kind: str, entries: Sequence[LogEntry]) -> Logged:
 
 
 def draw_numbers(connection: sa.Connection, count: int) -> list[int]:
-    """Draw numbers that no entry ever had, rising; all at once, since one by one takes as long as the rating."""
+    """Draw ascending numbers that no entry ever had, all at once because single draws would take as long as rating."""
     if connection.dialect.name == "postgresql":
         return list(connection.execute(DRAW_SEQUENCE, {"count": count}).scalars())
-    last = next((seq for (seq,) in run_prepared(connection, SELECT_SEQUENCE, {})), 0)  # the whole database is locked
+    last = next((seq for (seq,) in run_prepared(connection, SELECT_SEQUENCE, {})), 0)  # the database is locked
     return list(range(last + 1, last + 1 + count))
 
 
@@ -122,7 +122,7 @@ def seal(salt: bytes, text: bytes) -> bytes:
 
 AFTER_SEAL = title.c.at + len(seal(b"", b"")) + 1
 TITLED_BODY = sa.func.substr(log.c.body, 1, title.c.at).op("||")(title.c.text)
-whole_body = sa.func.coalesce(  # with its title
+whole_body = sa.func.coalesce(  # including its title
     sa.select(sa.cast(TITLED_BODY.op("||")(sa.func.substr(log.c.body, AFTER_SEAL)), sa.LargeBinary))
     .where(title.c.pool_id == log.c.pool_id, title.c.seq == log.c.seq)
     .correlate(log)
@@ -130,7 +130,7 @@ whole_body = sa.func.coalesce(  # with its title
     log.c.body,
 ).label("body")
 SELECT_BODIES = sa.select(log.c.seq, whole_body).where(among(log.c.seq))
-TITLE_OR_HEAD = (  # the title of an entry that has it next to the log; else the begin of its body
+TITLE_OR_HEAD = (  # the title if it is stored next to the log, else the start of the body
     sa.select(log.c.seq, sa.func.coalesce(title.c.text, sa.func.substr(log.c.body, 1, 16_384)))
     .outerjoin(title, sa.and_(title.c.pool_id == log.c.pool_id, title.c.seq == log.c.seq))
     .where(of_pool(log))
@@ -141,10 +141,10 @@ SELECT_NEWEST_SEQ = sa.select(sa.func.max(log.c.seq)).where(of_pool(log))
 
 
 def newest_seq(pool: PoolView) -> int:
-    """Number the pool's newest log entry: as long as it is the same, so are all ratings.
+    """Return the number of the pool's newest log entry. While it is equal, all ratings are equal.
 
     Returns:
-        The sequence number; 0 before the first entry.
+        The number, or 0 before the first entry.
     """
     ((newest,),) = pool.fetch(SELECT_NEWEST_SEQ)
     return newest or 0
@@ -155,10 +155,10 @@ def bodies_of(pool: PoolView, seqs: Iterable[int]) -> dict[int, bytes]:
 
 
 def titles_in(pool: PoolView, seqs: Iterable[int] | None = None) -> dict[int, dict[str, str]]:
-    """Return the `title` and the `url` of contents that have one of them, by the numbers of their log entries.
+    """Return the `title` and `url` of contents that have one of them, by the numbers of their log entries.
 
     Args:
-        seqs: the numbers; None means all contents of the pool.
+        seqs: The numbers. Default: all contents of the pool.
     """
     rows = pool.run(SELECT_EVERY_TITLE) if seqs is None else pool.run(SELECT_TITLES, among=seqs)
     found = ((seq, TITLE.search(text.partition(b"\n")[0])) for seq, text in rows)
@@ -166,7 +166,7 @@ def titles_in(pool: PoolView, seqs: Iterable[int] | None = None) -> dict[int, di
 
 
 def entries_after(pool: PoolView, seq: int, limit: int) -> list[Any]:
-    """Entries with numbers above `seq`, oldest first, `limit` at most, without their bodies."""
+    """Return entries with numbers above `seq`, oldest first, at most `limit`, without their bodies."""
     select = (
         sa.select(log.c.seq, log.c.kind, log.c.subject, log.c.received_at, log.c.actor)
         .where(log.c.pool_id == pool.id, log.c.seq > seq)
@@ -192,7 +192,7 @@ COUNT_BLANKED_TITLES = sa.select(sa.func.count()).where(of_pool(title), title.c.
 
 
 SELECT_REDACTIONS = sa.select(log.c.body).where(of_pool(log), log.c.kind == REDACT).order_by(log.c.seq)
-Redactions = dict[int, bytes]  # by place: the hash of what a redacted entry holds now; its own hash is that of before
+Redactions = dict[int, bytes]  # by place: hash of a redacted entry's present content; its own hash stays
 
 
 def redactions(pool: PoolView) -> Redactions:
@@ -200,16 +200,16 @@ def redactions(pool: PoolView) -> Redactions:
 
 
 def redacted(body: bytes) -> list[tuple[int, bytes]]:
-    """Return the places and the hashes in the body of an entry that says what was redacted."""
+    """Return the places and hashes in the body of a redaction."""
     return [(int(place), bytes.fromhex(digest)) for place, digest in json.loads(body)["hashes"].items()]
 
 
 class Checked(NamedTuple):
-    """The entry that was checked last."""
+    """The entry that was verified last."""
 
     place: int
     seq: int
-    hashes: tuple[bytes, ...]  # as it is stored; and as it should be, where that is another
+    hashes: tuple[bytes, ...]  # as stored, and as it should be if that differs
 
 
 def chain_faults(pool: PoolView) -> Iterator[str]:
@@ -217,7 +217,7 @@ def chain_faults(pool: PoolView) -> Iterator[str]:
     changed = redactions(pool)
     last, removed, blanked = Checked(0, 0, (chain.GENESIS,)), list[tuple[int, str]](), set[str]()
     for row in chain.chained_entries(pool):
-        seq, _, place, _, kind, _, subject, *_ = row  # by position: half as long as by name
+        seq, _, place, _, kind, _, subject, *_ = row  # by position, which is twice as fast as by name
         if place > last.place + 1:
             yield f"{missing(last.place + 1, place - 1)} removed before {named(row)}"
         elif place != last.place + 1:
@@ -267,15 +267,15 @@ def missing(first: int, last: int) -> str:
 
 
 def follow(last: Checked, row: Any, changed: Redactions) -> tuple[Checked, bool]:
-    """Return the next entry, and True if its hash is that of its columns after the entry before it.
+    """Return the next entry, and True if its hash matches its columns and the entry before it.
 
-    Of an entry that was redacted, the hash of its columns is that in the entry that says so.
+    The hash of a redacted entry's columns is in the entry of the redaction.
     """
     seq, stored_hash, *hashed = row[: len(chain.HASHED) + 2]
     place = hashed[0]
     if place != last.place + 1:
-        return Checked(place, seq, (stored_hash or b"",)), True  # without the entry before it, nobody can say
-    expected = [chain.entry_hash(each, hashed) for each in last.hashes]
+        return Checked(place, seq, (stored_hash or b"",)), True  # cannot be verified without the entry before it
+    expected = [chain.entry_hash(previous, hashed) for previous in last.hashes]
     fits = stored_hash in expected or changed.get(place) in expected
     hashes = (stored_hash,) if fits else (stored_hash or b"", *expected)
     return Checked(place, seq, hashes), fits
@@ -287,7 +287,7 @@ def stored_head(pool: PoolView) -> chain.Head:
 
 
 def head_fault(pool: PoolView, head: chain.Head) -> str:
-    """Why a log is not one that had this head once, in words; empty where it is."""
+    """Return the reason why a log never had this head, or an empty text."""
     link = pool.execute(chain.SELECT_LINK, place=head.place).first()
     if link is None:
         newest = stored_head(pool)
@@ -298,9 +298,9 @@ def head_fault(pool: PoolView, head: chain.Head) -> str:
 
 
 def head_note(pool: PoolView) -> str:
-    """Return the head of a log, and how many texts are blanked and how many entries redacted, in words."""
+    """Return a sentence with the head of a log, and the numbers of blanked texts and redacted entries."""
     counts = COUNT_REASONS_GIVEN, COUNT_REASONS, COUNT_BLANKED_TITLES
-    given, stored, titles = (pool.execute(each).scalar_one() for each in counts)
+    given, stored, titles = (pool.execute(query).scalar_one() for query in counts)
     found = (
         (given - stored, "reason", "blanked"),
         (titles, "title", "blanked"),
@@ -311,7 +311,7 @@ def head_note(pool: PoolView) -> str:
 
 
 MAX_CHARACTERS = 500
-UNSEEN = re.compile(  # controls, halves of surrogate pairs, separators of lines and paragraphs, noncharacters
+UNSEEN = re.compile(  # controls, lone surrogates, separators of lines and paragraphs, noncharacters
     f"[\x00-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029{NONCHARACTERS}]"
 )
 SELECT_REASONS = (
@@ -324,10 +324,10 @@ DELETE_REASON = sa.delete(reason).where(of_pool(reason), reason.c.seq == sa.bind
 
 
 def admit_reason(text: str) -> str:
-    """The reason, normalised; empty where none is given."""
+    """Return the normalised reason, or an empty text if none was given."""
     normal = unicodedata.normalize("NFC", text.strip())
     if len(normal) > MAX_CHARACTERS:
-        raise ParameterError(f"the reason has {len(normal)} characters; it has up to {MAX_CHARACTERS}")
+        raise ParameterError(f"the reason has {len(normal)} characters. Use at most {MAX_CHARACTERS}.")
     unseen = UNSEEN.search(normal)
     if unseen is not None:
         raise ParameterError(
@@ -337,17 +337,17 @@ def admit_reason(text: str) -> str:
 
 
 def blank_reason(pool: PoolView, seq: int, *, actor: str = "") -> None:
-    """Forget the reason that a correction was given; that it was blanked is in the log.
+    """Blank the reason of a correction. The log records that it was blanked.
 
     Args:
-        seq: the number of the correction's log entry.
+        seq: Number of the correction's log entry.
 
     Raises:
-        UnknownError: no such pool, or the entry has no reason.
+        UnknownError: The pool does not exist, or the entry has no reason.
     """
     place = next((row.place for row in pool.execute(SELECT_REASONS) if row.seq == seq), None)
     if place is None:
-        raise UnknownError(f"log entry {seq} of pool {pool.name!r} has no reason that could be blanked")
+        raise UnknownError(f"log entry {seq} of pool {pool.name!r} has no reason to blank")
     blank_all(pool, [(seq, place)], actor)
 
 

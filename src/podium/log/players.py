@@ -1,6 +1,6 @@
-"""Players by number, and the only places where their names stand; so, too, the things that entrants share.
+"""Players and shared things by number. Their names are stored only here.
 
-A thing's name here is that of `podium.engine.tables.things.thing_name`, which no player can have.
+The name of a thing is that of `podium.engine.tables.things.thing_name`, which no player can have.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -18,9 +18,9 @@ from podium.log.statements import FIRST_THING, among, insert, is_thing, of_pool
 from podium.results.names import admit, are_alike, key, normalise, refusal, search_key
 from podium.support.words import PAIR
 
-FEW_NAMES = 500  # that are looked up each by itself
-POOL_PER_NAME = 2  # players of the pool a name, up to which reading all names is quicker than looking up many
-MAX_CONFUSABLES = 20  # names of one key that a newcomer's name is compared with
+FEW_NAMES = 500  # names up to which each is looked up by itself
+POOL_PER_NAME = 2  # players of the pool per name, up to which reading all names is faster than lookups
+MAX_CONFUSABLES = 20  # names with one key with which a newcomer's name is compared
 SELECT_ALL_NUMBERS = sa.select(player.c.name, player.c.id).where(of_pool(player))
 SELECT_NUMBERS = SELECT_ALL_NUMBERS.where(among(player.c.name))
 SELECT_THING_NUMBERS = sa.select(thing.c.name, thing.c.id).where(of_pool(thing), among(thing.c.name))
@@ -48,18 +48,18 @@ SELECT_CONFUSABLES = sa.select(player.c.name, player.c.lookalike).where(of_pool(
 
 
 class Numbered(NamedTuple):
-    """Players by number, who were looked up by name."""
+    """The result of looking up players by name."""
 
-    numbers: dict[str, int]  # by the given name
-    newcomers: dict[int, str]  # the names of those who have only just a number
-    names: dict[int, str]  # of those, too, who were given by the name that they have now
+    numbers: dict[str, int]  # numbers by given name
+    newcomers: dict[int, str]  # names of players who just got a number
+    names: dict[int, str]  # also of players given by their present name
 
 
 Numbering = Callable[[PoolView, Iterable[str]], Numbered]
 
 
 def name_columns(name: str) -> dict[str, str]:
-    """The columns of a player's row that follow from the name, in the table's order."""
+    """Return the columns of a player's row that are derived from the name, in table order."""
     return {"name": name, "lookalike": key(name), "folded": search_key(name)}
 
 
@@ -73,7 +73,7 @@ def update_name(pool: PoolView, number: int, name: str) -> None:
 
 
 def exact_numbers(pool: PoolView, names: Sequence[str]) -> dict[str, int]:
-    """The numbers of players who are or were called exactly so, by name."""
+    """Return the numbers of players who have or had exactly these names."""
     numbers = current_numbers(pool, names)
     unknown = [name for name in names if name not in numbers]
     if unknown:
@@ -94,48 +94,48 @@ def current_numbers(pool: PoolView, names: Sequence[str]) -> dict[str, int]:
 
 
 def known_numbers(pool: PoolView, names: Sequence[str]) -> dict[str, int]:
-    """The numbers of players who are or were called so, exactly or else by the normalised name, by the given name."""
+    """Return the numbers of players who have or had these names, exactly or normalised, by given name."""
     numbers = exact_numbers(pool, names)
     normal = {name: normalise(name) for name in names if name not in numbers and not name.startswith(MARK)}
-    changed = {name: each for name, each in normal.items() if name != each}
+    changed = {name: normalised for name, normalised in normal.items() if name != normalised}
     if changed:
         by_normal = exact_numbers(pool, list(changed.values()))
-        numbers |= {name: by_normal[each] for name, each in changed.items() if each in by_normal}
+        numbers |= {name: by_normal[normalised] for name, normalised in changed.items() if normalised in by_normal}
     return numbers
 
 
 def sent_numbers(pool: PoolView, names: Sequence[str]) -> dict[str, int]:
-    """Return the players whom a sender means: by `known_numbers`, or by a name that was removed."""
+    """Return the players that a sender means, by `known_numbers` or by a removed name."""
     numbers = known_numbers(pool, names)
     unknown = [name for name in names if name not in numbers and not name.startswith(MARK)]
     return numbers | removed_players(pool, unknown)
 
 
 def admit_names(pool: PoolView, names: Sequence[str], what: str = "player") -> list[str]:
-    """The names, normalised; a name stays as it is where a player is called exactly so."""
+    """Return the normalised names. A name that exactly matches a player stays."""
     changed = [name for name in names if normalise(name) != name or refusal(name)]
     known = exact_numbers(pool, changed) if changed else {}
     return [name if name in known else admit(name, what) for name in names]
 
 
 def names_like(pool: PoolView, name: str) -> list[str]:
-    """Return the names of players that begin or end as a name does, or have all words of a pair: few of many."""
+    """Return the names of a few players that share a start, an end, or all words of a pair with a name."""
     folded, column = search_key(name), player.c.folded
     middle, size = len(folded) // 2, len(folded)
     begins = column.startswith(folded[: max(middle - 1, 1)], autoescape=True)
     ends = column.endswith(folded[middle + 1 :], autoescape=True)
-    has_words = sa.and_(*(column.contains(each, autoescape=True) for each in PAIR.split(folded)))
+    has_words = sa.and_(*(column.contains(word, autoescape=True) for word in PAIR.split(folded)))
     alike = sa.and_(sa.func.length(column).between(size - 2, size + 2), sa.or_(begins, ends))
     return list(pool.execute(sa.select(player.c.name).where(of_pool(player), sa.or_(alike, has_words))).scalars())
 
 
 def numbers_of(pool: PoolView, names: Iterable[str]) -> dict[str, int]:
-    """The numbers of players by name; newcomers get one."""
+    """Return the numbers of players by name. Newcomers get one."""
     return numbers_and_newcomers(pool, names).numbers
 
 
 def numbers_and_newcomers(pool: PoolView, names: Iterable[str]) -> Numbered:
-    """The numbers of players by name; newcomers get theirs just now."""
+    """Return the numbers of players by name, and which ones are new."""
     numbered = provisional_numbers(pool, names)
     if numbered.newcomers:
         insert_players(pool, numbered.newcomers.items())
@@ -143,7 +143,7 @@ def numbers_and_newcomers(pool: PoolView, names: Iterable[str]) -> Numbered:
 
 
 def insert_players(pool: PoolView, names: Iterable[tuple[int, str]]) -> None:
-    """Store new players, and things, a number and a name each."""
+    """Insert new players and things, with a number and a name each."""
     rows = [*names]
     players = [(pool.id, number, *name_columns(name).values()) for number, name in rows if not is_thing(number)]
     insert(pool.connection, player, players)
@@ -151,7 +151,7 @@ def insert_players(pool: PoolView, names: Iterable[tuple[int, str]]) -> None:
 
 
 def provisional_numbers(pool: PoolView, names: Iterable[str]) -> Numbered:
-    """As `numbers_and_newcomers`, but nothing is stored: newcomers have the numbers that they would get now."""
+    """Return the same as `numbers_and_newcomers` without storing: newcomers get the numbers that they would get now."""
     known, new_names = known_and_newcomers(pool, names)
     if not new_names:
         return known
@@ -163,7 +163,7 @@ def provisional_numbers(pool: PoolView, names: Iterable[str]) -> Numbered:
 
 
 def known_and_newcomers(pool: PoolView, names: Iterable[str]) -> tuple[Numbered, list[str]]:
-    """Known players by the given names, and the other names, each once."""
+    """Return known players by given name, and the other names, each once."""
     distinct = list(dict.fromkeys(names))
     current = current_numbers(pool, distinct)
     others = [name for name in distinct if name not in current]
@@ -173,7 +173,7 @@ def known_and_newcomers(pool: PoolView, names: Iterable[str]) -> tuple[Numbered,
 
 
 def newest_number(pool: PoolView) -> int:
-    """The number of the newest player of a pool, which is locked; 0 where there is none."""
+    """Return the number of the newest player of a locked pool, or 0."""
     ((number,),) = pool.run(SELECT_NEWEST_NUMBER)
     return int(number)
 
@@ -183,17 +183,17 @@ def newest_thing(pool: PoolView) -> int:
 
 
 def confusables_of(pool: PoolView, names: Sequence[str]) -> dict[str, str]:
-    """The names that look like another player's in the pool, each with that other name."""
+    """Return the names that look like another player's in the pool, with that name."""
     keys = {name: key(name) for name in names if not name.startswith(MARK)}
     known: dict[str, list[str]] = {}
     for row in pool.execute(SELECT_CONFUSABLES, among=set(keys.values())) if names else ():
         known.setdefault(row.lookalike, []).append(row.name)
-    for name, own in keys.items():  # where nothing is stored, newcomers are not among those in the pool
+    for name, own in keys.items():  # without storing, newcomers are not in the pool
         if name not in known.setdefault(own, []):
             known[own].append(name)
     confusables = {}
     for name, own in keys.items():
-        others = (each for each in known.get(own, ())[:MAX_CONFUSABLES] if each != name and are_alike(name, each))
+        others = (other for other in known.get(own, ())[:MAX_CONFUSABLES] if other != name and are_alike(name, other))
         confusable = next(others, None)
         if confusable is not None:
             confusables[name] = confusable
@@ -201,7 +201,7 @@ def confusables_of(pool: PoolView, names: Sequence[str]) -> dict[str, str]:
 
 
 def names_of(pool: PoolView, numbers: Iterable[int] | None = None) -> dict[int, str]:
-    """The names of these players and things, or of all players, by number."""
+    """Return the names of these players and things by number. Default: all players."""
     if numbers is None:
         return dict(pool.fetch(SELECT_ALL_NAMES))
     every = [*numbers]
@@ -236,8 +236,8 @@ def forget_alias(pool: PoolView, name: str) -> None:
     pool.connection.execute(sa.delete(alias).where(alias.c.pool_id == pool.id, alias.c.name == name))
 
 
-# A pool's pages are at /{pool}; whatever else begins an address has to stand in this list. A pool that had such a name
-# before is at /p/{pool}, as every pool is.
+# A pool's pages are at /{pool}, so all other first segments of addresses must be in this list. A pool with such a name
+# from earlier is at /p/{pool}, like every pool.
 RESERVED = frozenset(
     {
         ".well-known", "about", "admin", "api", "apple-touch-icon.png", "docs", "embed", "favicon.ico", "feed.xml",
@@ -253,9 +253,9 @@ def is_reserved(pool_name: str) -> bool:
 
 
 def refuse_reserved(pool_name: str) -> None:
-    """Refuse a name that a page of the service has."""
+    """Raise an error for a name that is the address of a page of the service."""
     if is_reserved(pool_name):
         raise ParameterError(
-            f"a pool's name: {pool_name!r} is the address of a page of the service; take another name, and give the "
-            "pool the title that people should read"
+            f"a pool's name: {pool_name!r} is the address of a page of the service. Use another name, and give the "
+            "pool this one as its title."
         )

@@ -1,7 +1,7 @@
-"""Pools: each a ladder with its system, its description, and the order of its events: by their dates, or by numbers.
+"""Pools: a rating system, a description, and an order of events by dates or by numbers.
 
-Within the store number n is the n-th second of 1970, so that one key orders either kind. What comes in becomes such a
-time here, and what goes out of a numbered pool becomes a number again.
+The store represents number n as the n-th second of 1970, so that one key orders both kinds. Input is converted to such
+a time here, and output of a numbered pool back to numbers.
 """
 
 import functools
@@ -28,19 +28,19 @@ from podium.systems import find
 from podium.version import ARITHMETIC
 
 Order = Literal["dated", "sequence"]
-When = datetime | float  # a moment, or the number of an event in a numbered pool
+When = datetime | float  # a time, or the number of an event in a numbered pool
 DATED: Order = "dated"
 COUNTED: Order = "sequence"
-NUMBER_US = 1_000_000  # a decimal of a number is a rank between two
-LARGEST = 2_000_000_000  # a double holds every such number with five decimals
+NUMBER_US = 1_000_000  # microseconds per number, so that decimals fit in between
+LARGEST = 2_000_000_000  # a double represents every such number with five decimals
 DAY = timedelta(days=1)
 FIRST_MOMENT = datetime.min.replace(tzinfo=UTC)
-COUNTED_BODY = b'{"sequence":'  # how content begins in the log of a numbered pool, and in that of no other
-ORDERED_BODY = b'{"order": "'  # how the entry of a configuration begins that says the order
+COUNTED_BODY = b'{"sequence":'  # start of content in the log of a numbered pool only
+ORDERED_BODY = b'{"order": "'  # start of a configuration's entry that sets the order
 
 
 def time_of(when: When) -> int:
-    """When something is, as the store has it: microseconds since 1970."""
+    """Convert a time or number to the store's form: microseconds since 1970."""
     if isinstance(when, datetime):
         return microseconds(when)
     time = 10 * round(when * NUMBER_US / 10) if abs(when) <= LARGEST else 0
@@ -50,12 +50,12 @@ def time_of(when: When) -> int:
 
 
 def number_at(time: int) -> float:
-    """The number of an event, or of the first of a season, from microseconds since 1970."""
+    """Return the number of an event, or of a season's first event, from microseconds since 1970."""
     return 10 * -(-time // 10) / NUMBER_US
 
 
 def read_when(order: Order | None, text: str, *, whole_day: bool = False) -> When:
-    """When something is, as people write it: a number in a numbered pool, else a date."""
+    """Parse the text of a date, or of a number in a numbered pool."""
     if order != COUNTED:
         return instant_in(text, whole_day=whole_day)
     try:
@@ -65,24 +65,24 @@ def read_when(order: Order | None, text: str, *, whole_day: bool = False) -> Whe
 
 
 def season_time(when: When) -> int:
-    """When a season begins, as the store has it: in a numbered pool a microsecond before its first event."""
+    """Return the start of a season in the store's form: in a numbered pool a microsecond before its first event."""
     return time_of(when) - (not isinstance(when, datetime))
 
 
 def earlier(when: When, span: timedelta) -> When:
-    """So long before, or where the calendar begins; in a numbered pool so many events as the span has days."""
+    """Return the time `span` earlier, at least the start of the calendar. Numbered pools use an event per day."""
     return when - min(span, when - FIRST_MOMENT) if isinstance(when, datetime) else when - span / DAY
 
 
 MAX_WORD_CHARACTERS = 40
 MAX_CONTACT_CHARACTERS = 500
-MAIL_ADDRESS = re.compile(  # HTML's "valid email address"
+MAIL_ADDRESS = re.compile(  # the HTML standard's "valid email address"
     r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]+@[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)*"
 )
 
 
 class DescriptionChanges(TypedDict, total=False):
-    """What a pool says otherwise from now on: None leaves something as it is, an empty text removes it."""
+    """Changes to a pool's description: None leaves a field, an empty text removes it."""
 
     title: str | None
     contact: str | None
@@ -92,12 +92,12 @@ class DescriptionChanges(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class PoolDescription:
-    """What a pool says of itself; an empty text where it says nothing."""
+    """A pool's description. Fields without a value are empty texts."""
 
-    title: str = ""  # instead of its name, on pages
-    contact: str = ""  # a mail address, or the address of a page, of whoever corrects results
-    player_word: str = ""  # what one player is called: "rider"
-    public: bool = False  # whether pages and reads need no key
+    title: str = ""  # displayed on pages instead of the name
+    contact: str = ""  # mail address, or page address, of the person who corrects results
+    player_word: str = ""  # the word for a player, such as "rider"
+    public: bool = False  # True if pages and reads need no key
 
     @classmethod
     def from_body(cls, body: dict[str, Any]) -> Self:
@@ -121,7 +121,7 @@ class PoolDescription:
         return replace(self, **admitted)
 
 
-SILENT = PoolDescription()  # of a pool that nobody has described
+NO_DESCRIPTION = PoolDescription()  # of a pool without a description
 
 
 def admit_title(text: str) -> str:
@@ -133,18 +133,18 @@ def admit_player_word(text: str) -> str:
         return ""
     word = admit(text, "player word")
     if len(word) > MAX_WORD_CHARACTERS:
-        raise ParameterError(f"player word: has {len(word)} characters; it has up to {MAX_WORD_CHARACTERS}")
+        raise ParameterError(f"player word: has {len(word)} characters. Use at most {MAX_WORD_CHARACTERS}")
     return word
 
 
 def admit_contact(text: str) -> str:
     contact = normalise(text)
     if len(contact) > MAX_CONTACT_CHARACTERS:
-        raise ParameterError(f"contact: has {len(contact)} characters; it has up to {MAX_CONTACT_CHARACTERS}")
+        raise ParameterError(f"contact: has {len(contact)} characters. Use at most {MAX_CONTACT_CHARACTERS}")
     if not contact or MAIL_ADDRESS.fullmatch(contact) or is_page_address(contact):
         return contact
     raise ParameterError(
-        f"contact: {shown(contact)} is neither a mail address nor the address of a page; write it like "
+        f"contact: {shown(contact)} is neither a mail address nor the address of a page. Write it like "
         "stewards@example.org or https://example.org/stewards"
     )
 
@@ -158,13 +158,13 @@ WriteObserver = Callable[[str, float, float], None]  # see `locked_pool`
 
 
 class OrderKey(NamedTuple):
-    """The position of an event, or of a new season, in the order of rating."""
+    """The position of an event or a season start in rating order."""
 
     started_at: int  # microseconds since 1970, UTC
-    seq: int  # of the log entry that submitted it
+    seq: int  # number of the log entry that submitted it
 
 
-START, FOREVER = OrderKey(-(2**62), 0), OrderKey(2**62, 0)  # before and after every event
+START, FOREVER = OrderKey(-(2**62), 0), OrderKey(2**62, 0)  # before and after all events
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,46 +172,46 @@ class Pool:
     id: int
     name: str
     system: System
-    secret: bytes = field(repr=False)  # the key of its digests
-    arithmetic: int = ARITHMETIC  # the revision that rated the ledger
+    secret: bytes = field(repr=False)  # key of the digests
+    arithmetic: int = ARITHMETIC  # revision of the arithmetic that rated the ledger
     closed: bool = False
-    description: PoolDescription = SILENT
-    order: Order | None = None  # of its events; None before the first
+    description: PoolDescription = NO_DESCRIPTION
+    order: Order | None = None  # order of events; None before the first event
 
     @property
     def is_counted(self) -> bool:
         return self.order == COUNTED
 
     def moment(self, time: int) -> datetime | None:
-        """The moment of something, from microseconds since 1970; None in a numbered pool."""
+        """Return the time for microseconds since 1970, or None in a numbered pool."""
         return None if self.is_counted else instant(time)
 
     def sequence(self, time: int) -> float | None:
-        """The number of something, from microseconds since 1970; None in a dated pool."""
+        """Return the number for microseconds since 1970, or None in a dated pool."""
         return number_at(time) if self.is_counted else None
 
     @property
     def unit_us(self) -> int:
-        """The microseconds of a day; of one event in a numbered pool."""
+        """Microseconds of a day, or of one event in a numbered pool."""
         return NUMBER_US if self.is_counted else DAY_US
 
     @property
     def is_outdated(self) -> bool:
-        """Whether an earlier version's arithmetic rated the pool, so that it waits to be rated again."""
+        """True if an earlier version's arithmetic rated the pool, which must then be rated again."""
         return self.arithmetic < ARITHMETIC
 
     def within(self, connection: sa.Connection) -> "PoolView":
-        """The pool as another transaction sees it."""
+        """Return the pool as seen by another transaction."""
         return PoolView(*self.cells(), connection=connection)
 
     def cells(self) -> tuple[Any, ...]:
-        """Return the values of all fields that a `Pool` has."""
-        return tuple(getattr(self, each.name) for each in fields(Pool))
+        """Return the values of all fields of `Pool`."""
+        return tuple(getattr(self, field.name) for field in fields(Pool))
 
 
 @dataclass(frozen=True, slots=True)
 class PoolView(Pool):
-    """A pool as a transaction sees it, or writes to it."""
+    """A pool as seen or written by a transaction."""
 
     connection: sa.Connection = field(kw_only=True, repr=False, compare=False)
 
@@ -223,20 +223,20 @@ class PoolView(Pool):
         return cls(row.id, row.name, system, *state, description, order_in(row.begins), connection=connection)
 
     def execute(self, select: sa.Executable, *, among: Iterable[str | int] = (), **params: Any) -> Any:
-        """Select what a statement says, whose parameter `pool` is this pool.
+        """Execute a statement with this pool as its parameter `pool`.
 
         Args:
-            among: the values of the parameter of that name.
+            among: Values of the parameter with that name.
         """
         return self.connection.execute(select, self.known(among) | params)
 
     def fetch(self, select: sa.Executable, *, among: Iterable[str | int] = (), **params: Any) -> Sequence[Any]:
-        """As `execute`, all rows of a statement that a module holds, with values as the driver has them."""
+        """Return all rows of a prepared statement, with the driver's values."""
         prepared = prepare(self.connection, select)
         return self.connection.exec_driver_sql(prepared.text, prepared.arguments(self.known(among) | params)).all()
 
     def run(self, statement: sa.Executable, *, among: Iterable[str | int] = (), **params: Any) -> Sequence[Any]:
-        """As `fetch`, in less time, of rows without names; none of a statement that gives none."""
+        """Return all rows of a prepared statement as plain tuples, which is faster; empty if it returns no rows."""
         return run_prepared(self.connection, statement, self.known(among) | params)
 
     def known(self, among: Iterable[str | int]) -> dict[str, Any]:
@@ -249,13 +249,13 @@ def system_of(name: str, parameters: str) -> System:
 
 
 def settings_of(system: System) -> dict[str, Any]:
-    parameters = {each.name: getattr(system, each.name) for each in fields(system)}
+    parameters = {parameter.name: getattr(system, parameter.name) for parameter in fields(system)}
     return {name: "none" if value is None else value for name, value in parameters.items()}
 
 
 def order_in(begins: bytes | str | None) -> Order | None:
-    """The order that the first bytes of an event or of a configuration say; None if they say none."""
-    if isinstance(begins, str):  # a body that was altered to text in SQLite, which `verify` is to report
+    """Return the order given by the first bytes of an event or configuration, or None."""
+    if isinstance(begins, str):  # a body that was changed to text in SQLite; `verify` reports it
         begins = begins.encode()
     if begins is None or begins.startswith(b'{"system"'):
         return None
@@ -263,7 +263,7 @@ def order_in(begins: bytes | str | None) -> Order | None:
 
 
 BEGINS = sa.select(sa.func.substr(log.c.body, 1, len(ORDERED_BODY + COUNTED.encode()))).limit(1)
-CONFIGURATION = BEGINS.where(  # the newest that says an order
+CONFIGURATION = BEGINS.where(  # the newest that sets an order
     log.c.pool_id == pools.c.id,
     log.c.subject == "",
     log.c.kind == "configure",
@@ -290,25 +290,26 @@ def every_pool(connection: sa.Connection) -> list[PoolView]:
 
 
 def lock_pool(connection: sa.Connection, name: str) -> PoolView:
-    """Wait until this transaction may write to a pool, and return the pool."""
+    """Wait for the lock of a pool, and return the pool."""
     pool = get_pool(connection, name)
     has_waited = acquire_pool_lock(connection, pool.id)
-    return get_pool(connection, name) if has_waited else pool  # its system may be another meanwhile
+    return get_pool(connection, name) if has_waited else pool  # its system may have changed meanwhile
 
 
 def ignore_times(_pool_name: str, _waited_s: float, _held_s: float) -> None:
-    """Take the times of a transaction that wrote, and do nothing."""
+    """Ignore the times of a write transaction."""
 
 
 @contextmanager
 def locked_pool(engine: sa.Engine, name: str, observe: WriteObserver = ignore_times) -> Iterator[PoolView]:
-    """A transaction that has a pool to itself.
+    """Start a transaction that has locked a pool.
 
     Args:
-        observe: gets the pool, the seconds until it was locked, and those after, once the transaction is committed.
+        observe: Called with the pool, the seconds until it was locked, and those after, once the transaction is
+            committed.
 
     Raises:
-        UnavailableError: the database cannot serve at the moment.
+        UnavailableError: The database is unavailable.
     """
     began = time.perf_counter()
     with paused_collection(), write_transaction(engine) as connection:
@@ -319,7 +320,7 @@ def locked_pool(engine: sa.Engine, name: str, observe: WriteObserver = ignore_ti
 
 
 def other_arithmetic(pool: Pool) -> str:
-    """A sentence on a pool whose ratings are another version's, and what to do about it; empty for any other pool."""
+    """Return a sentence on a pool rated by another version's arithmetic, with advice, or an empty text."""
     if pool.arithmetic == ARITHMETIC:
         return ""
     revisions = (
@@ -331,7 +332,7 @@ def other_arithmetic(pool: Pool) -> str:
 
 
 def refuse_other_arithmetic(pool: Pool) -> None:
-    """Refuse to add this version's numbers to ratings of another arithmetic."""
+    """Raise an error if a pool's ratings have another version's arithmetic."""
     reason = other_arithmetic(pool)
     if reason:
         raise StoreError(f"pool {pool.name!r} {reason}")
@@ -339,10 +340,10 @@ def refuse_other_arithmetic(pool: Pool) -> None:
 
 def refuse_closed(pool: Pool) -> None:
     if pool.closed:
-        raise StoreError(f"pool {pool.name!r} is closed, and takes nothing more; podium pool reopen opens it again")
+        raise StoreError(f"pool {pool.name!r} is closed. Open it again with podium pool reopen")
 
 
 def refuse_unwritable(pool: Pool) -> None:
-    """Refuse what moves ratings where nothing may."""
+    """Raise an error if the pool's ratings must not change."""
     refuse_other_arithmetic(pool)
     refuse_closed(pool)

@@ -1,7 +1,7 @@
-"""Names and ids that were removed from a pool: only their hashes are kept, keyed with the secret of the pool.
+"""Removed names and IDs of a pool. Only hashes are kept, keyed with the pool's secret.
 
-A sender may go on using them. Results under a removed name count for the anonymized player, and a replaced id still
-means the same event, fixture, match or season.
+Senders may still use them. Results under a removed name count for the anonymized player, and a replaced ID still means
+the same event, fixture, match or season.
 """
 
 from collections.abc import Iterable, Mapping
@@ -18,7 +18,7 @@ from podium.results.mentions import words_in
 from podium.results.names import normalise
 
 Kind = Literal["player", "id", "mention"]
-MOST_WORDS = 6  # of a name that is looked for in texts
+MAX_WORDS = 6  # words of a name that is searched in texts
 HAS_REMOVED = sa.select(removed.c.pool_id).where(of_pool(removed)).limit(1)
 SELECT_REMOVED = sa.select(removed.c.hash, removed.c.player_id, removed.c.public_id).where(
     of_pool(removed), among(removed.c.hash)
@@ -38,7 +38,7 @@ def removed_players(pool: PoolView, names: Iterable[str]) -> dict[str, int]:
 
 def public_ids(pool: PoolView, ids: Iterable[str]) -> dict[str, str]:
     """Return the ids that replaced these ids, by the given id. Ids that were never replaced are left out."""
-    return {each: row[2] for each, row in rows_of(pool, "id", ids).items()}
+    return {text: row[2] for text, row in rows_of(pool, "id", ids).items()}
 
 
 def public_id(pool: PoolView, text: str) -> str:
@@ -53,7 +53,7 @@ def mentions_removed(pool: PoolView, *texts: str | None) -> bool:
         "".join(words[start:stop])
         for words in every
         for start in range(len(words))
-        for stop in range(start + 1, min(start + MOST_WORDS, len(words)) + 1)
+        for stop in range(start + 1, min(start + MAX_WORDS, len(words)) + 1)
     }
     return bool(rows_of(pool, "mention", spans))
 
@@ -64,11 +64,11 @@ def rows_of(pool: PoolView, kind: Kind, texts: Iterable[str]) -> dict[str, Any]:
         return {}
     hashes = {text: removed_hash(pool, kind, text) for text in given}
     found = {row[0]: row for row in pool.run(SELECT_REMOVED, among={*hashes.values()})}
-    return {text: found[each] for text, each in hashes.items() if each in found}
+    return {text: found[hashed] for text, hashed in hashes.items() if hashed in found}
 
 
 def keep_removed(pool: PoolView, players: Mapping[str, int], ids: Mapping[str, str], forms: Iterable[str]) -> None:
-    """Keep the hashes of removed names with their players, of replaced ids with the new ones, and of forms in texts."""
+    """Store the hashes of removed names with their players, of replaced IDs, and of forms in texts."""
     named = ((pool.id, removed_hash(pool, "player", name), number, None) for name, number in players.items())
     replaced = ((pool.id, removed_hash(pool, "id", old), None, new) for old, new in ids.items())
     mentioned = ((pool.id, removed_hash(pool, "mention", form), None, None) for form in forms)

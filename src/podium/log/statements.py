@@ -1,4 +1,4 @@
-"""What all tables and statements share: kinds of column, many values as one parameter, rows inserted or updated."""
+"""Common parts of tables and statements: column types, lists as one parameter, bulk inserts and updates."""
 
 import contextlib
 import functools
@@ -16,20 +16,20 @@ from sqlalchemy.sql.functions import FunctionElement
 
 
 class _Values(FunctionElement[Any]):
-    """The values of a JSON array, as rows."""
+    """The values of a JSON array as rows."""
 
     name = "json_values"
     inherit_cache = True
 
 
 def among(column: "sa.ColumnElement[Any]", name: str = "among") -> "sa.ColumnElement[bool]":
-    """Whether a column's value is among those of the parameter of that name, a JSON array by `values`."""
+    """Return the condition that a column's value is in the parameter `name`, a JSON array made by `values`."""
     rows = _Values(sa.bindparam(name, type_=sa.Text()), sa.type_coerce(sa.null(), column.type))
     return column.op("IN", is_comparison=True)(rows)
 
 
 def values(items: Iterable[str | int]) -> str:
-    """The parameter of `among` for these values: a JSON array."""
+    """Return the parameter of `among` for these values, a JSON array."""
     return json.dumps(list(items))
 
 
@@ -48,8 +48,8 @@ def _for_postgresql(element: _Values, compiler: Any, **options: Any) -> str:
 
 class Prepared(NamedTuple):
     text: str
-    names: Sequence[str] | None  # of the parameters, in their order; None where the driver knows them by name
-    fixed: Mapping[str, Any]  # parameters that the statement brings along
+    names: Sequence[str] | None  # parameters in order; None if the driver takes them by name
+    fixed: Mapping[str, Any]  # fixed parameters of the statement
 
     def arguments(self, params: Mapping[str, Any]) -> Any:
         every = {**self.fixed, **params}
@@ -60,13 +60,13 @@ PREPARED: dict[tuple[sa.Executable, str], Prepared] = {}  # by statement and dri
 
 
 def run_prepared(connection: sa.Connection, statement: sa.Executable, params: Mapping[str, Any]) -> Sequence[Any]:
-    """All rows of a statement as the driver has them; none of one that gives none."""
+    """Return all rows of a statement as the driver returns them; empty for statements without rows."""
     prepared = prepare(connection, statement)
     return run_by_driver(connection, prepared.text, prepared.arguments(params))
 
 
 def run_by_driver(connection: sa.Connection, text: str, arguments: Any, *, has_many: bool = False) -> Sequence[Any]:
-    """All rows of a statement; SQLite answers in less time than SQLAlchemy prepares to hear it."""
+    """Return all rows of a statement. SQLite answers faster than SQLAlchemy prepares the result."""
     if connection.dialect.name != "sqlite":
         with connection.exec_driver_sql(text, arguments) as found:
             return found.cursor.fetchall() if found.returns_rows else []
@@ -86,7 +86,7 @@ def run_by_driver(connection: sa.Connection, text: str, arguments: Any, *, has_m
 def fetch_parts(
     connection: sa.Connection, statement: sa.Executable, params: Mapping[str, Any], count: int
 ) -> Iterator[Sequence[Any]]:
-    """All rows as the driver has them, so many at a time: what becomes of few is done while they are at hand."""
+    """Yield all rows as the driver returns them, `count` at a time, to keep few in memory."""
     prepared = prepare(connection, statement)
     with contextlib.closing(connection.exec_driver_sql(prepared.text, prepared.arguments(params))) as found:
         while rows := found.cursor.fetchmany(count):
@@ -105,10 +105,10 @@ def prepare(connection: sa.Connection, statement: sa.Executable) -> Prepared:
 
 
 PLACEHOLDERS = {"sqlite": "?", "postgresql": "%s"}
-# Whatever fails ends its transaction, so that SQLite need not keep what the pages were before each statement.
+# A failure ends its transaction, so SQLite need not keep the pages before each statement.
 INSERT = {"sqlite": "INSERT OR FAIL INTO", "postgresql": "INSERT INTO"}
-STATEMENT_ROWS = 100  # that a statement of SQLite's takes, in three quarters of the time that they take one by one
-Rows = Iterable[tuple[Any, ...]]  # each a value for every column, in the table's order
+STATEMENT_ROWS = 100  # rows per statement in SQLite, which takes three quarters of the time of single rows
+Rows = Iterable[tuple[Any, ...]]  # a value per column, in table order
 
 
 def insert(connection: sa.Connection, table: sa.Table, rows: Rows) -> None:
@@ -116,12 +116,12 @@ def insert(connection: sa.Connection, table: sa.Table, rows: Rows) -> None:
 
 
 def upsert(connection: sa.Connection, table: sa.Table, rows: Rows) -> None:
-    """Write rows; one with the same key is replaced."""
+    """Insert rows, replacing those with the same key."""
     execute_rows(connection, functools.partial(upsert_statement, table), rows, len(table.columns))
 
 
 def execute_rows(connection: sa.Connection, statement: Callable[[str, int], str], rows: Rows, width: int) -> None:
-    """Execute a statement with rows, as many at once as is quickest; drivers of servers send them together anyway."""
+    """Execute a statement with rows, in batches of the fastest size. Drivers of servers batch by themselves."""
     database, cells = connection.dialect.name, [*chain.from_iterable(rows)]
     at_once = STATEMENT_ROWS if database == "sqlite" else 1
     whole = len(cells) - len(cells) % (at_once * width)
@@ -153,7 +153,7 @@ DAY_US = 86_400_000_000
 
 
 def instant(microseconds: int) -> datetime:
-    """The moment so many microseconds after 1970."""
+    """Return the time so many microseconds after 1970."""
     return EPOCH + timedelta(microseconds=microseconds)
 
 
@@ -162,7 +162,7 @@ def microseconds(moment: datetime) -> int:
 
 
 def now() -> int:
-    """The microseconds since 1970 at this moment."""
+    """Return the present time in microseconds since 1970."""
     return microseconds(datetime.now(UTC))
 
 
@@ -174,16 +174,16 @@ metadata = MetaData(
         "pk": "pk_%(table_name)s",
     }
 )
-Number = BigInteger().with_variant(Integer(), "sqlite")  # SQLite counts only INTEGER keys up by itself
-FIRST_THING = 2**40  # the number before those of things that entrants share; numbers of players are below
-Prefixed = Text().with_variant(Text(collation="C"), "postgresql")  # in the order of its characters, as SQLite has any
+Number = BigInteger().with_variant(Integer(), "sqlite")  # SQLite increments only INTEGER keys itself
+FIRST_THING = 2**40  # numbers of things are above this, numbers of players below
+Prefixed = Text().with_variant(Text(collation="C"), "postgresql")  # sorted by characters, which is SQLite's default
 
 
 def is_thing(number: int) -> bool:
-    """Whether a number is of a thing that entrants share, if only a provisional one, and not of a player."""
+    """Return True for the number, even a provisional one, of a shared thing, False for a player's."""
     return abs(number) >= FIRST_THING
 
 
 def of_pool(table: sa.FromClause) -> ColumnElement[bool]:
-    """The condition that a row is of the pool that a statement is about."""
+    """Return the condition that a row belongs to the statement's pool."""
     return table.c.pool_id == sa.bindparam("pool")

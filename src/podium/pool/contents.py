@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import polars as pl
 
-from podium.log.content import SCHEMA, is_numbered, shared_names
+from podium.log.content import SCHEMA, holds_player_numbers, shared_names
 from podium.pool.columns import Part as StoredPart
 from podium.results.columns import FILLED, REQUIRED, in_order
 from podium.results.columns import UTC as INSTANT
@@ -176,7 +176,7 @@ def as_results(frame: pl.DataFrame, lengths: Integers, values: Mapping[str, Any]
         name, missing = column.name, column.null_count()
         if missing == len(column):
             continue
-        whole = column.cast(pl.String if is_numbered(name) else SCHEMA[name])
+        whole = column.cast(pl.String if holds_player_numbers(name) else SCHEMA[name])
         columns[name] = whole.fill_null(FILLED[name]) if missing and name in FILLED else whole
     given = in_order(columns)
     others = [name for name in values if name not in given]

@@ -11,7 +11,7 @@ import polars as pl
 from podium.engine.heats import encode_small, entries_of
 from podium.engine.replay import NEVER, Replayed, by_columns, newcomers, replay_settlements
 from podium.errors import NotFiniteError
-from podium.log.content import is_numbered
+from podium.log.content import holds_player_numbers
 from podium.pool.batches import (
     NOT_FINITE,
     PLAYER_TWICE,
@@ -147,7 +147,7 @@ class Rater:
         if (
             rows is None
             or len(rows) > MAX_SINGLE_ROWS
-            or any(is_numbered(name) for row in rows for name in row.keys() - {"player"})
+            or any(holds_player_numbers(name) for row in rows for name in row.keys() - {"player"})
         ):
             return False
         for row in rows:
@@ -193,7 +193,7 @@ def results_of(snapshot: Snapshot, uids: Array) -> pl.DataFrame:
     if not snapshot.merged or table.is_empty():
         return table
     ends = {str(number): str(into) for number, into in snapshot.merged.items()}
-    return table.with_columns(pl.col([*filter(is_numbered, table.columns)]).replace(ends))
+    return table.with_columns(pl.col([*filter(holds_player_numbers, table.columns)]).replace(ends))
 
 
 def sent_results_of(snapshot: Snapshot, uids: Array) -> pl.DataFrame:
@@ -224,7 +224,9 @@ def positions_of(values: Array, among: Array) -> Array:
 
 def numbers_in(table: pl.DataFrame) -> Array:
     """Return the numbers of the players and the equipment in a table's rows."""
-    columns = [table[name].drop_nulls().cast(pl.Int64).to_numpy() for name in table.columns if is_numbered(name)]
+    columns = [
+        table[name].drop_nulls().cast(pl.Int64).to_numpy() for name in table.columns if holds_player_numbers(name)
+    ]
     return np.concatenate([np.empty(0, np.int64), *columns])
 
 

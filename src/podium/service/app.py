@@ -11,7 +11,7 @@ from fastapi import FastAPI
 
 from podium import __version__
 from podium.errors import PodiumError
-from podium.log.database import Turn
+from podium.log.database import UpkeepLock
 from podium.log.files import truncate_wal
 from podium.log.heads import keep_heads
 from podium.service.admin import connections, dry_run, first_link, pools, records, sending
@@ -56,7 +56,7 @@ class Upkeep:
         threads: requests.Threads,
         key_guard: KeyGuard,
         metrics: Metrics,
-        turn: Turn,
+        turn: UpkeepLock,
         front_pages: home.FrontPages,
     ) -> None:
         self._store, self._threads, self._key_guard, self._metrics = store, threads, key_guard, metrics
@@ -74,7 +74,7 @@ class Upkeep:
 
     async def _run(self) -> None:
         while True:
-            has_turn = await self._do(TURN, self._turn.take)
+            has_turn = await self._do(TURN, self._turn.acquire)
             if has_turn:
                 await self._look_after()
             await self._do(KEYS, self._key_guard.store_last_uses)
@@ -207,7 +207,7 @@ def create_app(
 async def looking_after(app: FastAPI, *, private_webhooks: bool) -> AsyncIterator[None]:
     """Do what one process does for all that serve the store, as long as it is this one's turn."""
     store, threads, metrics = app.state.store, app.state.threads, app.state.metrics
-    turn = Turn(store.engine)
+    turn = UpkeepLock(store.engine)
     upkeep = Upkeep(store, threads, app.state.key_guard, metrics, turn, app.state.front_pages)
     webhooks = Webhooks(store, metrics, turn, allow_private=private_webhooks)
     try:

@@ -22,7 +22,7 @@ from anyio import CapacityLimiter, to_thread
 from podium import __version__
 from podium.client.webhooks import sign
 from podium.errors import ParameterError, PodiumError
-from podium.log.database import Turn
+from podium.log.database import UpkeepLock
 from podium.service.http.requests import in_background, run_in
 from podium.service.metrics import Metrics
 from podium.store import Store
@@ -150,7 +150,7 @@ class Webhooks:
     whose turn it is sends.
     """
 
-    def __init__(self, store: Store, metrics: Metrics, turn: Turn, *, allow_private: bool) -> None:
+    def __init__(self, store: Store, metrics: Metrics, turn: UpkeepLock, *, allow_private: bool) -> None:
         self._store, self._metrics, self._turn, self._allow_private = store, metrics, turn, allow_private
         self._threads = CapacityLimiter(DATABASE_THREADS)
         self._failures: dict[int, Failures] = {}
@@ -175,7 +175,7 @@ class Webhooks:
 
     async def _look(self) -> None:
         """Begin what is due, and store what takes long."""
-        if not await run_in(self._threads, self._turn.take):
+        if not await run_in(self._threads, self._turn.acquire):
             return
         under_way = {**self._under_way}  # before the look, which may miss what these deliver meanwhile
         now, marks = datetime.now(UTC), dict[int, str | None]()

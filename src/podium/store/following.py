@@ -16,7 +16,7 @@ import sqlalchemy as sa
 from podium.errors import UnknownError
 from podium.log.database import StoreError, read_transaction
 from podium.log.log import newest_seq
-from podium.log.pools import SILENT, Pool, PoolView, get_pool, refuse_other_arithmetic
+from podium.log.pools import NO_DESCRIPTION, Pool, PoolView, get_pool, refuse_other_arithmetic
 from podium.log.schema import log
 from podium.log.statements import fetch_parts, of_pool
 from podium.pool.fold import Draft, Entry
@@ -301,7 +301,7 @@ def replay(pool: PoolView) -> Snapshot:
 
 def unfolded(pool: PoolView) -> Snapshot:
     """Return a pool before the first entry of its log."""
-    return empty(replace(Pool(*pool.cells()), closed=False, description=SILENT, order=None))
+    return empty(replace(Pool(*pool.cells()), closed=False, description=NO_DESCRIPTION, order=None))
 
 
 def entries_after(pool: PoolView, seq: int) -> Iterator[Entry]:

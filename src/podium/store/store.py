@@ -16,7 +16,7 @@ from podium.log.heads import forget_head
 from podium.log.log import admit_reason
 from podium.log.players import provisional_numbers
 from podium.log.pools import (
-    SILENT,
+    NO_DESCRIPTION,
     DescriptionChanges,
     Order,
     Pool,
@@ -347,7 +347,7 @@ class Store(Reader):
             ParameterError: the rule for names refuses it, a page of the service has its address, or a text of the
                 description is not what it has to be.
         """
-        admitted = SILENT.changed(**description)
+        admitted = NO_DESCRIPTION.changed(**description)
         with write_transaction(self.engine) as connection:
             administration.create(connection, name, system, actor, admitted, order)
 

@@ -11,7 +11,7 @@ from fastapi import Request, Response
 from podium.engine.system import System, as_setting, kinds
 from podium.errors import ParameterError, PodiumError
 from podium.ledger.leaderboard import instant
-from podium.log.pools import SILENT, DescriptionChanges, Order, PoolDescription
+from podium.log.pools import NO_DESCRIPTION, DescriptionChanges, Order, PoolDescription
 from podium.results.names import normalise
 from podium.service.admin.dry_run import look_at
 from podium.service.admin.forms import Choices, Done, Field, FormsPage, Item, Section, acts, show_again, shows
@@ -76,7 +76,7 @@ def admin_page(store: Store, admission: Admission) -> FormsPage:
             Field(name="name", label="Its name, in addresses", required=True, example="karts"),
             Field(name="system", label="Rated with", value="podium", choices=system_choices()),
             Field(name="order", label="How its events are ordered", choices=ORDERS),
-            *description_fields(SILENT),
+            *description_fields(NO_DESCRIPTION),
         ),
         button="Create ladder",
         notes=("You can change all but the name later: the order while there are fewer than 50 events.",),

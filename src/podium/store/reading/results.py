@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 
 from podium.engine.tables.things import kind_and_name
-from podium.log.content import SMALL_BODY_ROWS, is_numbered
+from podium.log.content import SMALL_BODY_ROWS, holds_player_numbers
 from podium.log.log import titles_in
 from podium.pool.batches import NOT_FINITE, PLAYER_TWICE
 from podium.pool.roster import as_table
@@ -44,7 +44,7 @@ def with_names(pool: PoolReader, table: pl.DataFrame) -> pl.DataFrame:
     """The table with players and things by their current names instead of numbers."""
     if table.is_empty():
         return table
-    is_small, columns = table.height <= SMALL_BODY_ROWS, [*filter(is_numbered, table.columns)]
+    is_small, columns = table.height <= SMALL_BODY_ROWS, [*filter(holds_player_numbers, table.columns)]
     named = [{*table[name].to_list()} if is_small else table[name].unique() for name in columns]
     numbers = {int(each) for some in named for each in some if each is not None}
     name_of = {str(number): kind_and_name(name)[1] for number, name in present_names(pool, numbers).items()}

@@ -18,7 +18,7 @@ from podium.engine.tables.things import kind_and_name, thing_name
 from podium.errors import ParameterError, UnknownError
 from podium.ledger.forecast import Member, field_of, member_of
 from podium.log.chain import announce
-from podium.log.content import is_numbered
+from podium.log.content import holds_player_numbers
 from podium.log.database import StoreError
 from podium.log.log import CANCEL, PLAN, append, bodies_of, json_entry, newest_seq
 from podium.log.players import admit_names, names_of, numbers_of, sent_numbers
@@ -273,12 +273,13 @@ def fixtures(
 def as_fixtures(pool: PoolReader, plans: Sequence[Plan]) -> tuple[Fixture, ...]:
     """Return fixtures; accounts that were merged since start once, as who they are now."""
     lists = [each.body["entrants"] for each in plans]
-    numbered = [each[key] for entrants in lists for each in entrants or () for key in each if is_numbered(key)]
+    numbered = [each[key] for entrants in lists for each in entrants or () for key in each if holds_player_numbers(key)]
     names = present_names(pool, numbered)
     found = []
     for plan, entrants in zip(plans, lists, strict=True):
         lines = [
-            {key: names[value] if is_numbered(key) else value for key, value in each.items()} for each in entrants or ()
+            {key: names[value] if holds_player_numbers(key) else value for key, value in each.items()}
+            for each in entrants or ()
         ]
         once = {each["player"]: each for each in lines}
         starts = None if entrants is None else tuple(starter_of(each) for each in once.values())

@@ -174,7 +174,7 @@ def test_a_package_cannot_take_the_name_of_one_of_podiums_own(here, monkeypatch)
     [
         ({"stakes": "Nothing"}, TOY, "AttributeError"),
         ({"stakes": "State"}, TOY, "is not a subclass of"),
-        ({"other": "Stakes"}, TOY, "give both one name"),
+        ({"other": "Stakes"}, TOY, "Give both the same name"),
         ({"stakes": "Stakes"}, "import nothing_of_that_name", "No module named"),
     ],
 )

@@ -89,7 +89,7 @@ CHOICES = [
     ("Fahrzeug,Ort\na,b\n", "winners and losers in one row, or a grid, are read by a map"),
     (
         "event_id,player,position\nr,\xe9,1\nr,b,2\n".encode("latin-1"),
-        "is not UTF-8 text (byte 27); Save it as CSV UTF-8",
+        "is not UTF-8 text (byte 27); save it as CSV UTF-8",
     ),
 ]
 

@@ -8,9 +8,9 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.log.content import read_bodies
 from podium.pool import contents as module
 from podium.pool.contents import Contents
+from podium.results.columns import FILLED, TYPES, UTC, in_order
 
 OPTIONAL = {
     "heat": st.sampled_from(["1", "2", "overall"]), "team": st.sampled_from(["red", "blue"]),
@@ -38,10 +38,19 @@ def test_a_table_is_what_the_lines_say(events, data):
             contents = contents.appended(bodies[contents.size : stop])
     chosen = data.draw(st.lists(st.sampled_from(range(len(bodies))), min_size=1, unique=True))
     starts, seqs = [1_000_000 * each for each in chosen], [each + 10 for each in chosen]
+    rows = [(number, row) for number in chosen for row in events[number]]
+    columns = {"event_id": pl.Series([f"e{number}" for number, _ in rows])}
+    columns["started_at"] = pl.Series([1_000_000 * number for number, _ in rows]).cast(UTC)
+    columns["player"] = pl.Series([str(row["player"]) for _, row in rows])
+    for name in {name for _, row in rows for name in row} - {"player"}:
+        values = [row.get(name, FILLED.get(name)) for _, row in rows]
+        texts = name.startswith("shared:") and [None if value is None else str(value) for value in values]
+        columns[name] = pl.Series(texts or values, dtype=pl.String if texts else TYPES[name])
+    expected = pl.DataFrame({name: columns[name] for name in in_order(columns)})
+    expected = expected.with_columns(seq=pl.Series([number + 10 for number, _ in rows]))
     table = contents.table(
         np.array(chosen), event_id=[f"e{each}" for each in chosen], started_at=np.array(starts), seq=np.array(seqs)
     )
-    expected = read_bodies(((bodies[each], start) for each, start in zip(chosen, starts, strict=True)), seq=seqs)
     assert table.columns == expected.columns
     assert table.schema == expected.schema
     assert table.equals(expected)

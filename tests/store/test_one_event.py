@@ -16,9 +16,8 @@ from podium.log.content import read_contents
 from podium.log.pools import Pool
 from podium.pool.fold import Draft, Entry
 from podium.pool.rating import MAX_SINGLE_ROWS, Rater, rate
-from podium.pool.roster import as_table
+from podium.pool.roster import as_results
 from podium.pool.snapshot import EVENT_TYPES, POSITION_TYPES, ROW_TYPES, empty
-from podium.results.reading import Results
 from podium.systems import find, names
 
 START = datetime(2025, 6, 1, 12, tzinfo=UTC)
@@ -129,7 +128,7 @@ def test_the_columns_are_those_of_the_encoding(system, rows):
         return
     started_at = np.array([snapshot.events.columns.value("started_at", 0)])
     table = snapshot.contents.table(np.array([0]), event_id=np.array(["e"]), started_at=started_at)
-    expected = encode(Results(as_table(pool, table), "main"), pool.system).columns
+    expected = encode(as_results(pool, table), pool.system).columns
     seen = np.full(len(entries), started_at[0])
     found = encode_small(given_rows, entries, pool.system, "main", int(started_at[0]), seen)
     for name, mine, theirs in zip(found._fields, found, expected, strict=True):

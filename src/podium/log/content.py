@@ -1,6 +1,5 @@
 """The stored content of an event: its checked rows, one line of JSON each. Numbers are read back exactly."""
 
-import io
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -10,7 +9,6 @@ from itertools import chain, groupby, repeat
 from operator import add
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from podium.engine.tables.things import called, thing_name
@@ -19,8 +17,7 @@ from podium.ledger.reasons.standings import plain
 from podium.log.log import keyed_digest
 from podium.log.pools import COUNTED, DATED, Order, number_at, time_of
 from podium.log.statements import instant
-from podium.results.columns import ALL, DEFAULTS, FILLED, FOR_PAGES, REQUIRED, SHARED, TYPES, Known, in_order, is_shared
-from podium.results.columns import UTC as INSTANT
+from podium.results.columns import ALL, DEFAULTS, FILLED, FOR_PAGES, SHARED, TYPES, Known, is_shared
 from podium.results.consistency import SEQUENCE, in_sequence
 from podium.results.names import normalise
 from podium.results.plain_rows import PlainRows, read_plainly
@@ -32,7 +29,6 @@ SCHEMA = {
     if name not in ("pool", SEQUENCE, "started_at", *FOR_PAGES)
 }  # the log has the pool, events have order and dates, and ratings do not depend on page texts
 DEFAULT_POOL = DEFAULTS["pool"]
-SMALL_BODY_ROWS = 1000
 REPEATED = 4  # average repetitions of a value from which distinct values are encoded once
 JSON_BOOLEANS = {True: "true", False: "false"}
 ENCODERS: dict[Any, Callable[[Any], str]] = {pl.Float64: float.__repr__, pl.Boolean: JSON_BOOLEANS.__getitem__}
@@ -316,45 +312,6 @@ def json_fields(name: str, values: list[Any]) -> list[str]:
         return ["" if value is None or value == default else prefix + encode(value) for value in values]
     fields = {value: "" if value is None or value == default else prefix + encode(value) for value in distinct}
     return [*map(fields.__getitem__, values)]
-
-
-def read_bodies(events: Iterable[tuple[bytes, int]], **numbers: Sequence[int]) -> pl.DataFrame:
-    """Read the rows of events as in a checked results table without the pool, then `numbers`, one per event."""
-    bodies = list(events)
-    text = b"".join(body for body, _ in bodies)
-    sizes = [body.count(b"\n") for body, _ in bodies]
-    columns = parse_rows(text) if sum(sizes) <= SMALL_BODY_ROWS else parse_many_rows(text)
-    starts = np.repeat(np.array([start for _, start in bodies], np.int64), sizes)
-    columns["started_at"] = pl.Series("started_at", starts).cast(INSTANT)
-    for name, value in FILLED.items():
-        if name in columns and 0 < columns[name].null_count() < len(columns[name]):
-            columns[name] = columns[name].fill_null(value)
-    given = in_order(columns)
-    present = [name for name in given if name in REQUIRED or columns[name].null_count() < len(columns[name])]
-    others = {name: np.repeat(np.array(values, np.int64), sizes) for name, values in numbers.items()}
-    return pl.DataFrame({name: columns[name] for name in present} | others)
-
-
-def parse_rows(text: bytes) -> dict[str, pl.Series]:
-    """Read lines of JSON as columns. For one event this is faster than Polars, which uses another thread."""
-    rows = json.loads(b"[" + text[:-1].replace(b"\n", b",") + b"]")  # lines do not contain newlines
-    given = {*REQUIRED}.union(*rows)  # columns without values cost as much as others
-    schema = SCHEMA | {name: pl.Int64 for name in given if is_shared(name)}
-    columns = {
-        name: pl.Series(name, [row.get(name) for row in rows], kind) for name, kind in schema.items() if name in given
-    }
-    return with_texts(columns)
-
-
-def parse_many_rows(text: bytes) -> dict[str, pl.Series]:
-    shared = {name.decode() for name in shared_names(text)} if b'"shared:' in text else ()
-    frame = pl.read_ndjson(io.BytesIO(text), schema=SCHEMA | dict.fromkeys(sorted(shared), pl.Int64))
-    return with_texts({column.name: column for column in frame})
-
-
-def with_texts(columns: dict[str, pl.Series]) -> dict[str, pl.Series]:
-    """Return columns with the numbers of players and things as texts, like names in a results table."""
-    return {name: column.cast(pl.String) if holds_player_numbers(name) else column for name, column in columns.items()}
 
 
 def holds_player_numbers(name: str) -> bool:

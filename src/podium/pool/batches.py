@@ -13,11 +13,10 @@ from podium.ledger.history import changes
 from podium.ledger.reasons.standings import event_ranks
 from podium.log.pools import Pool
 from podium.pool.columns import Array
-from podium.pool.roster import Roster, as_table, entrant_numbers
+from podium.pool.roster import Roster, as_results, entrant_numbers
 from podium.pool.slots import slots_of
 from podium.pool.snapshot import REASONS
 from podium.results.hashing import index_type, run_bounds, surely_distinct_within
-from podium.results.reading import Results
 
 EVENTS_AFTER_ERROR = 64  # that are rated together after one that cannot be rated
 NOT_FINITE, PLAYER_TWICE = REASONS.index("not_finite"), REASONS.index("player_twice")
@@ -68,7 +67,7 @@ def rate_events(pool: Pool, roster: Roster, table: pl.DataFrame, batch: Batch) -
     Raises:
         NotFiniteError: a rating would not be a finite number.
     """
-    encoded, replayed = roster.advance(Results(as_table(pool, table), pool.name), table["started_at"])
+    encoded, replayed = roster.advance(as_results(pool, table), table["started_at"])
     before, after = changes(pool.system, encoded, replayed)
     uid = table["uid"].to_numpy()[encoded.ledger.row.array]
     starts = np.flatnonzero(np.diff(uid, prepend=-1))

@@ -1,8 +1,6 @@
 """The players of a pool, and where they stand between events."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -20,13 +18,13 @@ from podium.results.consistency import SEQUENCE
 from podium.results.reading import Results
 
 
-def as_table(pool: Pool, table: pl.DataFrame) -> pl.DataFrame:
-    """Return the columns of a checked results table, in their order; a pool without dates has numbers instead."""
+def as_results(pool: Pool, table: pl.DataFrame) -> Results:
+    """Return a table of a pool's events as checked results; in a pool without dates the events have numbers."""
     columns = {column.name: column for column in table}
     if pool.is_counted:
         columns[SEQUENCE] = columns.pop("started_at").to_physical().rename(SEQUENCE) / NUMBER_US
     columns["pool"] = pl.Series("pool", [pool.name]).new_from_index(0, table.height)
-    return pl.DataFrame([columns[name] for name in in_order(columns)])
+    return Results(pl.DataFrame([columns[name] for name in in_order(columns)]), pool.name)
 
 
 def entrant_numbers(names: pl.Series) -> Integers:
@@ -41,29 +39,14 @@ class Roster:
     system: System
     numbers: Integers  # of the players, rising
     states: States  # (players, fields); a newcomer's of one whom no event has rated
-    started_at: Integers  # of the newest change, microseconds since 1970; or NEVER
-    seq: Integers  # so too
-    played_at: Integers  # the start of the newest event, which no new season moves; or NEVER
+    played_at: Integers  # the start of the newest event, microseconds since 1970; or NEVER
     pool: PoolNumbers  # (1, fields)
 
     @classmethod
     def of_newcomers(cls, system: System, numbers: Integers) -> "Roster":
         """Players whom no event has rated, of a pool in which nothing has been; their numbers rise."""
-        started_at, seq, played_at = (np.full(numbers.size, NEVER) for _ in range(3))
-        return cls(system, numbers, newcomers(system, numbers.size), started_at, seq, played_at, new_pools(system, 1))
-
-    @classmethod
-    def resumed(cls, system: System, standings: Mapping[int, Any], newest: Any) -> "Roster":
-        """Players from where they stand, and the pool from its newest state, if there is one."""
-        roster = cls.of_newcomers(system, np.array(sorted(standings), np.int64))
-        if standings:
-            every: Any = zip(*map(standings.__getitem__, roster.numbers.tolist()), strict=True)
-            _, *times, states = every
-            roster.states = np.frombuffer(b"".join(states), "<f8").astype(np.float64).reshape(roster.states.shape)
-            roster.started_at, roster.seq, roster.played_at = (np.array(each, np.int64) for each in times)
-        if newest is not None:
-            roster.pool = np.frombuffer(newest.state, "<f8").astype(np.float64)[None]
-        return roster
+        played_at = np.full(numbers.size, NEVER)
+        return cls(system, numbers, newcomers(system, numbers.size), played_at, new_pools(system, 1))
 
     def rows_of(self, numbers: Integers) -> Integers:
         """The row of each of these players; who is unknown gets one."""
@@ -86,7 +69,7 @@ class Roster:
         every = np.concatenate([self.numbers, numbers])
         order = np.argsort(every)
         self.numbers = every[order]
-        for name in ("states", "started_at", "seq", "played_at"):
+        for name in ("states", "played_at"):
             setattr(self, name, np.concatenate([getattr(self, name), getattr(new, name)])[order])
 
     def advance(self, results: Results, starts: pl.Series) -> tuple[Events, Replayed]:
@@ -127,16 +110,3 @@ class Roster:
         after = self.system.season_begins(before, keep)
         self.states[rated] = after
         return self.numbers[rated], before, after
-
-    def note(self, ledger: Any) -> None:
-        """Note the newest change of each player, by rows of the ledger in the order of rating."""
-        rows = self.rows_of(ledger.player)
-        self.started_at[rows] = ledger.started_at  # the last assignment stays
-        self.seq[rows] = ledger.seq
-
-    def rated(self) -> "Roster":
-        """Return the players who have a rating."""
-        rated = self.played_at != NEVER
-        every = self.numbers, self.states, self.started_at, self.seq, self.played_at
-        kept: Any = [*(column[rated] for column in every), self.pool]
-        return Roster(self.system, *kept)

@@ -16,24 +16,21 @@ from podium.errors import ParameterError
 from podium.ledger.forecast import Member, Named, field_of, member_of, refuse_slips, things_of
 from podium.ledger.hypothetical_race import Race, has_draws, last_lines
 from podium.ledger.stakes import Stakes, StakesGrid, changes_now, likely_places, stakes
-from podium.log.content import read_bodies
-from podium.log.log import bodies_of
 from podium.log.players import admit_names, known_numbers, names_like
 from podium.log.pools import (
     Pool,
 )
 from podium.log.statements import instant
-from podium.pool.roster import as_table
 from podium.pool.snapshot import RATED, STATUSES, Event
 from podium.probability.ranks import Floats
 from podium.results.derived_heats import OVERALL
 from podium.results.reading import Results
 from podium.store.following import PoolReader
-from podium.store.reading.events.events import Before, event_details, event_results
+from podium.store.reading.events.events import Before, event_details
 from podium.store.reading.events.headlines import event_list
 from podium.store.reading.models import answer_from
 from podium.store.reading.moments import Answers
-from podium.store.reading.results import with_names
+from podium.store.reading.results import event_results
 from podium.store.writing.fixtures import get_fixture, places_now
 from podium.store.writing.rating.events import find_event
 from podium.support.answers import answer, described
@@ -80,9 +77,7 @@ def recent_events(pool: PoolReader, position: int) -> Events | None:
     recent = pool.snapshot.events.first(range(position)[::-1], RECENT_EVENTS, RATED)[::-1]
     if not recent:
         return None
-    bodies = bodies_of(pool, [each.content_seq for each in recent])
-    table = with_names(pool, read_bodies((bodies[each.content_seq], each.started_at) for each in recent))
-    return encode(Results(as_table(pool, table), pool.name), pool.system)
+    return encode(event_results(pool, recent), pool.system)
 
 
 def settled_board(pool: PoolReader, race: Race) -> StakesGrid:
@@ -231,7 +226,7 @@ def promised(pool: PoolReader, answers: Answers, event_id: str, player: str) -> 
     event = find_event(pool, event_id)
     if event.status != STATUSES[RATED]:
         return None
-    return promise_of(pool, answers, event, event_results(pool, event), player)
+    return promise_of(pool, answers, event, event_results(pool, [event]), player)
 
 
 def promise_of(

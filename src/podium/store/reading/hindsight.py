@@ -17,10 +17,9 @@ from podium.log.players import names_of
 from podium.log.pools import Pool, PoolView, When, time_of
 from podium.log.statements import is_thing
 from podium.pool.rating import results_of
-from podium.pool.roster import as_table
+from podium.pool.roster import as_results
 from podium.pool.snapshot import RATED, Snapshot
 from podium.rating import rate
-from podium.results.reading import Results
 from podium.store import kept
 from podium.store.days import date_of, today
 from podium.store.following import PoolReader, version
@@ -134,7 +133,7 @@ def pairs_in(table: pl.DataFrame) -> int:
 
 def look_back(pool: Pool, table: pl.DataFrame) -> dict[int, Any]:
     """Each player's curve, arrays of `POINT`."""
-    known = rate(Results(as_table(pool, table), pool.name), pool.system).hindsight().frame
+    known = rate(as_results(pool, table), pool.system).hindsight().frame
     starts = table.select("event_id", pl.col("started_at").to_physical()).unique("event_id")
     known = known.join(starts, on="event_id", how="left", maintain_order="left")
     curves = {}

@@ -24,10 +24,9 @@ from podium.log.pools import Pool, PoolView, refuse_other_arithmetic, settings_o
 from podium.log.statements import FIRST_THING
 from podium.pool.columns import Array
 from podium.pool.rating import numbers_in, results_of, roster_before
-from podium.pool.roster import as_table
+from podium.pool.roster import as_results
 from podium.pool.slots import slots_of
 from podium.pool.snapshot import RATED, SEASON, Snapshot
-from podium.results.reading import Results
 from podium.store import kept
 from podium.store.days import date_of, today
 from podium.store.following import PoolReader, version
@@ -133,7 +132,7 @@ def promise_outcomes(pool: PoolReader, most: Effort) -> tuple[int, int, npt.NDAr
             start = position_of[run["uid"][0]]
             roster = roster_before(snapshot, snapshot.row_at(start), slots_of(np.unique(numbers_in(run))))
             roster.pool = snapshot.pool_state(start)
-            events, replayed = roster.advance(Results(as_table(pool, run), pool.name), run["started_at"])
+            events, replayed = roster.advance(as_results(pool, run), run["started_at"])
             entries = events.columns.entries if events.columns.entries.size else events.columns.entrants
             chosen = judged_heats(events, Window()) & (np.diff(entries) <= LARGE_FIELD)
             if chosen.any():

@@ -1,18 +1,23 @@
 """Results as they stand in a pool, players by their names."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import polars as pl
 
 from podium.engine.tables.things import kind_and_name
-from podium.log.content import SMALL_BODY_ROWS, holds_player_numbers
+from podium.log.content import holds_player_numbers
 from podium.log.log import titles_in
 from podium.pool.batches import NOT_FINITE, PLAYER_TWICE
-from podium.pool.roster import as_table
-from podium.pool.snapshot import are_counting
+from podium.pool.columns import Array
+from podium.pool.roster import as_results
+from podium.pool.snapshot import Event, are_counting
 from podium.results.columns import FOR_PAGES
 from podium.results.reading import Results
 from podium.store.following import PoolReader
 from podium.store.names import present_names
+
+SMALL_ROWS = 1_000
 
 
 def counting_results(pool: PoolReader) -> Results:
@@ -26,25 +31,37 @@ def counting_results(pool: PoolReader) -> Results:
     uids = uids[
         are_counting(columns.at("status", uids)) & ~np.isin(columns.at("reason", uids), (NOT_FINITE, PLAYER_TWICE))
     ]
-    ids = [snapshot.events.ids[uid] for uid in uids.tolist()]
-    started_at = columns.at("started_at", uids)
-    table = with_names(pool, snapshot.contents.table(columns.at("content", uids), event_id=ids, started_at=started_at))
-    titles = titles_in(pool)
-    given = {each: titles.get(seq, {}) for each, seq in zip(ids, columns.at("content_seq", uids).tolist(), strict=True)}
+    table, titles = results_of(pool, uids), titles_in(pool)
+    ids, seqs = map(snapshot.events.ids.__getitem__, uids.tolist()), columns.at("content_seq", uids).tolist()
+    given = {each: titles.get(seq, {}) for each, seq in zip(ids, seqs, strict=True)}
     for name in FOR_PAGES:
         values = {event_id: texts[name] for event_id, texts in given.items() if name in texts}
         named = pl.col("event_id").replace_strict(values, default=None, return_dtype=pl.String)
         column = table.select(named.alias(name))[name]
         if column.null_count() < len(column):
             table = table.with_columns(column)
-    return Results(as_table(pool, table), pool.name)
+    return as_results(pool, table)
+
+
+def results_of(pool: PoolReader, uids: Array) -> pl.DataFrame:
+    """Return the results of events, with players and things by their current names."""
+    events = pool.snapshot.events
+    ids, starts = [events.ids[uid] for uid in uids.tolist()], events.columns.at("started_at", uids)
+    contents = events.columns.at("content", uids)
+    return with_names(pool, pool.snapshot.contents.table(contents, event_id=ids, started_at=starts))
+
+
+def event_results(pool: PoolReader, events: Sequence[Event]) -> Results:
+    """Return the results of events, with players and things by their current names, as checked results."""
+    uids = pool.snapshot.events.order.at("uid", np.array([each.position for each in events], np.int64))
+    return as_results(pool, results_of(pool, uids))
 
 
 def with_names(pool: PoolReader, table: pl.DataFrame) -> pl.DataFrame:
     """The table with players and things by their current names instead of numbers."""
     if table.is_empty():
         return table
-    is_small, columns = table.height <= SMALL_BODY_ROWS, [*filter(holds_player_numbers, table.columns)]
+    is_small, columns = table.height <= SMALL_ROWS, [*filter(holds_player_numbers, table.columns)]
     named = [{*table[name].to_list()} if is_small else table[name].unique() for name in columns]
     numbers = {int(each) for some in named for each in some if each is not None}
     name_of = {str(number): kind_and_name(name)[1] for number, name in present_names(pool, numbers).items()}

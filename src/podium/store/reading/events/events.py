@@ -16,13 +16,11 @@ from podium.errors import ParameterError, UnknownError
 from podium.ledger.reasons import Explanation
 from podium.ledger.reasons.explaining import explain
 from podium.ledger.reasons.what_if import MOST_IMAGINED, WhatIf, is_quickly_imagined, what_if
-from podium.log.content import read_bodies
-from podium.log.log import REGISTER, RESTORE, SEASON, VOID, WITH_CONTENT, bodies_of, entries_after, titles_in
+from podium.log.log import REGISTER, RESTORE, SEASON, VOID, WITH_CONTENT, entries_after, titles_in
 from podium.log.players import known_numbers, names_of, unrated_error
 from podium.log.statements import FIRST_THING
 from podium.pool.columns import Array
 from podium.pool.contents import rows_of
-from podium.pool.roster import as_table
 from podium.pool.slots import numbers_of, slot_of, slots_of
 from podium.pool.snapshot import RATED, STATUSES, Event, Snapshot
 from podium.results.columns import UTC
@@ -32,7 +30,7 @@ from podium.store.following import PoolReader
 from podium.store.names import number_of
 from podium.store.reading.models import CareerChange, EventDetails, ResultRow, rows_as
 from podium.store.reading.player_models import Encounters
-from podium.store.reading.results import with_names
+from podium.store.reading.results import event_results
 from podium.store.writing.rating.events import Change, changes_from, find_event, version_of
 
 EVENT_KINDS = (*WITH_CONTENT, VOID, RESTORE)
@@ -67,7 +65,7 @@ def event_details(pool: PoolReader, event_id: str) -> EventDetails:
         UnknownError: no such pool or event.
     """
     event = find_event(pool, event_id)
-    return details_of(pool, event, event_results(pool, event), changes_by(pool, event))
+    return details_of(pool, event, event_results(pool, [event]), changes_by(pool, event))
 
 
 def details_of(pool: PoolReader, event: Event, results: Results, changes: Sequence[Change]) -> EventDetails:
@@ -101,12 +99,6 @@ class EventRows(NamedTuple):
 def changes_by(pool: PoolReader, event: Event) -> list[Change]:
     """Return the changes of ratings by an event, in the order of its rows."""
     return EventRows.of(pool.snapshot, event).changes(pool)
-
-
-def event_results(pool: PoolReader, event: Event) -> Results:
-    """The rows of an event, players by name."""
-    (body,) = bodies_of(pool, [event.content_seq]).values()
-    return Results(as_table(pool, with_names(pool, read_bodies([(body, event.started_at)]))), pool.name)
 
 
 def news(pool: PoolReader, after: int, most: int = 100) -> list[dict[str, Any]]:
@@ -170,7 +162,7 @@ def rated_event(pool: PoolReader, event_id: str) -> tuple[Events, Replayed, str]
     event = find_event(pool, event_id)
     if event.status != STATUSES[RATED]:
         raise UnknownError(f"event {event_id!r} is not rated: {event.reason}")
-    found = replay_of(pool, event, event_results(pool, event))
+    found = replay_of(pool, event, event_results(pool, [event]))
     return found.events, found.replayed, event.event_id
 
 
@@ -305,16 +297,15 @@ class Winners(NamedTuple):
     entrants: int
 
 
-def sent_winners(pool: PoolReader, rows: Sequence[Any]) -> dict[str, Winners]:
+def sent_winners(pool: PoolReader, events: Sequence[Event]) -> dict[str, Winners]:
     """Who won each of some events, by the event; nobody where nothing says who."""
-    if not rows:
+    if not events:
         return {}
-    bodies = bodies_of(pool, [row.content_seq for row in rows])
-    frame = with_names(pool, read_bodies((bodies[row.content_seq], row.started_at) for row in rows))
+    frame = event_results(pool, events).frame
     counting = frame.with_row_index("row").filter(~pl.col("status").is_in(UNRATED_STATUS))
     if "heat" in counting.columns:
         counting = pl.concat([counting, overall_rows(counting)], how="diagonal")
-    lines: dict[str, list[Line]] = {row.event_id: [] for row in rows}
+    lines: dict[str, list[Line]] = {each.event_id: [] for each in events}
     for line in counting.iter_rows(named=True):
         lines[line["event_id"]].append(line)
     return {

@@ -21,7 +21,6 @@ from podium.store.reading.events.events import (
     RatedEvent,
     changes_by,
     details_of,
-    event_results,
     name_of,
     replay_of,
 )
@@ -30,6 +29,7 @@ from podium.store.reading.log import CorrectionRecord, event_record
 from podium.store.reading.models import EventDetails, answer_from, rows_as
 from podium.store.reading.moments import Answers
 from podium.store.reading.player_models import AdjacentEvents
+from podium.store.reading.results import event_results
 from podium.store.writing.rating.events import find_event
 from podium.support.answers import answer, described
 from podium.support.collector import paused_collection
@@ -215,7 +215,7 @@ class ReadEvent(NamedTuple):
 
 def read_event(pool: PoolReader, event_id: str) -> ReadEvent:
     event = find_event(pool, event_id)
-    results, record, beside = event_results(pool, event), event_record(pool, event_id), events_beside(pool, event)
+    results, record, beside = event_results(pool, [event]), event_record(pool, event_id), events_beside(pool, event)
     rated = replay_of(pool, event, results) if event.status == STATUSES[RATED] else None
     return ReadEvent(details_of(pool, event, results, changes_by(pool, event)), record, beside, rated)
 

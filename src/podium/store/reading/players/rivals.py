@@ -16,8 +16,8 @@ from podium.log.players import known_numbers, names_of
 from podium.log.schema import correction
 from podium.log.statements import of_pool
 from podium.pool.columns import Array
-from podium.pool.roster import as_table
-from podium.results.reading import Results
+from podium.pool.rating import results_of
+from podium.pool.roster import as_results
 from podium.store.following import PoolReader
 from podium.store.reading.boards.ranks import PlayerStanding, number_now, rank, standing_of
 from podium.store.reading.events.events import explanation, titles_of
@@ -267,12 +267,8 @@ def results_against(pool: PoolReader, uids: Array, one: int, two: int) -> list[H
     """Heats won, drawn and lost by `one` against `two` in each event; none for team mates."""
     if not uids.size:
         return []
-    snapshot, cells = pool.snapshot, pool.snapshot.events.columns
-    times = cells.at("started_at", uids)
-    table = snapshot.contents.table(cells.at("content", uids), event_id=uids.astype(str), started_at=times)
-    merged = {str(gone): str(stays) for gone, stays in snapshot.merged.items()}
-    table = table.with_columns(pl.col("player").replace(merged))
-    events = encode(Results(as_table(pool, table), pool.name), pool.system)
+    table = results_of(pool.snapshot, uids)
+    events = encode(as_results(pool, table), pool.system)
     columns = events.columns
     heats = columns.entries if columns.entries.size else columns.entrants
     heat = np.repeat(np.arange(heats.size - 1), np.diff(heats))

@@ -32,8 +32,8 @@ from podium.store.days import date_of, today
 from podium.store.following import PoolReader, version
 from podium.store.reading.events.events import explanation, rated_event
 from podium.store.reading.moments import Answers
-from podium.store.reading.players.cards import career_of, events_in
 from podium.support.answers import answer, as_json, described, from_json
+from podium.views.changes import career_of
 
 
 @answer
@@ -187,7 +187,7 @@ def weights(pool: PoolReader, most: int) -> tuple[WeightPoint, ...]:
 def largest_duel(pool: PoolReader, player: int, number: int) -> float | None:
     """The most that one duel of a player's n-th rated event moved the rating; None where nobody is compared."""
     events = pool.snapshot.events
-    nth = events_in(career_of(pool, player)).at(slice(number - 1, number))
+    nth = career_of(pool.snapshot, player).without_seasons.at(slice(number - 1, number))
     (event,) = events.at(nth.positions)
     if events.order.value("field", event.position) > LARGE_FIELD:
         return None

@@ -13,21 +13,17 @@ from podium.log.chain import Head
 from podium.log.log import SUBMIT
 from podium.log.players import names_of
 from podium.log.pools import PoolView
-from podium.log.statements import FIRST_THING
-from podium.pool.contents import rows_of
 from podium.pool.moves import Moves, Size
 from podium.pool.rating import Ratings
-from podium.pool.slots import numbers_of
 from podium.pool.snapshot import REASONS, STATUSES, Snapshot
 from podium.store.following import LogPlace
 from podium.store.writing.rating.events import (
     EVENT_STATUSES,
     FIRST_PLACEHOLDER,
-    Change,
     Proposal,
-    changes_from,
 )
 from podium.support.answers import answer, described
+from podium.views.changes import Change, Changes
 
 MAX_EFFECTS = 1_000  # of an answer
 NUMBERED = "these are the pool's first events, so its events have numbers and no dates; podium pool order changes that"
@@ -214,12 +210,7 @@ def changes_of(
     newest = events.order.size if ratings is None else ratings.position
     tail = {uid: newest + place for place, uid in enumerate(events.order.part("uid", newest).tolist())}
     positions = [tail[uid] if uid in tail else events.position(events.key(uid)) for uid in uids]
-    begins, lengths = snapshot.spans(np.array(positions))
-    rows = rows_of(begins, lengths)
-    numbers = numbers_of(snapshot.rows.at("slot", rows))
-    is_player = numbers < FIRST_THING
-    rows, numbers = rows[is_player], numbers[is_player].tolist()
-    before, states = snapshot.rows.at("before", rows).tolist(), snapshot.rows.at("state", rows)
-    made = iter(changes_from(snapshot.pool, names_with(proposal.pool, proposal, {*numbers}), numbers, before, states))
-    counts = np.bincount(np.repeat(np.arange(len(uids)), lengths)[is_player], minlength=len(uids)).tolist()
+    found, event = Changes.by_events(snapshot, np.array(positions))
+    made = iter(found.answers(names_with(proposal.pool, proposal, {*found.numbers.tolist()})))
+    counts = np.bincount(event, minlength=len(uids)).tolist()
     return {uid: tuple(islice(made, count)) for uid, count in zip(uids, counts, strict=True)}

@@ -7,8 +7,7 @@ import numpy as np
 
 from podium.ledger.history import is_provisional
 from podium.log.pools import Pool
-from podium.pool.columns import Array
-from podium.pool.slots import is_player, numbers_of, slot_of
+from podium.pool.slots import slot_of
 from podium.store.following import PoolReader
 from podium.store.reading.boards.days import NO_RANKS, EarlierRanks, earlier_ranks
 from podium.store.reading.boards.listings import Board
@@ -24,7 +23,7 @@ from podium.store.reading.boards.ranks import (
 from podium.store.reading.events.headlines import headlines
 from podium.store.reading.models import BoardPage, BoardRow
 from podium.store.reading.player_models import ListedPage, ListedRow, Listing
-from podium.support.words import shown_change
+from podium.views.changes import Changes
 
 MOST_POINTS = 16
 
@@ -150,14 +149,17 @@ def newest_entrants(pool: PoolReader, listing: Listing, *, top: int = 200) -> Li
         The entrants who are listed, with their ranks on the board.
     """
     board = Board.of(pool, listing)
-    numbers, before, after = newest_changes(board)
-    most_gained = np.argsort(before - after, kind="stable")[:top]
-    return page(board, board.ranked(board.listed(numbers[most_gained].tolist())), [], None)
+    newest = newest_changes(board)
+    most_gained = newest.at(np.argsort(-newest.gain, kind="stable")[:top])
+    return page(board, board.ranked(board.listed(most_gained.numbers.tolist())), [], None)
 
 
 def page(board: Board, ranked: Ranked, beside: Ranked, following: str | None) -> ListedPage:
     players = [row.player_id for _, row in (*ranked, *beside)]
-    curves, newest, earlier = sparks(board.pool, players), newest_gains(board), earlier_ranks(board, players)
+    curves, gains, earlier = sparks(board.pool, players), newest_changes(board), earlier_ranks(board, players)
+    newest = dict(
+        zip(gains.numbers.tolist(), zip(gains.gain.tolist(), map(float, gains.shown), strict=True), strict=True)
+    )
     rows, others = (
         tuple(
             listed_row(board.pool, row, rank, ranks, curves.get(row.player_id, ()), newest.get(row.player_id))
@@ -202,20 +204,10 @@ def listed_row(
     )
 
 
-def newest_changes(board: Board) -> tuple[Array, Array, Array]:
-    """Return the players of the newest rated event by their numbers, and their ratings before it and after it."""
-    snapshot = board.pool.snapshot
-    first, stop = (0, 0) if board.newest is None else snapshot.span(board.newest.position)
-    slots, before = (snapshot.rows.part(name, first, stop) for name in ("slot", "before"))
-    after, players = snapshot.rows.part("state", first, stop), np.flatnonzero(is_player(slots))
-    return numbers_of(slots[players]), before[players], after[players, board.pool.system.column("rating")]
-
-
-def newest_gains(board: Board) -> dict[int, tuple[float, float]]:
-    """Return the change of each player by the newest rated event, and as it is shown, by number."""
-    digits = board.pool.system.digits
-    rows = zip(*(column.tolist() for column in newest_changes(board)), strict=True)
-    return {number: (after - before, float(shown_change(before, after, digits))) for number, before, after in rows}
+def newest_changes(board: Board) -> Changes:
+    """Return the changes of players by the newest rated event."""
+    snapshot, newest = board.pool.snapshot, board.newest
+    return Changes(snapshot, range(0)) if newest is None else Changes.by_event(snapshot, newest).of_players
 
 
 def place_of(row: PlayerStanding) -> Place:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import polars as pl
 
-from podium.engine.replay import NEVER, Replayed, States, newcomers, with_idle_before
+from podium.engine.replay import NEVER, Replayed, newcomers, with_idle_before
 from podium.engine.tables.encoding import Events, encode
 from podium.engine.tables.selection import EVENT, UNRATED_STATUS
 from podium.engine.tables.things import names_in
@@ -18,11 +18,9 @@ from podium.ledger.reasons.explaining import explain
 from podium.ledger.reasons.what_if import MOST_IMAGINED, WhatIf, is_quickly_imagined, what_if
 from podium.log.log import REGISTER, RESTORE, SEASON, VOID, WITH_CONTENT, entries_after, titles_in
 from podium.log.players import known_numbers, names_of, unrated_error
-from podium.log.statements import FIRST_THING
 from podium.pool.columns import Array
-from podium.pool.contents import rows_of
-from podium.pool.slots import numbers_of, slot_of, slots_of
-from podium.pool.snapshot import RATED, STATUSES, Event, Snapshot
+from podium.pool.slots import slots_of
+from podium.pool.snapshot import RATED, STATUSES, Event
 from podium.results.columns import UTC
 from podium.results.derived_heats import OVERALL, overall_rows
 from podium.results.reading import Results
@@ -31,7 +29,8 @@ from podium.store.names import number_of
 from podium.store.reading.models import CareerChange, EventDetails, ResultRow, rows_as
 from podium.store.reading.player_models import Encounters
 from podium.store.reading.results import event_results
-from podium.store.writing.rating.events import Change, changes_from, find_event, version_of
+from podium.store.writing.rating.events import find_event, version_of
+from podium.views.changes import Change, Changes, career_of
 
 EVENT_KINDS = (*WITH_CONTENT, VOID, RESTORE)
 
@@ -76,29 +75,10 @@ def details_of(pool: PoolReader, event: Event, results: Results, changes: Sequen
     )  # fmt: skip
 
 
-class EventRows(NamedTuple):
-    """The ledger rows of an event: those of players, then those of equipment."""
-
-    numbers: Array
-    before: Array  # the ratings
-    states: States  # after it
-
-    @classmethod
-    def of(cls, snapshot: Snapshot, event: Event) -> Self:
-        span = snapshot.span(event.position)
-        slots, before, states = (snapshot.rows.part(name, *span) for name in ("slot", "before", "state"))
-        return cls(numbers_of(slots), before, states)
-
-    def changes(self, pool: PoolReader) -> list[Change]:
-        """Return the changes of players' ratings."""
-        count = int(np.searchsorted(self.numbers, FIRST_THING))
-        numbers, before = (each[:count].tolist() for each in (self.numbers, self.before))
-        return changes_from(pool, names_of(pool, numbers), numbers, before, self.states[:count])
-
-
 def changes_by(pool: PoolReader, event: Event) -> list[Change]:
     """Return the changes of ratings by an event, in the order of its rows."""
-    return EventRows.of(pool.snapshot, event).changes(pool)
+    found = Changes.by_event(pool.snapshot, event).of_players
+    return found.answers(names_of(pool, found.numbers.tolist()))
 
 
 def news(pool: PoolReader, after: int, most: int = 100) -> list[dict[str, Any]]:
@@ -201,7 +181,7 @@ class RatedEvent(NamedTuple):
 def replay_of(pool: PoolReader, event: Event, results: Results) -> RatedEvent:
     """A rated event encoded, and what its replay gave."""
     names = [*dict.fromkeys(results.frame["player"].to_list()), *names_in(results.frame, pool.system.kinds)]
-    before, moved = Before.of(pool, names, event.position), EventRows.of(pool.snapshot, event)
+    before, moved = Before.of(pool, names, event.position), Changes.by_event(pool.snapshot, event)
     events = encode(results, pool.system)
     numbers = [before.numbers[name] for name in events.player_names.to_list()]
     seen = np.array([before.played_at.get(number, NEVER) for number in numbers])
@@ -234,17 +214,13 @@ def career(pool: PoolReader, name: str, top: int = 1000) -> tuple[CareerChange, 
     Raises:
         UnknownError: no such pool or player.
     """
-    snapshot = pool.snapshot
-    rows = snapshot.career(slot_of(number_of(pool, name)))[::-1][:top]
-    if not rows.size:
+    found = career_of(pool.snapshot, number_of(pool, name)).at(slice(None, None, -1)).at(slice(top))
+    if not len(found):
         raise unrated_error(pool, name)
-    before, uids = (snapshot.rows.at(name, rows) for name in ("before", "event"))
-    ratings = snapshot.rows.at("state", rows)[:, pool.system.column("rating")]
-    times = snapshot.events.columns.at("started_at", uids)
-    columns = (column.tolist() for column in (uids, times, before, ratings - before, ratings))
+    columns = (column.tolist() for column in (found.started_at, found.before, found.gain, found.rating))
     return tuple(
-        CareerChange(snapshot.events.id_of(uid), pool.moment(time), *cells, sequence=pool.sequence(time))
-        for uid, time, *cells in zip(*columns, strict=True)
+        CareerChange(event_id, pool.moment(time), *cells, sequence=pool.sequence(time))
+        for event_id, time, *cells in zip(found.event_ids, *columns, strict=True)
     )
 
 
@@ -264,27 +240,24 @@ def ledger(pool: PoolReader) -> pl.DataFrame:
         A row for each player of each event and each season, in the order of rating; a season's has no `event_id`.
     """
     snapshot = pool.snapshot
-    slots = snapshot.rows.part("slot")
-    rows = np.flatnonzero(numbers_of(slots) < FIRST_THING)
-    uids, before, states, ranks = (snapshot.rows.at(name, rows) for name in ("event", "before", "state", "rank"))
-    shown = {name: pl.Series(column) for name, column in pool.system.shown(states).items()}
-    times = pl.Series(snapshot.events.columns.at("started_at", uids))
-    nothing = pl.repeat(None, rows.size, dtype=pl.Int64, eager=True)
+    found = Changes(snapshot, range(snapshot.rows.size)).of_players
+    uids, times = found.uids.tolist(), pl.Series(found.started_at)
+    nothing = pl.repeat(None, len(found), dtype=pl.Int64, eager=True)
     numbers = times.unique().to_list() if pool.is_counted else []
-    names, ids = names_of(pool), {uid: snapshot.events.id_of(uid) for uid in {*uids.tolist()}}
+    names, ids = names_of(pool), {uid: snapshot.events.id_of(uid) for uid in {*uids}}
     return pl.DataFrame(
         {
-            "event_id": pl.Series(map(ids.get, uids.tolist()), dtype=pl.String),
-            "pool": pl.repeat(pool.name, rows.size, dtype=pl.String, eager=True),
+            "event_id": pl.Series(map(ids.get, uids), dtype=pl.String),
+            "pool": pl.repeat(pool.name, len(found), dtype=pl.String, eager=True),
             "started_at": (nothing if pool.is_counted else times).cast(UTC),
             "sequence": (times if pool.is_counted else nothing).replace_strict(
                 numbers, [pool.sequence(each) for each in numbers], default=None, return_dtype=pl.Float64
             ),
-            "player": pl.Series(map(names.get, numbers_of(slots[rows]).tolist()), dtype=pl.String),
-            "rank": pl.Series(ranks).replace(0, None),
-            "rating_before": before,
-            "delta": states[:, pool.system.column("rating")] - before,
-            **shown,
+            "player": pl.Series(map(names.get, found.numbers.tolist()), dtype=pl.String),
+            "rank": pl.Series(found.rank).replace(0, None),
+            "rating_before": found.before,
+            "delta": found.gain,
+            **{name: pl.Series(column) for name, column in pool.system.shown(found.states).items()},
         }
     )
 
@@ -349,31 +322,28 @@ MOST_EVENTS, MOST_MET = 100, 4_000  # events, and entrants of them, that are loo
 MOST_NAMED = 3
 
 
-def encounters(pool: PoolReader, slot: int, positions: Array, ranks: Array) -> tuple[Encounters, ...]:
+def encounters(pool: PoolReader, number: int, career: Changes) -> tuple[Encounters, ...]:
     """Up to three whom a player finished ahead of more often than behind, then the one who leads most.
 
     The largest lead stands first, and nobody is among them who was met once.
 
     Args:
-        positions: of the player's events, oldest first.
-        ranks: the player's rank in each.
+        number: of the player.
+        career: the player's changes by events, oldest first.
     """
-    snapshot = pool.snapshot
-    fields = snapshot.events.order.at("field", positions[::-1][:MOST_EVENTS])
+    fields = pool.snapshot.events.order.at("field", career.positions[::-1][:MOST_EVENTS])
     top = int(np.searchsorted(np.cumsum(fields), MOST_MET, "right"))
-    own = np.flatnonzero(ranks)[::-1][:top]
-    begins, lengths = snapshot.spans(positions[own])
-    others = rows_of(begins, lengths)
-    slots, theirs = (snapshot.rows.at(name, others) for name in ("slot", "rank"))
-    met = np.flatnonzero((theirs > 0) & (slots != slot))
-    mine, theirs = np.repeat(ranks[own], lengths)[met], theirs[met]
-    found, which, counts = np.unique(slots[met], return_inverse=True, return_counts=True)
+    own = np.flatnonzero(career.rank)[::-1][:top]
+    others, event = Changes.by_events(pool.snapshot, career.positions[own])
+    met = np.flatnonzero((others.rank > 0) & (others.numbers != number))
+    mine, theirs = career.rank[own][event[met]], others.rank[met]
+    found, which, counts = np.unique(others.numbers[met], return_inverse=True, return_counts=True)
     ahead, behind = (np.bincount(which, each, found.size).astype(np.int64) for each in (theirs > mine, theirs < mine))
     again = np.flatnonzero(counts > 1)
     order = again[np.lexsort((found[again], -counts[again], (behind - ahead)[again]))]
     chosen = [k for k in order[:MOST_NAMED].tolist() if ahead[k] > behind[k]]
     chosen += [k for k in order[-1:].tolist() if behind[k] > ahead[k]]
-    numbers = numbers_of(found[chosen]).tolist()
+    numbers = found[chosen].tolist()
     names = names_of(pool, numbers)
     columns = (each[chosen].tolist() for each in (counts, ahead, behind))
     return tuple(Encounters(names[number], *cells) for number, *cells in zip(numbers, *columns, strict=True))

@@ -4,7 +4,6 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import NamedTuple, Self
 
 import numpy as np
 import sqlalchemy as sa
@@ -21,8 +20,6 @@ from podium.log.pools import (
 from podium.log.schema import log
 from podium.log.statements import among, instant, of_pool
 from podium.pool.columns import NONE, Array
-from podium.pool.contents import rows_of
-from podium.pool.slots import is_player, numbers_of
 from podium.pool.snapshot import RATED, STATUSES, UNRATED, VOIDED, Event, Snapshot
 from podium.store.following import PoolReader
 from podium.store.reading.boards.ranks import span_begins
@@ -39,18 +36,10 @@ from podium.store.reading.player_models import (
     Surprise,
 )
 from podium.store.writing.rating.events import find_event
-from podium.support.words import listed, shown, shown_change, signed
+from podium.support.words import listed, shown, signed
+from podium.views.changes import Changes
 
 MOST_NAMED = 3  # winners in a headline; of more the first two, and how many others
-
-
-class Entrant(NamedTuple):
-    """A player in an event who won, or gained or lost most."""
-
-    number: int
-    before: float
-    rating: float
-    rank: int  # 0 if there is none
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,49 +61,33 @@ class Happening:
 
 def headlines(pool: PoolReader, events: Sequence[Event]) -> tuple[EventHeadline, ...]:
     """Return a headline for each of these events."""
-    notable, counts = notable_entrants(pool.snapshot, events)
-    names = names_of(pool, {each.number for entrants in notable for each in entrants})
-    undecided = [
-        event for event, entrants in zip(events, notable, strict=True) if not any(each.rank for each in entrants)
-    ]
-    sent, titles = sent_winners(pool, undecided), titles_of(pool, [each.event_id for each in events])
-    digits = pool.system.digits
-    return tuple(
-        headline(pool, event, titles[event.event_id], happening(some, count, names, sent.get(event.event_id), digits))
-        for event, some, count in zip(events, notable, counts, strict=True)
-    )
-
-
-def notable_entrants(snapshot: Snapshot, events: Sequence[Event]) -> tuple[list[list[Entrant]], list[int]]:
-    """Return who won, gained most or lost most in each event, in the order of its rows, and how many it rated."""
-    begins, lengths = snapshot.spans(np.array([each.position for each in events], np.int64))
-    rows, event = rows_of(begins, lengths), np.repeat(np.arange(lengths.size), lengths)
-    players = is_player(snapshot.rows.at("slot", rows))
-    rows, event = rows[players], event[players]
-    slots, before, states, rank = (snapshot.rows.at(name, rows) for name in ("slot", "before", "state", "rank"))
-    rating = states[:, snapshot.pool.system.column("rating")]
-    chosen = rank == 1
-    for gain in (rating - before, before - rating):
+    positions = np.array([each.position for each in events], np.int64)
+    every, event = Changes.by_events(pool.snapshot, positions)
+    counts = np.bincount(event, minlength=len(events)).tolist()
+    is_notable = every.rank == 1
+    for gain in (every.gain, -every.gain):
         best_first = np.lexsort((-gain, event))
-        chosen[best_first[np.flatnonzero(np.diff(event, prepend=NONE))]] = True
-    found: list[list[Entrant]] = [[] for _ in events]
-    columns = (each[chosen].tolist() for each in (event, numbers_of(slots), before, rating, rank))
-    for number, *cells in zip(*columns, strict=True):
-        found[number].append(Entrant(*cells))
-    return found, np.bincount(event, minlength=len(events)).tolist()
-
-
-def happening(
-    entrants: Sequence[Entrant], count: int, names: Mapping[int, str], sent: Winners | None, digits: int
-) -> Happening:
-    """Return what happened in an event, by its notable entrants; where no rank is stored, who won as it was sent."""
-    changes = tuple(
-        EntrantChange(names[number], rating - before, float(shown_change(before, rating, digits)))
-        for number, before, rating, _ in entrants
+        is_notable[best_first[np.flatnonzero(np.diff(event, prepend=NONE))]] = True
+    notable = every.at(is_notable)
+    names = names_of(pool, {*notable.numbers.tolist()})
+    entrants: list[list[tuple[EntrantChange, int]]] = [[] for _ in events]  # each with the rank
+    columns = event[is_notable].tolist(), notable.numbers.tolist(), notable.gain.tolist(), notable.rank.tolist()
+    for k, number, gain, rank, points in zip(*columns, notable.shown, strict=True):
+        entrants[k].append((EntrantChange(names[number], gain, float(points)), rank))
+    undecided = [each for each, some in zip(events, entrants, strict=True) if not any(rank for _, rank in some)]
+    sent, titles = sent_winners(pool, undecided), titles_of(pool, [each.event_id for each in events])
+    return tuple(
+        headline(pool, event, titles[event.event_id], happening(some, count, sent.get(event.event_id)))
+        for event, some, count in zip(events, entrants, counts, strict=True)
     )
+
+
+def happening(entrants: Sequence[tuple[EntrantChange, int]], count: int, sent: Winners | None) -> Happening:
+    """Return what happened in an event, by its notable entrants; where no rank is stored, who won as it was sent."""
+    changes = tuple(each for each, _ in entrants)
     if sent is not None:
         return Happening(sent.names, count or sent.entrants, changes)
-    return Happening(tuple(names[each.number] for each in entrants if each.rank == 1), count, changes)
+    return Happening(tuple(each.player for each, rank in entrants if rank == 1), count, changes)
 
 
 def headline(pool: Pool, event: Event, titles: Titles, what: Happening) -> EventHeadline:
@@ -262,28 +235,10 @@ def movers(pool: PoolReader, answers: Answers, *, days: int = 7, most: int = 10)
     return answers.value(key, pool.snapshot.seq, lambda: find_movers(pool, days, most))
 
 
-class Gains(NamedTuple):
-    """Changes of players by events, in the order of rating."""
-
-    rows: Array  # of the ledger
-    numbers: Array
-    before: Array
-    rating: Array
-
-    @classmethod
-    def since(cls, snapshot: Snapshot, time: int) -> Self:
-        first = snapshot.row_at(snapshot.events.position((time, 0)))
-        slots, place, before, states = (
-            snapshot.rows.part(name, first) for name in ("slot", "place", "before", "state")
-        )
-        chosen = np.flatnonzero((place > 0) & is_player(slots))
-        rating = states[chosen, snapshot.pool.system.column("rating")]
-        return cls(first + chosen, numbers_of(slots[chosen]), before[chosen], rating)
-
-    @property
-    def points(self) -> Array:
-        difference: Array = self.rating - self.before
-        return difference
+def gains_since(snapshot: Snapshot, time: int) -> Changes:
+    """Return the changes of players by events that began then or later."""
+    first = snapshot.row_at(snapshot.events.position((time, 0)))
+    return Changes(snapshot, range(first, snapshot.rows.size)).without_seasons.of_players
 
 
 def find_movers(pool: PoolReader, days: int, most: int) -> Movers:
@@ -292,31 +247,30 @@ def find_movers(pool: PoolReader, days: int, most: int) -> Movers:
     if newest is None:
         return Movers(None, (), (), None, 0.0)
     since = span_begins(pool, timedelta(days=days), newest.started_at)
-    gains = Gains.since(pool.snapshot, since)
+    gains = gains_since(pool.snapshot, since)
     found = *most_moved(pool, gains, most), surprise(pool, gains), spread(pool.snapshot)
     return Movers(pool.moment(since), *found, since_sequence=pool.sequence(since))
 
 
-def most_moved(pool: PoolReader, gains: Gains, most: int) -> tuple[tuple[Mover, ...], tuple[Mover, ...]]:
+def most_moved(pool: PoolReader, gains: Changes, most: int) -> tuple[tuple[Mover, ...], tuple[Mover, ...]]:
     """Who gained most, and who lost most; the largest sum of changes stands first."""
-    sums = np.bincount(gains.numbers, gains.points)
+    sums = np.bincount(gains.numbers, gains.gain)
     is_near = np.zeros(sums.size, np.bool_)
     for sign in (1.0, -1.0):
         is_near[nearly_most(sign * sums, most)] = True
-    rows = np.flatnonzero(is_near[gains.numbers])
-    changes: dict[int, list[tuple[float, float]]] = {}
-    for number, before, rating in zip(*(each[rows].tolist() for each in gains[1:]), strict=True):
-        changes.setdefault(number, []).append((before, rating))
-    exact = {number: math.fsum(rating - before for before, rating in some) for number, some in changes.items()}
+    near, points = gains.at(is_near[gains.numbers]), dict[int, list[float]]()
+    for number, gain in zip(near.numbers.tolist(), near.gain.tolist(), strict=True):
+        points.setdefault(number, []).append(gain)
+    exact = {number: math.fsum(some) for number, some in points.items()}
     lost, gained = (
         sorted((sign * total, number) for number, total in exact.items() if sign * total < 0.0)[:most]
         for sign in (1.0, -1.0)
     )
-    names, digits = names_of(pool, [number for _, number in (*gained, *lost)]), pool.system.digits
+    names = names_of(pool, [number for _, number in (*gained, *lost)])
     best, worst = (
         tuple(
-            Mover(names[number], len(changes[number]), exact[number], shown_total(changes[number], digits))
-            for _, number in some
+            Mover(names[each], len(points[each]), exact[each], near.at(near.numbers == each).shown_sum)
+            for _, each in some
         )
         for some in (gained, lost)
     )
@@ -331,24 +285,18 @@ def nearly_most(sums: Array, most: int) -> Array:
     return np.flatnonzero(sums >= max(least, 0.0) - ROUNDING)
 
 
-def shown_total(changes: Sequence[tuple[float, float]], digits: int) -> float:
-    """Return the sum of changes as each of them is shown."""
-    return float(sum(shown_change(before, rating, digits) for before, rating in changes))
-
-
-def surprise(pool: PoolReader, gains: Gains) -> Surprise | None:
+def surprise(pool: PoolReader, gains: Changes) -> Surprise | None:
     """The largest change of a settled player, against the result if there is one, or else of any; None without one."""
-    if not gains.rows.size:
+    if not len(gains):
         return None
     snapshot = pool.snapshot
     events, standings = snapshot.events, snapshot.standings
-    if gains.rows.size > MOST_CHANGES:
-        uid = snapshot.rows.value("event", gains.rows[-MOST_CHANGES])
-        gains = Gains.since(snapshot, events.columns.value("started_at", uid))
-    uids, rank = (snapshot.rows.at(name, gains.rows) for name in ("event", "rank"))
+    if len(gains) > MOST_CHANGES:
+        uid = gains.uids[-MOST_CHANGES]
+        gains = gains_since(snapshot, events.columns.value("started_at", uid))
+    uids, rank, points = gains.uids, gains.rank, gains.gain
     starts = np.flatnonzero(np.diff(uids, prepend=NONE))
     last = np.repeat(np.maximum.reduceat(rank, starts), np.diff(starts, append=uids.size))
-    points = gains.points
     against = ((rank == 1) & (last > 1) & (points < 0.0)) | ((rank == last) & (rank > 1) & (points > 0.0))
     is_settled = standings.is_settled if can_be_unsettled(pool.system) else standings.events >= FINDING_EVENTS
     settled = is_settled[np.searchsorted(standings.numbers, gains.numbers)]
@@ -359,11 +307,10 @@ def surprise(pool: PoolReader, gains: Gains) -> Surprise | None:
     rows = rows[largest == largest.max()]
     row = int(rows[np.searchsorted(rows, starts[np.searchsorted(starts, rows[-1], "right") - 1])])
     event = events.event_of(int(uids[row]))
-    before, rating, number = (each[row].item() for each in (gains.before, gains.rating, gains.numbers))
-    (name,) = names_of(pool, [number]).values()
+    (name,), (change,) = names_of(pool, [int(gains.numbers[row])]).values(), gains.at([row]).shown
     return Surprise(
         event.event_id, titles_of(pool, [event.event_id])[event.event_id].title, pool.moment(event.started_at), name,
-        rating - before, float(shown_change(before, rating, pool.system.digits)), bool(settled[row]),
+        float(points[row]), float(change), bool(settled[row]),
         int(rank[row]) or None, int(events.order.value("field", event.position)) or None,
         sequence=pool.sequence(event.started_at),
     )  # fmt: skip

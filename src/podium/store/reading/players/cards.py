@@ -2,8 +2,6 @@
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +13,6 @@ from podium.log.players import SELECT_ALIASES, names_of
 from podium.log.pools import When, time_of
 from podium.pool.columns import Array
 from podium.pool.slots import slot_of
-from podium.pool.snapshot import SEASON, Snapshot
 from podium.store.following import PoolReader
 from podium.store.reading import player_models
 from podium.store.reading.boards.days import earlier_ranks
@@ -25,75 +22,13 @@ from podium.store.reading.boards.ranks import PlayerStanding, standing_of
 from podium.store.reading.events.events import NO_TITLES, Titles, encounters, titles_of
 from podium.store.reading.events.headlines import read_cursor
 from podium.store.reading.moments import Answers
-from podium.support.words import shown, shown_change
+from podium.support.words import shown_change
+from podium.views.changes import Changes, career_of
 
 EVER = -(2**62)  # microseconds: no change is older
 
 
-@dataclass(frozen=True)
-class Career:
-    """Changes of one player, in the order of rating."""
-
-    snapshot: Snapshot
-    positions: Array  # in the order of rating
-    uids: Array  # of the events and seasons
-    started_at: Array  # microseconds since 1970, UTC
-    rank: Array  # in the event; 0 if there is none
-    before: Array  # the ratings
-    states: States  # after each
-
-    @classmethod
-    def of(cls, snapshot: Snapshot, rows: Array) -> "Career":
-        ledger = snapshot.rows
-        uids, *columns = (ledger.at(name, rows) for name in ("event", "rank", "before", "state"))
-        return cls(snapshot, snapshot.positions(rows), uids, snapshot.events.columns.at("started_at", uids), *columns)
-
-    def __len__(self) -> int:
-        return int(self.uids.size)
-
-    @property
-    def rating(self) -> Array:
-        rating: Array = self.states[:, self.snapshot.pool.system.column("rating")]
-        return rating
-
-    @property
-    def gain(self) -> Array:
-        gain: Array = self.rating - self.before
-        return gain
-
-    def at(self, where: Any) -> "Career":
-        columns = self.positions, self.uids, self.started_at, self.rank, self.before, self.states
-        return Career(self.snapshot, *(column[where] for column in columns))
-
-    def shown_gains(self) -> list[float]:
-        """Each change as people read it."""
-        digits, pairs = self.snapshot.pool.system.digits, zip(self.before.tolist(), self.rating.tolist(), strict=True)
-        return [float(shown_change(before, after, digits)) for before, after in pairs]
-
-    def deviations(self) -> list[float | None]:
-        """How uncertain the rating was after each; None where the system has no such number."""
-        system = self.snapshot.pool.system
-        if "deviation" not in system.state_type._fields:
-            return [None] * len(self)
-        return list(self.states[:, system.column("deviation")].tolist())
-
-    @property
-    def event_ids(self) -> list[str | None]:
-        """The event of each change; None of a season."""
-        return [*map(self.snapshot.events.id_of, self.uids.tolist())]
-
-
-def career_of(pool: PoolReader, number: int) -> Career:
-    """Return all changes of a player."""
-    return Career.of(pool.snapshot, pool.snapshot.career(slot_of(number)))
-
-
-def events_in(career: Career) -> Career:
-    """Return the changes by events, without those of seasons."""
-    return career.at(career.snapshot.events.columns.at("status", career.uids) != SEASON)
-
-
-def titles_in(pool: PoolReader, careers: Iterable[Career]) -> Mapping[str | None, Titles]:
+def titles_in(pool: PoolReader, careers: Iterable[Changes]) -> Mapping[str | None, Titles]:
     """Return the titles of the events in parts of careers, by id."""
     ids = {each for career in careers for each in career.event_ids}
     titles: dict[str | None, Titles] = {None: NO_TITLES}
@@ -102,12 +37,12 @@ def titles_in(pool: PoolReader, careers: Iterable[Career]) -> Mapping[str | None
 
 
 def form_lines(
-    pool: PoolReader, career: Career, titles: Mapping[str | None, Titles]
+    pool: PoolReader, career: Changes, titles: Mapping[str | None, Titles]
 ) -> tuple[player_models.FormLine, ...]:
     order = career.snapshot.events.order
     fields = order.at("field", career.positions)
     columns = career.started_at, career.gain, career.rating, career.rank, fields
-    each_shown = zip(career.event_ids, career.shown_gains(), *(column.tolist() for column in columns), strict=True)
+    each_shown = zip(career.event_ids, map(float, career.shown), *(column.tolist() for column in columns), strict=True)
     return tuple(
         player_models.FormLine(
             event_id, titles[event_id].title, pool.moment(started_at), gain, points,
@@ -134,7 +69,7 @@ def changes_page(pool: PoolReader, name: str, *, before: str | None = None, top:
     snapshot = pool.snapshot
     end = None if before is None else snapshot.row_at(snapshot.events.position(read_cursor(before, "a page")))
     rows = snapshot.career(slot_of(standing_of(pool, name).player_id), end, top + 1)[::-1]
-    career = Career.of(snapshot, rows[:top])
+    career = Changes(snapshot, rows[:top])
     following = "{},{}".format(*snapshot.events.key(int(career.uids[-1]))) if rows.size > top else None
     return player_models.ChangesPage(form_lines(pool, career, titles_in(pool, [career])), following)
 
@@ -159,11 +94,11 @@ def player_card(
         UnknownError: no such pool or player.
     """
     stands, digits = standing_of(pool, name), pool.system.digits
-    whole = career_of(pool, stands.player_id)
-    career = events_in(whole)
+    whole = career_of(pool.snapshot, stands.player_id)
+    career = whole.without_seasons
     newest_change = whole.at(slice(-1, None))
     provisional = not history.are_settled(pool.system, newest_change.states)[0]
-    (deviation,) = newest_change.deviations()
+    (deviation,) = newest_change.deviations
     takes_no_rank = provisional and history.can_be_unsettled(pool.system)
     board = Board.of(pool, listing)
     place = board.position(place_of(stands))
@@ -196,7 +131,7 @@ def player_card(
         last_sequence=pool.sequence(stands.played_at),
         peak=peak(pool, highest),
         last_ten=moved,
-        last_ten_shown=shown_sum(judged),
+        last_ten_shown=judged.shown_sum,
         last_ten_events=len(judged),
         trend=history.trend(pool.system, moved, deviation, settled=not provisional),
         chance=history.own_interval(pool.system, deviation),
@@ -206,15 +141,11 @@ def player_card(
         best_days=form_lines(pool, best, titles),
         worst_days=form_lines(pool, worst, titles),
         finding=math.fsum(first_five.gain.tolist()),
-        finding_shown=shown_sum(first_five),
+        finding_shown=first_five.shown_sum,
         nearby=beside,
-        encounters=encounters(pool, slot_of(stands.player_id), career.positions, career.rank),
+        encounters=encounters(pool, stands.player_id, career),
         former_names=former_names(pool, stands.player_id, stands.name),
     )
-
-
-def shown_sum(career: Career) -> float:
-    return float(shown(math.fsum(career.shown_gains()), career.snapshot.pool.system.digits))
 
 
 def record_days(gain: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
@@ -229,7 +160,7 @@ def found_rows(system: System, states: States) -> Array:
     return settled[settled >= history.FINDING_EVENTS]
 
 
-def peak_row(system: System, career: Career, settled: Array) -> Array:
+def peak_row(system: System, career: Changes, settled: Array) -> Array:
     """The row of the settled rating that was surely highest, two deviations below; none of the events that find it."""
     surely = career.rating[settled]
     if "deviation" in system.state_type._fields:
@@ -237,16 +168,16 @@ def peak_row(system: System, career: Career, settled: Array) -> Array:
     return settled[surely.argmax()][None] if settled.size else settled
 
 
-def is_highest(career: Career, settled: Array) -> bool:
+def is_highest(career: Changes, settled: Array) -> bool:
     """Whether a player's rating is above all that it was before, since it was found."""
     ratings = career.rating[settled]
     return bool(ratings.size > 1 and ratings[-1] > ratings[:-1].max() and career.rating[-1] == ratings[-1])
 
 
-def peak(pool: PoolReader, highest: Career) -> player_models.Peak | None:
+def peak(pool: PoolReader, highest: Changes) -> player_models.Peak | None:
     if not len(highest):
         return None
-    ((event_id,), (time,), (deviation,)) = highest.event_ids, highest.started_at.tolist(), highest.deviations()
+    ((event_id,), (time,), (deviation,)) = highest.event_ids, highest.started_at.tolist(), highest.deviations
     moment, number = pool.moment(time), pool.sequence(time)
     return player_models.Peak(float(highest.rating[0]), deviation, event_id or "", moment, sequence=number)
 
@@ -298,7 +229,7 @@ def rating_curve(
     Raises:
         UnknownError: no such pool or player.
     """
-    whole = career_of(pool, standing_of(pool, name).player_id)
+    whole = career_of(pool.snapshot, standing_of(pool, name).player_id)
     whole = whole.at(whole.started_at >= (EVER if since is None else time_of(since)))
     career = whole.at(history.thinned(whole.started_at, whole.rating, most))
     columns = (column.tolist() for column in (career.started_at, career.gain, career.rating))
@@ -307,6 +238,6 @@ def rating_curve(
             pool.moment(started_at), event_id, gain, points, rating, deviation, sequence=pool.sequence(started_at)
         )
         for event_id, points, deviation, started_at, gain, rating in zip(
-            career.event_ids, career.shown_gains(), career.deviations(), *columns, strict=True
+            career.event_ids, map(float, career.shown), career.deviations, *columns, strict=True
         )
     )

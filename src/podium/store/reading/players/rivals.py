@@ -24,8 +24,9 @@ from podium.store.reading.events.events import explanation, titles_of
 from podium.store.reading.models import CommonEvent, ComparedPlayer, Comparison, Rivalry, answer_from
 from podium.store.reading.moments import Answers
 from podium.store.reading.player_models import RivalRow, Rivals, Scalp
-from podium.store.reading.players.cards import Career, career_of, events_in, titles_in
+from podium.store.reading.players.cards import titles_in
 from podium.store.reading.players.explanations import system_and_states
+from podium.views.changes import Changes, career_of
 
 MOST_EVENTS = 100  # that are explained: a second or so, once
 EVEN = 0.5  # the score of a draw; who is expected to score less is the underdog
@@ -75,7 +76,7 @@ def explained_events(pool: PoolReader, stands: PlayerStanding, answers: Answers)
     corrected = pool.execute(SELECT_NEWEST_CORRECTION, newest=pool.snapshot.seq).scalar()
     key, version = ("duels", pool.id, stands.player_id), (pool.system, corrected)
     known: dict[Moved, ExplainedEvent] = answers.value(key, version, dict)
-    newest = events_in(career_of(pool, stands.player_id)).at(slice(None, -MOST_EVENTS - 1, -1))
+    newest = career_of(pool.snapshot, stands.player_id).without_seasons.at(slice(None, -MOST_EVENTS - 1, -1))
     columns = (column.tolist() for column in (newest.uids, newest.before, newest.rating))
     ids, every = pool.snapshot.events.ids, [*map(Moved._make, zip(*columns, strict=True))]
     events = {
@@ -145,12 +146,12 @@ NO_HEATS: Heats = (0, 0, 0)
 class Meetings(NamedTuple):
     """The events in which two players were rated, newest first, with what each did to both."""
 
-    own: Career
-    theirs: Career
+    own: Changes
+    theirs: Changes
 
     @classmethod
     def of(cls, pool: PoolReader, one: int, two: int) -> Self:
-        own, theirs = (events_in(career_of(pool, number)) for number in (one, two))
+        own, theirs = (career_of(pool.snapshot, number).without_seasons for number in (one, two))
         _, mine, others = np.intersect1d(own.uids, theirs.uids, return_indices=True)
         newest = np.argsort(-mine)
         return cls(own.at(mine[newest]), theirs.at(others[newest]))
@@ -250,7 +251,7 @@ def two_numbers(pool: PoolReader, name: str, other: str) -> tuple[int, int]:
 
 def common_events(pool: PoolReader, meetings: Meetings, scores: Sequence[Heats]) -> tuple[CommonEvent, ...]:
     own, theirs = meetings
-    titles, shown = titles_in(pool, [own]), zip(own.shown_gains(), theirs.shown_gains(), strict=True)
+    titles, shown = titles_in(pool, [own]), zip(map(float, own.shown), map(float, theirs.shown), strict=True)
     columns = own.started_at, own.gain, theirs.gain, own.rank, theirs.rank, meetings.lead
     rows = zip(own.event_ids, scores, shown, *(each.tolist() for each in columns), strict=True)
     return tuple(

@@ -5,20 +5,15 @@ Whoever corrects an event may say which version the correction is of.
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import repeat
 from typing import Any, NamedTuple
 
-from podium.engine.replay import States
 from podium.errors import UnknownError
-from podium.ledger.history import are_settled
 from podium.log.database import StoreError
 from podium.log.log import LogEntry
-from podium.log.pools import Pool
 from podium.log.removed import public_ids
 from podium.pool.columns import NONE
 from podium.pool.snapshot import Event
 from podium.store.following import PoolReader
-from podium.support.answers import described
 
 FIRST_PLACEHOLDER = 2**61  # for numbers of log entries that are not drawn yet: after every number that is
 RATED, UNRATED, VOIDED, SUPERSEDED = EVENT_STATUSES = "rated", "unrated", "voided", "superseded"
@@ -72,18 +67,6 @@ class StaleError(StoreError):
     """The event has changed since the version that a correction is of."""
 
 
-@dataclass(slots=True)  # not frozen: a large batch has thousands, and each would take five times as long to make
-class Change:
-    """A change of a player's rating by an event."""
-
-    player: str = described("The player's name as it is now.")
-    rating_before: float = described("The rating before, in points.")
-    rating: float = described("The rating after, in points.")
-    delta: float = described("The change, in points.")
-    deviation: float | None = described("How uncertain the rating is then, in points; null if the system does not say.")
-    provisional: bool = described("Whether the rating is not settled yet then.")
-
-
 def find_event(pool: PoolReader, event_id: str) -> Event:
     """Find an event by its id, or by the one that it had before it was anonymized.
 
@@ -103,20 +86,6 @@ def find_events(pool: PoolReader, event_ids: Iterable[str]) -> list[Event]:
     """Return the events that have these ids now, in their order; ids that no event has are skipped."""
     events = pool.snapshot.events
     return events.of_uids([uid for uid in events.ids.find_all([*event_ids]) if uid >= 0])
-
-
-def changes_from(
-    pool: Pool, names: Mapping[int, str], numbers: Sequence[int], before: Sequence[float], states: States
-) -> list[Change]:
-    """Return changes of players' ratings, by the ratings before and the states after."""
-    ratings, settled = states[:, pool.system.column("rating")].tolist(), are_settled(pool.system, states).tolist()
-    has_deviation = "deviation" in pool.system.state_type._fields
-    deviations = states[:, pool.system.column("deviation")].tolist() if has_deviation else repeat(None, len(ratings))
-    columns = zip(numbers, before, ratings, deviations, settled, strict=True)
-    return [
-        Change(names[number], old, rating, rating - old, deviation, not is_settled)
-        for number, old, rating, deviation, is_settled in columns
-    ]
 
 
 def version_of(event: Event) -> str:

@@ -1,0 +1,175 @@
+"""Changes of ratings: rows of a pool's ledger, and what each of them says."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
+from itertools import repeat
+from typing import Any, Self
+
+import numpy as np
+
+from podium.engine.replay import States
+from podium.ledger.history import are_settled
+from podium.pool.columns import Array
+from podium.pool.contents import rows_of
+from podium.pool.slots import is_player, numbers_of, slot_of
+from podium.pool.snapshot import Event, Snapshot
+from podium.support.answers import described
+from podium.support.words import shown_change
+
+
+@dataclass(slots=True)  # not frozen: a large batch has thousands, and each would take five times as long to make
+class Change:
+    """A change of a player's rating by an event."""
+
+    player: str = described("The player's name as it is now.")
+    rating_before: float = described("The rating before, in points.")
+    rating: float = described("The rating after, in points.")
+    delta: float = described("The change, in points.")
+    deviation: float | None = described("How uncertain the rating is then, in points; null if the system does not say.")
+    provisional: bool = described("Whether the rating is not settled yet then.")
+
+
+@dataclass(frozen=True)
+class Changes:
+    """Some rows of a ledger, each the change of a player's or a thing's rating by an event or a season."""
+
+    snapshot: Snapshot
+    rows: Array | range
+
+    @classmethod
+    def by_event(cls, snapshot: Snapshot, event: Event) -> Self:
+        """Return the changes by an event: those of players, then those of equipment."""
+        return cls(snapshot, range(*snapshot.span(event.position)))
+
+    @classmethod
+    def by_events(cls, snapshot: Snapshot, positions: Array) -> tuple[Self, Array]:
+        """Return the changes of players by the events at some positions, and for each the place of its event."""
+        begins, lengths = snapshot.spans(positions)
+        every = cls(snapshot, rows_of(begins, lengths))
+        chosen = is_player(every.slots)
+        return every.at(chosen), np.repeat(np.arange(lengths.size), lengths)[chosen]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def at(self, where: Any) -> "Changes":
+        """Return some of the changes."""
+        return Changes(self.snapshot, self.places[where])
+
+    def where(self, chosen: Array) -> "Changes":
+        """Return the changes for which `chosen` is true."""
+        return self if chosen.all() else self.at(chosen)
+
+    @property
+    def places(self) -> Array:
+        """The numbers of the ledger rows."""
+        return np.arange(self.rows.start, self.rows.stop) if isinstance(self.rows, range) else self.rows
+
+    def cells(self, name: str) -> Array:
+        """Return one column of the ledger."""
+        ledger, rows = self.snapshot.rows, self.rows
+        return ledger.part(name, rows.start, rows.stop) if isinstance(rows, range) else ledger.at(name, rows)
+
+    def field(self, name: str) -> Array:
+        """Return one field of the states."""
+        found: Array = self.states[:, self.snapshot.pool.system.column(name)]
+        return found
+
+    @property
+    def of_players(self) -> "Changes":
+        """The changes of players, without those of equipment."""
+        return self.where(is_player(self.slots))
+
+    @property
+    def without_seasons(self) -> "Changes":
+        """The changes by events."""
+        return self.where(self.cells("place") > 0)
+
+    @cached_property
+    def uids(self) -> Array:
+        """The event or season of each."""
+        return self.cells("event")
+
+    @cached_property
+    def slots(self) -> Array:
+        """The slot of each player or thing."""
+        return self.cells("slot")
+
+    @cached_property
+    def numbers(self) -> Array:
+        """The number of each player or thing in the log."""
+        return numbers_of(self.slots)
+
+    @cached_property
+    def rank(self) -> Array:
+        """The player's rank in each event; 0 if there is none."""
+        return self.cells("rank")
+
+    @cached_property
+    def before(self) -> Array:
+        """The ratings before."""
+        return self.cells("before")
+
+    @cached_property
+    def states(self) -> States:
+        """The states after each."""
+        return self.cells("state")
+
+    @cached_property
+    def rating(self) -> Array:
+        """The ratings after."""
+        return self.field("rating")
+
+    @cached_property
+    def gain(self) -> Array:
+        """The points that each added."""
+        gain: Array = self.rating - self.before
+        return gain
+
+    @property
+    def positions(self) -> Array:
+        """Where each event is in the order of rating."""
+        return self.snapshot.positions(self.places)
+
+    @property
+    def started_at(self) -> Array:
+        """When each event started, in microseconds since 1970."""
+        return self.snapshot.events.columns.at("started_at", self.uids)
+
+    @property
+    def event_ids(self) -> list[str | None]:
+        """The id of each event; None of a season."""
+        return [*map(self.snapshot.events.id_of, self.uids.tolist())]
+
+    @property
+    def deviations(self) -> list[float | None]:
+        """How uncertain each rating was then; None if the system has no such number."""
+        has_deviation = "deviation" in self.snapshot.pool.system.state_type._fields
+        return self.field("deviation").tolist() if has_deviation else [None] * len(self)
+
+    @property
+    def shown(self) -> list[Decimal]:
+        """Each change as people read it."""
+        digits = repeat(self.snapshot.pool.system.digits)
+        return [*map(shown_change, self.before.tolist(), self.rating.tolist(), digits)]
+
+    @property
+    def shown_sum(self) -> float:
+        """The sum of the changes as each of them is shown."""
+        return float(sum(self.shown))
+
+    def answers(self, names: Mapping[int, str]) -> list[Change]:
+        """Return each change with the player's name, given the names by number."""
+        settled = are_settled(self.snapshot.pool.system, self.states).tolist()
+        columns = self.numbers.tolist(), self.before.tolist(), self.rating.tolist(), self.deviations, settled
+        return [
+            Change(names[number], before, rating, rating - before, deviation, not is_settled)
+            for number, before, rating, deviation, is_settled in zip(*columns, strict=True)
+        ]
+
+
+def career_of(snapshot: Snapshot, number: int) -> Changes:
+    """Return all changes of a player, in the order of rating."""
+    return Changes(snapshot, snapshot.career(slot_of(number)))

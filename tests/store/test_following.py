@@ -17,8 +17,8 @@ from podium.log.database import StoreError, UnavailableError
 from podium.log.log import newest_seq
 from podium.pool.columns import CHUNK_ROWS
 from podium.store import Store, following
+from podium.store.answers import Answers
 from podium.store.following import MOST_EARLIER, NEWEST
-from podium.store.reading.moments import Answers
 from podium.systems import find
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "pool"))

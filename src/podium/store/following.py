@@ -3,12 +3,12 @@
 import logging
 import math
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from threading import Lock, RLock, Thread
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import polars as pl
 import sqlalchemy as sa
@@ -24,8 +24,10 @@ from podium.pool.rating import rate
 from podium.pool.snapshot import Snapshot, empty
 from podium.results.reading import first_line
 from podium.store import kept
+from podium.store.answers import Answers
 
 LOGGER = logging.getLogger(__name__)
+T = TypeVar("T")
 UNREADABLE = ValueError, LookupError, TypeError, pl.exceptions.PolarsError  # as an altered entry raises
 SHORT_EVENTS = 5_000  # that are rated, and entries that are read, while a request waits
 MOST_EARLIER = 4  # snapshots of one pool, for transactions that began before its newest entry
@@ -85,6 +87,7 @@ class Snapshots:
 
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
+        self.answers = Answers(0)  # of all pools
         self.most_bytes = 0  # of all snapshots; the pool that was kept last may exceed it
         self._pools: OrderedDict[str, Followed] = OrderedDict()  # by the pool's name; the last one was read last
         self._lock = RLock()
@@ -347,6 +350,17 @@ class PoolReader(PoolView):
                 raise BehindError(self.name)
             return found
         return self.snapshots.at(self)
+
+    def value(self, key: tuple[Hashable, ...], find: Callable[[], T], version: Hashable = None) -> T:
+        """Return an answer of this pool, found once for each of its versions.
+
+        Args:
+            key: what is answered.
+            find: finds the answer.
+            version: of the answer, if it has another than the pool.
+        """
+        version = self.snapshot.seq if version is None else version
+        return self.snapshots.answers.value((self.id, *key), version, find)
 
     def publish(self, place: LogPlace, snapshot: Snapshot) -> None:
         """Let readers have the snapshot to which this transaction leads, once it is committed."""

@@ -29,7 +29,6 @@ from podium.store.following import PoolReader
 from podium.store.reading.events.events import Before, event_details
 from podium.store.reading.events.headlines import event_list
 from podium.store.reading.models import answer_from
-from podium.store.reading.moments import Answers
 from podium.store.reading.results import event_results
 from podium.store.writing.fixtures import get_fixture, places_now
 from podium.store.writing.rating.events import find_event
@@ -106,7 +105,6 @@ def field_in(pool: PoolReader, entrants: Sequence[Named], sides: Sequence[Sequen
 
 def stakes_of(
     pool: PoolReader,
-    answers: Answers,
     entrants: Sequence[Named] = (),
     player: Named | None = None,
     *,
@@ -146,8 +144,7 @@ def stakes_of(
         board = settled_board(pool, race)
         return stakes(race, chosen or race.players[:1], board, heats=heats, draws=draws)
 
-    key = ("stakes", pool.id, str(starting), *chosen, when, heats)
-    return answers.value(key, pool.snapshot.seq, find)
+    return pool.value(("stakes", str(starting), *chosen, when, heats), find)
 
 
 def rated_members(sides: Sequence[Sequence[Member]], pool: Pool) -> list[list[Member]]:
@@ -170,7 +167,7 @@ class RunningRace:
     likely: dict[str, int] = described("By player without a place yet: the likeliest, behind those who have one.")
 
 
-def running_race(pool: PoolReader, answers: Answers, race_id: str) -> RunningRace:
+def running_race(pool: PoolReader, race_id: str) -> RunningRace:
     """Say how a race stands that runs, and where that would lead; nothing is rated.
 
     Returns:
@@ -199,10 +196,10 @@ def running_race(pool: PoolReader, answers: Answers, race_id: str) -> RunningRac
         changes = {} if race.system.needs and race.lines is None else changes_now(race, order, out)
         return replace(found, changes=changes, likely=likely_places(race, order, out))
 
-    return answers.value(("running", pool.id, race_id), (pool.snapshot.seq, stands), find)
+    return pool.value(("running", race_id), find, (pool.snapshot.seq, stands))
 
 
-def if_it_ended(pool: PoolReader, answers: Answers, race_id: str) -> dict[str, float | None]:
+def if_it_ended(pool: PoolReader, race_id: str) -> dict[str, float | None]:
     """Say what everyone's rating would change by, were a race that runs to end as it stands; nothing is rated.
 
     Returns:
@@ -211,10 +208,10 @@ def if_it_ended(pool: PoolReader, answers: Answers, race_id: str) -> dict[str, f
     Raises:
         UnknownError: no such pool or fixture.
     """
-    return running_race(pool, answers, race_id).changes
+    return running_race(pool, race_id).changes
 
 
-def promised(pool: PoolReader, answers: Answers, event_id: str, player: str) -> Stakes | None:
+def promised(pool: PoolReader, event_id: str, player: str) -> Stakes | None:
     """Work out what each place of an event of one heat had promised a player, from the states just before it.
 
     Returns:
@@ -226,21 +223,18 @@ def promised(pool: PoolReader, answers: Answers, event_id: str, player: str) -> 
     event = find_event(pool, event_id)
     if event.status != STATUSES[RATED]:
         return None
-    return promise_of(pool, answers, event, event_results(pool, [event]), player)
+    return promise_of(pool, event, event_results(pool, [event]), player)
 
 
-def promise_of(
-    pool: PoolReader, answers: Answers, event: Event, results: Results, player: str, before: Known = None
-) -> Stakes | None:
+def promise_of(pool: PoolReader, event: Event, results: Results, player: str, before: Known = None) -> Stakes | None:
     """As `promised`, of a rated event whose results are known."""
-    newest = pool.snapshot.seq
 
     def find_starters() -> tuple[Race, bool] | None:
         sides = sides_in(pool, results.frame)
         return None if sides is None else starters_at(pool, sides, event.started_at, event.position, before)
 
     def find() -> Stakes | None:
-        starters = answers.value(("before", pool.id, event.event_id), newest, find_starters)
+        starters = pool.value(("before", event.event_id), find_starters)
         if starters is None:
             return None
         race, draws = starters
@@ -248,10 +242,10 @@ def promise_of(
         board = StakesGrid(lambda ratings: np.zeros(ratings.size, np.int64), nobody, nobody)
         return stakes(race, [player], board, draws=draws, promise=True)
 
-    return answers.value(("promise", pool.id, event.event_id, player), newest, find)
+    return pool.value(("promise", event.event_id, player), find)
 
 
-def newest_heats(pool: PoolReader, answers: Answers) -> int:
+def newest_heats(pool: PoolReader) -> int:
     """Count the heats of the newest event, without the overall result.
 
     Returns:
@@ -265,7 +259,7 @@ def newest_heats(pool: PoolReader, answers: Answers) -> int:
         entries = event_details(pool, newest[0].event_id).entries
         return len({each.heat for each in entries} - {None, OVERALL})
 
-    return answers.value(("heats", pool.id), pool.snapshot.seq, find)
+    return pool.value(("heats",), find)
 
 
 def sides_in(pool: Pool, results: pl.DataFrame) -> list[list[Member]] | None:

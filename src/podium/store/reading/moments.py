@@ -3,11 +3,9 @@
 import copy
 import functools
 import inspect
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from threading import Lock
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 import sqlalchemy as sa
@@ -27,7 +25,7 @@ from podium.log.pools import (
 )
 from podium.store import kept
 from podium.store.following import NEWEST, BehindError, Held, LogPlace, PoolReader, Snapshots, has_entry
-from podium.support.collector import allowed_memory, size_of
+from podium.support.collector import allowed_memory
 
 ATTEMPTS = 2  # at reading exactly the newest version
 SHARE_OF_MEMORY = 0.6  # that may be used, for snapshots and answers
@@ -38,40 +36,6 @@ THE_STORE = [
     inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD),
     inspect.Parameter("pool_name", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=str),
 ]
-
-
-class Answers:
-    """Answers of all pools by what they answer, each with its version; the one wanted longest ago goes first."""
-
-    def __init__(self, most_bytes: int) -> None:
-        self.most_bytes, self.nbytes = most_bytes, 0
-        self._answers: OrderedDict[Hashable, tuple[Hashable, Any, int]] = OrderedDict()
-        self._lock = Lock()
-
-    def value(self, key: Hashable, version: Hashable, find: Callable[[], T]) -> T:
-        """Return the answer of a version; find it if another version's is kept."""
-        with self._lock:
-            kept, answer, _ = self._answers.get(key, (None, None, 0))
-            if key in self._answers:
-                self._answers.move_to_end(key)
-        if kept != version:
-            answer = find()
-            self.keep(key, version, answer)
-        found: T = answer
-        return found
-
-    def keep(self, key: Hashable, version: Hashable, answer: Any) -> None:
-        """Keep an answer, unless it takes all the memory by itself."""
-        size = size_of(key) + size_of(answer)
-        with self._lock:
-            _, _, former = self._answers.pop(key, (None, None, 0))
-            self.nbytes -= former
-            if size <= self.most_bytes:
-                self._answers[key] = version, answer, size
-                self.nbytes += size
-            while self.nbytes > self.most_bytes:
-                _, (_, _, gone) = self._answers.popitem(last=False)
-                self.nbytes -= gone
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +69,8 @@ class Moments:
 
     def __init__(self, engine: sa.Engine) -> None:
         self.engine = engine
-        self.answers, self.snapshots = Answers(0), Snapshots(engine)
+        self.snapshots = Snapshots(engine)
+        self.answers = self.snapshots.answers
         self.limit_memory(int(SHARE_OF_MEMORY * allowed_memory()))
         self._moment: Moment | None = None  # that all reads see; each has its own where None
 
@@ -261,18 +226,7 @@ def reads(
     def read(store: Moments, pool_name: str, *args: P.args, **kwargs: P.kwargs) -> T:
         return store.read_pool(pool_name, lambda pool: find(pool, *args, **kwargs), as_stored=as_stored)
 
-    method: Callable[Concatenate[Any, str, P], T] = with_signature(read, find, 1)
-    return method
-
-
-def reads_kept(find: Callable[Concatenate[PoolReader, Answers, P], T]) -> Callable[Concatenate[Any, str, P], T]:
-    """As `reads`, of a function that looks among the answers that are kept first."""
-
-    @functools.wraps(find)
-    def read(store: Moments, pool_name: str, *args: P.args, **kwargs: P.kwargs) -> T:
-        return store.read_pool(pool_name, lambda pool: find(pool, store.answers, *args, **kwargs))
-
-    method: Callable[Concatenate[Any, str, P], T] = with_signature(read, find, 2)
+    method: Callable[Concatenate[Any, str, P], T] = with_signature(read, find)
     return method
 
 
@@ -294,12 +248,12 @@ def writes(
             truncate_wal(store.engine)
         return answer
 
-    method: Callable[Concatenate[Any, str, P], T] = with_signature(write, act, 1)
+    method: Callable[Concatenate[Any, str, P], T] = with_signature(write, act)
     return method
 
 
-def with_signature(method: Any, find: Callable[..., Any], given: int) -> Any:
+def with_signature(method: Any, find: Callable[..., Any]) -> Any:
     signature = inspect.signature(find)
-    parameters = [*THE_STORE, *list(signature.parameters.values())[given:]]
+    parameters = [*THE_STORE, *list(signature.parameters.values())[1:]]
     method.__signature__ = signature.replace(parameters=parameters)
     return method

@@ -29,9 +29,8 @@ from podium.pool.slots import slots_of
 from podium.pool.snapshot import RATED, SEASON, Snapshot
 from podium.store import kept
 from podium.store.days import date_of, today
-from podium.store.following import PoolReader, version
+from podium.store.following import PoolReader
 from podium.store.reading.events.events import explanation, rated_event
-from podium.store.reading.moments import Answers
 from podium.support.answers import answer, as_json, described, from_json
 from podium.views.changes import career_of
 
@@ -234,7 +233,7 @@ def find_facts(pool: PoolReader, effort: Effort) -> KeptFacts:
     return KeptFacts(facts, system_text(pool), newest_head(pool).place, pool.snapshot.seq)
 
 
-def pool_facts(pool: PoolReader, answers: Answers) -> PoolFacts:
+def pool_facts(pool: PoolReader) -> PoolFacts:
     """Show what a pool's whole history says of its ratings.
 
     Returns:
@@ -244,7 +243,7 @@ def pool_facts(pool: PoolReader, answers: Answers) -> PoolFacts:
     known = kept_facts(pool)
     if known is not None and known.is_fresh(pool):
         return known.facts
-    key = "facts", pool.secret  # a pool that comes later may get the number of one that is no more
+    key, answers = ("facts", pool.secret), pool.snapshots.answers  # a later pool may get the number of one that is gone
     found = answers.value(key, pool.system, lambda: find_facts(pool, WHEN_READ))
     if not found.is_fresh(pool):
         found = find_facts(pool, WHEN_READ)
@@ -285,7 +284,7 @@ def promise(pool: PoolReader) -> tuple[PromisePoint, ...]:
     return tuple(points)
 
 
-def event_field(pool: PoolReader, answers: Answers, event_id: str) -> EventField:
+def event_field(pool: PoolReader, event_id: str) -> EventField:
     """Show how strong the field of an event was, and how well each played in it.
 
     Returns:
@@ -294,7 +293,7 @@ def event_field(pool: PoolReader, answers: Answers, event_id: str) -> EventField
     Raises:
         UnknownError: no such pool or event, or it is not rated.
     """
-    return answers.value(("field", pool.id, event_id), version(pool), lambda: rated_field(pool, event_id))
+    return pool.value(("field", event_id), lambda: rated_field(pool, event_id))
 
 
 def rated_field(pool: PoolReader, event_id: str) -> EventField:

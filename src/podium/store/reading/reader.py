@@ -18,7 +18,7 @@ from podium.store.reading.boards import days as daily
 from podium.store.reading.boards import listings, pages, ranks
 from podium.store.reading.events import events, headlines
 from podium.store.reading.models import PlayerDetails, PoolSummary, answer_from
-from podium.store.reading.moments import Moment, Moments, reads, reads_kept
+from podium.store.reading.moments import Moment, Moments, reads
 from podium.store.reading.player_models import FoundPlayer
 from podium.store.reading.players import cards, explanations
 from podium.store.reading.players import rivals as opponents
@@ -86,7 +86,7 @@ class Reader(Moments):
 
     pool_summary = reads(ranks.pool_summary)
     limit_notice = reads(ranks.limit_notice)
-    pool_facts = reads_kept(whole.pool_facts)
+    pool_facts = reads(whole.pool_facts)
     best_ever = reads(hindsight.best_ever)
     hindsight_day = reads(hindsight.hindsight_day)
 
@@ -107,11 +107,11 @@ class Reader(Moments):
     fixture = reads(planned.get_fixture)
     fixtures = reads(planned.fixtures)
     places = reads(planned.places_now)
-    running_race = reads_kept(ahead.running_race)
-    if_it_ended = reads_kept(ahead.if_it_ended)
-    newest_heats = reads_kept(ahead.newest_heats)
-    stakes = reads_kept(ahead.stakes_of)
-    promise = reads_kept(ahead.promised)
+    running_race = reads(ahead.running_race)
+    if_it_ended = reads(ahead.if_it_ended)
+    newest_heats = reads(ahead.newest_heats)
+    stakes = reads(ahead.stakes_of)
+    promise = reads(ahead.promised)
 
     def export_pool(self, pool_name: str) -> Iterator[str]:
         """Write a pool as lines of JSON: its log with the chain, and its players' names.
@@ -161,7 +161,7 @@ class Reader(Moments):
     listed_board = reads(pages.listed_board)
     page_of = reads(pages.page_of)
     newest_entrants = reads(pages.newest_entrants)
-    movers = reads_kept(headlines.movers)
+    movers = reads(headlines.movers)
     distribution = reads(ranks.distribution)
     seasons = reads(ranks.seasons)
     things = reads(listings.things)
@@ -195,12 +195,12 @@ class Reader(Moments):
     rank = reads(ranks.rank)
     ranks_of = reads(daily.ranks_of_player)
     neighbours = reads(pages.neighbours)
-    player_card = reads_kept(cards.player_card)
+    player_card = reads(cards.player_card)
     career = reads(events.career)
     player_changes = reads(cards.changes_page)
     rating_curve = reads(cards.rating_curve)
     hindsight_curve = reads(hindsight.curve_of)
-    rivals = reads_kept(opponents.rivals)
+    rivals = reads(opponents.rivals)
     rivalry = reads(opponents.rivalry)
     compare = reads(opponents.comparison)
     system_and_states = reads(explanations.system_and_states)
@@ -260,8 +260,8 @@ class Reader(Moments):
     event_moments = reads(headlines.event_moments)
     event_count = reads(headlines.count_events)
     adjacent_events = reads(headlines.adjacent_events)
-    event_story = reads_kept(explanations.event_story)
-    event_field = reads_kept(whole.event_field)
+    event_story = reads(explanations.event_story)
+    event_field = reads(whole.event_field)
     event_record = reads(entries.event_record)
     made_up = reads(entries.made_up)
     explain = reads(events.explanation)

@@ -24,7 +24,6 @@ from podium.pool.snapshot import RATED, STATUSES, UNRATED, VOIDED, Event, Snapsh
 from podium.store.following import PoolReader
 from podium.store.reading.boards.ranks import span_begins
 from podium.store.reading.events.events import Titles, Winners, sent_winners, titles_of
-from podium.store.reading.moments import Answers
 from podium.store.reading.player_models import (
     AdjacentEvents,
     EntrantChange,
@@ -221,7 +220,7 @@ MOST_CHANGES = 20_000  # changes, the newest, among which a surprise is sought: 
 ROUNDING = 1e-3  # points by which a sum of many changes may be off, and more
 
 
-def movers(pool: PoolReader, answers: Answers, *, days: int = 7, most: int = 10) -> Movers:
+def movers(pool: PoolReader, *, days: int = 7, most: int = 10) -> Movers:
     """Show who moved most in the days up to the pool's newest event, and the surprise among the changes.
 
     Args:
@@ -231,8 +230,7 @@ def movers(pool: PoolReader, answers: Answers, *, days: int = 7, most: int = 10)
     Returns:
         Sums of changes, largest first.
     """
-    key = "movers", pool.id, days, most
-    return answers.value(key, pool.snapshot.seq, lambda: find_movers(pool, days, most))
+    return pool.value(("movers", days, most), lambda: find_movers(pool, days, most))
 
 
 def gains_since(snapshot: Snapshot, time: int) -> Changes:

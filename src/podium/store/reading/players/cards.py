@@ -21,7 +21,6 @@ from podium.store.reading.boards.pages import place_of
 from podium.store.reading.boards.ranks import PlayerStanding, standing_of
 from podium.store.reading.events.events import NO_TITLES, Titles, encounters, titles_of
 from podium.store.reading.events.headlines import read_cursor
-from podium.store.reading.moments import Answers
 from podium.support.words import shown_change
 from podium.views.changes import Changes, career_of
 
@@ -79,9 +78,7 @@ NEARBY = 2  # players on either side
 SETTLED = player_models.Listing()
 
 
-def player_card(
-    pool: PoolReader, answers: Answers, name: str, listing: player_models.Listing = SETTLED
-) -> player_models.PlayerCard:
+def player_card(pool: PoolReader, name: str, listing: player_models.Listing = SETTLED) -> player_models.PlayerCard:
     """Show a player at a glance.
 
     Args:

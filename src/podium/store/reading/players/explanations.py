@@ -27,7 +27,6 @@ from podium.store.reading.events.events import (
 from podium.store.reading.events.headlines import events_beside
 from podium.store.reading.log import CorrectionRecord, event_record
 from podium.store.reading.models import EventDetails, answer_from, rows_as
-from podium.store.reading.moments import Answers
 from podium.store.reading.player_models import AdjacentEvents
 from podium.store.reading.results import event_results
 from podium.store.writing.rating.events import find_event
@@ -185,7 +184,7 @@ class EventStory:
     promise: Stakes | None = None  # what each place had promised the player; None of several heats
 
 
-def event_story(pool: PoolReader, answers: Answers, event_id: str, player: str | None = None) -> EventStory:
+def event_story(pool: PoolReader, event_id: str, player: str | None = None) -> EventStory:
     """Tell of an event, and why it moved the rating of one player.
 
     Args:
@@ -197,11 +196,10 @@ def event_story(pool: PoolReader, answers: Answers, event_id: str, player: str |
     Raises:
         UnknownError: no such pool or event, or the player is not rated in it.
     """
-    version = pool.snapshot.seq
     with paused_collection():
-        event = answers.value(("event", pool.id, event_id), version, lambda: read_event(pool, event_id))
+        event = pool.value(("event", event_id), lambda: read_event(pool, event_id))
         story = EventStory(pool, event.details, event.record, event.beside)
-        return story if event.rated is None else explained_story(pool, answers, story, event.rated, player)
+        return story if event.rated is None else explained_story(pool, story, event.rated, player)
 
 
 class ReadEvent(NamedTuple):
@@ -220,9 +218,7 @@ def read_event(pool: PoolReader, event_id: str) -> ReadEvent:
     return ReadEvent(details_of(pool, event, results, changes_by(pool, event)), record, beside, rated)
 
 
-def explained_story(
-    pool: PoolReader, answers: Answers, story: EventStory, event: RatedEvent, player: str | None
-) -> EventStory:
+def explained_story(pool: PoolReader, story: EventStory, event: RatedEvent, player: str | None) -> EventStory:
     details, event_id = story.details, event.event.event_id
     present = {each.player for each in details.changes}
     moved = max(details.changes, key=lambda each: abs(each.delta)).player
@@ -241,7 +237,7 @@ def explained_story(
         imagined=what_if(*replayed, name, found=found) if is_quickly_imagined(pool.system, event.events) else None,
         is_first=event.before.numbers[name] not in event.before.states,
         performance=performance(*replayed[:3], found[2]),
-        promise=promise_of(pool, answers, event.event, event.results, name, event.before),
+        promise=promise_of(pool, event.event, event.results, name, event.before),
     )
 
 

@@ -22,7 +22,6 @@ from podium.store.following import PoolReader
 from podium.store.reading.boards.ranks import PlayerStanding, number_now, rank, standing_of
 from podium.store.reading.events.events import explanation, titles_of
 from podium.store.reading.models import CommonEvent, ComparedPlayer, Comparison, Rivalry, answer_from
-from podium.store.reading.moments import Answers
 from podium.store.reading.player_models import RivalRow, Rivals, Scalp
 from podium.store.reading.players.cards import titles_in
 from podium.store.reading.players.explanations import system_and_states
@@ -55,7 +54,7 @@ class ExplainedEvent(NamedTuple):
     upset: Upset | None
 
 
-def rivals(pool: PoolReader, answers: Answers, name: str) -> Rivals:
+def rivals(pool: PoolReader, name: str) -> Rivals:
     """Show whom a player met in the newest events, up to a hundred; slow for the first time, then kept.
 
     Returns:
@@ -64,25 +63,24 @@ def rivals(pool: PoolReader, answers: Answers, name: str) -> Rivals:
     Raises:
         UnknownError: no such pool or player.
     """
-    key = "rivals", pool.id, name
-    return answers.value(key, pool.snapshot.seq, lambda: duels_by_opponent(pool, name, answers))
+    return pool.value(("rivals", name), lambda: duels_by_opponent(pool, name))
 
 
-def explained_events(pool: PoolReader, stands: PlayerStanding, answers: Answers) -> dict[Moved, ExplainedEvent]:
+def explained_events(pool: PoolReader, stands: PlayerStanding) -> dict[Moved, ExplainedEvent]:
     """A player's newest events with their duels, the newest first.
 
     One is explained anew only where it moved the player otherwise, or the pool was corrected since.
     """
     corrected = pool.execute(SELECT_NEWEST_CORRECTION, newest=pool.snapshot.seq).scalar()
     key, version = ("duels", pool.id, stands.player_id), (pool.system, corrected)
-    known: dict[Moved, ExplainedEvent] = answers.value(key, version, dict)
+    known: dict[Moved, ExplainedEvent] = pool.snapshots.answers.value(key, version, dict)
     newest = career_of(pool.snapshot, stands.player_id).without_seasons.at(slice(None, -MOST_EVENTS - 1, -1))
     columns = (column.tolist() for column in (newest.uids, newest.before, newest.rating))
     ids, every = pool.snapshot.events.ids, [*map(Moved._make, zip(*columns, strict=True))]
     events = {
         each: known[each] if each in known else duels_in_event(pool, ids[each.uid], stands.name) for each in every
     }
-    answers.keep(key, version, events)
+    pool.snapshots.answers.keep(key, version, events)
     return events
 
 
@@ -102,8 +100,8 @@ def duels_in_event(pool: PoolReader, event_id: str, name: str) -> ExplainedEvent
     return ExplainedEvent(np.array(known, np.float64).reshape(-1, 4), min(upsets, default=None))
 
 
-def duels_by_opponent(pool: PoolReader, name: str, answers: Answers) -> Rivals:
-    events = explained_events(pool, standing_of(pool, name), answers)
+def duels_by_opponent(pool: PoolReader, name: str) -> Rivals:
+    events = explained_events(pool, standing_of(pool, name))
     opponent, score, expected, points = np.concatenate([NO_DUELS, *(each.duels for each in events.values())]).T
     numbers, which = np.unique(opponent, return_inverse=True)
     together = np.concatenate([opponent[:0], *(np.unique(each.duels[:, 0]) for each in events.values())])

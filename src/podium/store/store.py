@@ -13,7 +13,6 @@ from podium.log import log
 from podium.log.database import UnavailableError, write_transaction
 from podium.log.files import truncate_wal
 from podium.log.heads import forget_head
-from podium.log.log import admit_reason
 from podium.log.players import provisional_numbers
 from podium.log.pools import (
     NO_DESCRIPTION,
@@ -32,20 +31,17 @@ from podium.store.reading.moments import reads, writes
 from podium.store.reading.previews import Act
 from podium.store.reading.reader import Reader
 from podium.store.writing import (
-    accounts,
     administration,
     anonymizing,
     execution,
     fixtures,
-    ordering,
     pool_files,
     submission,
 )
 from podium.store.writing.execution import Propose
-from podium.store.writing.mending import SheetChanges, amend_sheet
+from podium.store.writing.mending import SheetChanges
 from podium.store.writing.rating.events import Sheet
 from podium.store.writing.receipts import Done, Receipt, Rerated
-from podium.store.writing.sheets import submit_sheet
 from podium.store.writing.submission import Submission, VoidingOptions
 
 LOGGER = logging.getLogger(__name__)
@@ -119,9 +115,7 @@ class Store(Reader):
             UnknownError: no such pool or match.
             StoreError: a match has expired.
         """
-        sent = Submission(rows, actor, match_ids or {}, received, admit_reason(reason), order)
-        propose: Propose = partial(submission.submit, submissions=[sent])
-        propose = partial(submit_sheet, sent=sent, sheet=sheet) if sheet else propose
+        propose = previews.submit(rows, reason, sheet, order, match_ids, received)(actor, "")
         return [*self._run(pool_name, propose, dry_run=dry_run, effects_after=effects_after).receipts]
 
     def amend_sheet(
@@ -144,8 +138,7 @@ class Store(Reader):
         Returns:
             How many events are the same, and which are new, other, gone or kept.
         """
-        why = admit_reason(reason)
-        propose = partial(amend_sheet, rows=rows, sheet=sheet, actor=actor, reason=why, overrule=overrule, order=order)
+        propose = previews.amend_sheet(rows, sheet, overrule=overrule, order=order)(actor, reason)
         return cast("SheetChanges", self._run(pool_name, propose, dry_run=dry_run).answer)
 
     def submit_each(
@@ -212,7 +205,7 @@ class Store(Reader):
             ResultsError: the rows are refused, or are not one event.
             StaleError: the event has another version.
         """
-        propose = partial(submission.amend, rows=rows, actor=actor, reason=admit_reason(reason), versions=versions)
+        propose = previews.amend(rows, versions)(actor, reason)
         return self._run(pool_name, propose, dry_run=dry_run, effects_after=effects_after).receipts[0]
 
     def void(self, pool_name: str, event_id: str, **options: Unpack[VoidingOptions]) -> Receipt:
@@ -228,7 +221,7 @@ class Store(Reader):
             UnknownError: no such pool or event.
             StaleError: the event has another version.
         """
-        return self._set_voided(pool_name, event_id, options, voided=True)
+        return self._set_voided(pool_name, previews.void, event_id, **options)
 
     def restore(self, pool_name: str, event_id: str, **options: Unpack[VoidingOptions]) -> Receipt:
         """Let a voided event count again; all else is as of `void`.
@@ -236,15 +229,21 @@ class Store(Reader):
         Returns:
             A receipt; with `dry_run` it has the largest changes that would come.
         """
-        return self._set_voided(pool_name, event_id, options, voided=False)
+        return self._set_voided(pool_name, previews.restore, event_id, **options)
 
-    def _set_voided(self, pool_name: str, event_id: str, options: VoidingOptions, *, voided: bool) -> Receipt:
+    def _set_voided(
+        self,
+        pool_name: str,
+        act: Callable[[str, Collection[str] | None], Act],
+        event_id: str,
+        *,
+        actor: str = "",
+        reason: str = "",
+        versions: Collection[str] | None = None,
+        **how: Any,
+    ) -> Receipt:
         """Let an event count for nothing, or again."""
-        logged: Any = {"actor": "", "reason": "", "versions": None} | options
-        how: Any = {name: logged.pop(name) for name in ("dry_run", "effects_after") if name in logged}
-        logged["reason"] = admit_reason(logged["reason"])
-        propose = partial(submission.set_voided, event_id=event_id, voided=voided, **logged)
-        return self._run(pool_name, propose, **how).receipts[0]
+        return self._run(pool_name, act(event_id, versions)(actor, reason), **how).receipts[0]
 
     register, post_places, tap = writes(administration.register), writes(fixtures.post_places), writes(fixtures.tap)
     plan_fixture, cancel_fixture = writes(fixtures.plan_fixture), writes(fixtures.cancel_fixture)
@@ -303,8 +302,7 @@ class Store(Reader):
             StoreError: they are one, or either was merged away itself.
             ResultsError: they met in an event that counts.
         """
-        propose = partial(accounts.merge, name=name, into=into, kind=kind, actor=actor, reason=admit_reason(reason))
-        return self._run(pool_name, propose).written
+        return self._run(pool_name, previews.merge(name, into, kind)(actor, reason)).written
 
     def unmerge(self, pool_name: str, name: str, *, kind: str = "", actor: str = "", reason: str = "") -> int:
         """Let a merged account be a player of its own again, as if that merge had never been; or a thing of a `kind`.
@@ -318,8 +316,7 @@ class Store(Reader):
             UnknownError: no such pool or player.
             StoreError: the account was never merged into another.
         """
-        propose = partial(accounts.unmerge, name=name, kind=kind, actor=actor, reason=admit_reason(reason))
-        return self._run(pool_name, propose).written
+        return self._run(pool_name, previews.unmerge(name, kind)(actor, reason)).written
 
     # Pools
 
@@ -360,8 +357,7 @@ class Store(Reader):
         Raises:
             ResultsError: an event lacks what the system needs.
         """
-        propose = partial(administration.configure, system=system, actor=actor)
-        return self._run(pool_name, propose, refuse_closed).written
+        return self._run(pool_name, previews.configure(system)(actor, ""), refuse_closed).written
 
     def set_order(
         self,
@@ -386,8 +382,7 @@ class Store(Reader):
         Raises:
             StoreError: the pool has 50 events or more, or a season.
         """
-        propose = partial(ordering.set_order, order=order, start=start, every=every, actor=actor)
-        return self._run(pool_name, propose, dry_run=dry_run).written
+        return self._run(pool_name, previews.set_order(order, start, every)(actor, ""), dry_run=dry_run).written
 
     def begin_season(self, pool_name: str, name: str, starts: When, *, keep: float, actor: str = "") -> int:
         """Shrink every lead over a newcomer to the share `keep` at a moment, or before an event.
@@ -403,7 +398,7 @@ class Store(Reader):
             ParameterError: the share is not from 0 to 1.
             StoreError: there is another season of that name.
         """
-        return self._run(pool_name, administration.new_season(name, starts, keep, actor)).written
+        return self._run(pool_name, previews.begin_season(name, starts, keep)(actor, "")).written
 
     def delete_pool(self, pool_name: str) -> None:
         """Delete a closed pool: its log, all that derives from it, and the keys that opened it alone.

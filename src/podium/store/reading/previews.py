@@ -1,6 +1,6 @@
 """What can be done to a pool, looked at before it is done: it is done as it was seen, or not at all."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -25,11 +25,18 @@ from podium.store.writing.receipts import Totals, names_with, with_receipts
 Act = Callable[[str, str], Propose]  # by whom, and why: what is then proposed
 
 
-def submit(rows: Any, made_up: str = "", sheet: Sheet | None = None, order: Order | None = None) -> Act:
+def submit(
+    rows: Any,
+    made_up: str = "",
+    sheet: Sheet | None = None,
+    order: Order | None = None,
+    match_ids: Mapping[str, str] | None = None,
+    received: int | None = None,
+) -> Act:
     """Take new events; each once. Why they come is not logged, but what was made up of them."""
 
     def act(actor: str, _reason: str) -> Propose:
-        sent = submission.Submission(rows, actor, {}, reason=admit_reason(made_up), order=order)
+        sent = submission.Submission(rows, actor, match_ids or {}, received, admit_reason(made_up), order)
         if sheet is None:
             return partial(submission.submit, submissions=[sent])
         return partial(sheets.submit_sheet, sent=sent, sheet=sheet)
@@ -37,47 +44,42 @@ def submit(rows: Any, made_up: str = "", sheet: Sheet | None = None, order: Orde
     return act
 
 
+def explained(propose: Callable[..., Proposal], **given: Any) -> Act:
+    """Do what is proposed, and log by whom and why."""
+    return lambda actor, reason: partial(propose, **given, actor=actor, reason=admit_reason(reason))
+
+
 def amend_sheet(
     rows: Any, sheet: Sheet, made_up: str = "", *, overrule: bool = False, order: Order | None = None
 ) -> Act:
     """Let a pool be as if a sheet that is sent again had always been as it is now."""
-    return lambda actor, reason: partial(
-        mending.amend_sheet, rows=rows, sheet=sheet, actor=actor, reason=admit_reason(reason or made_up),
-        overrule=overrule, order=order,
-    )  # fmt: skip
+    act = explained(mending.amend_sheet, rows=rows, sheet=sheet, overrule=overrule, order=order)
+    return lambda actor, reason: act(actor, reason or made_up)
 
 
-def amend(rows: Any) -> Act:
-    """Let an event have other content."""
-    return lambda actor, reason: partial(submission.amend, rows=rows, actor=actor, reason=admit_reason(reason))
+def amend(rows: Any, versions: Collection[str] | None = None) -> Act:
+    """Let an event have other content, if it has one of these versions."""
+    return explained(submission.amend, rows=rows, versions=versions)
 
 
-def void(event_id: str) -> Act:
-    """Let an event count for nothing."""
-    return lambda actor, reason: partial(
-        submission.set_voided, event_id=event_id, actor=actor, voided=True, reason=admit_reason(reason)
-    )
+def void(event_id: str, versions: Collection[str] | None = None) -> Act:
+    """Let an event count for nothing, if it has one of these versions."""
+    return explained(submission.set_voided, event_id=event_id, voided=True, versions=versions)
 
 
-def restore(event_id: str) -> Act:
-    """Let a voided event count again."""
-    return lambda actor, reason: partial(
-        submission.set_voided, event_id=event_id, actor=actor, voided=False, reason=admit_reason(reason)
-    )
+def restore(event_id: str, versions: Collection[str] | None = None) -> Act:
+    """Let a voided event count again, if it has one of these versions."""
+    return explained(submission.set_voided, event_id=event_id, voided=False, versions=versions)
 
 
 def merge(name: str, into: str, kind: str = "") -> Act:
     """Let one player's results be another's, or one thing's of a kind of equipment."""
-    return lambda actor, reason: partial(
-        accounts.merge, name=name, into=into, kind=kind, actor=actor, reason=admit_reason(reason)
-    )
+    return explained(accounts.merge, name=name, into=into, kind=kind)
 
 
 def unmerge(name: str, kind: str = "") -> Act:
     """Let a merged account be a player of its own again, or a thing of a kind of equipment."""
-    return lambda actor, reason: partial(
-        accounts.unmerge, name=name, kind=kind, actor=actor, reason=admit_reason(reason)
-    )
+    return explained(accounts.unmerge, name=name, kind=kind)
 
 
 def begin_season(name: str, starts: When, keep: float) -> Act:

@@ -3,6 +3,7 @@
 from datetime import date, datetime, timedelta
 from random import Random
 
+import polars as pl
 import pytest
 from extent import in_turn, times
 from histories import DAYS, POOL, SYSTEMS, next_act
@@ -12,7 +13,6 @@ from races import START, rows
 from podium.errors import ParameterError, PodiumError, UnknownError
 from podium.ledger.history import can_be_unsettled
 from podium.ledger.leaderboard import Eligibility
-from podium.pool.standings import shared_ranks
 from podium.store.days import date_of
 from podium.store.reading.player_models import Listing
 from podium.systems import find
@@ -59,7 +59,8 @@ def check_boards(store, tops=(2,)):
     for listing in LISTINGS:
         players, listed, beside = expected_board(store, listing)
         scores = [store.pool(POOL).system.score(row["rating"], row.get("deviation")) for row in listed]
-        ranks = dict(zip([row["player"] for row in listed], shared_ranks(scores), strict=True))
+        shared = pl.Series(scores, dtype=pl.Float64).rank("min", descending=True).to_list()
+        ranks = dict(zip([row["player"] for row in listed], shared, strict=True))
         by_name = {row["player"]: row for row in listed + beside}
         for top in tops:
             pages = walked(store, listing, top)

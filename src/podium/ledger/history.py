@@ -156,11 +156,6 @@ def are_settled(system: System, states: npt.NDArray[Any]) -> npt.NDArray[np.bool
     return states[:, system.column("events")] >= FINDING_EVENTS
 
 
-def is_provisional(system: System, by_rule: object, events: int) -> bool:
-    """Whether a rating in the database is not settled: by the answer of the system's own rule, or by its events."""
-    return bool(by_rule) if can_be_unsettled(system) else events < FINDING_EVENTS
-
-
 def own_interval(system: System, deviation: float | None) -> float:
     """How many points may be chance: the interval of the rating, or what is steady where it has none."""
     scale = system.points_per_logit / ELO_SCALE

@@ -1,6 +1,5 @@
 """How everyone in a pool stands at one point in time."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -75,11 +74,3 @@ class Standings:
         slot = slot_of(number)
         entry = int(np.searchsorted(self.slots, slot))
         return entry if entry < self.slots.size and self.slots[entry] == slot else NONE
-
-
-def shared_ranks(ratings: Sequence[float]) -> list[int]:
-    """The ranks of ratings that stand best first, from 1; equal ratings share the best of theirs."""
-    ranks: list[int] = []
-    for k, rating in enumerate(ratings):
-        ranks.append(ranks[-1] if k and rating == ratings[k - 1] else k + 1)
-    return ranks

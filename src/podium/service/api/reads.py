@@ -29,7 +29,7 @@ from podium.service.http.json import (
 from podium.service.http.requests import CurrentStore, ReadRouter
 from podium.store.days import day_shown, parse_day
 from podium.store.reading import models
-from podium.store.reading.boards.ranks import Place, parse_cursor
+from podium.store.reading.boards.board import Place, parse_cursor
 from podium.store.reading.hindsight import BestEverBoard, HindsightPoint
 from podium.store.reading.player_models import SharedThing
 from podium.store.reading.players import explanations

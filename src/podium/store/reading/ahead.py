@@ -3,17 +3,29 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from podium.engine.replay import NEVER
+from podium.engine.system import System
 from podium.engine.tables.encoding import Events, encode
 from podium.engine.tables.selection import UNRATED_STATUS
 from podium.engine.tables.things import columns_of
 from podium.errors import ParameterError
-from podium.ledger.forecast import Member, Named, field_of, member_of, refuse_slips, things_of
+from podium.kernels.records import read
+from podium.ledger.forecast import (
+    Forecast,
+    Member,
+    Named,
+    field_of,
+    forecast,
+    member_of,
+    names_to_rate,
+    refuse_slips,
+    things_of,
+)
 from podium.ledger.hypothetical_race import Race, has_draws, last_lines
 from podium.ledger.stakes import Stakes, StakesGrid, changes_now, likely_places, stakes
 from podium.log.players import admit_names, known_numbers, names_like
@@ -22,10 +34,10 @@ from podium.log.pools import (
 )
 from podium.log.statements import instant
 from podium.pool.snapshot import RATED, STATUSES, Event
-from podium.probability.ranks import Floats
 from podium.results.derived_heats import OVERALL
 from podium.results.reading import Results
 from podium.store.following import PoolReader
+from podium.store.reading.boards.board import SETTLED, Board
 from podium.store.reading.events.events import Before, event_details
 from podium.store.reading.events.headlines import event_list
 from podium.store.reading.models import answer_from
@@ -83,16 +95,8 @@ def settled_board(pool: PoolReader, race: Race) -> StakesGrid:
     """The board of today: ranks are among the settled."""
     settled = ~pool.system.unsettled(race.states) & (race.states[:, pool.system.column("events")] > 0.0)
     mine = pool.system.scores(race.states)[settled]
-    standings = pool.snapshot.standings
-    worst_first = standings.best_first[::-1]
-    ranked = standings.scores[worst_first[standings.is_settled[worst_first]]]
-
-    def count_above(scores: Floats) -> npt.NDArray[np.int64]:
-        better = ranked.size - np.searchsorted(ranked, scores, "right")
-        others: npt.NDArray[np.int64] = better - (mine > scores[:, None]).sum(axis=1)
-        return others
-
-    return StakesGrid(count_above, settled, settled)
+    today = Board.of(pool, SETTLED)
+    return StakesGrid(lambda scores: today.count_above(scores) - (mine > scores[:, None]).sum(axis=1), settled, settled)
 
 
 def field_in(pool: PoolReader, entrants: Sequence[Named], sides: Sequence[Sequence[Named]]) -> list[list[Member]]:
@@ -101,6 +105,44 @@ def field_in(pool: PoolReader, entrants: Sequence[Named], sides: Sequence[Sequen
     known = known_numbers(pool, [each.player for side in field for each in side])
     refuse_slips(field, known, lambda name: names_like(pool, name))
     return field
+
+
+def system_and_states(pool: PoolReader, names: Sequence[str]) -> tuple[System, list[Any]]:
+    """Read a pool's system and players' states, all of one moment.
+
+    Args:
+        names: the players.
+
+    Returns:
+        The system, and in the order of the names its NamedTuple of each; a newcomer's for whoever has none.
+    """
+    end, newcomer = pool.snapshot.events.order.size, pool.system.newcomer()
+    before = Before.of(pool, names, end)
+    known = [before.states.get(before.numbers.get(name, 0)) for name in names]
+    return pool.snapshot.system_at(end), [newcomer if each is None else read(each[None], 0, newcomer) for each in known]
+
+
+def predicted(
+    pool: PoolReader, entrants: Sequence[Named] = (), *, sides: Sequence[Sequence[Named]] = (), top: int = 3
+) -> Forecast:
+    """Forecast the chances of players as they stand; whoever has not played is a newcomer.
+
+    Args:
+        entrants: the names of those who start alone, or dicts, as `podium.Rated.predict` takes them.
+        sides: those of each side's members, where several start together.
+        top: how many places count as the top.
+
+    Returns:
+        Chances between 0 and 1 of each rank and in each pair.
+
+    Raises:
+        ParameterError: fewer than two sides, a player twice, a name that the rule refuses, or `top` below 1.
+        NearNameError: a newcomer's name is nearly that of a player, and no dict says that it is `new`.
+    """
+    field = field_in(pool, entrants, sides)
+    names = names_to_rate(field, pool.system.kinds)
+    system, states = system_and_states(pool, names)
+    return forecast(system, field, dict(zip(names, states, strict=True)), top)
 
 
 def stakes_of(

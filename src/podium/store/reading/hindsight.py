@@ -23,7 +23,7 @@ from podium.rating import rate
 from podium.store import kept
 from podium.store.days import date_of, today
 from podium.store.following import PoolReader, version
-from podium.store.reading.boards.ranks import standing_of
+from podium.store.reading.boards.board import standing_of
 from podium.store.reading.models import STARTED, Started
 from podium.store.reading.moments import Moments
 from podium.store.reading.pool_facts import system_text
@@ -194,7 +194,7 @@ def curve_of(pool: PoolReader, name: str, since: When | None = None) -> tuple[Hi
     Raises:
         UnknownError: no such pool or player.
     """
-    who = standing_of(pool, name).player_id
+    who = standing_of(pool, name).number
     known, curve = kept_of(pool), kept.read(pool, kept.HINDSIGHT, who)
     is_known = known is not None and curve is not None and curve.seq == known.version
     points = np.frombuffer(curve.body if curve is not None and is_known else b"", POINT)

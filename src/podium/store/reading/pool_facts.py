@@ -306,6 +306,18 @@ def rated_field(pool: PoolReader, event_id: str) -> EventField:
     )
 
 
+def fair_expectation_of(pool: PoolReader, event_id: str, name: str) -> FairExpectation:
+    """Say what would have been fair to expect of a player in an event, by what comes of such promises in the pool.
+
+    Returns:
+        The duels that were promised, and those that would have been fair to expect where enough such are known.
+
+    Raises:
+        UnknownError: no such pool or event, or the player is not rated in it.
+    """
+    return fair_expectation(pool_facts(pool), explanation(pool, event_id, name))
+
+
 MIN_DUELS = 100  # of a bin that says something
 
 

@@ -11,11 +11,11 @@ from podium.engine.tables.things import kind_and_name
 from podium.log.content import numbers_in
 from podium.log.log import AMEND, admit_reason, bodies_of, newest_seq
 from podium.log.players import Numbering, provisional_numbers
-from podium.log.pools import Order, PoolView, When, refuse_unwritable
+from podium.log.pools import Order, When, refuse_unwritable
 from podium.pool.moves import Moves
-from podium.pool.standings import Standings, shared_ranks
 from podium.store.following import PoolReader
 from podium.store.names import present_names
+from podium.store.reading.boards.board import SETTLED, Board
 from podium.store.reading.log import CorrectedLine, corrected_lines, lines_of
 from podium.store.writing import accounts, administration, mending, ordering, sheets, submission
 from podium.store.writing.execution import Propose, plan
@@ -189,9 +189,9 @@ def moved_events(moves: Moves) -> tuple[MovedEvent, ...]:
     return tuple(MovedEvent(moves.after.events.id_of(uid), count) for uid, count in counts)
 
 
-def moved_ratings(pool: PoolView, moves: Moves, proposal: Proposal) -> tuple[MovedRating, ...]:
+def moved_ratings(pool: PoolReader, moves: Moves, proposal: Proposal) -> tuple[MovedRating, ...]:
     """Every rating of today that would move, the largest move first; who is new or gone before all."""
-    before, after = (ratings_and_ranks(each.standings) for each in (moves.before, moves.after))
+    before, after = (ratings_and_ranks(Board(pool, SETTLED, each.standings)) for each in (moves.before, moves.after))
     by_rank = moves.before.pool.system.ranking != moves.after.pool.system.ranking
     nothing = None, None
     moved = {}
@@ -204,15 +204,12 @@ def moved_ratings(pool: PoolView, moves: Moves, proposal: Proposal) -> tuple[Mov
     return tuple(sorted(found, key=lambda each: (-size_of(each), each.player)))
 
 
-def ratings_and_ranks(standings: Standings) -> dict[int, tuple[float, int | None]]:
-    """The rating of each player, and the rank among the settled, by number."""
-    best_first = standings.best_first
-    settled = best_first[standings.is_settled[best_first]]
-    ranks = dict(zip(settled.tolist(), shared_ranks(standings.scores[settled].tolist()), strict=True))
-    columns = (each[best_first].tolist() for each in (standings.numbers, standings.ratings))
-    return {
-        number: (rating, ranks.get(entry)) for entry, number, rating in zip(best_first.tolist(), *columns, strict=True)
-    }
+def ratings_and_ranks(board: Board) -> dict[int, tuple[float, int | None]]:
+    """The rating of each player, and the rank on a board, by number."""
+    standings = board.standings
+    ranks = dict(zip(standings.numbers[board.entries].tolist(), board.ranks(board.entries), strict=True))
+    columns = (each[standings.is_player].tolist() for each in (standings.numbers, standings.ratings))
+    return {number: (rating, ranks.get(number)) for number, rating in zip(*columns, strict=True)}
 
 
 def size_of(moved: MovedRating) -> float:

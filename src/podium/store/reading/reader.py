@@ -2,13 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 
-from podium.ledger.forecast import Forecast, Named, forecast, names_to_rate
 from podium.log.chain import Head
 from podium.log.database import close_engine, open_database
 from podium.log.files import truncate_wal
 from podium.log.pools import SELECT_PUBLIC, Pool, every_pool, other_arithmetic
-from podium.rated import Rated
-from podium.rating import rate
 from podium.store import kept
 from podium.store.following import PoolReader, version
 from podium.store.reading import ahead, hindsight
@@ -17,13 +14,12 @@ from podium.store.reading import pool_facts as whole
 from podium.store.reading.boards import days as daily
 from podium.store.reading.boards import listings, pages, ranks
 from podium.store.reading.events import events, headlines
-from podium.store.reading.models import PlayerDetails, PoolSummary, answer_from
+from podium.store.reading.models import PoolSummary
 from podium.store.reading.moments import Moment, Moments, reads
 from podium.store.reading.player_models import FoundPlayer
 from podium.store.reading.players import cards, explanations
 from podium.store.reading.players import rivals as opponents
-from podium.store.reading.pool_facts import FairExpectation
-from podium.store.reading.results import counting_results
+from podium.store.reading.results import counting_results, rate_results
 from podium.store.writing import administration
 from podium.store.writing import fixtures as planned
 from podium.store.writing import sheets as brought
@@ -203,52 +199,10 @@ class Reader(Moments):
     rivals = reads(opponents.rivals)
     rivalry = reads(opponents.rivalry)
     compare = reads(opponents.comparison)
-    system_and_states = reads(explanations.system_and_states)
+    system_and_states = reads(ahead.system_and_states)
 
-    def player(self, pool_name: str, name: str, top: int = 1000) -> PlayerDetails:
-        """Show a player's rank and newest changes.
-
-        Args:
-            top: changes to show.
-
-        Returns:
-            What `rank` has, and the changes as its `history`.
-
-        Raises:
-            UnknownError: no such pool or player.
-        """
-
-        def find(pool: PoolReader) -> PlayerDetails:
-            history = events.career(pool, name, top)
-            return answer_from(PlayerDetails, ranks.rank(pool, name), history=history)
-
-        return self.read_pool(pool_name, find)
-
-    def predict(
-        self, pool_name: str, entrants: Sequence[Named] = (), *, sides: Sequence[Sequence[Named]] = (), top: int = 3
-    ) -> Forecast:
-        """Forecast the chances of players as they stand; whoever has not played is a newcomer.
-
-        Args:
-            entrants: the names of those who start alone, or dicts, as `podium.Rated.predict` takes them.
-            sides: those of each side's members, where several start together.
-            top: how many places count as the top.
-
-        Returns:
-            Chances between 0 and 1 of each rank and in each pair.
-
-        Raises:
-            ParameterError: fewer than two sides, a player twice, a name that the rule refuses, or `top` below 1.
-            NearNameError: a newcomer's name is nearly that of a player, and no dict says that it is `new`.
-        """
-
-        def find(pool: PoolReader) -> Forecast:
-            field = ahead.field_in(pool, entrants, sides)
-            names = names_to_rate(field, pool.system.kinds)
-            system, states = explanations.system_and_states(pool, names)
-            return forecast(system, field, dict(zip(names, states, strict=True)), top)
-
-        return self.read_pool(pool_name, find)
+    player = reads(ranks.player)
+    predict = reads(ahead.predicted)
 
     # Events
 
@@ -267,23 +221,5 @@ class Reader(Moments):
     explain = reads(events.explanation)
     what_if = reads(events.alternatives)
 
-    def rated(self, pool_name: str) -> Rated:
-        """Rate the pool anew by the library, from its results.
-
-        Returns:
-            The library's answer; it knows no seasons.
-        """
-        return self.read_pool(pool_name, lambda pool: rate(counting_results(pool), pool.system))
-
-    def fair_expectation(self, pool_name: str, event_id: str, name: str) -> FairExpectation:
-        """Say what would have been fair to expect of a player in an event, by what comes of such promises in the pool.
-
-        Returns:
-            The duels that were promised, and those that would have been fair to expect where enough such are known.
-
-        Raises:
-            UnknownError: no such pool or event, or the player is not rated in it.
-        """
-        return self.read_view(
-            lambda view: whole.fair_expectation(view.pool_facts(pool_name), view.explain(pool_name, event_id, name))
-        )
+    rated = reads(rate_results)
+    fair_expectation = reads(whole.fair_expectation_of)

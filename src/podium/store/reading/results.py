@@ -12,10 +12,22 @@ from podium.pool.batches import NOT_FINITE, PLAYER_TWICE
 from podium.pool.columns import Array
 from podium.pool.roster import as_results
 from podium.pool.snapshot import Event, are_counting
+from podium.rated import Rated
+from podium.rating import rate
 from podium.results.columns import FOR_PAGES
 from podium.results.reading import Results
 from podium.store.following import PoolReader
 from podium.store.names import present_names
+
+
+def rate_results(pool: PoolReader) -> Rated:
+    """Rate the pool anew by the library, from its results.
+
+    Returns:
+        The library's answer; it knows no seasons.
+    """
+    return rate(counting_results(pool), pool.system)
+
 
 SMALL_ROWS = 1_000
 

@@ -18,6 +18,7 @@ from podium.pool.rating import sent_results_of
 from podium.pool.slots import slot_of
 from podium.pool.snapshot import UNRATED, Snapshot
 from podium.store.following import PoolReader
+from podium.store.names import accounts_of
 from podium.store.writing.rating.events import Proposal
 
 
@@ -41,7 +42,7 @@ def merge(
     if account == end:
         raise StoreError(f"{called(name)!r} cannot be merged into itself")
     if not kind:  # of a thing, any number may be in a race
-        refuse_meetings(pool.snapshot, account, accounts_of(account, gone), accounts_of(end, gone), into)
+        refuse_meetings(pool.snapshot, account, accounts_of(pool, account), accounts_of(pool, end), into)
     entry = json_entry(str(account), {"into": end}, actor, reason)
     return Proposal(pool, MERGE, (entry,), refuses_unrateable=False)
 
@@ -58,10 +59,6 @@ def unmerge(pool: PoolReader, _numbering: Numbering, *, name: str, kind: str = "
         return Proposal(pool, UNMERGE)
     entry = json_entry(str(account), None, actor, reason)
     return Proposal(pool, UNMERGE, (entry,), refuses_unrateable=False)
-
-
-def accounts_of(end: int, ends: Mapping[int, int]) -> set[int]:
-    return {end, *(account for account, each in ends.items() if each == end)}
 
 
 def refuse_meetings(

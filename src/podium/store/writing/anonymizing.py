@@ -33,7 +33,6 @@ from podium.log.log import (
 )
 from podium.log.players import (
     DELETE_ALIASES,
-    SELECT_ALIASES,
     known_numbers,
     names_of,
     update_name,
@@ -52,7 +51,7 @@ from podium.log.schema import (
 from podium.log.statements import of_pool
 from podium.results.mentions import Mentions
 from podium.store.following import PoolReader
-from podium.store.names import number_of
+from podium.store.names import names_had, number_of
 from podium.support.answers import answer, described
 from podium.support.words import counted
 
@@ -226,12 +225,7 @@ class Redaction:
 
 def names_removed(pool: PoolReader, number: int) -> dict[str, int]:
     """Return every name that a player and the accounts merged into it have or had, with the accounts."""
-    accounts = [number, *(account for account, into in pool.snapshot.merged.items() if into == number)]
-    names: dict[str, int] = {}
-    for account in accounts:
-        own = {*names_of(pool, [account]).values(), *pool.execute(SELECT_ALIASES, player=account).scalars()}
-        names |= dict.fromkeys(own - {pseudonym(pool, account)}, account)
-    return names
+    return {name: account for name, account in names_had(pool, number) if name != pseudonym(pool, account)}
 
 
 def pseudonym(pool: PoolReader, account: int) -> str:

@@ -12,12 +12,9 @@ from podium.log.players import names_of
 from podium.pool.slots import slot_of
 from podium.store.days import date_of, day_shown, today
 from podium.store.following import PoolReader
-from podium.store.reading.boards.listings import Board
-from podium.store.reading.boards.ranks import number_now
+from podium.store.names import number_of
+from podium.store.reading.boards.board import EVERYBODY, Board
 from podium.store.reading.models import DailyRank, RankedPlayer
-from podium.store.reading.player_models import Listing
-
-EVERYBODY = Listing(unsettled=True)
 
 
 class EarlierRanks(NamedTuple):
@@ -112,7 +109,7 @@ def ranks_of_player(pool: PoolReader, name: str) -> tuple[DailyRank, ...]:
     Raises:
         UnknownError: no such pool or player.
     """
-    snapshot, system, slot = pool.snapshot, pool.system, slot_of(number_now(pool, name))
+    snapshot, system, slot = pool.snapshot, pool.system, slot_of(number_of(pool, name))
     events, rows, career = snapshot.events, snapshot.rows, snapshot.career(slot)
     listed = np.array(days(pool), np.int64)
     starts = events.columns.at("started_at", events.order.part("uid"))

@@ -1,12 +1,9 @@
-"""Boards: who is listed and in which order. The search for players, and the equipment that is rated."""
+"""The search for players, and the equipment that is rated."""
 
 import difflib
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, NamedTuple, Self
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
-import numpy as np
 import sqlalchemy as sa
 
 from podium.engine.tables.things import kind_and_name
@@ -14,113 +11,13 @@ from podium.log.players import names_of
 from podium.log.pools import PoolView
 from podium.log.schema import alias, player
 from podium.log.statements import of_pool
-from podium.pool.columns import Array
-from podium.pool.snapshot import Event
-from podium.pool.standings import Standings
 from podium.results.names import search_key
 from podium.store.following import PoolReader
-from podium.store.reading.boards.ranks import Place, PlayerStanding, count_better, span_begins, standings_of
-from podium.store.reading.player_models import FoundPlayer, Listing, SharedThing
+from podium.store.reading.boards.board import SETTLED, Board, standings_of
+from podium.store.reading.models import answer_from
+from podium.store.reading.player_models import FoundPlayer, SharedThing
 
 TOP: sa.BindParameter[int] = sa.bindparam("top")
-
-
-class Position(NamedTuple):
-    """How many players of a board stand before a place."""
-
-    before: int
-    through: int  # and at it
-    above: int  # with a higher score
-
-
-@dataclass(frozen=True)
-class Board:
-    """The players of a listing, best first."""
-
-    pool: PoolReader
-    listing: Listing
-    standings: Standings
-
-    @classmethod
-    def of(cls, pool: PoolReader, listing: Listing) -> Self:
-        """Return the board of today."""
-        return cls(pool, listing, pool.snapshot.standings)
-
-    @property
-    def is_filtered(self) -> bool:
-        """Whether somebody may be left out for another reason than a provisional rating."""
-        return self.listing.min_events is not None or self.listing.active_within is not None
-
-    @property
-    def only_settled(self) -> bool:
-        """Whether players with a provisional rating are left out."""
-        return not self.listing.unsettled
-
-    @property
-    def newest(self) -> Event | None:
-        """The pool's newest rated event, if there is one."""
-        return self.pool.snapshot.events.newest_rated
-
-    @cached_property
-    def fits(self) -> Array:
-        """Whether each entry of the standings fits the listing, provisional or not."""
-        rules, fits = self.listing, self.standings.is_player
-        if rules.min_events is not None:
-            fits = fits & (self.standings.events >= rules.min_events)
-        if rules.active_within is not None and self.newest is not None:
-            first = span_begins(self.pool, rules.active_within, self.newest.started_at)
-            fits = fits & (self.standings.played_at >= first)
-        return fits
-
-    @cached_property
-    def is_listed(self) -> Array:
-        """Whether each entry of the standings is on the board."""
-        return self.fits & self.standings.is_settled if self.only_settled else self.fits
-
-    @cached_property
-    def entries(self) -> Array:
-        """The listed entries of the standings, best first."""
-        return self.best(self.is_listed)
-
-    @cached_property
-    def _falling(self) -> Array:
-        return -self.standings.scores[self.entries]
-
-    @property
-    def size(self) -> int:
-        """How many players are listed."""
-        return int(self.entries.size)
-
-    def best(self, chosen: Array) -> Array:
-        """Return the entries for which `chosen` is true, best first."""
-        best_first = self.standings.best_first
-        return best_first[chosen[best_first]]
-
-    def position(self, place: Place) -> Position:
-        """Return how many players stand before a place, which need not be a player's."""
-        score, number = place
-        above, last = (int(np.searchsorted(self._falling, -score, side)) for side in ("left", "right"))
-        tied = -self.standings.numbers[self.entries[above:last]]
-        before, through = (above + int(np.searchsorted(tied, -number, side)) for side in ("left", "right"))
-        return Position(before, through, above)
-
-    def rows(self, first: int, last: int) -> list[tuple[int, PlayerStanding]]:
-        """Return the rank of each player from one place of the board up to another, and how the player stands."""
-        return self.ranked(self.entries[max(first, 0) : last])
-
-    def ranked(self, entries: Array) -> list[tuple[int, PlayerStanding]]:
-        """Return the rank of each of some listed entries, and how the player stands."""
-        return [*zip(self.ranks(entries), standings_of(self.pool, self.standings.slots[entries]), strict=True)]
-
-    def ranks(self, entries: Array) -> list[int]:
-        """Return the ranks of some listed entries: 1 is best, equal scores share the best of theirs."""
-        ranks: list[int] = (1 + np.searchsorted(self._falling, -self.standings.scores[entries])).tolist()
-        return ranks
-
-    def listed(self, numbers: Iterable[int]) -> Array:
-        """Return the entries of those of some players who are listed, in the order of the players."""
-        entries = np.array([self.standings.find(number) for number in numbers], np.int64)
-        return entries[(entries >= 0) & self.is_listed[entries]] if self.is_listed.size else entries[:0]
 
 
 MOST_HITS = 100  # names of a pool that begin alike, of which the best rated are found
@@ -225,7 +122,7 @@ def players(pool: PoolReader, hits: Sequence[Hit], most: int) -> list[tuple[floa
         return []
     standings, merged = pool.snapshot.standings, pool.snapshot.merged
     number_of = {hit.account: merged.get(hit.account, hit.account) for hit in hits}
-    names = names_of(pool, {*number_of, *number_of.values()})
+    names, settled = names_of(pool, {*number_of, *number_of.values()}), Board.of(pool, SETTLED)
 
     def is_former(hit: Hit) -> bool:  # whether the player has another name now than the one that was found
         return hit.former is not None or number_of[hit.account] != hit.account
@@ -243,7 +140,7 @@ def players(pool: PoolReader, hits: Sequence[Hit], most: int) -> list[tuple[floa
         if not is_unrated:
             rating = float(standings.ratings[entry])
             if standings.is_settled[entry]:
-                rank = 1 + count_better(pool, standings.scores[entry], settled=True)
+                rank = settled.rank_of(standings.scores[entry])
         former = (hit.former or names[hit.account]) if is_former(hit) else None
         is_similar = distance > IN_A_WORD
         answers.append((distance, FoundPlayer(pool.name, names[number], rating, rank, former, is_similar=is_similar)))
@@ -261,15 +158,8 @@ def things(pool: PoolReader) -> tuple[SharedThing, ...]:
         return ()
     standings = pool.snapshot.standings
     rated = standings_of(pool, standings.slots[~standings.is_player])
+    named = ((each, *kind_and_name(each.player)) for each in rated)
     found = [
-        SharedThing(
-            *kind_and_name(each.name),
-            each.rating - usual,
-            each.deviation,
-            each.events,
-            pool.moment(each.played_at),
-            last_sequence=pool.sequence(each.played_at),
-        )
-        for each in rated
+        answer_from(SharedThing, each, kind=kind, name=name, points=each.rating - usual) for each, kind, name in named
     ]
     return tuple(sorted(found, key=lambda each: (kinds.index(each.kind), -each.points, each.name)))

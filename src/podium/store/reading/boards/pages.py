@@ -5,23 +5,21 @@ from itertools import islice
 
 import numpy as np
 
-from podium.ledger.history import is_provisional
-from podium.log.pools import Pool
 from podium.pool.slots import slot_of
 from podium.store.following import PoolReader
-from podium.store.reading.boards.days import NO_RANKS, EarlierRanks, earlier_ranks
-from podium.store.reading.boards.listings import Board
-from podium.store.reading.boards.ranks import (
+from podium.store.reading.boards.board import (
+    EVERYBODY,
+    Board,
     Place,
     PlayerStanding,
-    count_players,
     cursor_of,
     parse_cursor,
     standing_of,
     standings_of,
 )
+from podium.store.reading.boards.days import NO_RANKS, EarlierRanks, earlier_ranks
 from podium.store.reading.events.headlines import headlines
-from podium.store.reading.models import BoardPage, BoardRow
+from podium.store.reading.models import BoardPage, BoardRow, answer_from
 from podium.store.reading.player_models import ListedPage, ListedRow, Listing
 from podium.views.changes import Changes
 
@@ -39,7 +37,6 @@ def sparks(pool: PoolReader, players: Sequence[int]) -> dict[int, tuple[float, .
 
 MOST_UNSETTLED = 20
 Ranked = Sequence[tuple[int | None, PlayerStanding]]  # each with the rank
-EVERYBODY = Listing(unsettled=True)
 
 
 def leaderboard(pool: PoolReader, *, top: int = 100, after: Place | None = None) -> BoardPage:
@@ -55,7 +52,7 @@ def leaderboard(pool: PoolReader, *, top: int = 100, after: Place | None = None)
     board = Board.of(pool, EVERYBODY)
     first = 0 if after is None else board.position(after).through
     ranked = board.rows(first, first + top)
-    return BoardPage(board_rows(pool, ranked), cursor_of(ranked[-1][1]) if len(ranked) == top else None)
+    return BoardPage(board_rows(ranked), cursor_of(ranked[-1][1]) if len(ranked) == top else None)
 
 
 def neighbours(pool: PoolReader, name: str, each: int = 5) -> tuple[BoardRow, ...]:
@@ -71,24 +68,12 @@ def neighbours(pool: PoolReader, name: str, each: int = 5) -> tuple[BoardRow, ..
         UnknownError: no such pool or player.
     """
     board = Board.of(pool, EVERYBODY)
-    place = board.position(place_of(standing_of(pool, name)))
-    return board_rows(pool, board.rows(place.before - each, place.through + each))
+    place = board.position(standing_of(pool, name).place)
+    return board_rows(board.rows(place.before - each, place.through + each))
 
 
-def board_rows(pool: Pool, ranked: Sequence[tuple[int, PlayerStanding]]) -> tuple[BoardRow, ...]:
-    return tuple(
-        BoardRow(
-            rank,
-            row.name,
-            row.rating,
-            row.events,
-            pool.moment(row.played_at),
-            is_provisional(pool.system, row.provisional, row.events),
-            row.deviation,
-            last_sequence=pool.sequence(row.played_at),
-        )
-        for rank, row in ranked
-    )
+def board_rows(ranked: Sequence[tuple[int, PlayerStanding]]) -> tuple[BoardRow, ...]:
+    return tuple(answer_from(BoardRow, row, rank=rank) for rank, row in ranked)
 
 
 def listed_board(pool: PoolReader, listing: Listing, *, after: str | None = None, top: int = 50) -> ListedPage:
@@ -131,7 +116,7 @@ def page_of(pool: PoolReader, listing: Listing, name: str, *, top: int = 50) -> 
         UnknownError: no such pool or player.
     """
     board, stands = Board.of(pool, listing), standing_of(pool, name)
-    place = board.position(place_of(stands))
+    place = board.position(stands.place)
     if place.before == place.through:
         return None
     first = place.before - place.before % top
@@ -155,14 +140,14 @@ def newest_entrants(pool: PoolReader, listing: Listing, *, top: int = 200) -> Li
 
 
 def page(board: Board, ranked: Ranked, beside: Ranked, following: str | None) -> ListedPage:
-    players = [row.player_id for _, row in (*ranked, *beside)]
+    players = [row.number for _, row in (*ranked, *beside)]
     curves, gains, earlier = sparks(board.pool, players), newest_changes(board), earlier_ranks(board, players)
     newest = dict(
         zip(gains.numbers.tolist(), zip(gains.gain.tolist(), map(float, gains.shown), strict=True), strict=True)
     )
     rows, others = (
         tuple(
-            listed_row(board.pool, row, rank, ranks, curves.get(row.player_id, ()), newest.get(row.player_id))
+            listed_row(row, rank, ranks, curves.get(row.number, ()), newest.get(row.number, (None, None)))
             for rank, row in some
         )
         for some, ranks in ((ranked, earlier), (beside, NO_RANKS))
@@ -171,7 +156,7 @@ def page(board: Board, ranked: Ranked, beside: Ranked, following: str | None) ->
         rows,
         following,
         board.size,
-        count_players(board.pool),
+        Board.of(board.pool, EVERYBODY).size,
         earlier.date,
         None if board.newest is None else headlines(board.pool, [board.newest])[0],
         others,
@@ -180,27 +165,16 @@ def page(board: Board, ranked: Ranked, beside: Ranked, following: str | None) ->
 
 
 def listed_row(
-    pool: Pool,
     row: PlayerStanding,
     rank: int | None,
     earlier: EarlierRanks,
     spark: tuple[float, ...],
-    newest: tuple[float, float] | None,
+    newest: tuple[float, float] | tuple[None, None],
 ) -> ListedRow:
-    move, is_new = (None, False) if rank is None else earlier.move(row.player_id, rank)
-    return ListedRow(
-        rank,
-        row.name,
-        row.rating,
-        row.deviation,
-        is_provisional(pool.system, row.provisional, row.events),
-        row.events,
-        pool.moment(row.played_at),
-        move,
-        is_new,
-        spark,
-        *(newest or (None, None)),
-        last_sequence=pool.sequence(row.played_at),
+    move, is_new = (None, False) if rank is None else earlier.move(row.number, rank)
+    change, points = newest
+    return answer_from(
+        ListedRow, row, rank=rank, move=move, is_new=is_new, spark=spark, newest_change=change, newest_shown=points
     )
 
 
@@ -208,7 +182,3 @@ def newest_changes(board: Board) -> Changes:
     """Return the changes of players by the newest rated event."""
     snapshot, newest = board.pool.snapshot, board.newest
     return Changes(snapshot, range(0)) if newest is None else Changes.by_event(snapshot, newest).of_players
-
-
-def place_of(row: PlayerStanding) -> Place:
-    return row.score, row.player_id

@@ -1,21 +1,17 @@
 """How players stand, their ranks, and the whole board of a pool."""
 
-import math
 from dataclasses import asdict, replace
 from datetime import timedelta
-from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
-from podium.errors import ParameterError, UnknownError
+from podium.errors import UnknownError
 from podium.ledger import leaderboard
 from podium.ledger.leaderboard import Eligibility
-from podium.log.players import known_numbers, names_of, unrated_error
+from podium.log.players import names_of
 from podium.log.pools import (
-    DAY,
     NUMBER_US,
-    START,
     Order,
     OrderKey,
     PoolView,
@@ -25,101 +21,13 @@ from podium.log.pools import (
     settings_of,
     time_of,
 )
-from podium.log.statements import DAY_US, instant, is_thing
-from podium.pool.columns import Array
-from podium.pool.slots import numbers_of, slot_of
+from podium.log.statements import instant
 from podium.results.columns import UTC
 from podium.results.names import normalise
 from podium.store.following import PoolReader, version
-from podium.store.reading.models import PlayerRank, PoolSummary, RatingCount, Season
-
-MAX_CURSOR_SCORE = 1e300  # what a database holds
-MAX_CURSOR_NUMBER = 2**63
-Place = tuple[float, int]  # a score, and the player's number
-
-
-class PlayerStanding(NamedTuple):
-    """How a player stands now."""
-
-    player_id: int
-    name: str
-    rating: float
-    events: int
-    played_at: int  # microseconds since 1970
-    provisional: bool
-    deviation: float | None  # None if the system has no such number
-    score: float  # what ranks follow
-
-
-def number_now(pool: PoolReader, name: str) -> int:
-    """Return a player's number; for a merged account, that of the account that it was merged into.
-
-    Raises:
-        UnknownError: no such player.
-    """
-    number = known_numbers(pool, [name]).get(name)
-    if number is None:
-        raise unrated_error(pool, name)
-    return pool.snapshot.merged.get(number, number)
-
-
-def standing_of(pool: PoolReader, name: str) -> PlayerStanding:
-    """Return how a player stands now.
-
-    Raises:
-        UnknownError: no such player, or one without a rating.
-    """
-    number = number_now(pool, name)
-    found = [] if is_thing(number) else standings_of(pool, np.array([slot_of(number)]))
-    if not found:
-        raise unrated_error(pool, name)
-    return found[0]
-
-
-def standings_of(pool: PoolReader, slots: Array) -> list[PlayerStanding]:
-    """Return how these players stand now, in their order, without those who have no rating."""
-    system, snapshot = pool.system, pool.snapshot
-    newest = snapshot.newest_rows(snapshot.rows.size, slots)
-    rows, numbers = newest[newest >= 0], numbers_of(slots[newest >= 0]).tolist()
-    states, names = snapshot.rows.at("state", rows), names_of(pool, numbers)
-    deviation = system.column("deviation") if "deviation" in system.state_type._fields else None
-    columns = (
-        states[:, system.column("rating")],
-        states[:, system.column("events")].astype(np.int64),
-        snapshot.played_at(rows),
-        system.unsettled(states),
-        np.full(rows.size, None) if deviation is None else states[:, deviation],
-        system.scores(states),
-    )
-    every = zip(numbers, map(names.__getitem__, numbers), *(column.tolist() for column in columns), strict=True)
-    return [*map(PlayerStanding._make, every)]
-
-
-def cursor_of(row: PlayerStanding) -> str:
-    return f"{row.score!r},{row.player_id}"
-
-
-def parse_cursor(cursor: str) -> Place:
-    score, _, number = cursor.partition(",")
-    try:
-        place = float(score), int(number)
-    except ValueError:
-        place = math.inf, 0
-    if not abs(place[0]) < MAX_CURSOR_SCORE or abs(place[1]) >= MAX_CURSOR_NUMBER:
-        raise ParameterError("the cursor is not the `next` of a page")
-    return place
-
-
-def count_better(pool: PoolReader, score: float, *, settled: bool = False) -> int:
-    """Count the players above a score, or only those whose rating is settled."""
-    standings = pool.snapshot.standings
-    chosen = standings.is_player & standings.is_settled if settled else standings.is_player
-    return int(np.count_nonzero(chosen & (standings.scores > score)))
-
-
-def count_players(pool: PoolReader) -> int:
-    """Count the players who have a rating."""
-    return int(np.count_nonzero(pool.snapshot.standings.is_player))
+from podium.store.reading.boards.board import EVERYBODY, Board, span_begins, standing_of
+from podium.store.reading.events.events import career
+from podium.store.reading.models import PlayerDetails, PlayerRank, PoolSummary, RatingCount, Season, answer_from
 
 
 def rank(pool: PoolReader, name: str) -> PlayerRank:
@@ -131,12 +39,25 @@ def rank(pool: PoolReader, name: str) -> PlayerRank:
     Raises:
         UnknownError: no such pool or player.
     """
-    row = standing_of(pool, name)
-    players = count_players(pool)
-    above = count_better(pool, row.score)
-    percentile = 100.0 * (players - above) / players
-    last, number = pool.moment(row.played_at), pool.sequence(row.played_at)
-    return PlayerRank(row.name, above + 1, players, percentile, row.rating, row.events, last, last_sequence=number)
+    row, board = standing_of(pool, name), Board.of(pool, EVERYBODY)
+    place, players = board.rank_of(row.score), board.size
+    percentile = 100.0 * (players - place + 1) / players
+    return answer_from(PlayerRank, row, rank=place, players=players, percentile=percentile)
+
+
+def player(pool: PoolReader, name: str, top: int = 1000) -> PlayerDetails:
+    """Show a player's rank and newest changes.
+
+    Args:
+        top: changes to show.
+
+    Returns:
+        What `rank` has, and the changes as its `history`.
+
+    Raises:
+        UnknownError: no such pool or player.
+    """
+    return answer_from(PlayerDetails, rank(pool, name), history=career(pool, name, top))
 
 
 def distribution(pool: PoolReader) -> tuple[RatingCount, ...]:
@@ -164,17 +85,6 @@ def board(pool: PoolReader, rules: Eligibility, at: When | None = None) -> pl.Da
         ParameterError: a rule that the system cannot serve.
     """
     return board_before(pool, rules, None if at is None else OrderKey(time_of(at), 2**62))
-
-
-def span_begins(pool: PoolReader, span: timedelta, until: int) -> int:
-    """Return when a span up to a time begins; in a numbered pool a span of days has as many events, the last ones."""
-    if not pool.is_counted:
-        return until - round(span / DAY * DAY_US)
-    events, count = pool.snapshot.events, max(1, round(span / DAY))
-    rated = np.flatnonzero(events.order.part("field", 0, events.position((until, 2**62))))
-    if rated.size < count:
-        return START.started_at
-    return events.key(int(events.order.value("uid", rated[-count]))).started_at
 
 
 def board_before(pool: PoolReader, rules: Eligibility, key: OrderKey | None) -> pl.DataFrame:

@@ -25,7 +25,7 @@ from podium.results.columns import UTC
 from podium.results.derived_heats import OVERALL, overall_rows
 from podium.results.reading import Results
 from podium.store.following import PoolReader
-from podium.store.names import number_of
+from podium.store.names import name_of, number_of
 from podium.store.reading.models import CareerChange, EventDetails, ResultRow, rows_as
 from podium.store.reading.player_models import Encounters
 from podium.store.reading.results import event_results
@@ -194,12 +194,6 @@ def replay_of(pool: PoolReader, event: Event, results: Results) -> RatedEvent:
     pools = before.pool_state[None]
     replayed = Replayed(states, moved.before[order], moved.states[order], states, pools, pools[:0], pools)
     return RatedEvent(event, results, before, events, replayed)
-
-
-def name_of(pool: PoolReader, name: str) -> str:
-    """The present name of the player that a name means."""
-    (present,) = names_of(pool, [number_of(pool, name)]).values()
-    return present
 
 
 def career(pool: PoolReader, name: str, top: int = 1000) -> tuple[CareerChange, ...]:

@@ -22,7 +22,7 @@ from podium.log.statements import among, instant, of_pool
 from podium.pool.columns import NONE, Array
 from podium.pool.snapshot import RATED, STATUSES, UNRATED, VOIDED, Event, Snapshot
 from podium.store.following import PoolReader
-from podium.store.reading.boards.ranks import span_begins
+from podium.store.reading.boards.board import span_begins
 from podium.store.reading.events.events import Titles, Winners, sent_winners, titles_of
 from podium.store.reading.player_models import (
     AdjacentEvents,

@@ -9,18 +9,17 @@ import numpy.typing as npt
 from podium.engine.replay import States
 from podium.engine.system import System
 from podium.ledger import history
-from podium.log.players import SELECT_ALIASES, names_of
 from podium.log.pools import When, time_of
 from podium.pool.columns import Array
 from podium.pool.slots import slot_of
 from podium.store.following import PoolReader
+from podium.store.names import names_had
 from podium.store.reading import player_models
+from podium.store.reading.boards.board import SETTLED, Board, PlayerStanding, Position, standing_of
 from podium.store.reading.boards.days import earlier_ranks
-from podium.store.reading.boards.listings import Board, Position
-from podium.store.reading.boards.pages import place_of
-from podium.store.reading.boards.ranks import PlayerStanding, standing_of
 from podium.store.reading.events.events import NO_TITLES, Titles, encounters, titles_of
 from podium.store.reading.events.headlines import read_cursor
+from podium.store.reading.models import answer_from
 from podium.support.words import shown_change
 from podium.views.changes import Changes, career_of
 
@@ -67,7 +66,7 @@ def changes_page(pool: PoolReader, name: str, *, before: str | None = None, top:
     """
     snapshot = pool.snapshot
     end = None if before is None else snapshot.row_at(snapshot.events.position(read_cursor(before, "a page")))
-    rows = snapshot.career(slot_of(standing_of(pool, name).player_id), end, top + 1)[::-1]
+    rows = snapshot.career(slot_of(standing_of(pool, name).number), end, top + 1)[::-1]
     career = Changes(snapshot, rows[:top])
     following = "{},{}".format(*snapshot.events.key(int(career.uids[-1]))) if rows.size > top else None
     return player_models.ChangesPage(form_lines(pool, career, titles_in(pool, [career])), following)
@@ -75,7 +74,6 @@ def changes_page(pool: PoolReader, name: str, *, before: str | None = None, top:
 
 RECORDS = 5  # best and worst days each
 NEARBY = 2  # players on either side
-SETTLED = player_models.Listing()
 
 
 def player_card(pool: PoolReader, name: str, listing: player_models.Listing = SETTLED) -> player_models.PlayerCard:
@@ -91,14 +89,10 @@ def player_card(pool: PoolReader, name: str, listing: player_models.Listing = SE
         UnknownError: no such pool or player.
     """
     stands, digits = standing_of(pool, name), pool.system.digits
-    whole = career_of(pool.snapshot, stands.player_id)
-    career = whole.without_seasons
-    newest_change = whole.at(slice(-1, None))
-    provisional = not history.are_settled(pool.system, newest_change.states)[0]
-    (deviation,) = newest_change.deviations
-    takes_no_rank = provisional and history.can_be_unsettled(pool.system)
+    career = career_of(pool.snapshot, stands.number).without_seasons
+    takes_no_rank = stands.provisional and history.can_be_unsettled(pool.system)
     board = Board.of(pool, listing)
-    place = board.position(place_of(stands))
+    place = board.position(stands.place)
     rank = place.above + 1 if place.through > place.before else None
     beside = nearby(board, stands, place, digits)
     newest, first_five = career.at(slice(-history.FORM_EVENTS, None)), career.at(slice(history.FINDING_EVENTS))
@@ -106,32 +100,27 @@ def player_card(pool: PoolReader, name: str, listing: player_models.Listing = SE
     best, worst = (career.at(record_days(sign * career.gain)) for sign in (1.0, -1.0))
     settled = found_rows(pool.system, career.states)
     highest = career.at(peak_row(pool.system, career, settled))
-    earlier = earlier_ranks(board, [stands.player_id])
+    earlier = earlier_ranks(board, [stands.number])
     titles = titles_in(pool, (newest, best, worst))
     form = form_lines(pool, newest, titles)
     moved = math.fsum(judged.gain.tolist())
-    return player_models.PlayerCard(
-        player=stands.name,
-        rating=stands.rating,
-        deviation=deviation,
-        provisional=provisional,
+    return answer_from(
+        player_models.PlayerCard,
+        stands,
         rank=rank,
         would_be_rank=1 + place.above if takes_no_rank else None,
         listed=board.size,
-        move=None if rank is None else earlier.move(stands.player_id, rank)[0],
+        move=None if rank is None else earlier.move(stands.number, rank)[0],
         since=earlier.date,
         since_sequence=earlier.number,
-        events=stands.events,
         first_played_at=pool.moment(int(career.started_at[0])),
         first_sequence=pool.sequence(int(career.started_at[0])),
-        last_played_at=pool.moment(stands.played_at),
-        last_sequence=pool.sequence(stands.played_at),
         peak=peak(pool, highest),
         last_ten=moved,
         last_ten_shown=judged.shown_sum,
         last_ten_events=len(judged),
-        trend=history.trend(pool.system, moved, deviation, settled=not provisional),
-        chance=history.own_interval(pool.system, deviation),
+        trend=history.trend(pool.system, moved, stands.deviation, settled=not stands.provisional),
+        chance=history.own_interval(pool.system, stands.deviation),
         is_highest=is_highest(career, settled),
         streaks=player_models.Streaks(*runs(career.rank == 1), *runs(career.gain > 0.0)),
         form=form[::-1],
@@ -140,8 +129,8 @@ def player_card(pool: PoolReader, name: str, listing: player_models.Listing = SE
         finding=math.fsum(first_five.gain.tolist()),
         finding_shown=first_five.shown_sum,
         nearby=beside,
-        encounters=encounters(pool, stands.player_id, career),
-        former_names=former_names(pool, stands.player_id, stands.name),
+        encounters=encounters(pool, stands.number, career),
+        former_names=tuple(sorted({name for name, _ in names_had(pool, stands.number)} - {stands.player})),
     )
 
 
@@ -191,24 +180,15 @@ def nearby(board: Board, stands: PlayerStanding, place: Position, digits: int) -
     if place.through == place.before:  # the player is not listed
         rows.insert(min(NEARBY, place.before), (None, stands))
     return tuple(
-        player_models.NearbyRow(
+        answer_from(
+            player_models.NearbyRow,
+            row,
             rank=rank,
-            player=row.name,
-            rating=row.rating,
             ahead=row.score - stands.score,
             ahead_shown=float(shown_change(stands.score, row.score, digits)),
         )
         for rank, row in rows
     )
-
-
-def former_names(pool: PoolReader, number: int, present: str) -> tuple[str, ...]:
-    """The other names that lead to a player: former ones, and those of accounts that play on as the player."""
-    accounts = [account for account, into in pool.snapshot.merged.items() if into == number]
-    names = set(names_of(pool, accounts).values()) if accounts else set[str]()
-    for account in (number, *accounts):
-        names |= set(pool.execute(SELECT_ALIASES, player=account).scalars())
-    return tuple(sorted(names - {present}))
 
 
 def rating_curve(
@@ -226,7 +206,7 @@ def rating_curve(
     Raises:
         UnknownError: no such pool or player.
     """
-    whole = career_of(pool.snapshot, standing_of(pool, name).player_id)
+    whole = career_of(pool.snapshot, standing_of(pool, name).number)
     whole = whole.at(whole.started_at >= (EVER if since is None else time_of(since)))
     career = whole.at(history.thinned(whole.started_at, whole.rating, most))
     columns = (column.tolist() for column in (career.started_at, career.gain, career.rating))

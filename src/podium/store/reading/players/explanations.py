@@ -1,11 +1,8 @@
 """Why events moved ratings, as the HTTP API, commands and pages tell it."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from podium.engine.system import System
-from podium.kernels.records import read
 from podium.ledger.performance import PerformanceRating, performance
 from podium.ledger.reasons import DuelCount, Explanation
 from podium.ledger.reasons.explaining import explain, find_entrant
@@ -15,13 +12,12 @@ from podium.log.pools import Pool
 from podium.pool.snapshot import RATED, STATUSES
 from podium.results.derived_heats import OVERALL
 from podium.store.following import PoolReader
+from podium.store.names import name_of
 from podium.store.reading.ahead import promise_of
 from podium.store.reading.events.events import (
-    Before,
     RatedEvent,
     changes_by,
     details_of,
-    name_of,
     replay_of,
 )
 from podium.store.reading.events.headlines import events_beside
@@ -151,21 +147,6 @@ def alternative_changes(imagined: WhatIf) -> AlternativeChanges:
         for each in imagined.alternatives
     )
     return answer_from(AlternativeChanges, imagined, shown=float(imagined.shown), alternatives=alternatives)
-
-
-def system_and_states(pool: PoolReader, names: Sequence[str]) -> tuple[System, list[Any]]:
-    """Read a pool's system and players' states, all of one moment.
-
-    Args:
-        names: the players.
-
-    Returns:
-        The system, and in the order of the names its NamedTuple of each; a newcomer's for whoever has none.
-    """
-    end, newcomer = pool.snapshot.events.order.size, pool.system.newcomer()
-    before = Before.of(pool, names, end)
-    known = [before.states.get(before.numbers.get(name, 0)) for name in names]
-    return pool.snapshot.system_at(end), [newcomer if each is None else read(each[None], 0, newcomer) for each in known]
 
 
 @dataclass(frozen=True, slots=True)

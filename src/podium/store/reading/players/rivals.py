@@ -19,12 +19,14 @@ from podium.pool.columns import Array
 from podium.pool.rating import results_of
 from podium.pool.roster import as_results
 from podium.store.following import PoolReader
-from podium.store.reading.boards.ranks import PlayerStanding, number_now, rank, standing_of
+from podium.store.names import number_of
+from podium.store.reading.ahead import system_and_states
+from podium.store.reading.boards.board import PlayerStanding, standing_of
+from podium.store.reading.boards.ranks import rank
 from podium.store.reading.events.events import explanation, titles_of
 from podium.store.reading.models import CommonEvent, ComparedPlayer, Comparison, Rivalry, answer_from
 from podium.store.reading.player_models import RivalRow, Rivals, Scalp
 from podium.store.reading.players.cards import titles_in
-from podium.store.reading.players.explanations import system_and_states
 from podium.views.changes import Changes, career_of
 
 MOST_EVENTS = 100  # that are explained: a second or so, once
@@ -72,13 +74,13 @@ def explained_events(pool: PoolReader, stands: PlayerStanding) -> dict[Moved, Ex
     One is explained anew only where it moved the player otherwise, or the pool was corrected since.
     """
     corrected = pool.execute(SELECT_NEWEST_CORRECTION, newest=pool.snapshot.seq).scalar()
-    key, version = ("duels", pool.id, stands.player_id), (pool.system, corrected)
+    key, version = ("duels", pool.id, stands.number), (pool.system, corrected)
     known: dict[Moved, ExplainedEvent] = pool.snapshots.answers.value(key, version, dict)
-    newest = career_of(pool.snapshot, stands.player_id).without_seasons.at(slice(None, -MOST_EVENTS - 1, -1))
+    newest = career_of(pool.snapshot, stands.number).without_seasons.at(slice(None, -MOST_EVENTS - 1, -1))
     columns = (column.tolist() for column in (newest.uids, newest.before, newest.rating))
     ids, every = pool.snapshot.events.ids, [*map(Moved._make, zip(*columns, strict=True))]
     events = {
-        each: known[each] if each in known else duels_in_event(pool, ids[each.uid], stands.name) for each in every
+        each: known[each] if each in known else duels_in_event(pool, ids[each.uid], stands.player) for each in every
     }
     pool.snapshots.answers.keep(key, version, events)
     return events
@@ -241,7 +243,7 @@ def side_ahead(own: int, theirs: int, heats: Heats) -> int:
 
 
 def two_numbers(pool: PoolReader, name: str, other: str) -> tuple[int, int]:
-    one, two = number_now(pool, name), number_now(pool, other)
+    one, two = number_of(pool, name), number_of(pool, other)
     if one == two:
         raise ParameterError(f"{name!r} does not meet {other!r}: they are one player")
     return one, two

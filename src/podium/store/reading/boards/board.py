@@ -1,0 +1,210 @@
+"""A board: who is listed, in which order, and how they stand."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cached_property
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from podium.errors import ParameterError
+from podium.ledger.history import are_settled
+from podium.log.players import names_of, unrated_error
+from podium.log.pools import DAY, START
+from podium.log.statements import DAY_US, is_thing
+from podium.pool.columns import Array
+from podium.pool.slots import slot_of
+from podium.pool.snapshot import Event
+from podium.pool.standings import Standings
+from podium.store.following import PoolReader
+from podium.store.names import number_of
+from podium.store.reading.player_models import Listing
+from podium.views.changes import Changes
+
+MAX_CURSOR_SCORE = 1e300  # what a database holds
+MAX_CURSOR_NUMBER = 2**63
+Place = tuple[float, int]  # a score, and the player's number
+
+
+class PlayerStanding(NamedTuple):
+    """How a player, or a piece of equipment, stands now."""
+
+    number: int
+    player: str  # the name
+    rating: float
+    events: int
+    last_played_at: datetime | None
+    last_sequence: float | None
+    provisional: bool
+    deviation: float | None  # None if the system has no such number
+    score: float  # what ranks follow
+
+    @property
+    def place(self) -> Place:
+        """The place on a board."""
+        return self.score, self.number
+
+
+def standing_of(pool: PoolReader, name: str) -> PlayerStanding:
+    """Return how a player stands now.
+
+    Raises:
+        UnknownError: no such player, or one without a rating.
+    """
+    number = number_of(pool, name)
+    found = [] if is_thing(number) else standings_of(pool, np.array([slot_of(number)]))
+    if not found:
+        raise unrated_error(pool, name)
+    return found[0]
+
+
+def standings_of(pool: PoolReader, slots: Array) -> list[PlayerStanding]:
+    """Return how these players stand now, in their order, without those who have no rating."""
+    system, snapshot = pool.system, pool.snapshot
+    newest = snapshot.newest_rows(snapshot.rows.size, slots)
+    found = Changes(snapshot, newest[newest >= 0])
+    numbers, names = found.numbers.tolist(), names_of(pool, found.numbers.tolist())
+    events, played_at = found.field("events").astype(np.int64).tolist(), snapshot.played_at(found.places).tolist()
+    provisional, scores = (~are_settled(system, found.states)).tolist(), system.scores(found.states).tolist()
+    every = zip(numbers, found.rating.tolist(), events, played_at, provisional, found.deviations, scores, strict=True)
+    return [
+        PlayerStanding(number, names[number], rating, count, pool.moment(time), pool.sequence(time), *cells)
+        for number, rating, count, time, *cells in every
+    ]
+
+
+def cursor_of(row: PlayerStanding) -> str:
+    return f"{row.score!r},{row.number}"
+
+
+def parse_cursor(cursor: str) -> Place:
+    score, _, number = cursor.partition(",")
+    try:
+        place = float(score), int(number)
+    except ValueError:
+        place = math.inf, 0
+    if not abs(place[0]) < MAX_CURSOR_SCORE or abs(place[1]) >= MAX_CURSOR_NUMBER:
+        raise ParameterError("the cursor is not the `next` of a page")
+    return place
+
+
+def span_begins(pool: PoolReader, span: timedelta, until: int) -> int:
+    """Return when a span up to a time begins; in a numbered pool a span of days has as many events, the last ones."""
+    if not pool.is_counted:
+        return until - round(span / DAY * DAY_US)
+    events, count = pool.snapshot.events, max(1, round(span / DAY))
+    rated = np.flatnonzero(events.order.part("field", 0, events.position((until, 2**62))))
+    if rated.size < count:
+        return START.started_at
+    return events.key(int(events.order.value("uid", rated[-count]))).started_at
+
+
+EVERYBODY, SETTLED = Listing(unsettled=True), Listing()
+
+
+class Position(NamedTuple):
+    """How many players of a board stand before a place."""
+
+    before: int
+    through: int  # and at it
+    above: int  # with a higher score
+
+
+@dataclass(frozen=True)
+class Board:
+    """The players of a listing, best first."""
+
+    pool: PoolReader
+    listing: Listing
+    standings: Standings
+
+    @classmethod
+    def of(cls, pool: PoolReader, listing: Listing) -> Self:
+        """Return the board of today."""
+        return cls(pool, listing, pool.snapshot.standings)
+
+    @property
+    def is_filtered(self) -> bool:
+        """Whether somebody may be left out for another reason than a provisional rating."""
+        return self.listing.min_events is not None or self.listing.active_within is not None
+
+    @property
+    def only_settled(self) -> bool:
+        """Whether players with a provisional rating are left out."""
+        return not self.listing.unsettled
+
+    @property
+    def newest(self) -> Event | None:
+        """The pool's newest rated event, if there is one."""
+        return self.pool.snapshot.events.newest_rated
+
+    @cached_property
+    def fits(self) -> Array:
+        """Whether each entry of the standings fits the listing, provisional or not."""
+        rules, fits = self.listing, self.standings.is_player
+        if rules.min_events is not None:
+            fits = fits & (self.standings.events >= rules.min_events)
+        if rules.active_within is not None and self.newest is not None:
+            first = span_begins(self.pool, rules.active_within, self.newest.started_at)
+            fits = fits & (self.standings.played_at >= first)
+        return fits
+
+    @cached_property
+    def is_listed(self) -> Array:
+        """Whether each entry of the standings is on the board."""
+        return self.fits & self.standings.is_settled if self.only_settled else self.fits
+
+    @cached_property
+    def entries(self) -> Array:
+        """The listed entries of the standings, best first."""
+        return self.best(self.is_listed)
+
+    @cached_property
+    def _falling(self) -> Array:
+        return -self.standings.scores[self.entries]
+
+    @property
+    def size(self) -> int:
+        """How many players are listed."""
+        return int(np.count_nonzero(self.is_listed))
+
+    def best(self, chosen: Array) -> Array:
+        """Return the entries for which `chosen` is true, best first."""
+        best_first = self.standings.best_first
+        return best_first[chosen[best_first]]
+
+    def position(self, place: Place) -> Position:
+        """Return how many players stand before a place, which need not be a player's."""
+        score, number = place
+        above, last = int(self.count_above(score)), int(np.searchsorted(self._falling, -score, "right"))
+        tied = -self.standings.numbers[self.entries[above:last]]
+        before, through = (above + int(np.searchsorted(tied, -number, side)) for side in ("left", "right"))
+        return Position(before, through, above)
+
+    def rows(self, first: int, last: int) -> list[tuple[int, PlayerStanding]]:
+        """Return the rank of each player from one place of the board up to another, and how the player stands."""
+        return self.ranked(self.entries[max(first, 0) : last])
+
+    def ranked(self, entries: Array) -> list[tuple[int, PlayerStanding]]:
+        """Return the rank of each of some listed entries, and how the player stands."""
+        return [*zip(self.ranks(entries), standings_of(self.pool, self.standings.slots[entries]), strict=True)]
+
+    def ranks(self, entries: Array) -> list[int]:
+        """Return the ranks of some listed entries: 1 is best, equal scores share the best of theirs."""
+        ranks: list[int] = (1 + self.count_above(self.standings.scores[entries])).tolist()
+        return ranks
+
+    def rank_of(self, score: float) -> int:
+        """Return the rank of a score, without sorting the board."""
+        return 1 + int(np.count_nonzero(self.is_listed & (self.standings.scores > score)))
+
+    def count_above(self, scores: Any) -> Any:
+        """Return how many players of the board have a higher score than each of these."""
+        return np.searchsorted(self._falling, -scores)
+
+    def listed(self, numbers: Iterable[int]) -> Array:
+        """Return the entries of those of some players who are listed, in the order of the players."""
+        entries = np.array([self.standings.find(number) for number in numbers], np.int64)
+        return entries[(entries >= 0) & self.is_listed[entries]] if self.is_listed.size else entries[:0]

@@ -63,7 +63,7 @@ def test_a_table_is_the_mean_over_real_results_of_every_order(name):
     rated = rated_by(name)
     found = rated.stakes(FIELD, "cleo")
     others = [player for player in FIELD if player != "cleo"]
-    system, states = podium.rated.ahead.standing_of(rated, others, None)
+    system, states = rated._standing_of(others, None)
     race = definition.Race(system, "default", tuple((each,) for each in others), np.array(states))
     field = race.performances(range(3))
     chances = chances_of(field)
@@ -107,7 +107,7 @@ def test_a_duel_is_the_dry_run_to_the_digit(name):
 @every_system
 def test_orders_of_five_have_the_ranks_of_the_systems_model(name):
     rated = rated_by(name)
-    system, states = podium.rated.ahead.standing_of(rated, CIRCLE[:5], None)
+    system, states = rated._standing_of(CIRCLE[:5], None)
     field = definition.Race(system, "default", tuple((each,) for each in CIRCLE[:5]), np.array(states)).performances(
         range(5)
     )
@@ -263,7 +263,7 @@ def test_sides_take_places_together(name):
     rated = rated_by(name)
     found = rated.stakes(sides=sides, player="ben")
     others = [1, 2]
-    system, states = podium.rated.ahead.standing_of(rated, [name for side in sides for name in side], None)
+    system, states = rated._standing_of([name for side in sides for name in side], None)
     field = definition.Race(system, "default", sides, np.array(states)).performances(others)
     ahead = rank_distribution(field)[0, 0]
     for place, (chance, order) in product((1, 2, 3), ((ahead, [1, 2]), (1.0 - ahead, [2, 1]))):

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -31,7 +31,7 @@ from podium.engine.tables.teams import expected_scores, sides_of
 from podium.engine.tables.things import called
 from podium.errors import NotFiniteError
 from podium.kernels.records import read
-from podium.ledger.forecast import Member, line_up, performances_of
+from podium.ledger.forecast import Member, line_up, performances_of, things_of
 from podium.probability.ranks import Floats, Performances, rank_distribution
 from podium.results.columns import SHARED
 from podium.results.hashing import Integers
@@ -111,6 +111,44 @@ class Race:
     given: Mapping[str, Member] = field(default_factory=dict)  # by name, who starts with something or on a side
     things: Mapping[str, Any] = field(default_factory=dict)  # states of what they share, by its kept name
     heats: int = 1  # all with the same result
+
+    @classmethod
+    def of(
+        cls,
+        system: System,
+        pool: str,
+        field: Sequence[Sequence[Member]],
+        states: Mapping[str, Any],
+        seen: Mapping[str, int],
+        started_at: datetime | None,
+        recent: Events | None,
+        period: str = EVENT,
+    ) -> Self:
+        """Return a race of a field.
+
+        Args:
+            system: bound to the pool's state.
+            pool: its name.
+            field: each side's members.
+            states: of everyone, and of what `things_of` names.
+            seen: when each player played last, in microseconds since 1970.
+            started_at: when the race starts, if it has a date.
+            recent: events of the pool, whose lines it takes if times or scores rate.
+            period: the rating period.
+        """
+        players = [each for side in field for each in side]
+        return cls(
+            system=system,
+            pool=pool,
+            sides=tuple(tuple(each.player for each in side) for side in field),
+            states=np.array([states[each.player] for each in players], np.float64),
+            period=period,
+            started_at=started_at,
+            seen=np.array([seen.get(each.player, NEVER) for each in players], np.int64),
+            lines=None if recent is None else last_lines(system, recent, pool, len(field)),
+            given={each.player: each for each in players if each.shared or each.side},
+            things={each: states[each] for each in things_of(field, system.kinds)},
+        )
 
     @cached_property
     def players(self) -> tuple[str, ...]:

@@ -1,10 +1,10 @@
 """Leaderboards: who stands where, under rules of eligibility, now or as of a date."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -18,9 +18,12 @@ from podium.errors import ParameterError
 from podium.ledger.history import are_settled, entrant_rows, named_rows
 from podium.ledger.saved import StartingRatings
 from podium.results.columns import UTC as INSTANT
-from podium.results.names import normalise
+from podium.results.names import admit, normalise
 from podium.results.reading import Results
 from podium.systems import find, names
+
+if TYPE_CHECKING:
+    from podium.ledger.forecast import Forecast, Member, Named
 
 SPAN = re.compile(r"\s*(\d+)\s*(d|w|mo|y)?\s*")
 LONGEST_DAYS = 365_000
@@ -36,6 +39,62 @@ class Standings:
     def _standing_of(self, names: Sequence[str], pool: str | None) -> tuple[System, list[Any]]:
         """The system in the pool of that name, or in the only one there is, and the states of players there."""
         raise NotImplementedError
+
+    def _known_names(self) -> Iterable[str]:
+        """The names of everyone who has a rating."""
+        raise NotImplementedError
+
+    def _existing(self, pool: str | None) -> str | None:
+        """Return the pool of that name; refuse it if there is none, as far as that is known."""
+        return pool
+
+    def _field(
+        self,
+        entrants: Sequence["Named"],
+        sides: Sequence[Sequence["Named"]],
+        player: str | None,
+        pool: str | None,
+    ) -> tuple[System, list[list["Member"]], dict[str, Any]]:
+        """Return the system in a pool, the members of each side, and the states of all and of what they share."""
+        from podium.ledger import forecast  # noqa: PLC0415  (which ratings alone do without)
+
+        field = forecast.field_of(entrants, sides, lambda names: [admit(each, "entrant") for each in names])
+        if player is not None and not any(each.player == player for side in field for each in side):
+            field.append([forecast.Member(player)])
+        names = forecast.names_to_rate(field, self.system.kinds)
+        system, found = self._standing_of(names, pool)
+        states = dict(zip(names, found, strict=True))
+        forecast.refuse_slips(field, forecast.played(states), lambda _: self._known_names())
+        return system, field, states
+
+    def predict(
+        self,
+        entrants: Sequence["Named"] = (),
+        *,
+        sides: Sequence[Sequence["Named"]] = (),
+        top: int = 3,
+        pool: str | None = None,
+    ) -> "Forecast":
+        """The chances of a field now; unknown players are newcomers. See `podium.ledger.forecast.Forecast`.
+
+        Args:
+            entrants: the names of those who start alone; for a name, here and in `sides`, may stand a dict as of a
+                result: `player`, `shared` (by kind), `side`. What is not given is an average car, and neither side.
+            sides: the names of each side's members, where several start together.
+            top: how many places count as the top.
+            pool: needed where there are several.
+
+        Returns:
+            Each one's chances to win and to be among the first `top`, of every rank, and in each pair.
+
+        Raises:
+            ParameterError: fewer than two sides, a player twice, a name that the rule refuses, or there are several
+                pools and none is named.
+            UnknownError: no such pool.
+        """
+        from podium.ledger.forecast import forecast  # noqa: PLC0415  (which ratings alone do without)
+
+        return forecast(*self._field(entrants, sides, None, self._existing(pool)), top)
 
     def expected(self, a: str, b: str, pool: str | None = None) -> float:
         """The expected score of `a` against `b` now, between 0 and 1; a newcomer's rating for unknown players.

@@ -16,15 +16,8 @@ from podium.engine.tables.selection import EVENT
 from podium.errors import ParameterError, ResultsError
 from podium.importers.tables import read_any
 from podium.ledger.forecast import (
-    Forecast,
-    Named,
     existing_pool,
-    field_of,
-    forecast,
-    names_to_rate,
     only_pool,
-    played,
-    refuse_slips,
     system_in,
 )
 from podium.ledger.history import history
@@ -38,7 +31,6 @@ from podium.live.one_event import FIRST, Moment, PlayerChange, RatedEvent, note_
 from podium.live.saving import LiveRatings, PlayerKey, RowNumbers, refuse_share, starting_ratings
 from podium.rated import Rated
 from podium.results.columns import DEFAULTS
-from podium.results.names import admit
 from podium.results.reading import Results, read_results
 from podium.support.words import counted, table_html
 from podium.systems import make_system
@@ -257,30 +249,14 @@ class Live(Standings):
             board = board.filter(pl.col("pool") == existing_pool(pool, pools))
         return listed(self.system, board, rules, None)
 
-    def predict(
-        self,
-        entrants: Sequence[Named] = (),
-        *,
-        sides: Sequence[Sequence[Named]] = (),
-        top: int = 3,
-        pool: str | None = None,
-    ) -> Forecast:
-        """The chances of a field now, with the arguments and errors of `Rated.predict`; unknown players are newcomers.
-
-        Returns:
-            Each side's chances to win and to be among the first `top`, of every rank, and in each pair.
-        """
-        field = field_of(entrants, sides, lambda names: [admit(name, "entrant") for name in names])
-        system, states = self._standing_of(names := names_to_rate(field, self.system.kinds), pool)
-        known = dict(zip(names, states, strict=True))
-        refuse_slips(field, played(known), lambda _: [name for _, name in self.ratings])
-        return forecast(system, field, known, top)
-
     def _standing_of(self, names: Sequence[str], pool: str | None) -> tuple[System, list[Any]]:
         with self._lock:
             chosen = only_pool(self._ratings.pools(), pool)
             system = system_in(self.system, self._ratings.pool_states, chosen)
             return system, [self._ratings.state(chosen, name) for name in names]
+
+    def _known_names(self) -> list[str]:
+        return [name for _, name in self.ratings]
 
     def explain(self, rows: Any, event_id: str, player: str) -> Explanation:
         """Why an event would move a player's rating from where it stands; nothing is rated.

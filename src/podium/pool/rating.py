@@ -77,7 +77,7 @@ class Rater:
         self.system = after.pool.system
         self.pool_state = base.pool_state(ratings.position)
         is_long = after.events.size - ratings.position > SPAN_EVENTS
-        self.everyone = roster_before(base, ratings.first_row, base.slots) if is_long else None
+        self.everyone = roster_before(base, ratings.position, base.slots) if is_long else None
 
     def rate_span(self, uids: Array) -> None:
         """Rate consecutive events and seasons."""
@@ -94,7 +94,7 @@ class Rater:
         roster = self.everyone
         if roster is None:
             slots = self.base.slots if is_season.any() else slots_of(np.unique(numbers_in(table)))
-            roster = roster_before(self.base, self.first_row, slots)
+            roster = roster_before(self.base, self.ratings.position, slots)
         roster.pool = self.pool_state
         batch = Batch()
         bounds = [0, *(np.flatnonzero(is_season) + 1).tolist(), uids.size]
@@ -204,14 +204,14 @@ def sent_results_of(snapshot: Snapshot, uids: Array) -> pl.DataFrame:
     )
 
 
-def roster_before(snapshot: Snapshot, row: int, slots: Array) -> Roster:
-    """Return where these players stood before a ledger row, in a pool that has learnt nothing."""
+def roster_before(snapshot: Snapshot, position: int, slots: Array) -> Roster:
+    """Return where these players and things stood before a position, and what their pool had learnt."""
     numbers = np.sort(numbers_of(slots))
     roster = Roster.of_newcomers(snapshot.pool.system, numbers)
-    rows = snapshot.newest_rows(row, slots_of(numbers))
+    rows = snapshot.rows_before(position, slots_of(numbers))
     known = rows >= 0
     roster.states[known] = snapshot.rows.at("state", rows[known])
-    roster.played_at = snapshot.played_at(rows)
+    roster.played_at, roster.pool = snapshot.played_at(rows), snapshot.pool_state(position)
     return roster
 
 

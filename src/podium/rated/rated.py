@@ -7,23 +7,27 @@ from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
 from podium.engine.pool_state import PoolNumbers
-from podium.engine.replay import Replayed, States
+from podium.engine.replay import NEVER, Replayed, States
 from podium.engine.system import System
 from podium.engine.tables.encoding import Events
 from podium.engine.tables.selection import EVENT
 from podium.errors import OutputError, ParameterError, UnknownError
+from podium.kernels.records import read
 from podium.ledger import history
 from podium.ledger import leaderboard as boards
 from podium.ledger.saved import StartingRatings, metadata, with_pool_columns
+from podium.results.columns import DEFAULTS
+from podium.results.names import admit
 from podium.results.reading import Results
 from podium.support.part_files import part_file
 from podium.support.words import counted, table_html
 
 if TYPE_CHECKING:
-    from podium.ledger.forecast import Forecast, Named
+    from podium.ledger.forecast import Named
     from podium.ledger.hindsight import Hindsight
     from podium.ledger.reasons import Explanation
     from podium.ledger.reasons.what_if import WhatIf
@@ -217,39 +221,24 @@ class Rated(boards.Standings):
         return what_if(self.system, self.events, self.replayed, event_id, player, self.period)
 
     def _standing_of(self, names: Sequence[str], pool: str | None) -> tuple[System, list[Any]]:
-        from podium.rated.ahead import standing_of
+        from podium.ledger.forecast import system_in
 
-        return standing_of(self, names, pool)
+        chosen, standing = self._only_pool(pool), self.standing()
+        seats = pl.DataFrame({"player": [*names]}, {"player": pl.String}).with_columns(pool=pl.lit(chosen or ""))
+        states, newcomer = standing.states_of(self.system, standing.rows_of(seats)), self.system.newcomer()
+        return system_in(self.system, standing.pools, chosen), [read(states, k, newcomer) for k in range(len(states))]
 
-    def predict(
-        self,
-        entrants: Sequence["Named"] = (),
-        *,
-        sides: Sequence[Sequence["Named"]] = (),
-        top: int = 3,
-        pool: str | None = None,
-    ) -> "Forecast":
-        """The chances of a field now; unknown players are newcomers. See `podium.ledger.forecast.Forecast`.
+    def _known_names(self) -> pl.Series:
+        return self.standing().players["player"]
 
-        Args:
-            entrants: the names of those who start alone; for a name, here and in `sides`, may stand a dict as of a
-                result: `player`, `shared` (by kind), `side`. What is not given is an average car, and neither side.
-            sides: the names of each side's members, where several start together.
-            top: how many places count as the top.
-            pool: needed where there are several.
+    def _existing(self, pool: str | None) -> str | None:
+        return pool and self.pool(pool)
 
-        Returns:
-            Each one's chances to win and to be among the first `top`, of every rank, and in each pair.
+    def _only_pool(self, pool: str | None) -> str | None:
+        """The pool of that name, or the only one; None if nobody is rated."""
+        from podium.ledger.forecast import only_pool
 
-        Raises:
-            ParameterError: fewer than two sides, a player twice, a name that the rule refuses, or there are several
-                pools and none is named.
-            UnknownError: no such pool.
-        """
-        from podium.ledger.forecast import forecast
-        from podium.rated.ahead import field_standing
-
-        return forecast(*field_standing(self, entrants, sides, None, pool and self.pool(pool)), top)
+        return only_pool(self.standing().players["pool"].unique(maintain_order=True).to_list(), pool)
 
     def stakes(
         self,
@@ -276,9 +265,29 @@ class Rated(boards.Standings):
             ParameterError: as `predict` raises it.
             UnknownError: no such pool.
         """
-        from podium.rated.ahead import stakes_after
+        from podium.ledger.forecast import names_of_field
+        from podium.ledger.hypothetical_race import Race, has_draws
+        from podium.ledger.stakes import StakesGrid, stakes
 
-        return stakes_after(self, entrants, sides, player, pool, heats, at)
+        joining = None if player is None else admit(player, "entrant")
+        system, field, states = self._field(entrants, sides, joining, pool)
+        starts = names_of_field(field)
+        name = self._only_pool(pool) or DEFAULTS["pool"]
+        players = self.ratings.filter(pool=name)
+        played = players["last_played_at"]
+        seen = dict(zip(players["player"], played.cast(pl.Int64).fill_null(NEVER), strict=True))
+        last: Any = played.max()
+        when = last if at is None else boards.instant(at, whole_day=False)
+        race = Race.of(system, name, field, states, seen, when, self.events, self.period)
+        score: pl.Expr = system.score(pl.col("rating"), pl.col("deviation"))
+        others = np.sort(players.filter(~pl.col("player").is_in(starts)).select(score).to_series().to_numpy())
+        board = StakesGrid(
+            lambda scores: others.size - np.searchsorted(others, scores, side="right"),
+            is_listed=np.isin(starts, players["player"].to_list()),
+            will_be_listed=np.ones(len(starts), np.bool_),
+        )
+        chosen = starts if joining is None else [joining]
+        return stakes(race, chosen, board, heats=heats, draws=has_draws(self.events, name))
 
     def hindsight(self) -> "Hindsight":
         """How strong everybody was at every event, knowing all since; ratings that count stay what they are.

@@ -8,13 +8,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from podium.engine.replay import NEVER
 from podium.engine.system import System
 from podium.engine.tables.encoding import Events, encode
 from podium.engine.tables.selection import UNRATED_STATUS
 from podium.engine.tables.things import columns_of
 from podium.errors import ParameterError
-from podium.kernels.records import read
 from podium.ledger.forecast import (
     Forecast,
     Member,
@@ -24,9 +22,8 @@ from podium.ledger.forecast import (
     member_of,
     names_to_rate,
     refuse_slips,
-    things_of,
 )
-from podium.ledger.hypothetical_race import Race, has_draws, last_lines
+from podium.ledger.hypothetical_race import Race, has_draws
 from podium.ledger.stakes import Stakes, StakesGrid, changes_now, likely_places, stakes
 from podium.log.players import admit_names, known_numbers, names_like
 from podium.log.pools import (
@@ -59,27 +56,16 @@ def starters_at(
 
     In a numbered pool it has no date.
     """
-    names = [each.player for side in sides for each in side]
-    if len(names) > MOST_STARTERS:
-        raise ParameterError(f"there are {len(names):,} players; the stakes of a race are shown for {MOST_STARTERS}")
-    things = things_of(sides, pool.system.kinds)
-    number_of, states, played_at, pool_state = before or Before.of(pool, [*names, *things], position)
-    system = pool.system.within(pool_state)
-    newcomer, kind = np.array(system.newcomer(), np.float64), system.state_type
-    numbers = [number_of.get(name, 0) for name in names]
-    reads_recent = bool(system.needs) or len(sides) == 2  # noqa: PLR2004  (a duel)
+    players = [each.player for side in sides for each in side]
+    if len(players) > MOST_STARTERS:
+        raise ParameterError(f"there are {len(players):,} players; the stakes of a race are shown for {MOST_STARTERS}")
+    names = names_to_rate(sides, pool.system.kinds)
+    before = before or Before.of(pool, names, position)
+    reads_recent = bool(pool.system.needs) or len(sides) == 2  # noqa: PLR2004  (a duel)
     recent = recent_events(pool, position) if reads_recent else None
-    race = Race(
-        system=system,
-        pool=pool.name,
-        sides=tuple(tuple(each.player for each in side) for side in sides),
-        states=np.array([states.get(number, newcomer) for number in numbers]),
-        started_at=None if started_at is None or pool.is_counted else instant(started_at),
-        seen=np.array([played_at.get(number, NEVER) for number in numbers], np.int64),
-        lines=None if recent is None else last_lines(system, recent, pool.name, len(sides)),
-        given={each.player: each for side in sides for each in side if each.shared or each.side},
-        things={name: kind(*states.get(number_of.get(name, 0), newcomer).tolist()) for name in things},
-    )
+    when = None if started_at is None or pool.is_counted else instant(started_at)
+    seen = dict(zip(players, before.roster.played_at[before.rows(players)].tolist(), strict=True))
+    race = Race.of(before.system, pool.name, sides, before.states(names), seen, when, recent)
     return race, recent is not None and has_draws(recent, pool.name)
 
 
@@ -116,10 +102,9 @@ def system_and_states(pool: PoolReader, names: Sequence[str]) -> tuple[System, l
     Returns:
         The system, and in the order of the names its NamedTuple of each; a newcomer's for whoever has none.
     """
-    end, newcomer = pool.snapshot.events.order.size, pool.system.newcomer()
-    before = Before.of(pool, names, end)
-    known = [before.states.get(before.numbers.get(name, 0)) for name in names]
-    return pool.snapshot.system_at(end), [newcomer if each is None else read(each[None], 0, newcomer) for each in known]
+    before = Before.of(pool, names, pool.snapshot.events.order.size)
+    states = before.states(names)
+    return before.system, [states[name] for name in names]
 
 
 def predicted(

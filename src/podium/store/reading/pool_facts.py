@@ -129,8 +129,7 @@ def promise_outcomes(pool: PoolReader, most: Effort) -> tuple[int, int, npt.NDAr
         uids = order.at("uid", positions[seasons_before == season])
         for run in runs_to_judge(table.filter(pl.col("uid").is_in(uids.tolist()))):
             start = position_of[run["uid"][0]]
-            roster = roster_before(snapshot, snapshot.row_at(start), slots_of(np.unique(numbers_in(run))))
-            roster.pool = snapshot.pool_state(start)
+            roster = roster_before(snapshot, start, slots_of(np.unique(numbers_in(run))))
             events, replayed = roster.advance(as_results(pool, run), run["started_at"])
             entries = events.columns.entries if events.columns.entries.size else events.columns.entrants
             chosen = judged_heats(events, Window()) & (np.diff(entries) <= LARGE_FIELD)

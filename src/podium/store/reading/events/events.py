@@ -8,17 +8,21 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import polars as pl
 
-from podium.engine.replay import NEVER, Replayed, newcomers, with_idle_before
+from podium.engine.replay import Replayed, with_idle_before
+from podium.engine.system import System
 from podium.engine.tables.encoding import Events, encode
 from podium.engine.tables.selection import EVENT, UNRATED_STATUS
 from podium.engine.tables.things import names_in
 from podium.errors import ParameterError, UnknownError
+from podium.kernels.records import read
 from podium.ledger.reasons import Explanation
 from podium.ledger.reasons.explaining import explain
 from podium.ledger.reasons.what_if import MOST_IMAGINED, WhatIf, is_quickly_imagined, what_if
 from podium.log.log import REGISTER, RESTORE, SEASON, VOID, WITH_CONTENT, entries_after, titles_in
 from podium.log.players import known_numbers, names_of, unrated_error
 from podium.pool.columns import Array
+from podium.pool.rating import roster_before
+from podium.pool.roster import Roster
 from podium.pool.slots import slots_of
 from podium.pool.snapshot import RATED, STATUSES, Event
 from podium.results.columns import UTC
@@ -147,25 +151,32 @@ def rated_event(pool: PoolReader, event_id: str) -> tuple[Events, Replayed, str]
 
 
 class Before(NamedTuple):
-    """How some players and things stood before a position, and their pool."""
+    """How some players and things stood before a position, and what their pool had learnt."""
 
-    numbers: dict[str, int]  # by name, of the accounts that they play on as
-    states: dict[int, Array]  # by number; none of a newcomer
-    played_at: dict[int, int]  # microseconds since 1970
-    pool_state: Array  # fields
+    numbers: dict[str, int]  # by name, of the accounts that they play on as; 0 of a newcomer
+    roster: Roster
 
     @classmethod
     def of(cls, pool: PoolReader, names: Sequence[str], position: int) -> Self:
-        snapshot = pool.snapshot
-        merged = snapshot.merged
-        numbers = {name: merged.get(number, number) for name, number in known_numbers(pool, names).items()}
-        every = np.array([*dict.fromkeys(numbers.values())], np.int64)
-        newest = snapshot.rows_before(position, slots_of(every))
-        known = newest >= 0
-        rated, rows = every[known].tolist(), newest[known]
-        states = dict(zip(rated, snapshot.rows.at("state", rows), strict=True))
-        played_at = dict(zip(rated, snapshot.played_at(rows).tolist(), strict=True))
-        return cls(numbers, states, played_at, snapshot.pool_state(position)[0])
+        snapshot, known = pool.snapshot, known_numbers(pool, names)
+        numbers = {name: known.get(name, 0) for name in names}
+        numbers = {name: snapshot.merged.get(number, number) for name, number in numbers.items()}
+        slots = slots_of(np.unique(np.array([*numbers.values()], np.int64)))
+        return cls(numbers, roster_before(snapshot, position, slots))
+
+    @property
+    def system(self) -> System:
+        """The system with what it had learnt of the pool."""
+        return self.roster.system.within(self.roster.pool[0])
+
+    def rows(self, names: Sequence[str]) -> Array:
+        """Return the row of each of these in the roster."""
+        return self.roster.rows_of(np.array([self.numbers[name] for name in names], np.int64))
+
+    def states(self, names: Sequence[str]) -> dict[str, Any]:
+        """Return the state of each of these by name; a newcomer's of whoever had none."""
+        rows, newcomer = self.rows(names).tolist(), self.roster.system.newcomer()
+        return {name: read(self.roster.states, row, newcomer) for name, row in zip(names, rows, strict=True)}
 
 
 class RatedEvent(NamedTuple):
@@ -183,15 +194,11 @@ def replay_of(pool: PoolReader, event: Event, results: Results) -> RatedEvent:
     names = [*dict.fromkeys(results.frame["player"].to_list()), *names_in(results.frame, pool.system.kinds)]
     before, moved = Before.of(pool, names, event.position), Changes.by_event(pool.snapshot, event)
     events = encode(results, pool.system)
-    numbers = [before.numbers[name] for name in events.player_names.to_list()]
-    seen = np.array([before.played_at.get(number, NEVER) for number in numbers])
-    states = newcomers(pool.system, len(numbers))
-    for player, number in enumerate(numbers):
-        states[player] = before.states.get(number, states[player])
-    events = with_idle_before(events, pool.system, EVENT, seen)
+    roster, rows = before.roster, before.rows(events.player_names.to_list())
+    states, pools = roster.states[rows], roster.pool
+    events = with_idle_before(events, pool.system, EVENT, roster.played_at[rows])
     place = {number: k for k, number in enumerate(moved.numbers.tolist())}
-    order = [place[numbers[player]] for player in events.columns.player.tolist()]
-    pools = before.pool_state[None]
+    order = [place[number] for number in roster.numbers[rows[events.columns.player]].tolist()]
     replayed = Replayed(states, moved.before[order], moved.states[order], states, pools, pools[:0], pools)
     return RatedEvent(event, results, before, events, replayed)
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from podium.engine.replay import NEVER
 from podium.ledger.performance import PerformanceRating, performance
 from podium.ledger.reasons import DuelCount, Explanation
 from podium.ledger.reasons.explaining import explain, find_entrant
@@ -216,7 +217,7 @@ def explained_story(pool: PoolReader, story: EventStory, event: RatedEvent, play
         player=name,
         explanation=explanation,
         imagined=what_if(*replayed, name, found=found) if is_quickly_imagined(pool.system, event.events) else None,
-        is_first=event.before.numbers[name] not in event.before.states,
+        is_first=event.before.roster.played_at[event.before.rows([name])[0]] == NEVER,
         performance=performance(*replayed[:3], found[2]),
         promise=promise_of(pool, event.event, event.results, name, event.before),
     )

@@ -44,7 +44,7 @@ class Changes:
         return cls(snapshot, range(*snapshot.span(event.position)))
 
     @classmethod
-    def by_events(cls, snapshot: Snapshot, positions: Array) -> tuple[Self, Array]:
+    def by_events(cls, snapshot: Snapshot, positions: Array) -> tuple["Changes", Array]:
         """Return the changes of players by the events at some positions, and for each the place of its event."""
         begins, lengths = snapshot.spans(positions)
         every = cls(snapshot, rows_of(begins, lengths))
@@ -137,6 +137,12 @@ class Changes:
     def started_at(self) -> Array:
         """When each event started, in microseconds since 1970."""
         return self.snapshot.events.columns.at("started_at", self.uids)
+
+    @property
+    def content_seqs(self) -> list[int]:
+        """The log entry with the content of each event."""
+        found: list[int] = self.snapshot.events.columns.at("content_seq", self.uids).tolist()
+        return found
 
     @property
     def event_ids(self) -> list[str | None]:

@@ -49,13 +49,10 @@ class Titles(NamedTuple):
 NO_TITLES = Titles(None, None)
 
 
-def titles_of(pool: PoolReader, event_ids: Collection[str]) -> dict[str, Titles]:
-    """Return the titles of events, by id."""
-    events = pool.snapshot.events
-    uids = np.array([events.find(each) for each in event_ids], np.int64)
-    seqs = dict(zip(event_ids, events.columns.at("content_seq", uids).tolist(), strict=True))
-    found = titles_in(pool, seqs.values()) if seqs else {}
-    return {event_id: NO_TITLES._replace(**found.get(seq, {})) for event_id, seq in seqs.items()}
+def titles_of(pool: PoolReader, seqs: Collection[int]) -> dict[int, Titles]:
+    """Return the titles of events, by the log entry with the content of each."""
+    found = titles_in(pool, seqs) if seqs else {}
+    return {seq: NO_TITLES._replace(**found.get(seq, {})) for seq in seqs}
 
 
 def event_details(pool: PoolReader, event_id: str) -> EventDetails:
@@ -72,8 +69,9 @@ def event_details(pool: PoolReader, event_id: str) -> EventDetails:
 
 
 def details_of(pool: PoolReader, event: Event, results: Results, changes: Sequence[Change]) -> EventDetails:
+    (titles,) = titles_of(pool, [event.content_seq]).values()
     return EventDetails(
-        event.event_id, event.seq, pool.moment(event.started_at), *titles_of(pool, [event.event_id])[event.event_id],
+        event.event_id, event.seq, pool.moment(event.started_at), *titles,
         event.status, event.reason, event.match_id, event.content_seq != event.seq, version_of(event),
         rows_as(ResultRow, results.frame), tuple(changes), sequence=pool.sequence(event.started_at),
     )  # fmt: skip

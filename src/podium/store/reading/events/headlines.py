@@ -74,9 +74,9 @@ def headlines(pool: PoolReader, events: Sequence[Event]) -> tuple[EventHeadline,
     for k, number, gain, rank, points in zip(*columns, notable.shown, strict=True):
         entrants[k].append((EntrantChange(names[number], gain, float(points)), rank))
     undecided = [each for each, some in zip(events, entrants, strict=True) if not any(rank for _, rank in some)]
-    sent, titles = sent_winners(pool, undecided), titles_of(pool, [each.event_id for each in events])
+    sent, titles = sent_winners(pool, undecided), titles_of(pool, [each.content_seq for each in events])
     return tuple(
-        headline(pool, event, titles[event.event_id], happening(some, count, sent.get(event.event_id)))
+        headline(pool, event, titles[event.content_seq], happening(some, count, sent.get(event.event_id)))
         for event, some, count in zip(events, entrants, counts, strict=True)
     )
 
@@ -190,13 +190,13 @@ def events_beside(pool: PoolReader, event: Event) -> AdjacentEvents:
     events = pool.snapshot.events
     positions = range(event.position)[::-1], range(event.position + 1, events.order.size)
     beside = [next(iter(events.first(each, 1, RATED, UNRATED)), None) for each in positions]
-    titles = titles_of(pool, [each.event_id for each in beside if each is not None])
+    titles = titles_of(pool, [each.content_seq for each in beside if each is not None])
     return AdjacentEvents(*(None if each is None else event_name(pool, each, titles) for each in beside))
 
 
-def event_name(pool: Pool, event: Event, titles: Mapping[str, Titles]) -> EventName:
+def event_name(pool: Pool, event: Event, titles: Mapping[int, Titles]) -> EventName:
     moment, number = pool.moment(event.started_at), pool.sequence(event.started_at)
-    return EventName(event.event_id, titles[event.event_id].title, moment, sequence=number)
+    return EventName(event.event_id, titles[event.content_seq].title, moment, sequence=number)
 
 
 SELECT_RECEIVED = sa.select(log.c.seq, log.c.received_at).where(of_pool(log), among(log.c.seq))
@@ -306,8 +306,9 @@ def surprise(pool: PoolReader, gains: Changes) -> Surprise | None:
     row = int(rows[np.searchsorted(rows, starts[np.searchsorted(starts, rows[-1], "right") - 1])])
     event = events.event_of(int(uids[row]))
     (name,), (change,) = names_of(pool, [int(gains.numbers[row])]).values(), gains.at([row]).shown
+    ((title, _),) = titles_of(pool, [event.content_seq]).values()
     return Surprise(
-        event.event_id, titles_of(pool, [event.event_id])[event.event_id].title, pool.moment(event.started_at), name,
+        event.event_id, title, pool.moment(event.started_at), name,
         float(points[row]), float(change), bool(settled[row]),
         int(rank[row]) or None, int(events.order.value("field", event.position)) or None,
         sequence=pool.sequence(event.started_at),

@@ -1,7 +1,7 @@
 """A player at a glance: rating and rank, form, streaks, records and neighbours."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,7 @@ from podium.store.names import names_had
 from podium.store.reading import player_models
 from podium.store.reading.boards.board import SETTLED, Board, PlayerStanding, Position, standing_of
 from podium.store.reading.boards.days import earlier_ranks
-from podium.store.reading.events.events import NO_TITLES, Titles, encounters, titles_of
+from podium.store.reading.events.events import Titles, encounters, titles_of
 from podium.store.reading.events.headlines import read_cursor
 from podium.store.reading.models import answer_from
 from podium.support.words import shown_change
@@ -26,27 +26,23 @@ from podium.views.changes import Changes, career_of
 EVER = -(2**62)  # microseconds: no change is older
 
 
-def titles_in(pool: PoolReader, careers: Iterable[Changes]) -> Mapping[str | None, Titles]:
-    """Return the titles of the events in parts of careers, by id."""
-    ids = {each for career in careers for each in career.event_ids}
-    titles: dict[str | None, Titles] = {None: NO_TITLES}
-    titles.update(titles_of(pool, [each for each in ids if each is not None]))
-    return titles
-
-
-def form_lines(
-    pool: PoolReader, career: Changes, titles: Mapping[str | None, Titles]
-) -> tuple[player_models.FormLine, ...]:
+def form_lines(pool: PoolReader, career: Changes, titles: Mapping[int, Titles]) -> tuple[player_models.FormLine, ...]:
     order = career.snapshot.events.order
     fields = order.at("field", career.positions)
     columns = career.started_at, career.gain, career.rating, career.rank, fields
-    each_shown = zip(career.event_ids, map(float, career.shown), *(column.tolist() for column in columns), strict=True)
+    each_shown = zip(
+        career.event_ids,
+        career.content_seqs,
+        map(float, career.shown),
+        *(column.tolist() for column in columns),
+        strict=True,
+    )
     return tuple(
         player_models.FormLine(
-            event_id, titles[event_id].title, pool.moment(started_at), gain, points,
+            event_id, titles[seq].title, pool.moment(started_at), gain, points,
             rating, rank or None, field or None, sequence=pool.sequence(started_at),
         )
-        for event_id, points, started_at, gain, rating, rank, field in each_shown
+        for event_id, seq, points, started_at, gain, rating, rank, field in each_shown
     )  # fmt: skip
 
 
@@ -69,7 +65,7 @@ def changes_page(pool: PoolReader, name: str, *, before: str | None = None, top:
     rows = snapshot.career(slot_of(standing_of(pool, name).number), end, top + 1)[::-1]
     career = Changes(snapshot, rows[:top])
     following = "{},{}".format(*snapshot.events.key(int(career.uids[-1]))) if rows.size > top else None
-    return player_models.ChangesPage(form_lines(pool, career, titles_in(pool, [career])), following)
+    return player_models.ChangesPage(form_lines(pool, career, titles_of(pool, career.content_seqs)), following)
 
 
 RECORDS = 5  # best and worst days each
@@ -101,7 +97,7 @@ def player_card(pool: PoolReader, name: str, listing: player_models.Listing = SE
     settled = found_rows(pool.system, career.states)
     highest = career.at(peak_row(pool.system, career, settled))
     earlier = earlier_ranks(board, [stands.number])
-    titles = titles_in(pool, (newest, best, worst))
+    titles = titles_of(pool, {*newest.content_seqs, *best.content_seqs, *worst.content_seqs})
     form = form_lines(pool, newest, titles)
     moved = math.fsum(judged.gain.tolist())
     return answer_from(

@@ -26,7 +26,6 @@ from podium.store.reading.boards.ranks import rank
 from podium.store.reading.events.events import explanation, titles_of
 from podium.store.reading.models import CommonEvent, ComparedPlayer, Comparison, Rivalry, answer_from
 from podium.store.reading.player_models import RivalRow, Rivals, Scalp
-from podium.store.reading.players.cards import titles_in
 from podium.views.changes import Changes, career_of
 
 MOST_EVENTS = 100  # that are explained: a second or so, once
@@ -131,9 +130,10 @@ def duels_by_opponent(pool: PoolReader, name: str) -> Rivals:
 
 
 def best_win(pool: PoolReader, upset: Upset, uid: int, names: Mapping[int, str]) -> Scalp:
-    event_id, time = pool.snapshot.events.ids[uid], pool.snapshot.events.key(uid).started_at
-    title, moment, number = titles_of(pool, [event_id])[event_id].title, pool.moment(time), pool.sequence(time)
-    return Scalp(names[upset.opponent], event_id, title, moment, upset.heat, upset.expected, sequence=number)
+    event = pool.snapshot.events.event_of(uid)
+    ((title, _),) = titles_of(pool, [event.content_seq]).values()
+    moment, number = pool.moment(event.started_at), pool.sequence(event.started_at)
+    return Scalp(names[upset.opponent], event.event_id, title, moment, upset.heat, upset.expected, sequence=number)
 
 
 MAX_MEETINGS = 1000  # newest meetings of two players that are listed, and as many are read at once
@@ -251,15 +251,15 @@ def two_numbers(pool: PoolReader, name: str, other: str) -> tuple[int, int]:
 
 def common_events(pool: PoolReader, meetings: Meetings, scores: Sequence[Heats]) -> tuple[CommonEvent, ...]:
     own, theirs = meetings
-    titles, shown = titles_in(pool, [own]), zip(map(float, own.shown), map(float, theirs.shown), strict=True)
+    titles, shown = titles_of(pool, own.content_seqs), zip(map(float, own.shown), map(float, theirs.shown), strict=True)
     columns = own.started_at, own.gain, theirs.gain, own.rank, theirs.rank, meetings.lead
-    rows = zip(own.event_ids, scores, shown, *(each.tolist() for each in columns), strict=True)
+    rows = zip(own.event_ids, own.content_seqs, scores, shown, *(each.tolist() for each in columns), strict=True)
     return tuple(
         CommonEvent(
-            event_id or "", pool.moment(time), wins, draws, losses, gain, other_gain, titles[event_id].title,
+            event_id or "", pool.moment(time), wins, draws, losses, gain, other_gain, titles[seq].title,
             rank or None, other_rank or None, lead, points, other_points, sequence=pool.sequence(time),
         )
-        for event_id, (wins, draws, losses), (points, other_points), time, gain, other_gain, rank, other_rank, lead
+        for event_id, seq, (wins, draws, losses), (points, other_points), time, gain, other_gain, rank, other_rank, lead
         in rows
     )  # fmt: skip
 

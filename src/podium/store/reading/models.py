@@ -339,7 +339,7 @@ def rows_as(kind: type[Row], table: pl.DataFrame) -> tuple[Row, ...]:
     return tuple(kind(**dict(zip(columns, row, strict=True))) for row in table[columns].rows())
 
 
-def answer_from(kind: type[Row], source: Any, **given: Any) -> Row:
+def answer_from(kind: type[Row], source: Any, /, **given: Any) -> Row:
     """An answer with what is given, and of a source all else that it calls the same."""
     model: Any = kind
     return kind(**{each.name: getattr(source, each.name) for each in fields(model) if each.name not in given}, **given)

@@ -26,10 +26,10 @@ from serving import postgres
 
 from podium.log.schema import metadata
 from podium.store import Store
-from podium.store.answers import Answers
 from podium.store.reading import pool_facts
-from podium.store.reading.player_models import Listing
 from podium.systems import find
+from podium.views.answers import Answers
+from podium.views.player_models import Listing
 
 POOL = "many"
 FIELD = 12

@@ -15,9 +15,9 @@ from podium.service.server import MAX_CONNECTIONS, MAX_HEADER_BYTES, Phase
 from podium.service.web.ahead.calendar import MOST_KEYLESS, MOST_WAITING, WAITING_S
 from podium.service.web.chances import MOST_ENTRANTS
 from podium.store.reading.ahead import MOST_STARTERS
-from podium.store.reading.players.rivals import MAX_MEETINGS
 from podium.store.waiting import LEAST_SHARES, MOST_BYTES, WAITS_US
 from podium.store.writing.execution import SHORT_EVENTS
+from podium.views.rivals import MAX_MEETINGS
 
 MARKS = "<!-- limits -->", "<!-- end of limits -->"
 

@@ -16,8 +16,8 @@ from podium.pool import roster
 from podium.pool.rating import Rater
 from podium.pool.slots import numbers_of
 from podium.store import Store
-from podium.store.days import day_of
 from podium.systems import find
+from podium.views.days import day_of
 
 DAY = day_of(datetime(1969, 6, 1, tzinfo=UTC).date())
 

@@ -5,8 +5,8 @@ import re
 from page_words import main_of, words
 
 from podium.service.web.distribution import bar_width, rating_at, rating_ranges
-from podium.store.reading.models import RatingCount
 from podium.support.words import part
+from podium.views.models import RatingCount
 
 
 def test_a_distribution_counts_everybody(season, visitor):

@@ -14,9 +14,9 @@ from races import rows
 from podium.pages.numbers import rating
 from podium.service.web import boards
 from podium.store import Store
-from podium.store.reading.player_models import Listing
 from podium.support.words import part, shown_change, signed
 from podium.systems import find
+from podium.views.player_models import Listing
 
 DASH, MINUS = "\N{EN DASH}", "\N{MINUS SIGN}"
 

@@ -30,8 +30,8 @@ from podium.service.http.visitors import MAX_FORM_BYTES
 from podium.service.web.ahead import calendar
 from podium.service.web.ahead.calendar import MOST_KEYLESS, MOST_WAITING, KeptStakes
 from podium.service.web.chances import MOST_ENTRANTS
-from podium.store.reading.players import rivals
 from podium.systems import find
+from podium.views import rivals
 
 POOL = "/api/v1/pools/main"
 

@@ -16,7 +16,7 @@ from podium.results.mentions import Mentions
 from podium.store import Store
 from podium.store.waiting import Owner, WaitingFile, keep_waiting
 from podium.store.writing import anonymizing
-from podium.store.writing.rating.events import Sheet
+from podium.store.writing.proposals import Sheet
 from podium.store.writing.submission import ConflictError
 from podium.systems import find
 

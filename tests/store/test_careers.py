@@ -13,9 +13,9 @@ from extent import in_turn
 from podium.errors import ParameterError, UnknownError
 from podium.ledger.history import thinned
 from podium.store import Store
-from podium.store.reading.players import rivals as rivals_room
 from podium.support.words import shown
 from podium.systems import find
+from podium.views import rivals as rivals_room
 
 START = datetime(2025, 1, 1, tzinfo=UTC)
 PLAYERS = ["ana", "ben", "cleo", "dov", "eva", "雪"]

@@ -13,8 +13,8 @@ from podium.log.pools import earlier
 from podium.log.statements import microseconds
 from podium.results.derived_heats import with_made_dates
 from podium.store import Store
-from podium.store.reading.player_models import Listing
 from podium.systems import find
+from podium.views.player_models import Listing
 
 SYSTEMS = ("elo", "podium", "glicko:idle_growth=1", "elo-mmr:drift=1")
 

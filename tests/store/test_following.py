@@ -17,9 +17,9 @@ from podium.log.database import StoreError, UnavailableError
 from podium.log.log import newest_seq
 from podium.pool.columns import CHUNK_ROWS
 from podium.store import Store, following
-from podium.store.answers import Answers
 from podium.store.following import MOST_EARLIER, NEWEST
 from podium.systems import find
+from podium.views.answers import Answers
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "pool"))
 from folded import differences

@@ -13,9 +13,9 @@ from races import START, rows
 from podium.errors import ParameterError, PodiumError, UnknownError
 from podium.ledger.history import can_be_unsettled
 from podium.ledger.leaderboard import Eligibility
-from podium.store.days import date_of
-from podium.store.reading.player_models import Listing
 from podium.systems import find
+from podium.views.days import date_of
+from podium.views.player_models import Listing
 
 WEEK = timedelta(days=7)
 LISTINGS = [Listing(), Listing(unsettled=True), Listing(min_events=3), Listing(active_within=timedelta(minutes=4))]

@@ -8,7 +8,7 @@ from podium.errors import ResultsError
 from podium.log.database import StoreError
 from podium.log.statements import now
 from podium.store import Store
-from podium.store.writing.rating.events import Sheet
+from podium.store.writing.proposals import Sheet
 from podium.store.writing.submission import UndatedError
 from podium.systems import find
 

@@ -23,7 +23,7 @@ from podium.log.database import StoreError, UnavailableError
 from podium.log.schema import metadata
 from podium.store import Store
 from podium.store.writing import execution, receipts
-from podium.store.writing.rating.events import StaleError
+from podium.store.writing.proposals import StaleError
 from podium.store.writing.receipts import Receipt
 from podium.systems import find
 

@@ -15,10 +15,10 @@ from podium.log.chain import Head
 from podium.log.database import StoreError
 from podium.log.schema import api_key, metadata
 from podium.store import Store
-from podium.store.days import day_of
 from podium.store.keys import create_key, create_webhook, list_keys
-from podium.store.writing.rating.events import Sheet
+from podium.store.writing.proposals import Sheet
 from podium.systems import find
+from podium.views.days import day_of
 
 FORGOTTEN = "Wilhelmina Forgettable"
 DAY = day_of(date(2025, 1, 2))

@@ -10,9 +10,9 @@ from races import START, ratings, rows
 import podium
 from podium.store import Store
 from podium.store.reading import previews
-from podium.store.reading.player_models import Listing
-from podium.store.writing.rating.events import Sheet, StaleError
+from podium.store.writing.proposals import Sheet, StaleError
 from podium.systems import find
+from podium.views.player_models import Listing
 
 NAMES = "abcdefg"
 

@@ -10,7 +10,7 @@ from commands import run, streams
 
 import podium
 from podium.store import Store
-from podium.store.writing.rating.events import Sheet
+from podium.store.writing.proposals import Sheet
 from podium.store.writing.sheets import KnownResultsError, MissingResultsError
 from podium.systems import find
 

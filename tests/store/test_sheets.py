@@ -13,7 +13,7 @@ from killed import amend_sheet_half, status_of
 from podium.log.database import StoreError
 from podium.store import Store
 from podium.store.writing import recording
-from podium.store.writing.rating.events import Sheet
+from podium.store.writing.proposals import Sheet
 from podium.store.writing.submission import ConflictError
 from podium.systems import find
 

@@ -9,8 +9,8 @@ from snapshots import snapshot_of
 import podium
 from podium.log.database import StoreError
 from podium.store import Store
-from podium.store.days import day_of
 from podium.systems import find
+from podium.views.days import day_of
 
 DAY = day_of(datetime(2025, 1, 3, tzinfo=UTC).date())
 

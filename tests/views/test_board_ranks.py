@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from podium.ledger.leaderboard import with_ranks
 from podium.pool.columns import Columns
 from podium.pool.standings import Standings
-from podium.store.reading.boards.board import EVERYBODY, Board
 from podium.systems.elo import Elo
+from podium.views.board import EVERYBODY, Board
 
 
 @example([])

@@ -19,9 +19,9 @@ from podium.service import create_app
 from podium.service.http.json import POOLS_PATH
 from podium.service.http.requests import WROTE
 from podium.store import Store
-from podium.store.reading.players import cards
 from podium.support.words import shown, shown_change
 from podium.systems import find
+from podium.views import cards
 
 API = "/api/v1/pools/main"
 START = datetime(2025, 1, 1, 10, tzinfo=UTC)

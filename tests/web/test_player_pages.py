@@ -19,9 +19,9 @@ from podium.service.web.player_tiles import encounters_tile
 from podium.service.web.players import rank_tile
 from podium.service.web.rendering import PoolHeader
 from podium.store import Store
-from podium.store.reading.player_models import Encounters
 from podium.support.words import shown, shown_change, signed
 from podium.systems import find
+from podium.views.player_models import Encounters
 
 API = "/api/v1/pools"
 START = datetime(1950, 1, 1, 10, tzinfo=UTC)

@@ -3,12 +3,12 @@
 import logging
 import math
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from threading import Lock, RLock, Thread
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import polars as pl
 import sqlalchemy as sa
@@ -24,10 +24,10 @@ from podium.pool.rating import rate
 from podium.pool.snapshot import Snapshot, empty
 from podium.results.reading import first_line
 from podium.store import kept
-from podium.store.answers import Answers
+from podium.views.answers import Answers
+from podium.views.reader import PoolAt
 
 LOGGER = logging.getLogger(__name__)
-T = TypeVar("T")
 UNREADABLE = ValueError, LookupError, TypeError, pl.exceptions.PolarsError  # as an altered entry raises
 SHORT_EVENTS = 5_000  # that are rated, and entries that are read, while a request waits
 MOST_EARLIER = 4  # snapshots of one pool, for transactions that began before its newest entry
@@ -315,7 +315,7 @@ def entries_after(pool: PoolView, seq: int) -> Iterator[Entry]:
 
 
 @dataclass(frozen=True)
-class PoolReader(PoolView):
+class PoolReader(PoolAt):
     """A pool as a transaction sees it, with its snapshot."""
 
     snapshots: Snapshots = field(kw_only=True, repr=False, compare=False)
@@ -351,27 +351,20 @@ class PoolReader(PoolView):
             return found
         return self.snapshots.at(self)
 
-    def value(self, key: tuple[Hashable, ...], find: Callable[[], T], version: Hashable = None) -> T:
-        """Return an answer of this pool, found once for each of its versions.
+    @property
+    def answers(self) -> Answers:
+        """The answers of all pools that are kept."""
+        return self.snapshots.answers
 
-        Args:
-            key: what is answered.
-            find: finds the answer.
-            version: of the answer, if it has another than the pool.
+    def version(self) -> int:
+        """Find the version of a pool that answers from this transaction are of.
+
+        Returns:
+            The number of the newest log entry that they know of; 0 before the first one.
         """
-        version = self.snapshot.seq if version is None else version
-        return self.snapshots.answers.value((self.id, *key), version, find)
+        return newest_seq(self) if self.older is None else self.older.seq
 
     def publish(self, place: LogPlace, snapshot: Snapshot) -> None:
         """Let readers have the snapshot to which this transaction leads, once it is committed."""
         self.snapshots.keep(self, place, snapshot)
         self.written.append(place)
-
-
-def version(pool: PoolReader) -> int:
-    """Find the version of a pool that answers from this transaction are of.
-
-    Returns:
-        The number of the newest log entry that they know of; 0 before the first one.
-    """
-    return newest_seq(pool) if pool.older is None else pool.older.seq

@@ -40,7 +40,7 @@ from podium.store.writing import (
 )
 from podium.store.writing.execution import Propose
 from podium.store.writing.mending import SheetChanges
-from podium.store.writing.rating.events import Sheet
+from podium.store.writing.proposals import Sheet
 from podium.store.writing.receipts import Done, Receipt, Rerated
 from podium.store.writing.submission import Submission, VoidingOptions
 

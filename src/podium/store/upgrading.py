@@ -40,7 +40,7 @@ from podium.pool.snapshot import STATUSES, SUPERSEDED, VOIDED, Snapshot, count_c
 from podium.store.following import PoolReader
 from podium.store.store import Store
 from podium.store.writing import execution
-from podium.store.writing.rating.events import Proposal
+from podium.store.writing.proposals import Proposal
 from podium.version import ARITHMETIC
 
 LOGGER = logging.getLogger(__name__)

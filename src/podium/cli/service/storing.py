@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from podium.store import Store
     from podium.store.reading.previews import Act
     from podium.store.writing.mending import SheetChanges
-    from podium.store.writing.rating.events import Sheet
+    from podium.store.writing.proposals import Sheet
     from podium.store.writing.receipts import Receipt
 
 
@@ -209,7 +209,7 @@ def ingest(
 
 def with_answers(sheet: "Sheet | None", made: Mapping[str, str], flags: SheetFlags) -> "Sheet | None":
     """The sheet with the event ids that Podium made; one without a name for standard input."""
-    from podium.store.writing.rating.events import Sheet
+    from podium.store.writing.proposals import Sheet
 
     if flags.again and flags.skip_known:
         raise ParameterError("--again and --skip-known are opposites. Give one of them.")
@@ -277,7 +277,7 @@ def date_or(word: str) -> Callable[[str], str]:
 def read_as_kept(store: "Store", pool: str, file: Input, flags: SheetFlags) -> "tuple[Input, Sheet | None]":
     """A file with the map that the pool keeps for it, and the sheet that it is; none of standard input."""
     from podium.importers.tables.maps import load_map, write_map
-    from podium.store.writing.rating.events import Sheet
+    from podium.store.writing.proposals import Sheet
 
     name = flags.sheet or ("" if file.path == "-" else flags.prefix + Path(file.path).name)
     if not name:

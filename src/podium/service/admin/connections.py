@@ -17,7 +17,7 @@ from podium.service.web.rendering import PageRouter, address, go_on, pool_header
 from podium.service.webhooks import DeliveryError, send_test
 from podium.store import Store
 from podium.store import keys as store_keys
-from podium.store.reading.models import LogRecord
+from podium.views.models import LogRecord
 
 MAX_DAYS = 36_525.0
 MAX_DELIVERIES = 10  # that are listed of a webhook

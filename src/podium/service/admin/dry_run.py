@@ -31,7 +31,7 @@ from podium.service.web.rendering import Page, PageRouter, go_on, pool_address, 
 from podium.store import Store
 from podium.store.reading.previews import MovedRating, Preview
 from podium.store.writing.mending import SheetChanges
-from podium.store.writing.rating.events import StaleError
+from podium.store.writing.proposals import StaleError
 from podium.store.writing.receipts import Receipt
 from podium.store.writing.sheets import SheetError
 from podium.support.words import shown_change

@@ -23,12 +23,12 @@ from podium.service.http.visitors import MAX_FORM_BYTES, Form, Session, find_vis
 from podium.store import Store
 from podium.store.keys import ApiKey
 from podium.store.reading import previews
-from podium.store.reading.models import EventDetails
 from podium.store.reading.previews import Act
 from podium.store.waiting import Owner, WaitingFile, keep_waiting, waiting_file
-from podium.store.writing.rating.events import Sheet
+from podium.store.writing.proposals import Sheet
 from podium.support.words import counted
 from podium.systems import find
+from podium.views.models import EventDetails
 
 POOL_ADDRESS = "/admin/{pool}"
 SIGN_IN = "sign in with a key that may do this"

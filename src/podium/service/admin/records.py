@@ -22,9 +22,9 @@ from podium.service.http.requests import CurrentStore, run_in
 from podium.service.http.visitors import Form
 from podium.service.web.rendering import Page, PageRouter, address, go_on, pool_address, pool_header, render
 from podium.store import Store
-from podium.store.reading.events.events import EVENT_KINDS
-from podium.store.reading.models import LogRecord
 from podium.store.writing.anonymizing import COPIES, Anonymization
+from podium.views.events import EVENT_KINDS
+from podium.views.models import LogRecord
 
 PAGE_ENTRIES = 50
 DEEDS = {  # what was done, in words before whom or what it was done to

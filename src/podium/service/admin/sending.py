@@ -26,8 +26,8 @@ from podium.service.http.requests import CurrentStore, in_background, run_in
 from podium.service.http.visitors import Form
 from podium.service.web.rendering import Page, PageRouter, pool_header, render
 from podium.store import Store
-from podium.store.reading.models import EventDetails
 from podium.store.waiting import WaitingFile, keep_waiting, waiting_file
+from podium.views.models import EventDetails
 
 OF_EVENT: tuple[str, ...] = ("started_at", "sequence", "title", "url", "mode", "ranked", "weight")
 WHEN = ("started_at", "sequence")  # of which an event has one

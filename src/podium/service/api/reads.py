@@ -27,13 +27,13 @@ from podium.service.http.json import (
     SeasonName,
 )
 from podium.service.http.requests import CurrentStore, ReadRouter
-from podium.store.days import day_shown, parse_day
-from podium.store.reading import models
-from podium.store.reading.boards.board import Place, parse_cursor
+from podium.store.reading import explanations
 from podium.store.reading.hindsight import BestEverBoard, HindsightPoint
-from podium.store.reading.player_models import SharedThing
-from podium.store.reading.players import explanations
 from podium.store.writing.administration import RegisteredMatch
+from podium.views import models
+from podium.views.board import Place, parse_cursor
+from podium.views.days import day_shown, parse_day
+from podium.views.player_models import SharedThing
 
 router = ReadRouter()
 REFUSALS_OF_BODIES = error_responses(409, 413)  # beside the others

@@ -49,9 +49,9 @@ from podium.service.http.requests import CurrentStore, CurrentThreads, run_in
 from podium.service.http.visitors import CurrentKeyGuard, read_bytes
 from podium.store import Store
 from podium.store.keys import ApiKey
-from podium.store.writing.rating.events import find_event
 from podium.support.collector import paused_collection
 from podium.support.part_files import temporary_folder
+from podium.views.found import find_event
 
 router = APIRouter(prefix="/submit/xonstat", tags=["events"])
 BODY = {"requestBody": {"required": True, "content": {"text/plain": {"schema": {"type": "string"}}}}}

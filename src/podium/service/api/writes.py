@@ -19,11 +19,11 @@ from podium.service.http.json import POOLS_PATH, EventId, PlayerName, PoolName, 
 from podium.service.http.keys import refuse_limited_reach, refuse_out_of_reach, refuse_results_out_of_reach
 from podium.service.http.requests import CurrentStore, CurrentThreads, IfMatch, StrictRoute, run_in, versions_in
 from podium.store.reading import previews
-from podium.store.reading.models import PoolSummary
 from podium.store.reading.previews import Act
 from podium.store.writing.administration import RegisteredMatch
 from podium.store.writing.anonymizing import Anonymization
 from podium.store.writing.receipts import Receipt, Rerated
+from podium.views.models import PoolSummary
 
 T = TypeVar("T")
 router = APIRouter(prefix=POOLS_PATH, route_class=StrictRoute, responses=error_responses(*WRITE_ERRORS))

@@ -22,7 +22,7 @@ from podium.errors import NearNameError, NotFiniteError, ParameterError, PodiumE
 from podium.log.database import StoreError, UnavailableError
 from podium.log.files import sqlite_code
 from podium.service.http.json import RefusedError, decode_name
-from podium.store.writing.rating.events import StaleError
+from podium.store.writing.proposals import StaleError
 
 HEADER = b"x-request-id"
 current_request_id: ContextVar[str | None] = ContextVar("request_id", default=None)  # of the request that is answered

@@ -25,7 +25,7 @@ from podium.service.web.ahead.calendar import KeptStakes
 from podium.service.web.rendering import in_order, pool_address, pool_header
 from podium.service.web.rules import page as rules
 from podium.store import Store
-from podium.store.reading.player_models import EventListPage, ListedPage
+from podium.views.player_models import EventListPage, ListedPage
 
 MAX_NAME_CHARACTERS = 48  # of a name in the name of a file
 DIGEST_BYTES = 8

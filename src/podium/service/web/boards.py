@@ -20,9 +20,9 @@ from podium.service.http.requests import CurrentStore
 from podium.service.web import rendering
 from podium.service.web.visiting import VisiblePool, VisiblePools
 from podium.store import Store
-from podium.store.reading.player_models import EventHeadline, FoundPlayer, ListedPage, Listing, PlayerCard
 from podium.store.writing.fixtures import Fixture
 from podium.support.words import counted
+from podium.views.player_models import EventHeadline, FoundPlayer, ListedPage, Listing, PlayerCard
 
 Sort = Literal["rating", "move"]
 MIN_EVENTS: Final = (1, 10, 50)  # that the form offers

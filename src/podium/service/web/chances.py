@@ -26,8 +26,8 @@ from podium.service.web.distribution import rating_of
 from podium.service.web.rendering import Page, PageRouter, PoolHeader, pool_address, pool_header, render
 from podium.service.web.visiting import VisiblePool
 from podium.store import Store
-from podium.store.reading.models import Rivalry
-from podium.store.reading.player_models import EventHeadline, Listing, PlayerCard
+from podium.views.models import Rivalry
+from podium.views.player_models import EventHeadline, Listing, PlayerCard
 
 router = PageRouter()
 MOST_POINTS = 150  # of each history

@@ -18,9 +18,9 @@ from podium.service.web.rendering import Page, PageRouter, chosen_player, pool_h
 from podium.service.web.visiting import VisiblePool
 from podium.store import Store
 from podium.store.reading.hindsight import BestEverBoard
-from podium.store.reading.models import RatingCount
-from podium.store.reading.player_models import SharedThing
 from podium.support.words import capitalised, counted, plural
+from podium.views.models import RatingCount
+from podium.views.player_models import SharedThing
 
 router = PageRouter()
 MAX_BARS: Final = 40

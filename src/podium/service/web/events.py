@@ -24,11 +24,11 @@ from podium.service.http.requests import CurrentStore
 from podium.service.web.rendering import Page, PageRouter, PoolHeader, pool_header, render, unchanged
 from podium.service.web.visiting import VisiblePool, Visit
 from podium.store import Store
-from podium.store.days import today
-from podium.store.reading.models import ResultRow
-from podium.store.reading.players.explanations import EventStory
+from podium.store.reading.explanations import EventStory
 from podium.store.reading.pool_facts import LARGE_FIELD, PoolFacts, fair_expectation
 from podium.support.words import capitalised, counted, part, shown, shown_change, signed
+from podium.views.days import today
+from podium.views.models import ResultRow
 
 TAGS = {"rated": "valid", "voided": "void"}
 AS_SENT = "Ranked as sent"

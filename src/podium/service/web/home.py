@@ -23,9 +23,9 @@ from podium.service.web.boards import default_listing
 from podium.service.web.rendering import Page, PageRouter, PoolHeader, page_response, page_text, pool_header
 from podium.service.web.visiting import VisiblePools
 from podium.store import Store, kept
-from podium.store.reading.player_models import EventHeadline, ListedRow, Surprise
 from podium.store.writing.fixtures import WAITS_US, Fixture
 from podium.support.answers import as_json, from_json
+from podium.views.player_models import EventHeadline, ListedRow, Surprise
 
 WEEK_S: Final = 7 * 86_400.0
 MAX_CARDS: Final = 6

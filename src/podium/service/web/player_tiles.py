@@ -14,9 +14,9 @@ from podium.pages.numbers import Shape, change, day, day_words, minute, name_lin
 from podium.service.web.ahead.calendar import KeptStakes
 from podium.service.web.rendering import PoolHeader, pool_address
 from podium.store import Store
-from podium.store.reading.player_models import FormLine, PlayerCard
 from podium.store.writing.fixtures import Fixture
 from podium.support.words import counted, ordinal, ordinal_number, shown, shown_change
+from podium.views.player_models import FormLine, PlayerCard
 
 SETTLED_BY_EVENTS = f"A rating counts as settled from event {FINDING_EVENTS} on."
 MOST_AHEAD = 10  # races to come, among which the player's is looked for

@@ -26,8 +26,8 @@ from podium.service.web.ahead.calendar import CurrentStakes
 from podium.service.web.player_tiles import Tile, tiles, upcoming, verdict_on
 from podium.service.web.visiting import VisiblePool
 from podium.store.reading.hindsight import HindsightPoint
-from podium.store.reading.player_models import CurvePoint, FormLine, PlayerCard, RivalRow, Rivals
 from podium.support.words import counted, ordinal, shown
+from podium.views.player_models import CurvePoint, FormLine, PlayerCard, RivalRow, Rivals
 
 MOST_POINTS = 300
 ROWS = 50  # of a page of changes

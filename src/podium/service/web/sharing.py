@@ -21,8 +21,8 @@ from podium.service.web.boards import default_listing, ranked_card
 from podium.service.web.rendering import Page, PageRouter, PoolHeader, origin_of, pool_address, pool_header, render
 from podium.service.web.visiting import VisiblePool
 from podium.store import Store
-from podium.store.reading.player_models import EventHeadline, FormLine, ListedRow
 from podium.support.words import capitalised, counted
+from podium.views.player_models import EventHeadline, FormLine, ListedRow
 
 MAX_AGE_S = 300
 

@@ -3,12 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
 
 import numpy as np
 import polars as pl
 
-from podium.engine.system import System
 from podium.engine.tables.encoding import Events, encode
 from podium.engine.tables.selection import UNRATED_STATUS
 from podium.engine.tables.things import columns_of
@@ -34,14 +32,14 @@ from podium.pool.snapshot import RATED, STATUSES, Event
 from podium.results.derived_heats import OVERALL
 from podium.results.reading import Results
 from podium.store.following import PoolReader
-from podium.store.reading.boards.board import SETTLED, Board
-from podium.store.reading.events.events import Before, event_details
-from podium.store.reading.events.headlines import event_list
-from podium.store.reading.models import answer_from
-from podium.store.reading.results import event_results
 from podium.store.writing.fixtures import get_fixture, places_now
-from podium.store.writing.rating.events import find_event
 from podium.support.answers import answer, described
+from podium.views.board import SETTLED, Board
+from podium.views.events import Before, event_details, system_and_states
+from podium.views.found import find_event
+from podium.views.headlines import event_list
+from podium.views.models import answer_from
+from podium.views.results import event_results
 
 MOST_STARTERS = 200
 RECENT_EVENTS = 200  # among which the last comparable heat, and draws, are looked for
@@ -91,20 +89,6 @@ def field_in(pool: PoolReader, entrants: Sequence[Named], sides: Sequence[Sequen
     known = known_numbers(pool, [each.player for side in field for each in side])
     refuse_slips(field, known, lambda name: names_like(pool, name))
     return field
-
-
-def system_and_states(pool: PoolReader, names: Sequence[str]) -> tuple[System, list[Any]]:
-    """Read a pool's system and players' states, all of one moment.
-
-    Args:
-        names: the players.
-
-    Returns:
-        The system, and in the order of the names its NamedTuple of each; a newcomer's for whoever has none.
-    """
-    before = Before.of(pool, names, pool.snapshot.events.order.size)
-    states = before.states(names)
-    return before.system, [states[name] for name in names]
 
 
 def predicted(

@@ -21,13 +21,13 @@ from podium.pool.roster import as_results
 from podium.pool.snapshot import RATED, Snapshot
 from podium.rating import rate
 from podium.store import kept
-from podium.store.days import date_of, today
-from podium.store.following import PoolReader, version
-from podium.store.reading.boards.board import standing_of
-from podium.store.reading.models import STARTED, Started
+from podium.store.following import PoolReader
 from podium.store.reading.moments import Moments
 from podium.store.reading.pool_facts import system_text
 from podium.support.answers import answer, described
+from podium.views.board import standing_of
+from podium.views.days import date_of, today
+from podium.views.models import STARTED, Started
 
 MOST_ENTRIES, MOST_PAIRS = 2_000_000, 10_000_000  # of a history that is looked back on: 1,000,000 duels
 CHUNK_EVENTS, CHUNK_ROWS = 20_000, 1_000  # read and written at once
@@ -88,7 +88,7 @@ def keep(store: Moments, pool_name: str) -> bool:
     def find_due(pool: PoolReader) -> Snapshot | None:
         known = kept_of(pool)
         if why_unavailable(pool.system) or (
-            known is not None and (known.day == today() or known.version == version(pool))
+            known is not None and (known.day == today() or known.version == pool.version())
         ):
             return None
         return pool.snapshot

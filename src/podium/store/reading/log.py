@@ -17,11 +17,11 @@ from podium.log.schema import correction, log, reason
 from podium.log.statements import of_pool
 from podium.results.columns import FILLED, SHARED, is_shared
 from podium.store.following import PoolReader
-from podium.store.names import present_names
-from podium.store.reading.events.events import EVENT_KINDS
-from podium.store.reading.models import LogRecord, Moved, answer_from
-from podium.store.writing.rating.events import find_event
 from podium.support.answers import answer, described
+from podium.views.events import EVENT_KINDS
+from podium.views.found import find_event
+from podium.views.models import LogRecord, Moved, answer_from
+from podium.views.names import present_names
 
 
 @answer

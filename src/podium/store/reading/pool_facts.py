@@ -28,11 +28,11 @@ from podium.pool.roster import as_results
 from podium.pool.slots import slots_of
 from podium.pool.snapshot import RATED, SEASON, Snapshot
 from podium.store import kept
-from podium.store.days import date_of, today
 from podium.store.following import PoolReader
-from podium.store.reading.events.events import explanation, rated_event
 from podium.support.answers import answer, as_json, described, from_json
 from podium.views.changes import career_of
+from podium.views.days import date_of, today
+from podium.views.events import explanation, rated_event
 
 
 @answer
@@ -242,7 +242,7 @@ def pool_facts(pool: PoolReader) -> PoolFacts:
     known = kept_facts(pool)
     if known is not None and known.is_fresh(pool):
         return known.facts
-    key, answers = ("facts", pool.secret), pool.snapshots.answers  # a later pool may get the number of one that is gone
+    key, answers = ("facts", pool.secret), pool.answers  # a later pool may get the number of one that is gone
     found = answers.value(key, pool.system, lambda: find_facts(pool, WHEN_READ))
     if not found.is_fresh(pool):
         found = find_facts(pool, WHEN_READ)

@@ -14,13 +14,14 @@ from podium.log.players import Numbering, provisional_numbers
 from podium.log.pools import Order, When, refuse_unwritable
 from podium.pool.moves import Moves
 from podium.store.following import PoolReader
-from podium.store.names import present_names
-from podium.store.reading.boards.board import SETTLED, Board
 from podium.store.reading.log import CorrectedLine, corrected_lines, lines_of
 from podium.store.writing import accounts, administration, mending, ordering, sheets, submission
 from podium.store.writing.execution import Propose, plan
-from podium.store.writing.rating.events import Proposal, Sheet, StaleError, find_event
+from podium.store.writing.proposals import Proposal, Sheet, StaleError
 from podium.store.writing.receipts import Totals, names_with, with_receipts
+from podium.views.board import SETTLED, Board
+from podium.views.found import find_event
+from podium.views.names import present_names
 
 Act = Callable[[str, str], Propose]  # by whom, and why: what is then proposed
 

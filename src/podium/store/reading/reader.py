@@ -7,24 +7,21 @@ from podium.log.database import close_engine, open_database
 from podium.log.files import truncate_wal
 from podium.log.pools import SELECT_PUBLIC, Pool, every_pool, other_arithmetic
 from podium.store import kept
-from podium.store.following import PoolReader, version
-from podium.store.reading import ahead, hindsight
+from podium.store.following import PoolReader
+from podium.store.reading import ahead, explanations, hindsight
 from podium.store.reading import log as entries
 from podium.store.reading import pool_facts as whole
-from podium.store.reading.boards import days as daily
-from podium.store.reading.boards import listings, pages, ranks
-from podium.store.reading.events import events, headlines
-from podium.store.reading.models import PoolSummary
 from podium.store.reading.moments import Moment, Moments, reads
-from podium.store.reading.player_models import FoundPlayer
-from podium.store.reading.players import cards, explanations
-from podium.store.reading.players import rivals as opponents
-from podium.store.reading.results import counting_results, rate_results
 from podium.store.writing import administration
 from podium.store.writing import fixtures as planned
 from podium.store.writing import sheets as brought
 from podium.store.writing.pool_files import export_lines
-from podium.store.writing.rating.verification import Verification, verify_database
+from podium.store.writing.verification import Verification, verify_database
+from podium.views import board_pages, cards, daily, events, headlines, ranks, search
+from podium.views import rivals as opponents
+from podium.views.models import PoolSummary
+from podium.views.player_models import FoundPlayer
+from podium.views.results import counting_results, rate_results
 
 
 class Reader(Moments):
@@ -89,7 +86,7 @@ class Reader(Moments):
     # The log
 
     cache = reads(kept.read)
-    version = reads(version)
+    version = reads(PoolReader.version)
     log = reads(entries.listing)
     newest_log = reads(entries.newest_listing)
     news = reads(events.news, as_stored=True)
@@ -152,15 +149,15 @@ class Reader(Moments):
 
     # Boards
 
-    leaderboard = reads(pages.leaderboard)
+    leaderboard = reads(board_pages.leaderboard)
     board = reads(ranks.board)
-    listed_board = reads(pages.listed_board)
-    page_of = reads(pages.page_of)
-    newest_entrants = reads(pages.newest_entrants)
+    listed_board = reads(board_pages.listed_board)
+    page_of = reads(board_pages.page_of)
+    newest_entrants = reads(board_pages.newest_entrants)
     movers = reads(headlines.movers)
     distribution = reads(ranks.distribution)
     seasons = reads(ranks.seasons)
-    things = reads(listings.things)
+    things = reads(search.things)
     order = reads(ranks.pool_order)
     season_board = reads(ranks.season_board)
     snapshot_days = reads(daily.days)
@@ -182,7 +179,7 @@ class Reader(Moments):
             known = [each for each in self._every_pool(moment) if pools is None or each.name in pools]
             if len(known) > 1:
                 known = [each for each in known if not other_arithmetic(each)]  # the others can be searched
-            return listings.search(known, text, most)
+            return search.search(known, text, most)
 
         return self.read(find)
 
@@ -190,7 +187,7 @@ class Reader(Moments):
 
     rank = reads(ranks.rank)
     ranks_of = reads(daily.ranks_of_player)
-    neighbours = reads(pages.neighbours)
+    neighbours = reads(board_pages.neighbours)
     player_card = reads(cards.player_card)
     career = reads(events.career)
     player_changes = reads(cards.changes_page)
@@ -199,7 +196,7 @@ class Reader(Moments):
     rivals = reads(opponents.rivals)
     rivalry = reads(opponents.rivalry)
     compare = reads(opponents.comparison)
-    system_and_states = reads(ahead.system_and_states)
+    system_and_states = reads(events.system_and_states)
 
     player = reads(ranks.player)
     predict = reads(ahead.predicted)

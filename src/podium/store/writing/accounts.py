@@ -18,8 +18,8 @@ from podium.pool.rating import sent_results_of
 from podium.pool.slots import slot_of
 from podium.pool.snapshot import UNRATED, Snapshot
 from podium.store.following import PoolReader
-from podium.store.names import accounts_of
-from podium.store.writing.rating.events import Proposal
+from podium.store.writing.proposals import Proposal
+from podium.views.names import accounts_of
 
 
 def merge(

@@ -40,10 +40,11 @@ from podium.results.names import admit, normalise
 from podium.store.following import PoolReader
 from podium.store.writing.accounts import refuse_entrant_twice
 from podium.store.writing.execution import Propose
-from podium.store.writing.rating.events import SUPERSEDED, VOIDED, Proposal
+from podium.store.writing.proposals import Proposal
 from podium.support.answers import answer, described
 from podium.systems import find
 from podium.version import ARITHMETIC
+from podium.views.found import SUPERSEDED, VOIDED
 
 SECRET_BYTES = 32
 

@@ -51,9 +51,9 @@ from podium.log.schema import (
 from podium.log.statements import of_pool
 from podium.results.mentions import Mentions
 from podium.store.following import PoolReader
-from podium.store.names import names_had, number_of
 from podium.support.answers import answer, described
 from podium.support.words import counted
+from podium.views.names import names_had, number_of
 
 OF_EVENTS = (*WITH_CONTENT, VOID, RESTORE, CANCEL)
 WORDS = dict.fromkeys(OF_EVENTS, "event") | {REGISTER: "match", PLAN: "race", SEASON: "season"}  # that begin new ids

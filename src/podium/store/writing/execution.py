@@ -23,7 +23,7 @@ from podium.pool.moves import Moves
 from podium.pool.rating import rate
 from podium.pool.snapshot import Snapshot
 from podium.store.following import SHORT_EVENTS, BehindError, LogPlace, PoolReader, entries_after
-from podium.store.writing.rating.events import FIRST_PLACEHOLDER, Proposal
+from podium.store.writing.proposals import FIRST_PLACEHOLDER, Proposal
 from podium.store.writing.receipts import Done, Rerated, list_effects, names_with, parse_cursor, with_receipts
 from podium.store.writing.recording import keep_sheet, record, store_witness
 

@@ -29,10 +29,10 @@ from podium.log.statements import DAY_US, instant, microseconds, now, of_pool, u
 from podium.results.columns import SHARED, is_shared
 from podium.results.names import admit
 from podium.store.following import PoolReader
-from podium.store.names import present_names
 from podium.store.writing.accounts import refuse_entrant_twice
 from podium.support.answers import answer, described
 from podium.support.words import counted
+from podium.views.names import present_names
 
 PLANNED, STARTED, REPORTED, CANCELLED, NO_RESULT = "planned", "started", "reported", "cancelled", "no result"
 WAITS_US = DAY_US  # for a result, after the start, before it counts as having none

@@ -15,10 +15,10 @@ from podium.log.players import Numbered, Numbering, names_of, sent_numbers
 from podium.log.pools import DATED, NUMBER_US, Order, Pool, number_at
 from podium.log.removed import public_id
 from podium.store.following import PoolReader
+from podium.store.writing import proposals as events
 from podium.store.writing import submission
 from podium.store.writing.accounts import refuse_player_twice
 from podium.store.writing.pairing import by_content, by_id, pair
-from podium.store.writing.rating import events
 from podium.store.writing.receipts import NOTHING, Receipt, Totals
 from podium.store.writing.sheets import (
     COUNT,
@@ -34,6 +34,7 @@ from podium.store.writing.sheets import (
     stored_events,
     suggested_prefix,
 )
+from podium.views.found import VOIDED, find_events
 
 
 class Other(NamedTuple):
@@ -139,7 +140,7 @@ def events_of(pool: PoolReader, sheet: events.Sheet, sent: Sequence[Sent]) -> li
     """The events of the pool that a sheet brought, and those that have the ids of what is sent."""
     known = brought_by(pool, sheet)
     wanted = known.keys() | {sheet.prefix + each.own_id for each in sent if each.own_id not in sheet.made}
-    return stored_events(pool, known, sheet, events.find_events(pool, wanted))
+    return stored_events(pool, known, sheet, find_events(pool, wanted))
 
 
 def refuse_others(pool: Pool, sheet: events.Sheet, sent: Sequence[Sent], stored: Sequence[Stored], prefix: str) -> None:
@@ -315,7 +316,7 @@ class Draft:
         is_corrected = not one.is_same or one.moves or one.start != event.started_at
         if is_corrected:
             self.entries.append(self.entry(one, MOVE if one.moves else AMEND))
-        if event.status == events.VOIDED:
+        if event.status == VOIDED:
             self.entries.append(json_entry(event.event_id, None, self.actor, self.reason)._replace(kind=RESTORE))
             self.new.append(event.event_id)
         elif is_corrected:
@@ -349,7 +350,7 @@ class Draft:
         """Let events count no more that the sheet does not have, unless another has them, or people corrected them."""
         for other in lost:
             event = other.event
-            if event.status == events.VOIDED:
+            if event.status == VOIDED:
                 continue
             if other.is_corrected and not overrule:
                 self.kept.append(Other(event.event_id, "was corrected by hand, and stays; the sheet has it no more"))

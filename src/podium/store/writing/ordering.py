@@ -20,7 +20,7 @@ from podium.pool.snapshot import SEASON, STATUSES, Event
 from podium.results.derived_heats import made_up, with_made_dates
 from podium.store.following import PoolReader
 from podium.store.writing.administration import system_entry
-from podium.store.writing.rating.events import Proposal
+from podium.store.writing.proposals import Proposal
 from podium.store.writing.sheets import contents_of
 
 MOST_EVENTS = 50  # a pool with as many keeps its order

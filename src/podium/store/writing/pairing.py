@@ -9,7 +9,7 @@ from typing import Any
 from podium.log.pools import DATED
 from podium.store.following import PoolReader
 from podium.store.writing import submission
-from podium.store.writing.rating.events import Sheet
+from podium.store.writing.proposals import Sheet
 from podium.store.writing.sheets import COUNT, Sent, Stored, contents_brought, pair_equal, players_in
 
 

@@ -17,13 +17,10 @@ from podium.pool.moves import Moves, Size
 from podium.pool.rating import Ratings
 from podium.pool.snapshot import REASONS, STATUSES, Snapshot
 from podium.store.following import LogPlace
-from podium.store.writing.rating.events import (
-    EVENT_STATUSES,
-    FIRST_PLACEHOLDER,
-    Proposal,
-)
+from podium.store.writing.proposals import FIRST_PLACEHOLDER, Proposal
 from podium.support.answers import answer, described
 from podium.views.changes import Change, Changes
+from podium.views.found import EVENT_STATUSES
 
 MAX_EFFECTS = 1_000  # of an answer
 NUMBERED = "these are the pool's first events, so its events have numbers and no dates; podium pool order changes that"

@@ -10,7 +10,7 @@ from podium.log.schema import brought, pools, sheet, witness
 from podium.log.statements import insert, of_pool, upsert
 from podium.pool.snapshot import Snapshot
 from podium.pool.witness import digests, part_of
-from podium.store.writing.rating.events import FIRST_PLACEHOLDER, Proposal
+from podium.store.writing.proposals import FIRST_PLACEHOLDER, Proposal
 
 FOLLOW_EVENT = (  # what sheets brought stays what they brought, in another order
     sa.update(brought)

@@ -8,10 +8,10 @@ from podium.ledger.reasons import Explanation
 from podium.ledger.reasons.what_if import Alternative
 from podium.log.pools import time_of
 from podium.store import Store
-from podium.store.reading.models import EventDetails
-from podium.store.reading.player_models import EventHeadline, ListedRow, Listing
 from podium.store.reading.pool_facts import LARGE_FIELD
 from podium.support.words import shown_change
+from podium.views.models import EventDetails
+from podium.views.player_models import EventHeadline, ListedRow, Listing
 
 SEARCHED = 50  # newest events that are looked at
 READ = 8  # newest events of which every line is read

@@ -16,11 +16,11 @@ from podium.rated import Rated
 from podium.rating import rate
 from podium.results.columns import FOR_PAGES
 from podium.results.reading import Results
-from podium.store.following import PoolReader
-from podium.store.names import present_names
+from podium.views.names import present_names
+from podium.views.reader import PoolAt
 
 
-def rate_results(pool: PoolReader) -> Rated:
+def rate_results(pool: PoolAt) -> Rated:
     """Rate the pool anew by the library, from its results.
 
     Returns:
@@ -32,7 +32,7 @@ def rate_results(pool: PoolReader) -> Rated:
 SMALL_ROWS = 1_000
 
 
-def counting_results(pool: PoolReader) -> Results:
+def counting_results(pool: PoolAt) -> Results:
     """Read the results that count, as they stand.
 
     Returns:
@@ -55,7 +55,7 @@ def counting_results(pool: PoolReader) -> Results:
     return as_results(pool, table)
 
 
-def results_of(pool: PoolReader, uids: Array) -> pl.DataFrame:
+def results_of(pool: PoolAt, uids: Array) -> pl.DataFrame:
     """Return the results of events, with players and things by their current names."""
     events = pool.snapshot.events
     ids, starts = [events.ids[uid] for uid in uids.tolist()], events.columns.at("started_at", uids)
@@ -63,13 +63,13 @@ def results_of(pool: PoolReader, uids: Array) -> pl.DataFrame:
     return with_names(pool, pool.snapshot.contents.table(contents, event_id=ids, started_at=starts))
 
 
-def event_results(pool: PoolReader, events: Sequence[Event]) -> Results:
+def event_results(pool: PoolAt, events: Sequence[Event]) -> Results:
     """Return the results of events, with players and things by their current names, as checked results."""
     uids = pool.snapshot.events.order.at("uid", np.array([each.position for each in events], np.int64))
     return as_results(pool, results_of(pool, uids))
 
 
-def with_names(pool: PoolReader, table: pl.DataFrame) -> pl.DataFrame:
+def with_names(pool: PoolAt, table: pl.DataFrame) -> pl.DataFrame:
     """The table with players and things by their current names instead of numbers."""
     if table.is_empty():
         return table

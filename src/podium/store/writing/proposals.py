@@ -3,20 +3,17 @@
 Whoever corrects an event may say which version the correction is of.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from podium.errors import UnknownError
 from podium.log.database import StoreError
 from podium.log.log import LogEntry
-from podium.log.removed import public_ids
-from podium.pool.columns import NONE
 from podium.pool.snapshot import Event
 from podium.store.following import PoolReader
+from podium.views.found import version_of
 
 FIRST_PLACEHOLDER = 2**61  # for numbers of log entries that are not drawn yet: after every number that is
-RATED, UNRATED, VOIDED, SUPERSEDED = EVENT_STATUSES = "rated", "unrated", "voided", "superseded"
 
 
 AGAIN, SKIP = "again", "skip_known"  # store results that look like known ones, or leave them out
@@ -65,32 +62,6 @@ class Proposal:
 
 class StaleError(StoreError):
     """The event has changed since the version that a correction is of."""
-
-
-def find_event(pool: PoolReader, event_id: str) -> Event:
-    """Find an event by its id, or by the one that it had before it was anonymized.
-
-    Raises:
-        UnknownError: no such event.
-    """
-    events = pool.snapshot.events
-    uid = events.find(event_id)
-    if uid < 0:
-        uid = max(map(events.find, public_ids(pool, [event_id]).values()), default=NONE)
-    if uid < 0 or uid in events.seasons:
-        raise UnknownError(f"there is no event {event_id!r} in pool {pool.name!r}")
-    return events.event_of(uid)
-
-
-def find_events(pool: PoolReader, event_ids: Iterable[str]) -> list[Event]:
-    """Return the events that have these ids now, in their order; ids that no event has are skipped."""
-    events = pool.snapshot.events
-    return events.of_uids([uid for uid in events.ids.find_all([*event_ids]) if uid >= 0])
-
-
-def version_of(event: Event) -> str:
-    """Return the version of an event: it changes with the content, and when the event is voided or restored."""
-    return f"{event.content_seq}-voided" if event.status == VOIDED else f"{event.content_seq}"
 
 
 def require_version(event: Event, versions: Collection[str] | None) -> None:

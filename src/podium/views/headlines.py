@@ -21,10 +21,12 @@ from podium.log.schema import log
 from podium.log.statements import among, instant, of_pool
 from podium.pool.columns import NONE, Array
 from podium.pool.snapshot import RATED, STATUSES, UNRATED, VOIDED, Event, Snapshot
-from podium.store.following import PoolReader
-from podium.store.reading.boards.board import span_begins
-from podium.store.reading.events.events import Titles, Winners, sent_winners, titles_of
-from podium.store.reading.player_models import (
+from podium.support.words import listed, shown, signed
+from podium.views.board import span_begins
+from podium.views.changes import Changes
+from podium.views.events import Titles, Winners, sent_winners, titles_of
+from podium.views.found import find_event
+from podium.views.player_models import (
     AdjacentEvents,
     EntrantChange,
     EventHeadline,
@@ -34,9 +36,7 @@ from podium.store.reading.player_models import (
     Movers,
     Surprise,
 )
-from podium.store.writing.rating.events import find_event
-from podium.support.words import listed, shown, signed
-from podium.views.changes import Changes
+from podium.views.reader import PoolAt
 
 MOST_NAMED = 3  # winners in a headline; of more the first two, and how many others
 
@@ -58,7 +58,7 @@ class Happening:
         return worst if worst is not None and worst.change < 0.0 else None
 
 
-def headlines(pool: PoolReader, events: Sequence[Event]) -> tuple[EventHeadline, ...]:
+def headlines(pool: PoolAt, events: Sequence[Event]) -> tuple[EventHeadline, ...]:
     """Return a headline for each of these events."""
     positions = np.array([each.position for each in events], np.int64)
     every, event = Changes.by_events(pool.snapshot, positions)
@@ -132,7 +132,7 @@ def winners_words(winners: Sequence[str], entrants: int) -> str:
 MAX_NUMBER = 2**62  # below it are all starts and numbers of log entries
 
 
-def count_events(pool: PoolReader) -> int:
+def count_events(pool: PoolAt) -> int:
     """Count the events of a pool, whatever became of them.
 
     Returns:
@@ -142,7 +142,7 @@ def count_events(pool: PoolReader) -> int:
     return events.size - len(events.seasons)
 
 
-def event_list(pool: PoolReader, *, before: str | None = None, top: int = 50) -> EventListPage:
+def event_list(pool: PoolAt, *, before: str | None = None, top: int = 50) -> EventListPage:
     """List events with a headline each.
 
     Args:
@@ -173,7 +173,7 @@ def read_cursor(cursor: str, page: str) -> OrderKey:
     return key
 
 
-def adjacent_events(pool: PoolReader, event_id: str) -> AdjacentEvents:
+def adjacent_events(pool: PoolAt, event_id: str) -> AdjacentEvents:
     """Name the events before and after an event.
 
     Returns:
@@ -185,7 +185,7 @@ def adjacent_events(pool: PoolReader, event_id: str) -> AdjacentEvents:
     return events_beside(pool, find_event(pool, event_id))
 
 
-def events_beside(pool: PoolReader, event: Event) -> AdjacentEvents:
+def events_beside(pool: PoolAt, event: Event) -> AdjacentEvents:
     """Name the events before and after this one."""
     events = pool.snapshot.events
     positions = range(event.position)[::-1], range(event.position + 1, events.order.size)
@@ -202,7 +202,7 @@ def event_name(pool: Pool, event: Event, titles: Mapping[int, Titles]) -> EventN
 SELECT_RECEIVED = sa.select(log.c.seq, log.c.received_at).where(of_pool(log), among(log.c.seq))
 
 
-def event_moments(pool: PoolReader, event_ids: Collection[str]) -> dict[str, datetime]:
+def event_moments(pool: PoolAt, event_ids: Collection[str]) -> dict[str, datetime]:
     """Say when events were, also beside those of other pools.
 
     Returns:
@@ -220,7 +220,7 @@ MOST_CHANGES = 20_000  # changes, the newest, among which a surprise is sought: 
 ROUNDING = 1e-3  # points by which a sum of many changes may be off, and more
 
 
-def movers(pool: PoolReader, *, days: int = 7, most: int = 10) -> Movers:
+def movers(pool: PoolAt, *, days: int = 7, most: int = 10) -> Movers:
     """Show who moved most in the days up to the pool's newest event, and the surprise among the changes.
 
     Args:
@@ -239,7 +239,7 @@ def gains_since(snapshot: Snapshot, time: int) -> Changes:
     return Changes(snapshot, range(first, snapshot.rows.size)).without_seasons.of_players
 
 
-def find_movers(pool: PoolReader, days: int, most: int) -> Movers:
+def find_movers(pool: PoolAt, days: int, most: int) -> Movers:
     """Who moved most in so many days up to the newest rated event, and the surprise of these days."""
     newest = pool.snapshot.events.newest_rated
     if newest is None:
@@ -250,7 +250,7 @@ def find_movers(pool: PoolReader, days: int, most: int) -> Movers:
     return Movers(pool.moment(since), *found, since_sequence=pool.sequence(since))
 
 
-def most_moved(pool: PoolReader, gains: Changes, most: int) -> tuple[tuple[Mover, ...], tuple[Mover, ...]]:
+def most_moved(pool: PoolAt, gains: Changes, most: int) -> tuple[tuple[Mover, ...], tuple[Mover, ...]]:
     """Who gained most, and who lost most; the largest sum of changes stands first."""
     sums = np.bincount(gains.numbers, gains.gain)
     is_near = np.zeros(sums.size, np.bool_)
@@ -283,7 +283,7 @@ def nearly_most(sums: Array, most: int) -> Array:
     return np.flatnonzero(sums >= max(least, 0.0) - ROUNDING)
 
 
-def surprise(pool: PoolReader, gains: Changes) -> Surprise | None:
+def surprise(pool: PoolAt, gains: Changes) -> Surprise | None:
     """The largest change of a settled player, against the result if there is one, or else of any; None without one."""
     if not len(gains):
         return None

@@ -24,13 +24,13 @@ from podium.log.pools import (
 from podium.log.statements import instant
 from podium.results.columns import UTC
 from podium.results.names import normalise
-from podium.store.following import PoolReader, version
-from podium.store.reading.boards.board import EVERYBODY, Board, span_begins, standing_of
-from podium.store.reading.events.events import career
-from podium.store.reading.models import PlayerDetails, PlayerRank, PoolSummary, RatingCount, Season, answer_from
+from podium.views.board import EVERYBODY, Board, span_begins, standing_of
+from podium.views.events import career
+from podium.views.models import PlayerDetails, PlayerRank, PoolSummary, RatingCount, Season, answer_from
+from podium.views.reader import PoolAt
 
 
-def rank(pool: PoolReader, name: str) -> PlayerRank:
+def rank(pool: PoolAt, name: str) -> PlayerRank:
     """Show a player's rank.
 
     Returns:
@@ -45,7 +45,7 @@ def rank(pool: PoolReader, name: str) -> PlayerRank:
     return answer_from(PlayerRank, row, rank=place, players=players, percentile=percentile)
 
 
-def player(pool: PoolReader, name: str, top: int = 1000) -> PlayerDetails:
+def player(pool: PoolAt, name: str, top: int = 1000) -> PlayerDetails:
     """Show a player's rank and newest changes.
 
     Args:
@@ -60,7 +60,7 @@ def player(pool: PoolReader, name: str, top: int = 1000) -> PlayerDetails:
     return answer_from(PlayerDetails, rank(pool, name), history=career(pool, name, top))
 
 
-def distribution(pool: PoolReader) -> tuple[RatingCount, ...]:
+def distribution(pool: PoolAt) -> tuple[RatingCount, ...]:
     """Count the players of each whole rating.
 
     Returns:
@@ -71,7 +71,7 @@ def distribution(pool: PoolReader) -> tuple[RatingCount, ...]:
     return tuple(map(RatingCount, ratings.astype(np.int64).tolist(), players.tolist()))
 
 
-def board(pool: PoolReader, rules: Eligibility, at: When | None = None) -> pl.DataFrame:
+def board(pool: PoolAt, rules: Eligibility, at: When | None = None) -> pl.DataFrame:
     """Show the board of those whom the rules list, as of a moment.
 
     Args:
@@ -87,7 +87,7 @@ def board(pool: PoolReader, rules: Eligibility, at: When | None = None) -> pl.Da
     return board_before(pool, rules, None if at is None else OrderKey(time_of(at), 2**62))
 
 
-def board_before(pool: PoolReader, rules: Eligibility, key: OrderKey | None) -> pl.DataFrame:
+def board_before(pool: PoolAt, rules: Eligibility, key: OrderKey | None) -> pl.DataFrame:
     """`rank, player, rating`, the state's other fields, `events, last_played_at, provisional` of those listed."""
     snapshot = pool.snapshot
     standings = snapshot.standings if key is None else snapshot.standings_at(snapshot.events.position(key))
@@ -125,7 +125,7 @@ def pool_order(pool: PoolView) -> Order | None:
     return pool.order
 
 
-def pool_summary(pool: PoolReader) -> PoolSummary:
+def pool_summary(pool: PoolAt) -> PoolSummary:
     """Show a pool as `pool_summaries` has it.
 
     Returns:
@@ -134,10 +134,10 @@ def pool_summary(pool: PoolReader) -> PoolSummary:
     notice = limit_notice(pool)
     says = asdict(pool.description)
     of_system = pool.system.name, settings_of(pool.system), notice
-    return PoolSummary(pool.name, *of_system, **says, version=version(pool), order=pool.order)
+    return PoolSummary(pool.name, *of_system, **says, version=pool.version(), order=pool.order)
 
 
-def limit_notice(pool: PoolReader) -> str | None:
+def limit_notice(pool: PoolAt) -> str | None:
     """Warn of players at a limit of the pool's system.
 
     Returns:
@@ -149,7 +149,7 @@ def limit_notice(pool: PoolReader) -> str | None:
     return pool.system.limit_notice(snapshot.rows.at("state", snapshot.standings.rows[snapshot.standings.is_player]))
 
 
-def seasons(pool: PoolReader) -> tuple[Season, ...]:
+def seasons(pool: PoolAt) -> tuple[Season, ...]:
     """List the seasons.
 
     Returns:
@@ -163,7 +163,7 @@ def seasons(pool: PoolReader) -> tuple[Season, ...]:
     )
 
 
-def season_board(pool: PoolReader, name: str) -> pl.DataFrame:
+def season_board(pool: PoolAt, name: str) -> pl.DataFrame:
     """Show how the board stood when a season ended, or as it stands where it is not over.
 
     Returns:

@@ -13,9 +13,9 @@ import polars as pl
 from podium.ledger.forecast import Forecast
 from podium.log.pools import Order
 from podium.results.columns import SHARED, STATUSES, is_shared
-from podium.store.writing.rating.events import EVENT_STATUSES
 from podium.support.answers import answer, answer_part, described
 from podium.views.changes import Change
+from podium.views.found import EVENT_STATUSES
 
 Row = TypeVar("Row")
 STARTED = "When it started; null in a numbered pool."

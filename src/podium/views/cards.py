@@ -12,21 +12,21 @@ from podium.ledger import history
 from podium.log.pools import When, time_of
 from podium.pool.columns import Array
 from podium.pool.slots import slot_of
-from podium.store.following import PoolReader
-from podium.store.names import names_had
-from podium.store.reading import player_models
-from podium.store.reading.boards.board import SETTLED, Board, PlayerStanding, Position, standing_of
-from podium.store.reading.boards.days import earlier_ranks
-from podium.store.reading.events.events import Titles, encounters, titles_of
-from podium.store.reading.events.headlines import read_cursor
-from podium.store.reading.models import answer_from
 from podium.support.words import shown_change
+from podium.views import player_models
+from podium.views.board import SETTLED, Board, PlayerStanding, Position, standing_of
 from podium.views.changes import Changes, career_of
+from podium.views.daily import earlier_ranks
+from podium.views.events import Titles, encounters, titles_of
+from podium.views.headlines import read_cursor
+from podium.views.models import answer_from
+from podium.views.names import names_had
+from podium.views.reader import PoolAt
 
 EVER = -(2**62)  # microseconds: no change is older
 
 
-def form_lines(pool: PoolReader, career: Changes, titles: Mapping[int, Titles]) -> tuple[player_models.FormLine, ...]:
+def form_lines(pool: PoolAt, career: Changes, titles: Mapping[int, Titles]) -> tuple[player_models.FormLine, ...]:
     order = career.snapshot.events.order
     fields = order.at("field", career.positions)
     columns = career.started_at, career.gain, career.rating, career.rank, fields
@@ -46,7 +46,7 @@ def form_lines(pool: PoolReader, career: Changes, titles: Mapping[int, Titles]) 
     )  # fmt: skip
 
 
-def changes_page(pool: PoolReader, name: str, *, before: str | None = None, top: int = 50) -> player_models.ChangesPage:
+def changes_page(pool: PoolAt, name: str, *, before: str | None = None, top: int = 50) -> player_models.ChangesPage:
     """List a player's changes.
 
     Args:
@@ -72,7 +72,7 @@ RECORDS = 5  # best and worst days each
 NEARBY = 2  # players on either side
 
 
-def player_card(pool: PoolReader, name: str, listing: player_models.Listing = SETTLED) -> player_models.PlayerCard:
+def player_card(pool: PoolAt, name: str, listing: player_models.Listing = SETTLED) -> player_models.PlayerCard:
     """Show a player at a glance.
 
     Args:
@@ -156,7 +156,7 @@ def is_highest(career: Changes, settled: Array) -> bool:
     return bool(ratings.size > 1 and ratings[-1] > ratings[:-1].max() and career.rating[-1] == ratings[-1])
 
 
-def peak(pool: PoolReader, highest: Changes) -> player_models.Peak | None:
+def peak(pool: PoolAt, highest: Changes) -> player_models.Peak | None:
     if not len(highest):
         return None
     ((event_id,), (time,), (deviation,)) = highest.event_ids, highest.started_at.tolist(), highest.deviations
@@ -188,7 +188,7 @@ def nearby(board: Board, stands: PlayerStanding, place: Position, digits: int) -
 
 
 def rating_curve(
-    pool: PoolReader, name: str, since: When | None = None, *, most: int = 300
+    pool: PoolAt, name: str, since: When | None = None, *, most: int = 300
 ) -> tuple[player_models.CurvePoint, ...]:
     """Show a player's rating after each change, or as many of them as tell the same shape.
 

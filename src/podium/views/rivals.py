@@ -18,15 +18,14 @@ from podium.log.statements import of_pool
 from podium.pool.columns import Array
 from podium.pool.rating import results_of
 from podium.pool.roster import as_results
-from podium.store.following import PoolReader
-from podium.store.names import number_of
-from podium.store.reading.ahead import system_and_states
-from podium.store.reading.boards.board import PlayerStanding, standing_of
-from podium.store.reading.boards.ranks import rank
-from podium.store.reading.events.events import explanation, titles_of
-from podium.store.reading.models import CommonEvent, ComparedPlayer, Comparison, Rivalry, answer_from
-from podium.store.reading.player_models import RivalRow, Rivals, Scalp
+from podium.views.board import PlayerStanding, standing_of
 from podium.views.changes import Changes, career_of
+from podium.views.events import explanation, system_and_states, titles_of
+from podium.views.models import CommonEvent, ComparedPlayer, Comparison, Rivalry, answer_from
+from podium.views.names import number_of
+from podium.views.player_models import RivalRow, Rivals, Scalp
+from podium.views.ranks import rank
+from podium.views.reader import PoolAt
 
 MOST_EVENTS = 100  # that are explained: a second or so, once
 EVEN = 0.5  # the score of a draw; who is expected to score less is the underdog
@@ -55,7 +54,7 @@ class ExplainedEvent(NamedTuple):
     upset: Upset | None
 
 
-def rivals(pool: PoolReader, name: str) -> Rivals:
+def rivals(pool: PoolAt, name: str) -> Rivals:
     """Show whom a player met in the newest events, up to a hundred; slow for the first time, then kept.
 
     Returns:
@@ -67,25 +66,25 @@ def rivals(pool: PoolReader, name: str) -> Rivals:
     return pool.value(("rivals", name), lambda: duels_by_opponent(pool, name))
 
 
-def explained_events(pool: PoolReader, stands: PlayerStanding) -> dict[Moved, ExplainedEvent]:
+def explained_events(pool: PoolAt, stands: PlayerStanding) -> dict[Moved, ExplainedEvent]:
     """A player's newest events with their duels, the newest first.
 
     One is explained anew only where it moved the player otherwise, or the pool was corrected since.
     """
     corrected = pool.execute(SELECT_NEWEST_CORRECTION, newest=pool.snapshot.seq).scalar()
     key, version = ("duels", pool.id, stands.number), (pool.system, corrected)
-    known: dict[Moved, ExplainedEvent] = pool.snapshots.answers.value(key, version, dict)
+    known: dict[Moved, ExplainedEvent] = pool.answers.value(key, version, dict)
     newest = career_of(pool.snapshot, stands.number).without_seasons.at(slice(None, -MOST_EVENTS - 1, -1))
     columns = (column.tolist() for column in (newest.uids, newest.before, newest.rating))
     ids, every = pool.snapshot.events.ids, [*map(Moved._make, zip(*columns, strict=True))]
     events = {
         each: known[each] if each in known else duels_in_event(pool, ids[each.uid], stands.player) for each in every
     }
-    pool.snapshots.answers.keep(key, version, events)
+    pool.answers.keep(key, version, events)
     return events
 
 
-def duels_in_event(pool: PoolReader, event_id: str, name: str) -> ExplainedEvent:
+def duels_in_event(pool: PoolAt, event_id: str, name: str) -> ExplainedEvent:
     rows = explanation(pool, event_id, name).rows
     columns = zip(
         *(rows[each].to_list() for each in ("opponent", "heat", "result", "expected", "contribution")), strict=True
@@ -101,7 +100,7 @@ def duels_in_event(pool: PoolReader, event_id: str, name: str) -> ExplainedEvent
     return ExplainedEvent(np.array(known, np.float64).reshape(-1, 4), min(upsets, default=None))
 
 
-def duels_by_opponent(pool: PoolReader, name: str) -> Rivals:
+def duels_by_opponent(pool: PoolAt, name: str) -> Rivals:
     events = explained_events(pool, standing_of(pool, name))
     opponent, score, expected, points = np.concatenate([NO_DUELS, *(each.duels for each in events.values())]).T
     numbers, which = np.unique(opponent, return_inverse=True)
@@ -129,7 +128,7 @@ def duels_by_opponent(pool: PoolReader, name: str) -> Rivals:
     )
 
 
-def best_win(pool: PoolReader, upset: Upset, uid: int, names: Mapping[int, str]) -> Scalp:
+def best_win(pool: PoolAt, upset: Upset, uid: int, names: Mapping[int, str]) -> Scalp:
     event = pool.snapshot.events.event_of(uid)
     ((title, _),) = titles_of(pool, [event.content_seq]).values()
     moment, number = pool.moment(event.started_at), pool.sequence(event.started_at)
@@ -150,7 +149,7 @@ class Meetings(NamedTuple):
     theirs: Changes
 
     @classmethod
-    def of(cls, pool: PoolReader, one: int, two: int) -> Self:
+    def of(cls, pool: PoolAt, one: int, two: int) -> Self:
         own, theirs = (career_of(pool.snapshot, number).without_seasons for number in (one, two))
         _, mine, others = np.intersect1d(own.uids, theirs.uids, return_indices=True)
         newest = np.argsort(-mine)
@@ -166,7 +165,7 @@ class Meetings(NamedTuple):
         return lead
 
 
-def comparison(pool: PoolReader, name: str, other: str) -> Comparison:
+def comparison(pool: PoolAt, name: str, other: str) -> Comparison:
     """Put two players beside each other.
 
     Returns:
@@ -191,7 +190,7 @@ def comparison(pool: PoolReader, name: str, other: str) -> Comparison:
     return Comparison(compared_players(pool, name, other), wins, draws, losses, listed)
 
 
-def compared_players(pool: PoolReader, name: str, other: str) -> tuple[ComparedPlayer, ...]:
+def compared_players(pool: PoolAt, name: str, other: str) -> tuple[ComparedPlayer, ...]:
     both = (name, other)
     system, (mine, theirs) = system_and_states(pool, both)
     expected = expected_score(system, mine, theirs), expected_score(system, theirs, mine)
@@ -201,7 +200,7 @@ def compared_players(pool: PoolReader, name: str, other: str) -> tuple[ComparedP
     )
 
 
-def rivalry(pool: PoolReader, name: str, other: str, *, newest: int = 10) -> Rivalry:
+def rivalry(pool: PoolAt, name: str, other: str, *, newest: int = 10) -> Rivalry:
     """Put two players beside each other at a glance.
 
     Args:
@@ -242,14 +241,14 @@ def side_ahead(own: int, theirs: int, heats: Heats) -> int:
     return (own < theirs) - (own > theirs)
 
 
-def two_numbers(pool: PoolReader, name: str, other: str) -> tuple[int, int]:
+def two_numbers(pool: PoolAt, name: str, other: str) -> tuple[int, int]:
     one, two = number_of(pool, name), number_of(pool, other)
     if one == two:
         raise ParameterError(f"{name!r} does not meet {other!r}: they are one player")
     return one, two
 
 
-def common_events(pool: PoolReader, meetings: Meetings, scores: Sequence[Heats]) -> tuple[CommonEvent, ...]:
+def common_events(pool: PoolAt, meetings: Meetings, scores: Sequence[Heats]) -> tuple[CommonEvent, ...]:
     own, theirs = meetings
     titles, shown = titles_of(pool, own.content_seqs), zip(map(float, own.shown), map(float, theirs.shown), strict=True)
     columns = own.started_at, own.gain, theirs.gain, own.rank, theirs.rank, meetings.lead
@@ -264,7 +263,7 @@ def common_events(pool: PoolReader, meetings: Meetings, scores: Sequence[Heats])
     )  # fmt: skip
 
 
-def results_against(pool: PoolReader, uids: Array, one: int, two: int) -> list[Heats]:
+def results_against(pool: PoolAt, uids: Array, one: int, two: int) -> list[Heats]:
     """Heats won, drawn and lost by `one` against `two` in each event; none for team mates."""
     if not uids.size:
         return []

@@ -1,12 +1,12 @@
-"""What pages show of boards, events, searches and a player, as the API has it; see `podium.store.reading.models`."""
+"""What pages show of boards, events, searches and a player, as the API has it; see `podium.views.models`."""
 
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
 from podium.ledger.history import Trend
-from podium.store.reading.models import LAST_PLAYED, STARTED, Compared, LastPlayed, Started, either
-from podium.store.writing.rating.events import EVENT_STATUSES
 from podium.support.answers import answer, described
+from podium.views.found import EVENT_STATUSES
+from podium.views.models import LAST_PLAYED, STARTED, Compared, LastPlayed, Started, either
 
 SHOWN_CHANGE = "The change as people read it: the difference of the two ratings as they are shown."
 

@@ -13,22 +13,22 @@ from podium.log.pools import Pool
 from podium.pool.snapshot import RATED, STATUSES
 from podium.results.derived_heats import OVERALL
 from podium.store.following import PoolReader
-from podium.store.names import name_of
 from podium.store.reading.ahead import promise_of
-from podium.store.reading.events.events import (
+from podium.store.reading.log import CorrectionRecord, event_record
+from podium.support.answers import answer, described
+from podium.support.collector import paused_collection
+from podium.views.events import (
     RatedEvent,
     changes_by,
     details_of,
     replay_of,
 )
-from podium.store.reading.events.headlines import events_beside
-from podium.store.reading.log import CorrectionRecord, event_record
-from podium.store.reading.models import EventDetails, answer_from, rows_as
-from podium.store.reading.player_models import AdjacentEvents
-from podium.store.reading.results import event_results
-from podium.store.writing.rating.events import find_event
-from podium.support.answers import answer, described
-from podium.support.collector import paused_collection
+from podium.views.found import find_event
+from podium.views.headlines import events_beside
+from podium.views.models import EventDetails, answer_from, rows_as
+from podium.views.names import name_of
+from podium.views.player_models import AdjacentEvents
+from podium.views.results import event_results
 
 
 @answer

@@ -10,11 +10,11 @@ import numpy as np
 from podium.errors import UnknownError
 from podium.log.players import names_of
 from podium.pool.slots import slot_of
-from podium.store.days import date_of, day_shown, today
-from podium.store.following import PoolReader
-from podium.store.names import number_of
-from podium.store.reading.boards.board import EVERYBODY, Board
-from podium.store.reading.models import DailyRank, RankedPlayer
+from podium.views.board import EVERYBODY, Board
+from podium.views.days import date_of, day_shown, today
+from podium.views.models import DailyRank, RankedPlayer
+from podium.views.names import number_of
+from podium.views.reader import PoolAt
 
 
 class EarlierRanks(NamedTuple):
@@ -55,7 +55,7 @@ def earlier_ranks(board: Board, players: Iterable[int]) -> EarlierRanks:
     return EarlierRanks(day_shown(pool.order, newest.started_at // pool.unit_us), ranks)
 
 
-def every_day(pool: PoolReader) -> range:
+def every_day(pool: PoolAt) -> range:
     """Return the days at whose beginning somebody had a rating; without dates, the numbers of events."""
     events, unit = pool.snapshot.events, pool.unit_us
     rated = np.flatnonzero(events.order.part("field"))
@@ -65,7 +65,7 @@ def every_day(pool: PoolReader) -> range:
     return range(first + 1, (newest + 1 if pool.is_counted else today()) + 1)
 
 
-def days(pool: PoolReader) -> list[int]:
+def days(pool: PoolAt) -> list[int]:
     """List the days that have ranks: every day since the first rated event.
 
     Returns:
@@ -79,7 +79,7 @@ def days(pool: PoolReader) -> list[int]:
     return following
 
 
-def ranks_on(pool: PoolReader, day: int) -> tuple[RankedPlayer, ...]:
+def ranks_on(pool: PoolAt, day: int) -> tuple[RankedPlayer, ...]:
     """Show the ranks of a day.
 
     Args:
@@ -100,7 +100,7 @@ def ranks_on(pool: PoolReader, day: int) -> tuple[RankedPlayer, ...]:
     return tuple(map(RankedPlayer, board.ranks(board.entries), map(names.__getitem__, numbers), ratings))
 
 
-def ranks_of_player(pool: PoolReader, name: str) -> tuple[DailyRank, ...]:
+def ranks_of_player(pool: PoolAt, name: str) -> tuple[DailyRank, ...]:
     """Show a player's rank day by day.
 
     Returns:

@@ -28,13 +28,13 @@ from podium.pool.snapshot import RATED, STATUSES, Event
 from podium.results.columns import UTC
 from podium.results.derived_heats import OVERALL, overall_rows
 from podium.results.reading import Results
-from podium.store.following import PoolReader
-from podium.store.names import name_of, number_of
-from podium.store.reading.models import CareerChange, EventDetails, ResultRow, rows_as
-from podium.store.reading.player_models import Encounters
-from podium.store.reading.results import event_results
-from podium.store.writing.rating.events import find_event, version_of
 from podium.views.changes import Change, Changes, career_of
+from podium.views.found import find_event, version_of
+from podium.views.models import CareerChange, EventDetails, ResultRow, rows_as
+from podium.views.names import name_of, number_of
+from podium.views.player_models import Encounters
+from podium.views.reader import PoolAt
+from podium.views.results import event_results
 
 EVENT_KINDS = (*WITH_CONTENT, VOID, RESTORE)
 
@@ -49,13 +49,13 @@ class Titles(NamedTuple):
 NO_TITLES = Titles(None, None)
 
 
-def titles_of(pool: PoolReader, seqs: Collection[int]) -> dict[int, Titles]:
+def titles_of(pool: PoolAt, seqs: Collection[int]) -> dict[int, Titles]:
     """Return the titles of events, by the log entry with the content of each."""
     found = titles_in(pool, seqs) if seqs else {}
     return {seq: NO_TITLES._replace(**found.get(seq, {})) for seq in seqs}
 
 
-def event_details(pool: PoolReader, event_id: str) -> EventDetails:
+def event_details(pool: PoolAt, event_id: str) -> EventDetails:
     """Show an event with its content and changes.
 
     Returns:
@@ -68,7 +68,7 @@ def event_details(pool: PoolReader, event_id: str) -> EventDetails:
     return details_of(pool, event, event_results(pool, [event]), changes_by(pool, event))
 
 
-def details_of(pool: PoolReader, event: Event, results: Results, changes: Sequence[Change]) -> EventDetails:
+def details_of(pool: PoolAt, event: Event, results: Results, changes: Sequence[Change]) -> EventDetails:
     (titles,) = titles_of(pool, [event.content_seq]).values()
     return EventDetails(
         event.event_id, event.seq, pool.moment(event.started_at), *titles,
@@ -77,13 +77,13 @@ def details_of(pool: PoolReader, event: Event, results: Results, changes: Sequen
     )  # fmt: skip
 
 
-def changes_by(pool: PoolReader, event: Event) -> list[Change]:
+def changes_by(pool: PoolAt, event: Event) -> list[Change]:
     """Return the changes of ratings by an event, in the order of its rows."""
     found = Changes.by_event(pool.snapshot, event).of_players
     return found.answers(names_of(pool, found.numbers.tolist()))
 
 
-def news(pool: PoolReader, after: int, most: int = 100) -> list[dict[str, Any]]:
+def news(pool: PoolAt, after: int, most: int = 100) -> list[dict[str, Any]]:
     """List what happened since an entry of the log.
 
     Args:
@@ -108,7 +108,7 @@ def news(pool: PoolReader, after: int, most: int = 100) -> list[dict[str, Any]]:
     return entries
 
 
-def explanation(pool: PoolReader, event_id: str, name: str) -> Explanation:
+def explanation(pool: PoolAt, event_id: str, name: str) -> Explanation:
     """Say why a player's rating moved in an event, exactly.
 
     Returns:
@@ -120,7 +120,7 @@ def explanation(pool: PoolReader, event_id: str, name: str) -> Explanation:
     return explain(pool.system, *rated_event(pool, event_id), name_of(pool, name))
 
 
-def alternatives(pool: PoolReader, event_id: str, name: str) -> WhatIf:
+def alternatives(pool: PoolAt, event_id: str, name: str) -> WhatIf:
     """Show what an event would have done to a player's rating with one thing changed.
 
     Returns:
@@ -139,7 +139,7 @@ def alternatives(pool: PoolReader, event_id: str, name: str) -> WhatIf:
     return what_if(pool.system, events, replayed, event_id, name_of(pool, name))
 
 
-def rated_event(pool: PoolReader, event_id: str) -> tuple[Events, Replayed, str]:
+def rated_event(pool: PoolAt, event_id: str) -> tuple[Events, Replayed, str]:
     """An event as its pool has rated it, by `replay_of`, and the id that it has now."""
     event = find_event(pool, event_id)
     if event.status != STATUSES[RATED]:
@@ -155,7 +155,7 @@ class Before(NamedTuple):
     roster: Roster
 
     @classmethod
-    def of(cls, pool: PoolReader, names: Sequence[str], position: int) -> Self:
+    def of(cls, pool: PoolAt, names: Sequence[str], position: int) -> Self:
         snapshot, known = pool.snapshot, known_numbers(pool, names)
         numbers = {name: known.get(name, 0) for name in names}
         numbers = {name: snapshot.merged.get(number, number) for name, number in numbers.items()}
@@ -177,6 +177,20 @@ class Before(NamedTuple):
         return {name: read(self.roster.states, row, newcomer) for name, row in zip(names, rows, strict=True)}
 
 
+def system_and_states(pool: PoolAt, names: Sequence[str]) -> tuple[System, list[Any]]:
+    """Read a pool's system and players' states, all of one moment.
+
+    Args:
+        names: the players.
+
+    Returns:
+        The system, and in the order of the names its NamedTuple of each; a newcomer's for whoever has none.
+    """
+    before = Before.of(pool, names, pool.snapshot.events.order.size)
+    states = before.states(names)
+    return before.system, [states[name] for name in names]
+
+
 class RatedEvent(NamedTuple):
     """An event as its pool has rated it."""
 
@@ -187,7 +201,7 @@ class RatedEvent(NamedTuple):
     replayed: Replayed  # as the ledger has it
 
 
-def replay_of(pool: PoolReader, event: Event, results: Results) -> RatedEvent:
+def replay_of(pool: PoolAt, event: Event, results: Results) -> RatedEvent:
     """A rated event encoded, and what its replay gave."""
     names = [*dict.fromkeys(results.frame["player"].to_list()), *names_in(results.frame, pool.system.kinds)]
     before, moved = Before.of(pool, names, event.position), Changes.by_event(pool.snapshot, event)
@@ -201,7 +215,7 @@ def replay_of(pool: PoolReader, event: Event, results: Results) -> RatedEvent:
     return RatedEvent(event, results, before, events, replayed)
 
 
-def career(pool: PoolReader, name: str, top: int = 1000) -> tuple[CareerChange, ...]:
+def career(pool: PoolAt, name: str, top: int = 1000) -> tuple[CareerChange, ...]:
     """Show a player's newest changes.
 
     Args:
@@ -223,7 +237,7 @@ def career(pool: PoolReader, name: str, top: int = 1000) -> tuple[CareerChange, 
     )
 
 
-def history(pool: PoolReader) -> pl.DataFrame:
+def history(pool: PoolAt) -> pl.DataFrame:
     """Read every change as the ledger has it.
 
     Returns:
@@ -232,7 +246,7 @@ def history(pool: PoolReader) -> pl.DataFrame:
     return ledger(pool).drop("sequence", "rank")
 
 
-def ledger(pool: PoolReader) -> pl.DataFrame:
+def ledger(pool: PoolAt) -> pl.DataFrame:
     """Read every change as the ledger has it, with ranks, and with the numbers of events without dates.
 
     Returns:
@@ -269,7 +283,7 @@ class Winners(NamedTuple):
     entrants: int
 
 
-def sent_winners(pool: PoolReader, events: Sequence[Event]) -> dict[str, Winners]:
+def sent_winners(pool: PoolAt, events: Sequence[Event]) -> dict[str, Winners]:
     """Who won each of some events, by the event; nobody where nothing says who."""
     if not events:
         return {}
@@ -321,7 +335,7 @@ MOST_EVENTS, MOST_MET = 100, 4_000  # events, and entrants of them, that are loo
 MOST_NAMED = 3
 
 
-def encounters(pool: PoolReader, number: int, career: Changes) -> tuple[Encounters, ...]:
+def encounters(pool: PoolAt, number: int, career: Changes) -> tuple[Encounters, ...]:
     """Up to three whom a player finished ahead of more often than behind, then the one who leads most.
 
     The largest lead stands first, and nobody is among them who was met once.

@@ -12,10 +12,10 @@ from podium.log.pools import PoolView
 from podium.log.schema import alias, player
 from podium.log.statements import of_pool
 from podium.results.names import search_key
-from podium.store.following import PoolReader
-from podium.store.reading.boards.board import SETTLED, Board, standings_of
-from podium.store.reading.models import answer_from
-from podium.store.reading.player_models import FoundPlayer, SharedThing
+from podium.views.board import SETTLED, Board, standings_of
+from podium.views.models import answer_from
+from podium.views.player_models import FoundPlayer, SharedThing
+from podium.views.reader import PoolAt
 
 TOP: sa.BindParameter[int] = sa.bindparam("top")
 
@@ -63,7 +63,7 @@ class Hit(NamedTuple):
     distance: float  # from what was searched: the same, begins so, or more where it is only similar
 
 
-def search(pools: Sequence[PoolReader], text: str, most: int) -> tuple[FoundPlayer, ...]:
+def search(pools: Sequence[PoolAt], text: str, most: int) -> tuple[FoundPlayer, ...]:
     """Players of some pools by how a name begins, or a word in it; by similar names where none is found.
 
     Those called exactly so come first, then those whose name begins so, each the best ranked first; of similar names
@@ -116,7 +116,7 @@ def names(pool: PoolView, statements: Names, params: dict[str, Any]) -> list[Any
     return [row for each in statements for row in pool.execute(each, **params)]
 
 
-def players(pool: PoolReader, hits: Sequence[Hit], most: int) -> list[tuple[float, FoundPlayer]]:
+def players(pool: PoolAt, hits: Sequence[Hit], most: int) -> list[tuple[float, FoundPlayer]]:
     """The players of names that were found, each once, the nearest names and then the best rated first."""
     if not hits:
         return []
@@ -147,7 +147,7 @@ def players(pool: PoolReader, hits: Sequence[Hit], most: int) -> list[tuple[floa
     return answers
 
 
-def things(pool: PoolReader) -> tuple[SharedThing, ...]:
+def things(pool: PoolAt) -> tuple[SharedThing, ...]:
     """List what entrants share and the system rates; it has no rank among players.
 
     Returns:

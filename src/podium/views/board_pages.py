@@ -6,8 +6,7 @@ from itertools import islice
 import numpy as np
 
 from podium.pool.slots import slot_of
-from podium.store.following import PoolReader
-from podium.store.reading.boards.board import (
+from podium.views.board import (
     EVERYBODY,
     Board,
     Place,
@@ -17,16 +16,17 @@ from podium.store.reading.boards.board import (
     standing_of,
     standings_of,
 )
-from podium.store.reading.boards.days import NO_RANKS, EarlierRanks, earlier_ranks
-from podium.store.reading.events.headlines import headlines
-from podium.store.reading.models import BoardPage, BoardRow, answer_from
-from podium.store.reading.player_models import ListedPage, ListedRow, Listing
 from podium.views.changes import Changes
+from podium.views.daily import NO_RANKS, EarlierRanks, earlier_ranks
+from podium.views.headlines import headlines
+from podium.views.models import BoardPage, BoardRow, answer_from
+from podium.views.player_models import ListedPage, ListedRow, Listing
+from podium.views.reader import PoolAt
 
 MOST_POINTS = 16
 
 
-def sparks(pool: PoolReader, players: Sequence[int]) -> dict[int, tuple[float, ...]]:
+def sparks(pool: PoolAt, players: Sequence[int]) -> dict[int, tuple[float, ...]]:
     """The ratings after the newest 16 changes at most of each player, oldest first, by number."""
     snapshot = pool.snapshot
     careers = [snapshot.career(slot_of(number), most=MOST_POINTS) for number in players]
@@ -39,7 +39,7 @@ MOST_UNSETTLED = 20
 Ranked = Sequence[tuple[int | None, PlayerStanding]]  # each with the rank
 
 
-def leaderboard(pool: PoolReader, *, top: int = 100, after: Place | None = None) -> BoardPage:
+def leaderboard(pool: PoolAt, *, top: int = 100, after: Place | None = None) -> BoardPage:
     """Show a page of the leaderboard.
 
     Args:
@@ -55,7 +55,7 @@ def leaderboard(pool: PoolReader, *, top: int = 100, after: Place | None = None)
     return BoardPage(board_rows(ranked), cursor_of(ranked[-1][1]) if len(ranked) == top else None)
 
 
-def neighbours(pool: PoolReader, name: str, each: int = 5) -> tuple[BoardRow, ...]:
+def neighbours(pool: PoolAt, name: str, each: int = 5) -> tuple[BoardRow, ...]:
     """Show a player among those ranked next.
 
     Args:
@@ -76,7 +76,7 @@ def board_rows(ranked: Sequence[tuple[int, PlayerStanding]]) -> tuple[BoardRow, 
     return tuple(answer_from(BoardRow, row, rank=rank) for rank, row in ranked)
 
 
-def listed_board(pool: PoolReader, listing: Listing, *, after: str | None = None, top: int = 50) -> ListedPage:
+def listed_board(pool: PoolAt, listing: Listing, *, after: str | None = None, top: int = 50) -> ListedPage:
     """Show a page of the board of those who are listed.
 
     Args:
@@ -101,7 +101,7 @@ def listed_board(pool: PoolReader, listing: Listing, *, after: str | None = None
     return page(board, ranked, [(None, row) for row in others], following)
 
 
-def page_of(pool: PoolReader, listing: Listing, name: str, *, top: int = 50) -> str | None:
+def page_of(pool: PoolAt, listing: Listing, name: str, *, top: int = 50) -> str | None:
     """Find the page that a player is on.
 
     Args:
@@ -123,7 +123,7 @@ def page_of(pool: PoolReader, listing: Listing, name: str, *, top: int = 50) -> 
     return cursor_of(board.rows(first - 1, first)[0][1]) if first else ""
 
 
-def newest_entrants(pool: PoolReader, listing: Listing, *, top: int = 200) -> ListedPage:
+def newest_entrants(pool: PoolAt, listing: Listing, *, top: int = 200) -> ListedPage:
     """Show those of a board who were in the pool's newest rated event, the largest gain first.
 
     Args:

@@ -18,10 +18,10 @@ from podium.pool.columns import Array
 from podium.pool.slots import slot_of
 from podium.pool.snapshot import Event
 from podium.pool.standings import Standings
-from podium.store.following import PoolReader
-from podium.store.names import number_of
-from podium.store.reading.player_models import Listing
 from podium.views.changes import Changes
+from podium.views.names import number_of
+from podium.views.player_models import Listing
+from podium.views.reader import PoolAt
 
 MAX_CURSOR_SCORE = 1e300  # what a database holds
 MAX_CURSOR_NUMBER = 2**63
@@ -47,7 +47,7 @@ class PlayerStanding(NamedTuple):
         return self.score, self.number
 
 
-def standing_of(pool: PoolReader, name: str) -> PlayerStanding:
+def standing_of(pool: PoolAt, name: str) -> PlayerStanding:
     """Return how a player stands now.
 
     Raises:
@@ -60,7 +60,7 @@ def standing_of(pool: PoolReader, name: str) -> PlayerStanding:
     return found[0]
 
 
-def standings_of(pool: PoolReader, slots: Array) -> list[PlayerStanding]:
+def standings_of(pool: PoolAt, slots: Array) -> list[PlayerStanding]:
     """Return how these players stand now, in their order, without those who have no rating."""
     system, snapshot = pool.system, pool.snapshot
     newest = snapshot.newest_rows(snapshot.rows.size, slots)
@@ -90,7 +90,7 @@ def parse_cursor(cursor: str) -> Place:
     return place
 
 
-def span_begins(pool: PoolReader, span: timedelta, until: int) -> int:
+def span_begins(pool: PoolAt, span: timedelta, until: int) -> int:
     """Return when a span up to a time begins; in a numbered pool a span of days has as many events, the last ones."""
     if not pool.is_counted:
         return until - round(span / DAY * DAY_US)
@@ -116,12 +116,12 @@ class Position(NamedTuple):
 class Board:
     """The players of a listing, best first."""
 
-    pool: PoolReader
+    pool: PoolAt
     listing: Listing
     standings: Standings
 
     @classmethod
-    def of(cls, pool: PoolReader, listing: Listing) -> Self:
+    def of(cls, pool: PoolAt, listing: Listing) -> Self:
         """Return the board of today."""
         return cls(pool, listing, pool.snapshot.standings)
 

@@ -1,1 +1,0 @@
-"""Boards and searches."""

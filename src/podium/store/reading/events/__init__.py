@@ -1,1 +1,0 @@
-"""Events, their headlines and movers."""

@@ -1,1 +1,0 @@
-"""Players: cards, changes, rivals, explanations."""

@@ -1,1 +1,0 @@
-"""Ratings that derive from the log: planned, rated, rated again, compared."""

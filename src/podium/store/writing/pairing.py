@@ -10,7 +10,7 @@ from podium.log.pools import DATED
 from podium.store.following import PoolReader
 from podium.store.writing import submission
 from podium.store.writing.proposals import Sheet
-from podium.store.writing.sheets import COUNT, Sent, Stored, contents_brought, pair_equal, players_in
+from podium.store.writing.sheets import COUNT, Sent, Stored, contents_brought, equal_pairs, pair_equal, players_in
 
 
 def pair(pool: PoolReader, sheet: Sheet, sent: Sequence[Sent], stored: Sequence[Stored]) -> None:
@@ -73,14 +73,8 @@ def by_count(pool: PoolReader, sheet: Sheet, sent: list[Sent], left: list[Stored
 
 def by_content(pool: PoolReader, _sheet: Sheet, sent: list[Sent], left: list[Stored], *, dated: bool = True) -> Pairs:
     """Events that are the same but for their ids, in their order."""
-    waiting = defaultdict[Any, list[Stored]](list)
-    dated = dated and any(one.content.order for one in sent)
-    for other in sorted((each for each in left if each.is_live), key=lambda each: each.event.key, reverse=True):
-        waiting[other.event.started_at if dated else 0, other.lines].append(other)
-    for one in sent:
-        same = waiting[one.content.started_at if dated else 0, one.lines]
-        if same:
-            yield one, same.pop()
+    live = [(each, (each.event.started_at, each.lines)) for each in left if each.is_live]
+    return equal_pairs(sent, live, is_placed=dated and any(one.content.order for one in sent))
 
 
 by_lines = partial(by_content, dated=False)  # but for their ids and dates

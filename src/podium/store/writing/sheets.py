@@ -7,7 +7,7 @@ at once, so that it is as if the mended sheet had been sent first. What people c
 import json
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 from types import MappingProxyType
@@ -347,17 +347,24 @@ def pair_equal(
     """Pair results with equal stored ones, the n-th with the n-th; `apart` from titles and addresses."""
     is_placed = any(one.is_dated or (one.content.order is not None and not apart) for one in sent)
     for k in range(2):
-        waiting = defaultdict[Any, list[Stored]](list)
         taken = {one.stored for one in sent}
-        for other in sorted(
-            (each for each in stored if each not in taken), key=lambda each: each.event.key, reverse=True
-        ):
-            for start, lines in keys(other)[k : k + 1]:
-                waiting[start if is_placed else 0, lines[apart:]].append(other)
-        for one in sent:
-            same = waiting[one.content.started_at if is_placed else 0, one.lines[apart:]]
-            if one.stored is None and same:
-                one.stored = same.pop()
+        keyed = [(each, key) for each in stored if each not in taken for key in keys(each)[k : k + 1]]
+        alone = [one for one in sent if one.stored is None]
+        for one, other in [*equal_pairs(alone, keyed, apart=apart, is_placed=is_placed)]:
+            one.stored = other
+
+
+def equal_pairs(
+    sent: Sequence[Sent], stored: Sequence[tuple[Stored, Key]], *, apart: bool = False, is_placed: bool
+) -> Iterator[tuple[Sent, Stored]]:
+    """Yield equal results and stored ones, the n-th with the n-th; by their times if they are placed."""
+    waiting = defaultdict[Any, list[Stored]](list)
+    for other, (start, lines) in sorted(stored, key=lambda each: each[0].event.key, reverse=True):
+        waiting[start if is_placed else 0, lines[apart:]].append(other)
+    for one in sent:
+        same = waiting[one.content.started_at if is_placed else 0, one.lines[apart:]]
+        if same:
+            yield one, same.pop()
 
 
 def contents_brought(pool: Pool, each: Stored) -> list[Key]:

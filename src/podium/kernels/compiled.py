@@ -153,7 +153,19 @@ def in_kernels(kinds: Callable[..., Any], *functions: Any) -> Callable[[Callable
 
 HOME = Path(__file__).parents[1]  # the package
 # Packages that no kernel imports.
-WITHOUT_KERNELS = ("cli", "reporting", "pages", "service", "store", "pool", "log", "client", "large", "importers")
+WITHOUT_KERNELS = (
+    "cli",
+    "reporting",
+    "pages",
+    "service",
+    "store",
+    "views",
+    "pool",
+    "log",
+    "client",
+    "large",
+    "importers",
+)
 # Suffix for machine code that checks every index (NUMBA_BOUNDSCHECK=1), which numba would not keep separate.
 BOUNDS_CHECKED_SUFFIX = "-checked"
 CACHE_VARIABLE = "PODIUM_CACHE_DIR"

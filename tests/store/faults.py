@@ -15,7 +15,8 @@ import sqlalchemy as sa
 
 from podium.log import log, statements
 from podium.log.files import files_of
-from podium.store import Store, days
+from podium.store import Store
+from podium.views import days
 
 TABLES = ("log", "witness", "pool", "player")
 

@@ -1,5 +1,7 @@
 """Equal ratings share the best of their ranks, on a board in memory as in a table."""
 
+from typing import Any
+
 import numpy as np
 import polars as pl
 from hypothesis import example, given
@@ -22,7 +24,9 @@ def test_a_board_and_a_table_have_the_same_ranks(ratings):
     expected = table.sort(pl.col("player").cast(pl.Int64))["rank"].to_list()
     scores, zeros = np.array(ratings, np.float64), np.zeros(len(ratings), np.int64)
     slots = 2 * np.arange(len(ratings))
-    board = Board(None, EVERYBODY, Standings(Elo(), Columns({}), 0, slots, zeros, zeros, scores, zeros, scores, zeros))
+    standings = Standings(Elo(), Columns({}), 0, slots, zeros, zeros, scores, zeros, scores, zeros)
+    pool: Any = None  # a board of everybody reads nothing else of it
+    board = Board(pool, EVERYBODY, standings)
     entries = np.arange(len(ratings))
     assert board.ranks(entries) == expected
     assert [board.rank_of(score) for score in ratings] == expected

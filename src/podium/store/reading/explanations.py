@@ -217,7 +217,7 @@ def explained_story(pool: PoolReader, story: EventStory, event: RatedEvent, play
         player=name,
         explanation=explanation,
         imagined=what_if(*replayed, name, found=found) if is_quickly_imagined(pool.system, event.events) else None,
-        is_first=event.before.roster.played_at[event.before.rows([name])[0]] == NEVER,
+        is_first=bool(event.before.roster.played_at[event.before.rows([name])[0]] == NEVER),
         performance=performance(*replayed[:3], found[2]),
         promise=promise_of(pool, event.event, event.results, name, event.before),
     )

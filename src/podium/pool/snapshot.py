@@ -276,9 +276,10 @@ class Snapshot:
 
     def rows_before(self, position: int, slots: Array) -> Array:
         """Return the newest row of each of these slots before a position in the order of rating, or -1."""
-        if position == self.events.order.size:
-            return self.newest_rows(self.rows.size, slots)
-        first, stop = self.span(position)
+        first = self.row_at(position)
+        if first >= self.rows.size:
+            return self.newest_rows(first, slots)
+        stop = self.row_at(position + 1)
         columns = (self.rows.part(name, first, stop).tolist() for name in ("slot", "previous"))
         previous = dict(zip(*columns, strict=True))
         if previous.keys() >= {*slots.tolist()}:

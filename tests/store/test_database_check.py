@@ -15,8 +15,8 @@ from podium.log.database import UnavailableError
 from podium.log.files import integrity_faults
 from podium.log.schema import witness
 from podium.store import Store
-from podium.store.writing import verification as database_check
-from podium.store.writing.verification import compare_pools, verify_database
+from podium.store import verification as database_check
+from podium.store.verification import compare_pools, verify_database
 from podium.systems import find
 
 PATIENCE_S = 60  # for what another thread does; only a failure takes so long

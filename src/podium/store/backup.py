@@ -27,7 +27,7 @@ from podium.log.log import head_note
 from podium.log.pools import every_pool
 from podium.log.schema import kept, running
 from podium.store.store import Store
-from podium.store.writing.verification import Verification
+from podium.store.verification import Verification
 from podium.support.part_files import part_file
 
 

@@ -14,9 +14,9 @@ from podium.pool.columns import Array
 from podium.pool.slots import slot_of
 from podium.support.words import shown_change
 from podium.views import player_models
-from podium.views.board import SETTLED, Board, PlayerStanding, Position, standing_of
+from podium.views.boards.board import SETTLED, Board, PlayerStanding, Position, standing_of
+from podium.views.boards.daily import earlier_ranks
 from podium.views.changes import Changes, career_of
-from podium.views.daily import earlier_ranks
 from podium.views.events import Titles, encounters, titles_of
 from podium.views.headlines import read_cursor
 from podium.views.models import answer_from

@@ -22,7 +22,7 @@ from podium.log.statements import among, instant, of_pool
 from podium.pool.columns import NONE, Array
 from podium.pool.snapshot import RATED, STATUSES, UNRATED, VOIDED, Event, Snapshot
 from podium.support.words import listed, shown, signed
-from podium.views.board import span_begins
+from podium.views.boards.board import span_begins
 from podium.views.changes import Changes
 from podium.views.events import Titles, Winners, sent_winners, titles_of
 from podium.views.found import find_event

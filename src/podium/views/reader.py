@@ -1,6 +1,5 @@
 """A pool at one point in time, as all answers read it."""
 
-from abc import abstractmethod
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import TypeVar
@@ -17,22 +16,22 @@ class PoolAt(PoolView):
     """A pool as a transaction sees it: its columns in memory, and the names of its players."""
 
     @property
-    @abstractmethod
     def snapshot(self) -> Snapshot:
         """The pool as this transaction sees it, in memory."""
+        raise NotImplementedError
 
     @property
-    @abstractmethod
     def answers(self) -> Answers:
         """The answers of all pools that are kept."""
+        raise NotImplementedError
 
-    @abstractmethod
     def version(self) -> int:
         """Find the version of a pool that answers from this transaction are of.
 
         Returns:
             The number of the newest log entry that they know of; 0 before the first one.
         """
+        raise NotImplementedError
 
     def value(self, key: tuple[Hashable, ...], find: Callable[[], T], version: Hashable = None) -> T:
         """Return an answer of this pool, found once for each of its versions.

@@ -18,13 +18,13 @@ from podium.log.statements import of_pool
 from podium.pool.columns import Array
 from podium.pool.rating import results_of
 from podium.pool.roster import as_results
-from podium.views.board import PlayerStanding, standing_of
+from podium.views.boards.board import PlayerStanding, standing_of
+from podium.views.boards.ranks import rank
 from podium.views.changes import Changes, career_of
 from podium.views.events import explanation, system_and_states, titles_of
 from podium.views.models import CommonEvent, ComparedPlayer, Comparison, Rivalry, answer_from
 from podium.views.names import number_of
 from podium.views.player_models import RivalRow, Rivals, Scalp
-from podium.views.ranks import rank
 from podium.views.reader import PoolAt
 
 MOST_EVENTS = 100  # that are explained: a second or so, once

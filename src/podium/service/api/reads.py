@@ -31,7 +31,7 @@ from podium.store.reading import explanations
 from podium.store.reading.hindsight import BestEverBoard, HindsightPoint
 from podium.store.writing.administration import RegisteredMatch
 from podium.views import models
-from podium.views.board import Place, parse_cursor
+from podium.views.boards.board import Place, parse_cursor
 from podium.views.days import day_shown, parse_day
 from podium.views.player_models import SharedThing
 

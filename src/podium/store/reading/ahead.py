@@ -34,7 +34,7 @@ from podium.results.reading import Results
 from podium.store.following import PoolReader
 from podium.store.writing.fixtures import get_fixture, places_now
 from podium.support.answers import answer, described
-from podium.views.board import SETTLED, Board
+from podium.views.boards.board import SETTLED, Board
 from podium.views.events import Before, event_details, system_and_states
 from podium.views.found import find_event
 from podium.views.headlines import event_list

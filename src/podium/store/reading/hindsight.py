@@ -25,7 +25,7 @@ from podium.store.following import PoolReader
 from podium.store.reading.moments import Moments
 from podium.store.reading.pool_facts import system_text
 from podium.support.answers import answer, described
-from podium.views.board import standing_of
+from podium.views.boards.board import standing_of
 from podium.views.days import date_of, today
 from podium.views.models import STARTED, Started
 

@@ -19,7 +19,7 @@ from podium.store.writing import accounts, administration, mending, ordering, sh
 from podium.store.writing.execution import Propose, plan
 from podium.store.writing.proposals import Proposal, Sheet, StaleError
 from podium.store.writing.receipts import Totals, names_with, with_receipts
-from podium.views.board import SETTLED, Board
+from podium.views.boards.board import SETTLED, Board
 from podium.views.found import find_event
 from podium.views.names import present_names
 

@@ -12,13 +12,14 @@ from podium.store.reading import ahead, explanations, hindsight
 from podium.store.reading import log as entries
 from podium.store.reading import pool_facts as whole
 from podium.store.reading.moments import Moment, Moments, reads
+from podium.store.verification import Verification, verify_database
 from podium.store.writing import administration
 from podium.store.writing import fixtures as planned
 from podium.store.writing import sheets as brought
 from podium.store.writing.pool_files import export_lines
-from podium.store.writing.verification import Verification, verify_database
-from podium.views import board_pages, cards, daily, events, headlines, ranks, search
+from podium.views import cards, events, headlines
 from podium.views import rivals as opponents
+from podium.views.boards import daily, pages, ranks, search
 from podium.views.models import PoolSummary
 from podium.views.player_models import FoundPlayer
 from podium.views.results import counting_results, rate_results
@@ -149,11 +150,11 @@ class Reader(Moments):
 
     # Boards
 
-    leaderboard = reads(board_pages.leaderboard)
+    leaderboard = reads(pages.leaderboard)
     board = reads(ranks.board)
-    listed_board = reads(board_pages.listed_board)
-    page_of = reads(board_pages.page_of)
-    newest_entrants = reads(board_pages.newest_entrants)
+    listed_board = reads(pages.listed_board)
+    page_of = reads(pages.page_of)
+    newest_entrants = reads(pages.newest_entrants)
     movers = reads(headlines.movers)
     distribution = reads(ranks.distribution)
     seasons = reads(ranks.seasons)
@@ -187,7 +188,7 @@ class Reader(Moments):
 
     rank = reads(ranks.rank)
     ranks_of = reads(daily.ranks_of_player)
-    neighbours = reads(board_pages.neighbours)
+    neighbours = reads(pages.neighbours)
     player_card = reads(cards.player_card)
     career = reads(events.career)
     player_changes = reads(cards.changes_page)

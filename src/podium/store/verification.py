@@ -50,6 +50,7 @@ class Verification:
 
     @property
     def findings(self) -> list[str]:
+        """What people should look at, a sentence each."""
         return [*self.waits, *self.differences]
 
     def __str__(self) -> str:
@@ -179,5 +180,6 @@ def compare_pools(
 
 
 def pool_names(engine: sa.Engine) -> list[str]:
+    """Return the names of all pools."""
     with read_transaction(engine) as connection:
         return [each.name for each in every_pool(connection)]

@@ -6,7 +6,7 @@ from itertools import islice
 import numpy as np
 
 from podium.pool.slots import slot_of
-from podium.views.board import (
+from podium.views.boards.board import (
     EVERYBODY,
     Board,
     Place,
@@ -16,8 +16,8 @@ from podium.views.board import (
     standing_of,
     standings_of,
 )
+from podium.views.boards.daily import NO_RANKS, EarlierRanks, earlier_ranks
 from podium.views.changes import Changes
-from podium.views.daily import NO_RANKS, EarlierRanks, earlier_ranks
 from podium.views.headlines import headlines
 from podium.views.models import BoardPage, BoardRow, answer_from
 from podium.views.player_models import ListedPage, ListedRow, Listing

@@ -24,7 +24,7 @@ from podium.log.pools import (
 from podium.log.statements import instant
 from podium.results.columns import UTC
 from podium.results.names import normalise
-from podium.views.board import EVERYBODY, Board, span_begins, standing_of
+from podium.views.boards.board import EVERYBODY, Board, span_begins, standing_of
 from podium.views.events import career
 from podium.views.models import PlayerDetails, PlayerRank, PoolSummary, RatingCount, Season, answer_from
 from podium.views.reader import PoolAt

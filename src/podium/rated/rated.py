@@ -223,13 +223,13 @@ class Rated(boards.Standings):
     def _standing_of(self, names: Sequence[str], pool: str | None) -> tuple[System, list[Any]]:
         from podium.ledger.forecast import system_in
 
-        chosen, standing = self._only_pool(pool), self.standing()
+        chosen, standing = self._only_pool(pool), self.final_state()
         seats = pl.DataFrame({"player": [*names]}, {"player": pl.String}).with_columns(pool=pl.lit(chosen or ""))
         states, newcomer = standing.states_of(self.system, standing.rows_of(seats)), self.system.newcomer()
         return system_in(self.system, standing.pools, chosen), [read(states, k, newcomer) for k in range(len(states))]
 
     def _known_names(self) -> pl.Series:
-        return self.standing().players["player"]
+        return self.final_state().players["player"]
 
     def _existing(self, pool: str | None) -> str | None:
         return pool and self.pool(pool)
@@ -238,7 +238,7 @@ class Rated(boards.Standings):
         """The pool of that name, or the only one; None if nobody is rated."""
         from podium.ledger.forecast import only_pool
 
-        return only_pool(self.standing().players["pool"].unique(maintain_order=True).to_list(), pool)
+        return only_pool(self.final_state().players["pool"].unique(maintain_order=True).to_list(), pool)
 
     def stakes(
         self,

@@ -28,8 +28,8 @@ from podium.log.schema import metadata
 from podium.store import Store
 from podium.store.reading import pool_facts
 from podium.systems import find
-from podium.views.answers import Answers
 from podium.views.player_models import Listing
+from podium.views.reader import Answers
 
 POOL = "many"
 FIELD = 12

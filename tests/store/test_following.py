@@ -19,7 +19,7 @@ from podium.pool.columns import CHUNK_ROWS
 from podium.store import Store, following
 from podium.store.following import MOST_EARLIER, NEWEST
 from podium.systems import find
-from podium.views.answers import Answers
+from podium.views.reader import Answers
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "pool"))
 from folded import differences

@@ -59,7 +59,7 @@ class Live(Standings):
                 self._newest[pool] = max(self._newest.get(pool, (NEVER, FIRST)), (seen, FIRST))
 
     def __getstate__(self) -> dict[str, Any]:
-        """What a copy or a pickle takes: all but the lock, nothing of it shared."""
+        """Return everything but the lock, and share nothing, for a copy or a pickle."""
         with self._lock:
             owned = {name: copy(value) for name, value in self.__dict__.items() if name not in ("_lock", "system")}
         return owned | {"system": self.system}
@@ -126,7 +126,7 @@ class Live(Standings):
 
         Raises:
             ResultsError: the rows are refused, the event was rated before, or it is older than the newest.
-            NotFiniteError: a rating would be no finite number.
+            NotFiniteError: a rating would not be a finite number.
         """
         results = read_any(rows)[0]
         with self._lock:
@@ -162,7 +162,7 @@ class Live(Standings):
         Raises:
             ParameterError: the teams, ranks or scores do not fit together.
             ResultsError: the event is refused: it was rated before, is older than the newest, or is no honest result.
-            NotFiniteError: a rating would be no finite number.
+            NotFiniteError: a rating would not be a finite number.
         """
         rows = rows_of_teams(event_id, teams, ranks, scores, started_at, {"pool": pool} | columns)
         results = read_results(rows, name=f"event {event_id}")
@@ -284,7 +284,7 @@ class Live(Standings):
         return what_if(self.system, *self._foreseen(rows), event_id, player)
 
     def _foreseen(self, rows: Any) -> tuple[Events, Replayed]:
-        """What an event would do as players stand."""
+        """Return the result of an event with the current ratings."""
         results = read_any(rows)[0]
         with self._lock:
             known = len(self._ratings.rows)

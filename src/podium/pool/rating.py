@@ -70,7 +70,7 @@ def rate(draft: Draft) -> tuple[Snapshot, Ratings]:
 
 
 class Rater:
-    """Rates events span by span, and holds where everyone stands in between."""
+    """Rates events span by span, with the states of everyone in between."""
 
     def __init__(self, base: Snapshot, after: Snapshot, ratings: Ratings) -> None:
         self.base, self.after, self.first_row, self.ratings = base, after, ratings.first_row, ratings
@@ -205,7 +205,7 @@ def sent_results_of(snapshot: Snapshot, uids: Array) -> pl.DataFrame:
 
 
 def roster_before(snapshot: Snapshot, position: int, slots: Array) -> Roster:
-    """Return where these players and things stood before a position, and what their pool had learnt."""
+    """Return the states of these players and things before a position, and that of their pool."""
     numbers = np.sort(numbers_of(slots))
     roster = Roster.of_newcomers(snapshot.pool.system, numbers)
     rows = snapshot.rows_before(position, slots_of(numbers))

@@ -73,13 +73,13 @@ class Roster:
             setattr(self, name, np.concatenate([getattr(self, name), getattr(new, name)])[order])
 
     def advance(self, results: Results, starts: pl.Series) -> tuple[Events, Replayed]:
-        """Rate events, to the bits of `podium.Live`.
+        """Rate events exactly as `podium.Live` does.
 
         Args:
-            starts: when each row's event was, (rows); the results have it in a dated pool alone.
+            starts: the time of each row's event, (rows). The results of numbered pools do not have it.
 
         Raises:
-            NotFiniteError: a rating would be no finite number; nothing has moved.
+            NotFiniteError: a rating would not be a finite number. Nothing has moved.
         """
         events = encode(results, self.system)
         rows = self.rows_of(entrant_numbers(events.player_names))

@@ -60,7 +60,7 @@ class Rated(boards.Standings):
 
     @property
     def notice(self) -> str | None:
-        """What to know before these ratings are used: players at a limit of the system; None where there is nothing."""
+        """A warning of players at a limit of the system, or None."""
         return self.system.limit_notice(self.replayed.states)
 
     @functools.cached_property
@@ -105,7 +105,7 @@ class Rated(boards.Standings):
 
     @property
     def event_count(self) -> int:
-        """How many events were rated."""
+        """The number of rated events."""
         if self.period == EVENT:
             return int(self.events.columns.entrants.size) - 1
         return int(self.results.frame["event_id"].gather(self.events.ledger.row.array).n_unique())
@@ -125,7 +125,7 @@ class Rated(boards.Standings):
         pool: str | None = None,
         at: str | date | datetime | None = None,
     ) -> pl.DataFrame:
-        """Who stands where; see `podium.ledger.leaderboard.leaderboard`.
+        """Show the leaderboard. See `podium.ledger.leaderboard.leaderboard`.
 
         Args:
             min_events: rated events it takes to be listed; the system's own rule where None.
@@ -250,7 +250,7 @@ class Rated(boards.Standings):
         heats: int = 1,
         at: str | date | datetime | None = None,
     ) -> "Stakes":
-        """What each place of a race to come would bring; see `podium.ledger.stakes`.
+        """Calculate the change that each place of an upcoming race would bring. See `podium.ledger.stakes`.
 
         Args:
             entrants: the names of those who start alone; `sides` and `pool` as `predict` takes them.
@@ -332,7 +332,7 @@ class Rated(boards.Standings):
         return unknown_names(entrants, frame if pool is None else frame.filter(pool=pool), self.system.kinds)
 
     def strengths(self, *, top: int = 5, probe: float | None = None) -> pl.DataFrame:
-        """How strong the field of each event was; see `podium.ledger.forecast.strengths`.
+        """Measure the strength of each event's field. See `podium.ledger.forecast.strengths`.
 
         Args:
             top: how many places count as doing well.

@@ -24,8 +24,7 @@ from podium.pool.rating import rate
 from podium.pool.snapshot import Snapshot, empty
 from podium.results.reading import first_line
 from podium.store import kept
-from podium.views.answers import Answers
-from podium.views.reader import PoolAt
+from podium.views.reader import Answers, PoolAt
 
 LOGGER = logging.getLogger(__name__)
 UNREADABLE = ValueError, LookupError, TypeError, pl.exceptions.PolarsError  # as an altered entry raises

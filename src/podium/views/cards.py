@@ -50,15 +50,15 @@ def changes_page(pool: PoolAt, name: str, *, before: str | None = None, top: int
     """List a player's changes.
 
     Args:
-        before: the `next` of the page before; the first page where None.
+        before: the `next` of the page before. None shows the first page.
         top: changes of the page.
 
     Returns:
-        The changes, newest first; those of seasons have no event.
+        The changes, newest first. Those of seasons have no event.
 
     Raises:
         UnknownError: no such pool or player.
-        ParameterError: `before` is no cursor.
+        ParameterError: `before` is not a cursor.
     """
     snapshot = pool.snapshot
     end = None if before is None else snapshot.row_at(snapshot.events.position(read_cursor(before, "a page")))
@@ -76,10 +76,10 @@ def player_card(pool: PoolAt, name: str, listing: player_models.Listing = SETTLE
     """Show a player at a glance.
 
     Args:
-        listing: among whom the rank is, and those who are near; all who are settled unless it says otherwise.
+        listing: the players for the rank and the neighbours. By default, all with a settled rating.
 
     Returns:
-        Rating and rank, form, streaks, records and neighbours; no rank of whoever is not listed.
+        Rating, rank if the player is listed, form, streaks, records and neighbours.
 
     Raises:
         UnknownError: no such pool or player.
@@ -151,7 +151,7 @@ def peak_row(system: System, career: Changes, settled: Array) -> Array:
 
 
 def is_highest(career: Changes, settled: Array) -> bool:
-    """Whether a player's rating is above all that it was before, since it was found."""
+    """Return True if a rating is higher than ever since it was found."""
     ratings = career.rating[settled]
     return bool(ratings.size > 1 and ratings[-1] > ratings[:-1].max() and career.rating[-1] == ratings[-1])
 
@@ -165,7 +165,7 @@ def peak(pool: PoolAt, highest: Changes) -> player_models.Peak | None:
 
 
 def runs(flags: npt.NDArray[np.bool_]) -> tuple[int, int]:
-    """The longest run of what is true, and the run that the last ends."""
+    """Return the longest run of true flags, and the length of the last run."""
     breaks = np.flatnonzero(~np.concatenate([[False], flags, [False]]))
     lengths = np.diff(breaks) - 1
     return int(lengths.max()), int(lengths[-1])
@@ -193,7 +193,7 @@ def rating_curve(
     """Show a player's rating after each change, or as many of them as tell the same shape.
 
     Args:
-        since: from when on, a moment or the number of an event; from the first change on where None.
+        since: the first time or event number. None begins with the first change.
         most: points to show, at least 4.
 
     Returns:

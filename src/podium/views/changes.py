@@ -151,7 +151,7 @@ class Changes:
 
     @property
     def deviations(self) -> list[float | None]:
-        """How uncertain each rating was then; None if the system has no such number."""
+        """The uncertainty of each rating. None if the system has no such number."""
         has_deviation = "deviation" in self.snapshot.pool.system.state_type._fields
         return self.field("deviation").tolist() if has_deviation else [None] * len(self)
 

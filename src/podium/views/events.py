@@ -1,4 +1,4 @@
-"""Events with their content, changes and reasons; the changes of one player, and of all; and who met whom."""
+"""Events with content, changes and reasons, the changes of players, and encounters."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import asdict
@@ -29,9 +29,8 @@ from podium.results.columns import UTC
 from podium.results.derived_heats import OVERALL, overall_rows
 from podium.results.reading import Results
 from podium.views.changes import Change, Changes, career_of
-from podium.views.found import find_event, version_of
 from podium.views.models import CareerChange, EventDetails, ResultRow, rows_as
-from podium.views.names import name_of, number_of
+from podium.views.names import find_event, name_of, number_of, version_of
 from podium.views.player_models import Encounters
 from podium.views.reader import PoolAt
 from podium.views.results import event_results
@@ -149,7 +148,7 @@ def rated_event(pool: PoolAt, event_id: str) -> tuple[Events, Replayed, str]:
 
 
 class Before(NamedTuple):
-    """How some players and things stood before a position, and what their pool had learnt."""
+    """Some players and things with their states before a position, and the state of their pool."""
 
     numbers: dict[str, int]  # by name, of the accounts that they play on as; 0 of a newcomer
     roster: Roster
@@ -164,7 +163,7 @@ class Before(NamedTuple):
 
     @property
     def system(self) -> System:
-        """The system with what it had learnt of the pool."""
+        """The system with the pool's learnt state."""
         return self.roster.system.within(self.roster.pool[0])
 
     def rows(self, names: Sequence[str]) -> Array:
@@ -172,7 +171,7 @@ class Before(NamedTuple):
         return self.roster.rows_of(np.array([self.numbers[name] for name in names], np.int64))
 
     def states(self, names: Sequence[str]) -> dict[str, Any]:
-        """Return the state of each of these by name; a newcomer's of whoever had none."""
+        """Return the state of each by name. Newcomers have the starting state."""
         rows, newcomer = self.rows(names).tolist(), self.roster.system.newcomer()
         return {name: read(self.roster.states, row, newcomer) for name, row in zip(names, rows, strict=True)}
 
@@ -184,7 +183,7 @@ def system_and_states(pool: PoolAt, names: Sequence[str]) -> tuple[System, list[
         names: the players.
 
     Returns:
-        The system, and in the order of the names its NamedTuple of each; a newcomer's for whoever has none.
+        The system, and its NamedTuple for each name, in their order. Newcomers have the starting state.
     """
     before = Before.of(pool, names, pool.snapshot.events.order.size)
     states = before.states(names)
@@ -222,7 +221,7 @@ def career(pool: PoolAt, name: str, top: int = 1000) -> tuple[CareerChange, ...]
         top: changes to show.
 
     Returns:
-        The changes, newest first; those of seasons have no event.
+        The changes, newest first. Those of seasons have no event.
 
     Raises:
         UnknownError: no such pool or player.
@@ -250,7 +249,7 @@ def ledger(pool: PoolAt) -> pl.DataFrame:
     """Read every change as the ledger has it, with ranks, and with the numbers of events without dates.
 
     Returns:
-        A row for each player of each event and each season, in the order of rating; a season's has no `event_id`.
+        A row for each player of each event and season, in the order of rating. Seasons have no `event_id`.
     """
     snapshot = pool.snapshot
     found = Changes(snapshot, range(snapshot.rows.size)).of_players
@@ -284,7 +283,7 @@ class Winners(NamedTuple):
 
 
 def sent_winners(pool: PoolAt, events: Sequence[Event]) -> dict[str, Winners]:
-    """Who won each of some events, by the event; nobody where nothing says who."""
+    """Return the winners of some events by id. If no result decides, there are none."""
     if not events:
         return {}
     frame = event_results(pool, events).frame
@@ -300,7 +299,7 @@ def sent_winners(pool: PoolAt, events: Sequence[Event]) -> dict[str, Winners]:
 
 
 def winners(lines: Sequence[Line]) -> tuple[str, ...]:
-    """Who won an event: by its overall result, or by its only heat."""
+    """Return the winners of an event by its overall result, or by its only heat."""
     heats = {line.get("heat") or "" for line in lines}
     deciding = heats & {OVERALL} or (heats if len(heats) == 1 else set())
     finishers = [line for line in lines if (line.get("heat") or "") in deciding and line["status"] == "finished"]

@@ -1,4 +1,4 @@
-"""What happened in events, a headline each: who won, and who gained or lost most."""
+"""Headlines of events: the winners and the largest changes."""
 
 import math
 from collections.abc import Collection, Mapping, Sequence
@@ -25,7 +25,7 @@ from podium.support.words import listed, shown, signed
 from podium.views.boards.board import span_begins
 from podium.views.changes import Changes
 from podium.views.events import Titles, Winners, sent_winners, titles_of
-from podium.views.found import find_event
+from podium.views.names import find_event
 from podium.views.player_models import (
     AdjacentEvents,
     EntrantChange,
@@ -146,14 +146,14 @@ def event_list(pool: PoolAt, *, before: str | None = None, top: int = 50) -> Eve
     """List events with a headline each.
 
     Args:
-        before: the `next` of the page before; the first page where None.
+        before: the `next` of the page before. None shows the first page.
         top: events of the page.
 
     Returns:
         The events, newest first.
 
     Raises:
-        ParameterError: `before` is no cursor.
+        ParameterError: `before` is not a cursor.
     """
     events = pool.snapshot.events
     end = events.position(read_cursor(before, "a page of events")) if before else events.order.size
@@ -203,10 +203,10 @@ SELECT_RECEIVED = sa.select(log.c.seq, log.c.received_at).where(of_pool(log), am
 
 
 def event_moments(pool: PoolAt, event_ids: Collection[str]) -> dict[str, datetime]:
-    """Say when events were, also beside those of other pools.
+    """Return the times of events, to order them among those of other pools.
 
     Returns:
-        When each started; in a numbered pool, when it was received.
+        The start of each. In a numbered pool, the time when it was received.
     """
     events = pool.snapshot.events
     found = {event_id: events.key(uid) for event_id in event_ids if (uid := events.find(event_id)) >= 0}
@@ -224,7 +224,7 @@ def movers(pool: PoolAt, *, days: int = 7, most: int = 10) -> Movers:
     """Show who moved most in the days up to the pool's newest event, and the surprise among the changes.
 
     Args:
-        days: how many; of a numbered pool, how many events.
+        days: the number of days, or of events in a numbered pool.
         most: players to list on either side.
 
     Returns:
@@ -240,7 +240,7 @@ def gains_since(snapshot: Snapshot, time: int) -> Changes:
 
 
 def find_movers(pool: PoolAt, days: int, most: int) -> Movers:
-    """Who moved most in so many days up to the newest rated event, and the surprise of these days."""
+    """Return the largest sums of changes up to the newest rated event, and the surprise."""
     newest = pool.snapshot.events.newest_rated
     if newest is None:
         return Movers(None, (), (), None, 0.0)
@@ -251,7 +251,7 @@ def find_movers(pool: PoolAt, days: int, most: int) -> Movers:
 
 
 def most_moved(pool: PoolAt, gains: Changes, most: int) -> tuple[tuple[Mover, ...], tuple[Mover, ...]]:
-    """Who gained most, and who lost most; the largest sum of changes stands first."""
+    """Return the players who gained most and lost most. The largest sum is first."""
     sums = np.bincount(gains.numbers, gains.gain)
     is_near = np.zeros(sums.size, np.bool_)
     for sign in (1.0, -1.0):

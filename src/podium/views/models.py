@@ -15,7 +15,7 @@ from podium.log.pools import Order
 from podium.results.columns import SHARED, STATUSES, is_shared
 from podium.support.answers import answer, answer_part, described
 from podium.views.changes import Change
-from podium.views.found import EVENT_STATUSES
+from podium.views.names import EVENT_STATUSES
 
 Row = TypeVar("Row")
 STARTED = "When it started; null in a numbered pool."

@@ -5,8 +5,8 @@ from datetime import date, datetime, timedelta
 
 from podium.ledger.history import Trend
 from podium.support.answers import answer, described
-from podium.views.found import EVENT_STATUSES
 from podium.views.models import LAST_PLAYED, STARTED, Compared, LastPlayed, Started, either
+from podium.views.names import EVENT_STATUSES
 
 SHOWN_CHANGE = "The change as people read it: the difference of the two ratings as they are shown."
 

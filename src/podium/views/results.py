@@ -1,4 +1,4 @@
-"""Results as they stand in a pool, players by their names."""
+"""The current results of a pool, with names of players."""
 
 from collections.abc import Sequence
 
@@ -21,10 +21,10 @@ from podium.views.reader import PoolAt
 
 
 def rate_results(pool: PoolAt) -> Rated:
-    """Rate the pool anew by the library, from its results.
+    """Rate the results of a pool with the library.
 
     Returns:
-        The library's answer; it knows no seasons.
+        The library's answer, without seasons.
     """
     return rate(counting_results(pool), pool.system)
 

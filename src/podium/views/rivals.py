@@ -143,7 +143,7 @@ NO_HEATS: Heats = (0, 0, 0)
 
 
 class Meetings(NamedTuple):
-    """The events in which two players were rated, newest first, with what each did to both."""
+    """Events in which two players were rated, with the changes of both, newest first."""
 
     own: Changes
     theirs: Changes
@@ -166,7 +166,7 @@ class Meetings(NamedTuple):
 
 
 def comparison(pool: PoolAt, name: str, other: str) -> Comparison:
-    """Put two players beside each other.
+    """Compare two players.
 
     Returns:
         Both as they stand, the expected score of the first, and their common events.
@@ -201,7 +201,7 @@ def compared_players(pool: PoolAt, name: str, other: str) -> tuple[ComparedPlaye
 
 
 def rivalry(pool: PoolAt, name: str, other: str, *, newest: int = 10) -> Rivalry:
-    """Put two players beside each other at a glance.
+    """Compare two players at a glance.
 
     Args:
         newest: meetings to show.

@@ -51,7 +51,7 @@ from podium.store import Store
 from podium.store.keys import ApiKey
 from podium.support.collector import paused_collection
 from podium.support.part_files import temporary_folder
-from podium.views.found import find_event
+from podium.views.names import find_event
 
 router = APIRouter(prefix="/submit/xonstat", tags=["events"])
 BODY = {"requestBody": {"required": True, "content": {"text/plain": {"schema": {"type": "string"}}}}}

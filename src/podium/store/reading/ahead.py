@@ -36,9 +36,9 @@ from podium.store.writing.fixtures import get_fixture, places_now
 from podium.support.answers import answer, described
 from podium.views.boards.board import SETTLED, Board
 from podium.views.events import Before, event_details, system_and_states
-from podium.views.found import find_event
 from podium.views.headlines import event_list
 from podium.views.models import answer_from
+from podium.views.names import find_event
 from podium.views.results import event_results
 
 MOST_STARTERS = 200

@@ -23,10 +23,9 @@ from podium.views.events import (
     details_of,
     replay_of,
 )
-from podium.views.found import find_event
 from podium.views.headlines import events_beside
 from podium.views.models import EventDetails, answer_from, rows_as
-from podium.views.names import name_of
+from podium.views.names import find_event, name_of
 from podium.views.player_models import AdjacentEvents
 from podium.views.results import event_results
 

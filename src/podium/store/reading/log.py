@@ -19,9 +19,8 @@ from podium.results.columns import FILLED, SHARED, is_shared
 from podium.store.following import PoolReader
 from podium.support.answers import answer, described
 from podium.views.events import EVENT_KINDS
-from podium.views.found import find_event
 from podium.views.models import LogRecord, Moved, answer_from
-from podium.views.names import present_names
+from podium.views.names import find_event, present_names
 
 
 @answer

@@ -20,8 +20,7 @@ from podium.store.writing.execution import Propose, plan
 from podium.store.writing.proposals import Proposal, Sheet, StaleError
 from podium.store.writing.receipts import Totals, names_with, with_receipts
 from podium.views.boards.board import SETTLED, Board
-from podium.views.found import find_event
-from podium.views.names import present_names
+from podium.views.names import find_event, present_names
 
 Act = Callable[[str, str], Propose]  # by whom, and why: what is then proposed
 

@@ -44,7 +44,7 @@ from podium.store.writing.proposals import Proposal
 from podium.support.answers import answer, described
 from podium.systems import find
 from podium.version import ARITHMETIC
-from podium.views.found import SUPERSEDED, VOIDED
+from podium.views.names import SUPERSEDED, VOIDED
 
 SECRET_BYTES = 32
 

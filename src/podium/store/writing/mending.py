@@ -34,7 +34,7 @@ from podium.store.writing.sheets import (
     stored_events,
     suggested_prefix,
 )
-from podium.views.found import VOIDED, find_events
+from podium.views.names import VOIDED, find_events
 
 
 class Other(NamedTuple):

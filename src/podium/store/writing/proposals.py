@@ -11,7 +11,7 @@ from podium.log.database import StoreError
 from podium.log.log import LogEntry
 from podium.pool.snapshot import Event
 from podium.store.following import PoolReader
-from podium.views.found import version_of
+from podium.views.names import version_of
 
 FIRST_PLACEHOLDER = 2**61  # for numbers of log entries that are not drawn yet: after every number that is
 

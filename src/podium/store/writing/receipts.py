@@ -20,7 +20,7 @@ from podium.store.following import LogPlace
 from podium.store.writing.proposals import FIRST_PLACEHOLDER, Proposal
 from podium.support.answers import answer, described
 from podium.views.changes import Change, Changes
-from podium.views.found import EVENT_STATUSES
+from podium.views.names import EVENT_STATUSES
 
 MAX_EFFECTS = 1_000  # of an answer
 NUMBERED = "these are the pool's first events, so its events have numbers and no dates; podium pool order changes that"

@@ -29,7 +29,7 @@ from podium.store.following import PoolReader
 from podium.store.writing import submission
 from podium.store.writing.proposals import AGAIN, FIRST_PLACEHOLDER, SKIP, BroughtEvent, Proposal, Sheet, SheetRecord
 from podium.support.words import counted
-from podium.views.found import VOIDED, find_events
+from podium.views.names import VOIDED, find_events
 
 COUNT = re.compile(r" #[0-9]+$")  # after what else would be the id of two events
 MOST_SHOWN = 3  # results that a question names

@@ -25,7 +25,7 @@ from podium.store.following import PoolReader
 from podium.store.writing import administration
 from podium.store.writing.accounts import refuse_player_twice
 from podium.store.writing.proposals import Proposal, require_version
-from podium.views.found import VOIDED, find_event, find_events
+from podium.views.names import VOIDED, find_event, find_events
 
 SELECT_CONTENTS = (
     sa.select(log.c.seq, whole_body, log.c.digest)

@@ -1,1 +1,1 @@
-"""Boards: who stands where, now and on earlier days; and the search for players."""
+"""Boards of now and of earlier days, and the search for players."""

@@ -29,7 +29,7 @@ Place = tuple[float, int]  # a score, and the player's number
 
 
 class PlayerStanding(NamedTuple):
-    """How a player, or a piece of equipment, stands now."""
+    """The current standing of a player or a piece of equipment."""
 
     number: int
     player: str  # the name
@@ -105,7 +105,7 @@ EVERYBODY, SETTLED = Listing(unsettled=True), Listing()
 
 
 class Position(NamedTuple):
-    """How many players of a board stand before a place."""
+    """The numbers of players of a board around a place."""
 
     before: int
     through: int  # and at it
@@ -127,12 +127,12 @@ class Board:
 
     @property
     def is_filtered(self) -> bool:
-        """Whether somebody may be left out for another reason than a provisional rating."""
+        """True if the listing has a rule beside the one for provisional ratings."""
         return self.listing.min_events is not None or self.listing.active_within is not None
 
     @property
     def only_settled(self) -> bool:
-        """Whether players with a provisional rating are left out."""
+        """True if players with a provisional rating are left out."""
         return not self.listing.unsettled
 
     @property
@@ -142,7 +142,7 @@ class Board:
 
     @cached_property
     def fits(self) -> Array:
-        """Whether each entry of the standings fits the listing, provisional or not."""
+        """A flag for each entry of the standings: it fits the listing, provisional or not."""
         rules, fits = self.listing, self.standings.is_player
         if rules.min_events is not None:
             fits = fits & (self.standings.events >= rules.min_events)
@@ -153,7 +153,7 @@ class Board:
 
     @cached_property
     def is_listed(self) -> Array:
-        """Whether each entry of the standings is on the board."""
+        """A flag for each entry of the standings: it is on the board."""
         return self.fits & self.standings.is_settled if self.only_settled else self.fits
 
     @cached_property
@@ -167,7 +167,7 @@ class Board:
 
     @property
     def size(self) -> int:
-        """How many players are listed."""
+        """The number of listed players."""
         return int(np.count_nonzero(self.is_listed))
 
     def best(self, chosen: Array) -> Array:

@@ -69,7 +69,7 @@ def days(pool: PoolAt) -> list[int]:
     """List the days that have ranks: every day since the first rated event.
 
     Returns:
-        Days since 1970, oldest first; in a numbered pool the numbers that follow a rated event.
+        Days since 1970, oldest first. In a numbered pool, the numbers that follow a rated event.
     """
     if not pool.is_counted:
         return [*every_day(pool)]
@@ -83,7 +83,7 @@ def ranks_on(pool: PoolAt, day: int) -> tuple[RankedPlayer, ...]:
     """Show the ranks of a day.
 
     Args:
-        day: days since 1970; in a numbered pool the number of an event.
+        day: days since 1970, or the number of an event in a numbered pool.
 
     Returns:
         The players, best first.

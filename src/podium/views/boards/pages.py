@@ -1,4 +1,4 @@
-"""Pages of boards: rows with ranks among those who are listed, moves, curves, and what the newest event did."""
+"""Pages of boards: rows with ranks, moves, curves and the changes by the newest event."""
 
 from collections.abc import Sequence
 from itertools import islice
@@ -44,7 +44,7 @@ def leaderboard(pool: PoolAt, *, top: int = 100, after: Place | None = None) -> 
 
     Args:
         top: rows of the page.
-        after: where the page before ended; the first page where None.
+        after: where the page before ended. None shows the first page.
 
     Returns:
         The players, best first, and the cursor of the next page.
@@ -77,18 +77,18 @@ def board_rows(ranked: Sequence[tuple[int, PlayerStanding]]) -> tuple[BoardRow, 
 
 
 def listed_board(pool: PoolAt, listing: Listing, *, after: str | None = None, top: int = 50) -> ListedPage:
-    """Show a page of the board of those who are listed.
+    """Show a page of a listing.
 
     Args:
-        listing: who is.
-        after: the `next` of the page before; the first page where None.
+        listing: the players to show.
+        after: the `next` of the page before. None shows the first page.
         top: rows of the page.
 
     Returns:
         The players, best first, with their ranks among each other.
 
     Raises:
-        ParameterError: `after` is no cursor.
+        ParameterError: `after` is not a cursor.
     """
     board = Board.of(pool, listing)
     first = board.position(parse_cursor(after)).through if after else 0
@@ -110,7 +110,7 @@ def page_of(pool: PoolAt, listing: Listing, name: str, *, top: int = 50) -> str 
         top: rows of a page.
 
     Returns:
-        The `after` of that page, empty for the first; None where the player is not listed.
+        The `after` of that page, empty for the first. None if the player is not listed.
 
     Raises:
         UnknownError: no such pool or player.

@@ -1,4 +1,4 @@
-"""How players stand, their ranks, and the whole board of a pool."""
+"""Ranks of players, and the whole board of a pool."""
 
 from dataclasses import asdict, replace
 from datetime import timedelta
@@ -76,10 +76,10 @@ def board(pool: PoolAt, rules: Eligibility, at: When | None = None) -> pl.DataFr
 
     Args:
         rules: who is listed.
-        at: the moment, or the number of an event in a numbered pool; now where None.
+        at: the time, or the number of an event in a numbered pool. None means now.
 
     Returns:
-        A row a player, as `Rated.leaderboard` has it; `last_sequence` beside it in a numbered pool.
+        A row for each player, as in `Rated.leaderboard`. A numbered pool also has `last_sequence`.
 
     Raises:
         ParameterError: a rule that the system cannot serve.
@@ -120,7 +120,7 @@ def pool_order(pool: PoolView) -> Order | None:
     """Say what orders a pool's events: `dated` or `sequence`.
 
     Returns:
-        The order; None before the first event of a pool that was created without one.
+        The order, or None before the first event of a pool that was created without one.
     """
     return pool.order
 
@@ -141,7 +141,7 @@ def limit_notice(pool: PoolAt) -> str | None:
     """Warn of players at a limit of the pool's system.
 
     Returns:
-        How many there are, and what suits such results; None without any, and for a pool that waits to be rated again.
+        Their number and a system that suits such results. None if there are none, or the pool waits to be rated.
     """
     if not pool.system.limits or other_arithmetic(pool):
         return None
@@ -164,7 +164,7 @@ def seasons(pool: PoolAt) -> tuple[Season, ...]:
 
 
 def season_board(pool: PoolAt, name: str) -> pl.DataFrame:
-    """Show how the board stood when a season ended, or as it stands where it is not over.
+    """Show the board at the end of a season, or the current one if the season is not over.
 
     Returns:
         A row a player, best first.

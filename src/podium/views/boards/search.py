@@ -81,7 +81,7 @@ def search(pools: Sequence[PoolAt], text: str, most: int) -> tuple[FoundPlayer, 
 
 
 def beginnings(pool: PoolView, folded: str, most: int) -> list[Hit]:
-    """The names that begin so; where they are fewer than wanted, those with a word that does, too."""
+    """Return the names that begin like this. If there are too few, also those with such a word."""
     params = {"first": folded, "last": folded + END, "top": MOST_HITS}
     begun = names(pool, SELECT_BEGINNINGS, params)
     hits = [Hit(account, former, EXACT if name == folded else BEGINS) for account, name, former in begun]
@@ -106,7 +106,7 @@ def similar(pool: PoolView, folded: str, _most: int) -> list[Hit]:
 
 
 def ratio(matcher: "difflib.SequenceMatcher[str]", word: str) -> float:
-    """How alike a word is to what is searched, from 0 to 1; 0 where it is too far off to be shown."""
+    """Return the similarity of a word and the search text, from 0 to 1. A word that is too different has 0."""
     matcher.set_seq1(word)
     return 0.0 if min(matcher.real_quick_ratio(), matcher.quick_ratio()) < LEAST_SIMILAR else matcher.ratio()
 

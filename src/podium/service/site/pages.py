@@ -1,6 +1,5 @@
 """The public pages of a store as files: the name of each, its HTML as the service answers, and links between them."""
 
-import asyncio
 import hashlib
 import re
 import sys
@@ -11,6 +10,7 @@ from html import escape, unescape
 from itertools import chain
 from typing import Any, TypeVar
 
+from anyio.from_thread import start_blocking_portal
 from fastapi import FastAPI
 
 from podium.errors import PodiumError
@@ -125,9 +125,9 @@ def read_pages(view: Store, pools: Sequence[str], addresses: Iterable[str]) -> I
         SiteError: the service answers an address with an error.
     """
     app = create_pages(view, pools)
-    with asyncio.Runner() as runner:
+    with start_blocking_portal() as portal:
         for address in addresses:
-            yield address, runner.run(get_page(app, address))
+            yield address, portal.call(get_page, app, address)
 
 
 def create_pages(view: Store, pools: Sequence[str]) -> FastAPI:

@@ -7,7 +7,6 @@ import re
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -59,17 +58,12 @@ class Row(NamedTuple):
         return number if number is not None and number >= 0.0 else None
 
     @property
+    def is_goal(self) -> bool:
+        return self.number("game_event") == 1.0
+
+    @property
     def has_left(self) -> bool:
         return 1.0 in (self.number("is_not_full"), self.number("is_quit"))
-
-
-@dataclass(slots=True)
-class Game:
-    event: Event
-    mode: str
-    is_race: bool
-    rows: dict[str, list[Row]] = field(default_factory=dict)  # by player
-    goals: list[Row] = field(default_factory=list)
 
 
 def read(files: Sequence[Source], collector: Collector) -> None:
@@ -147,43 +141,39 @@ def rows_of(connection: sqlite3.Connection, table: str, columns: Sequence[str]) 
 
 def take(rows: Sequence[Row], server: str, file: str, zone: LocalTimes | None, collector: Collector) -> None:
     shown = [row for row in rows if row.number("visible") != 0.0]
+    goals = [row for row in shown if row.is_goal]
     collector.drop("hidden", len(rows) - len(shown))
+    collector.drop("game event", len(goals))
     if not shown:
         return
-    game = begin(shown[0], server, file, zone)
+    event = begin(shown[0], server, file, zone)
+    players: dict[str, list[Row]] = {}
     for row in shown:
-        if row.number("game_event") == 1.0:
-            game.goals.append(row)
-        else:
-            add(row, game)
-    collector.drop("game event", len(game.goals))
-    if game.rows or game.event.faults:
-        finish(game)
-        collector.take(game.event)
-
-
-def add(row: Row, game: Game) -> None:
-    name = row.cells["username"]
-    if not isinstance(name, str) or not name.strip():
-        game.event.refuse(name, "must be the name of a player", "username", row.place)
+        name = row.cells["username"]
+        if row.is_goal:
+            continue
+        if not isinstance(name, str) or not name.strip():
+            event.refuse(name, "must be the name of a player", "username", row.place)
+            continue
+        is_guest = row.number("online_id") == 0.0 and not name.startswith("* ")
+        players.setdefault(f"* {name}" if is_guest else name, []).append(row)
+    if not players and not event.faults:
         return
-    guest = row.number("online_id") == 0.0 and not name.startswith("* ")
-    player = f"* {name}" if guest else name
-    if player in game.rows and game.is_race:
-        game.event.refuse(player, "appears twice in one race", "username", row.place)
-    game.rows.setdefault(player, []).append(row)
+    scores = team_scores(event, [row for own in players.values() for row in own], goals)
+    for player, own in players.items():
+        add(player, own, scores, event)
+    collector.take(event)
 
 
-def begin(row: Row, server: str, file: str, zone: LocalTimes | None) -> Game:
-    time, venue, mode = (row.cells[name] for name in ("time", "venue", "mode"))
-    event = Event(file, row.place, f"{server}/{time}/{venue}")
+def begin(row: Row, server: str, file: str, zone: LocalTimes | None) -> Event:
+    time, venue, mode = (row.cells[name] for name in GAME_KEY)
+    duration = row.known("game_duration")
     # Version 1 stores only races, and a number for their mode.
-    is_race = mode in RACES or isinstance(mode, int)
-    event.shared = {"pool": "race" if is_race else str(mode), "mode": str(mode)}
+    pool = "race" if mode in RACES or isinstance(mode, int) else str(mode)
+    shared = {"pool": pool, "mode": str(mode), "duration_s": duration}
+    event = Event(file, row.place, f"{server}/{time}/{venue}", shared=shared)
     if not isinstance(mode, str | int) or mode == "":
         event.refuse(mode, "must be the mode of a game", "mode", row.place)
-    duration = row.known("game_duration")
-    event.shared["duration_s"] = duration
     moment = None
     with suppress(ValueError):
         if isinstance(time, str) and TIME.match(time):
@@ -193,39 +183,39 @@ def begin(row: Row, server: str, file: str, zone: LocalTimes | None) -> Game:
         event.refuse(time, "must be a time like 2026-06-01 18:05:00", "time", row.place)
     else:
         event.started_at = moment - round((duration or 0.0) * 1_000_000)
-    return Game(event, str(mode), is_race)
+    return event
 
 
-def finish(game: Game) -> None:
-    scores = team_scores(game)
-    for player, rows in game.rows.items():
-        last = rows[-1]
-        for row in rows:
-            if row.number("result") is None:
-                game.event.refuse(row.cells["result"], "must be a number", "result", row.place)
-        values = race_values(game, last) if game.is_race else points_values(game, rows)
-        if "handicap" in last.cells:
-            values["handicap"] = any((row.number("handicap") or 0.0) > 0.0 for row in rows)
-        team = last.number("team")
-        values["team"] = TEAMS.get(int(team)) if team is not None else None
-        values["team_score"] = scores.get(values["team"] or "")
-        game.event.add(player, values, place=rows[0].place)
+def add(player: str, rows: list[Row], scores: dict[str, float], event: Event) -> None:
+    """Add a player, of a game for points with all the times that the player was in it."""
+    first, last = rows[0], rows[-1]
+    is_race = event.shared["pool"] == "race"
+    for row in rows[1:] if is_race else ():
+        event.refuse(player, "appears twice in one race", "username", row.place)
+    for row in rows:
+        if row.number("result") is None:
+            event.refuse(row.cells["result"], "must be a number", "result", row.place)
+    values = race_values(last, event) if is_race else points_values(rows, event)
+    if "handicap" in last.cells:
+        values["handicap"] = any((row.number("handicap") or 0.0) > 0.0 for row in rows)
+    team = last.number("team")
+    values["team"] = None if team is None else TEAMS.get(int(team))
+    values["team_score"] = scores.get(values["team"] or "")
+    event.add(player, values, place=first.place)
 
 
-def race_values(game: Game, row: Row) -> dict[str, Any]:
-    result = row.number("result") or 0.0
+def race_values(row: Row, event: Event) -> dict[str, Any]:
+    result, played = row.number("result") or 0.0, played_s([row])
     if row.has_left:
-        played = played_s([row])
-        return {"status": "quit", "played_s": (result if result > 0.0 else None) if played is None else played}
+        return {"status": "quit", "played_s": result if played is None and result > 0.0 else played}
     if result <= 0.0:
-        game.event.refuse(row.cells["result"], "must be above 0 for who finished a race", "result", row.place)
-    return {"status": "finished", "time_s": result, "played_s": played_s([row])}
+        event.refuse(row.cells["result"], "must be above 0 for who finished a race", "result", row.place)
+    return {"status": "finished", "time_s": result, "played_s": played}
 
 
-def points_values(game: Game, rows: list[Row]) -> dict[str, Any]:
-    """The columns of a player of a game for points, of all the times that the player was in it."""
+def points_values(rows: list[Row], event: Event) -> dict[str, Any]:
     left = max((time for row in rows if (time := row.known("when_left")) is not None), default=None)
-    duration = game.event.shared["duration_s"]
+    duration = event.shared["duration_s"]
     has_quit = left is not None and duration is not None and left < duration
     score = sum(row.number("result") or 0.0 for row in rows)
     return {"status": "quit" if has_quit else "finished", "score": score, "played_s": played_s(rows)}
@@ -237,22 +227,20 @@ def played_s(rows: list[Row]) -> float | None:
     return sum(known) if len(known) == len(rows) else None
 
 
-def team_scores(game: Game) -> dict[str, float]:
+def team_scores(event: Event, rows: list[Row], goals: list[Row]) -> dict[str, float]:
     """Goals or captures of each team; nothing where they are not stored.
 
     In a row of soccer 1 is a goal of the player's team and -1 an own goal; of captures 1 is red's and -1 blue's.
     """
-    if game.mode not in SCORED_BY_EVENTS:
+    mode = event.shared["mode"]
+    if mode not in SCORED_BY_EVENTS or not any("game_event" in row.cells for row in rows):
         return {}
-    players = [row for rows in game.rows.values() for row in rows]
-    if not any("game_event" in row.cells for row in players):
-        return {}
-    if not game.goals and any(row.number("result") for row in players):
+    if not goals and any(row.number("result") for row in rows):
         return {}
     scores = dict.fromkeys(TEAMS.values(), 0.0)
-    for row in game.goals:
+    for row in goals:
         team, result = row.number("team"), row.number("result") or 0.0
-        side = 0 if game.mode in CAPTURES else team
+        side = 0 if mode in CAPTURES else team
         if side in TEAMS and result:
             scores[TEAMS[int(side) if result > 0.0 else 1 - int(side)]] += 1.0
     return scores

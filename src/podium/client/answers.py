@@ -74,7 +74,7 @@ class Change(TypedDict):
 
 
 class Head(TypedDict):
-    """The newest entry of a pool's log: it stands for every entry up to it."""
+    """The newest entry of a pool's log. It identifies all entries up to it."""
 
     place: int  # The number of entries up to it.
     hash: str  # SHA-256, in hexadecimal digits.

@@ -84,7 +84,7 @@ class FieldChances(TypedDict):
 
 
 class Match(TypedDict):
-    """Players to play each other."""
+    """A match."""
 
     players: list[str]  # Who plays.
     teams: list[list[str]]  # Sides of equal numbers; a player each where everyone is for himself.

@@ -3,6 +3,7 @@
 import importlib.util
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,7 +12,7 @@ ROOT = Path(__file__).parents[1]
 
 @pytest.fixture(scope="module")
 def checker():
-    found = importlib.util.spec_from_file_location("check_words", ROOT / "docs" / "check_words.py")
+    found: Any = importlib.util.spec_from_file_location("check_words", ROOT / "docs" / "check_words.py")
     module = importlib.util.module_from_spec(found)
     sys.modules["check_words"] = module  # where its dataclass looks for its own module
     found.loader.exec_module(module)

@@ -17,7 +17,7 @@ from podium.engine.tables.selection import EVENT, check_period, numbers_at
 from podium.errors import ExecutorError, Fault, OutputError, ParameterError, ResultsError
 from podium.ledger import leaderboard as boards
 from podium.ledger.saved import StartingRatings, read_start
-from podium.rated import begin, rate_table
+from podium.rating import begin, rate_table
 from podium.results.columns import started
 from podium.results.consistency import SEQUENCE
 from podium.results.hashing import as_indices

@@ -292,7 +292,7 @@ def test_times_come_from_the_last_heat_and_the_source_is_named():
     wider = rated_by("stk").stakes(CIRCLE, "ana")
     assert wider.lines_from == "e3"  # the last with eight
     none = podium.rate(EARLIER, "elo").states.select("pool", "player", rating=pl.lit(2000.0))
-    empty = podium.rate(podium.rated.empty_results(), "stk", start=none)
+    empty = podium.rate(podium.rating.empty_results(), "stk", start=none)
     lacking = empty.stakes(FIELD, "ana")
     assert lacking.frame.is_empty()
     assert lacking.notice == lacking.headline() == lacking.method
@@ -331,7 +331,7 @@ def test_a_field_that_is_none_is_refused():
 
 
 def test_a_pool_that_is_empty_has_newcomers_alone():
-    rated = podium.rate(podium.rated.empty_results(), "elo")
+    rated = podium.rate(podium.rating.empty_results(), "elo")
     found = rated.stakes(["ana", "ben", "cleo"], "ana")
     assert found.frame["rank"].to_list() == [1, 1, 3, 3]
 

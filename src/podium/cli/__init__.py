@@ -14,7 +14,7 @@ INTERRUPTED = "interrupted; what a file or a database took whole stays, nothing 
 
 
 def run() -> None:
-    """The command `podium`: `main` in a process of its own, which a short command leaves at once."""
+    """Run the command `podium`. A short command ends the process without freeing its memory first."""
     os.environ.setdefault(ALLOCATOR_VARIABLE, ALLOCATOR_SETTINGS)
     gc.disable()  # the collector would walk all that is loaded, again and again
     from podium.cli.commands import LONG_LIVED
@@ -30,7 +30,7 @@ def run() -> None:
 
 
 def named_command() -> str | None:
-    """The first word of the command line that is no option, which names the command."""
+    """Return the name of the command: the first word that does not begin with a dash."""
     return next((word for word in sys.argv[1:] if not word.startswith("-")), None)
 
 

@@ -125,7 +125,7 @@ FALLS = 200  # of each system, among which a winner is sought
 
 
 def season_path() -> Path:
-    """The example season: beside the package in a checkout, inside it once installed."""
+    """Return the path of the example season: in the installed package, or in a checkout's `examples`."""
     import podium
 
     inside = Path(podium.__file__).with_name("season.csv")

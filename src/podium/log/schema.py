@@ -224,7 +224,7 @@ request_budget = table(  # request limits of keys and addresses; only in Postgre
     Column("owner", String(128), primary_key=True),
     Column("counted_at", Double, nullable=False),  # seconds since 1970, by the database's clock
     Column("requests", Double, nullable=False),  # requests left at that time
-    Column("granted", Integer, nullable=False),  # requests granted to the process that asked last
+    Column("granted", Integer, nullable=False),  # requests granted to the newest process
 )
 
 compatibility = table(

@@ -24,13 +24,14 @@ from podium.log.pools import (
     refuse_closed,
     refuse_unwritable,
 )
-from podium.store import kept, names
+from podium.store import kept
 from podium.store.following import PoolReader, newest_place
 from podium.store.reading import hindsight, pool_facts, previews
 from podium.store.reading.moments import reads, writes
 from podium.store.reading.previews import Act
 from podium.store.reading.reader import Reader
 from podium.store.writing import (
+    accounts,
     administration,
     anonymizing,
     execution,
@@ -286,7 +287,7 @@ class Store(Reader):
 
     # Players
 
-    rename, name_players = writes(names.rename_player), writes(names.name_players)
+    rename, name_players = writes(accounts.rename_player), writes(accounts.name_players)
     pseudonymise = writes(anonymizing.pseudonymise, even_closed=True, forgets=True)
     anonymization = reads(anonymizing.anonymization)
     blank_reason = writes(log.blank_reason, even_closed=True, forgets=True)

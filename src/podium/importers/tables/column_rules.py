@@ -43,15 +43,15 @@ def read_column(sheet: Sheet, columns: Columns, name: str, heading: str) -> Step
     """Return the columns with the rule of one."""
     texts = sheet.cells(heading)
     rule: Any = heading
-    said: Sequence[str] = ()
+    notes: Sequence[str] = ()
     if name == "event_id" and columns.event:
         rule = columns.event
     elif name == "position":
-        rule, said = place_rule(sheet, columns, heading, texts)
+        rule, notes = place_rule(sheet, columns, heading, texts)
     elif name in TIMES:
         return (yield from read_times(sheet, columns, name, heading))
     elif name == "started_at":
-        rule, said = yield from date_rule(sheet, heading, texts.unique(maintain_order=True))
+        rule, notes = yield from date_rule(sheet, heading, texts.unique(maintain_order=True))
     elif name in ("score", "team_score") and columns.points and columns.points.keys() >= {*texts.unique()}:
         rule = {"from": heading, "map": columns.points}
     elif name == "player" and (way := (yield from mates_rule(sheet, heading))):
@@ -61,11 +61,11 @@ def read_column(sheet: Sheet, columns: Columns, name: str, heading: str) -> Step
         changed = {word: status for word, status in words.items() if word != status}
         others = {word: status for word, status in changed.items() if word.lower() != status}
         rule = {"from": heading, "map": changed} if changed else heading
-        said = [as_said(others)]
-    return columns.make({name: rule}, *said)
+        notes = [describe_words(others)]
+    return columns.make({name: rule}, *notes)
 
 
-def as_said(words: Mapping[str, str]) -> str:
+def describe_words(words: Mapping[str, str]) -> str:
     return ", ".join(f"{word} as {status}" for word, status in words.items())
 
 
@@ -95,9 +95,9 @@ def date_rule(sheet: Sheet, origin: str, distinct: pl.Series) -> Step[tuple[Any,
         yield day_or_month(distinct, [way["format"] for way in ways], None if "{" in origin else origin)
     way = ways[0] if ways else {}
     shown = way.get("format") or (distinct[0] if distinct.str.contains(r"^\d{8}$").any() else "")
-    said = [f"dates as {shown}"] if ways and shown else []
-    said += ["dates as Excel counts days"] * (way.get("epoch") == "excel")
-    return {"from": origin, **rest, **way} if way else origin, said
+    notes = [f"dates as {shown}"] if ways and shown else []
+    notes += ["dates as Excel counts days"] * (way.get("epoch") == "excel")
+    return {"from": origin, **rest, **way} if way else origin, notes
 
 
 def read_times(sheet: Sheet, columns: Columns, name: str, heading: str) -> Step[Columns]:
@@ -118,8 +118,8 @@ def read_times(sheet: Sheet, columns: Columns, name: str, heading: str) -> Step[
         return columns.make({name: {"from": heading, "regex": COMMA, "as": "duration"}})
     if texts.str.contains(r"^[0-9.]*$").all():
         return columns.make({name: heading})
-    said = "clock times" if name == "time_s" else ""
-    return columns.make({name: {"from": heading, "as": "duration"}}, said)
+    notes = "clock times" if name == "time_s" else ""
+    return columns.make({name: {"from": heading, "as": "duration"}}, notes)
 
 
 def read_title_dates(sheet: Sheet, columns: Columns) -> Step[Columns]:
@@ -130,13 +130,13 @@ def read_title_dates(sheet: Sheet, columns: Columns) -> Step[Columns]:
     is_known = "{title}" in sheet.grid.rule.aside or "started_at" in columns.rules.keys() | sheet.given
     if is_known or not found.len():
         return columns
-    rule, said = yield from date_rule(sheet, origin, found.drop_nulls().unique(maintain_order=True))
+    rule, notes = yield from date_rule(sheet, origin, found.drop_nulls().unique(maintain_order=True))
     if found.null_count():
         text = "has a date above the head of some sheets or blocks alone; write it in each, or in none"
         yield Question(text, (Choice("in none: their order counts", "source.aside", "{title}"),))
     rule = as_table(rule)
     regex = [f"(?s)^.*?{times.in_a_line(rule.get('format'))}.*$", "$1"]
-    return columns.make({"started_at": {**rule, "regex": regex}}, *said)
+    return columns.make({"started_at": {**rule, "regex": regex}}, *notes)
 
 
 def read_laps(sheet: Sheet, columns: Columns) -> Columns:
@@ -179,7 +179,7 @@ def read_statuses(sheet: Sheet, columns: Columns) -> Columns:
     if not words:
         return columns._replace(rules=rules)
     rules["status"] = origin | {"map": words, "default": "finished"}
-    return columns.make(rules, as_said(words))
+    return columns.make(rules, describe_words(words))
 
 
 def read_started(sheet: Sheet, columns: Columns) -> Columns:

@@ -32,13 +32,13 @@ class Columns(NamedTuple):
     asides: Mapping[str, str]  # why columns that have a meaning are left aside
     unknown: Sequence[str]  # the headings that have no meaning
     used: frozenset[str]  # the headings that other rules are made of
-    said: tuple[str, ...] = ()  # how the table is understood
+    notes: tuple[str, ...] = ()  # how the table is understood
     event: str = ""  # the template of events that share a name
     points: Mapping[str, float] = {}  # of words in place of a score
     rules: Mapping[str, Any] = {}  # how each results column is made, as a map has it; None if it is left aside
 
-    def make(self, rules: Mapping[str, Any], *said: str) -> "Columns":
-        return self._replace(rules={**self.rules, **rules}, said=(*self.said, *filter(None, said)))
+    def make(self, rules: Mapping[str, Any], *notes: str) -> "Columns":
+        return self._replace(rules={**self.rules, **rules}, notes=(*self.notes, *filter(None, notes)))
 
     def take(self, column: str, heading: str) -> "Columns":
         asides = {name: why for name, why in self.asides.items() if name != heading}
@@ -201,7 +201,7 @@ def take_sum(sheet: Sheet, name: str, headings: list[str], columns: Columns) -> 
     return [whole], columns._replace(
         asides={**columns.asides, own: f"without {more}"},
         used=columns.used | {more},
-        said=(*columns.said, f"{whole} as {own} with {more}"),
+        notes=(*columns.notes, f"{whole} as {own} with {more}"),
     )
 
 
@@ -242,8 +242,8 @@ def split_events(sheet: Sheet, columns: Columns) -> Step[Columns]:
         if apart and apart[0] == TITLE:
             columns = columns._replace(event=f"{{title}} {{{rows[0]}}}")
         elif apart and apart[0] in dates:
-            said = (*columns.said, f"{apart[0]} and {rows[0]} as the event")
-            columns = columns._replace(event=next(iter(templates.values())), said=said)
+            notes = (*columns.notes, f"{apart[0]} and {rows[0]} as the event")
+            columns = columns._replace(event=next(iter(templates.values())), notes=notes)
         elif apart:
             choices = tuple(Choice(meaning, "columns.event_id", event) for meaning, event in templates.items())
             yield Question("names events in which players stand again; what names them", choices, rows[0])

@@ -196,13 +196,13 @@ def likely_headings(sheet: Sheet, columns: Columns) -> list[str]:
 
 def read_source(sheet: Sheet, columns: Columns) -> Step[tuple[Document, Columns]]:
     """Return how the file is written, and the columns with a word of it."""
-    rule, said = sheet.grid.rule, list[str]()
+    rule, notes = sheet.grid.rule, list[str]()
     keys = ("sheet", "header", "fill", "encoding", "records", "pattern")
     source = {key: getattr(rule, key) for key in keys if getattr(rule, key)} | sheet.source
     if rule.format == "csv" and rule.delimiter not in (None, ","):
         source["delimiter"] = rule.delimiter
-        said.append(f"{DELIMITERS.get(rule.delimiter, repr(rule.delimiter))}s")
-    said += sheet.grid.notes
+        notes.append(f"{DELIMITERS.get(rule.delimiter, repr(rule.delimiter))}s")
+    notes += sheet.grid.notes
     if rule.format == "csv" and source.keys().isdisjoint({"decimal", "thousands"}):
         own = (name for key in NUMBERS if key in sheet.rules for name in sheet.rules[key].columns)
         numbers = [*(columns.chosen[name] for name in columns.chosen if name in NUMBERS), *own]
@@ -216,8 +216,8 @@ def read_source(sheet: Sheet, columns: Columns) -> Step[tuple[Document, Columns]
             yield Question("has both 1.5 and 1,5; which is the decimal mark", choices)
         if mark == ",":
             source["decimal"] = ","
-            said.append("decimal commas")
-    return source, columns.make({}, *said)
+            notes.append("decimal commas")
+    return source, columns.make({}, *notes)
 
 
 def check_compared(sheet: Sheet, columns: Columns) -> Step[None]:
@@ -288,7 +288,7 @@ def map_of_layout(sheet: Sheet, shape: Document) -> Step[tuple[Document, str]]:
     used = {layout.get("rows"), layout.get("number"), *mapping.names}
     used |= {*sheet.others(*aside)} if layout["kind"] != "wide" else set()
     read = [each or "the first column" for each in sheet.headings if each in used]
-    return own, line(f"read {', '.join(read)} as {KINDS[kind]}", columns.said, sheet.others(*used))
+    return own, line(f"read {', '.join(read)} as {KINDS[kind]}", columns.notes, sheet.others(*used))
 
 
 def document(sheet: Sheet, source: Document, rest: Document, drops: Sequence[Document] = ()) -> Document:
@@ -307,9 +307,9 @@ def note(sheet: Sheet, columns: Columns) -> str:
     read += [name for name, heading in named.items() if heading == name]
     used = {*named.values()} | columns.used
     why = {heading: f" ({reason})" for heading, reason in columns.asides.items()}
-    return line(f"read {', '.join(read)}", columns.said, [h + why.get(h, "") for h in sheet.headings if h not in used])
+    return line(f"read {', '.join(read)}", columns.notes, [h + why.get(h, "") for h in sheet.headings if h not in used])
 
 
-def line(read: str, said: Sequence[str], aside: Sequence[str]) -> str:
-    parts = (("understood", said), ("left aside", aside))
+def line(read: str, notes: Sequence[str], aside: Sequence[str]) -> str:
+    parts = (("understood", notes), ("left aside", aside))
     return "; ".join([read, *(f"{what} {', '.join(words)}" for what, words in parts if words)])

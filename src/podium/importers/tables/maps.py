@@ -232,7 +232,8 @@ OF_RULE: dict[str, Reader] = {
 
 
 def read_value(readers: Mapping[str, Reader], key: str, value: Any, place: str) -> Any:
-    return readers.get(key, read_text)(value, f"{place}.{key}")
+    reader: Reader = readers.get(key, read_text)
+    return reader(value, f"{place}.{key}")
 
 
 def read_source(value: Any) -> SourceRule:

@@ -191,7 +191,7 @@ def run(step: Step[T]) -> tuple[T, list[Question | Fault]]:
 
 
 def settle(sheet: Sheet, step: Step[T]) -> T:
-    """Run a step; return its value, or refuse the sheet by all that is wrong or must be asked."""
+    """Run a step; return its value, or refuse the sheet with its faults and open questions."""
     value, found = run(step)
     refuse(sheet, found)
     return value

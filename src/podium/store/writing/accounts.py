@@ -1,4 +1,4 @@
-"""Accounts that are one player's: merged, and taken apart again. Both are in the log."""
+"""Accounts of players: merges, their reversal, and new names. The log has all of them."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
@@ -7,19 +7,29 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from podium.engine.tables.things import called, thing_name
-from podium.errors import Fault, MeetingError, ResultsError
+from podium.engine.tables.things import called, kind_and_name, thing_name
+from podium.errors import Fault, MeetingError, ParameterError, ResultsError
 from podium.log.content import Content, row_of
 from podium.log.database import StoreError
-from podium.log.log import MERGE, UNMERGE, json_entry
-from podium.log.players import Numbering, known_numbers, names_of, unrated_error
+from podium.log.log import MERGE, RENAME, UNMERGE, append, json_entry
+from podium.log.players import (
+    Numbering,
+    forget_alias,
+    insert_aliases,
+    known_numbers,
+    names_of,
+    unrated_error,
+    update_name,
+)
+from podium.log.removed import give_back
 from podium.pool.fold import in_order
 from podium.pool.rating import sent_results_of
 from podium.pool.slots import slot_of
 from podium.pool.snapshot import UNRATED, Snapshot
+from podium.results.names import admit, normalise
 from podium.store.following import PoolReader
 from podium.store.writing.proposals import Proposal
-from podium.views.names import accounts_of
+from podium.views.names import accounts_of, number_of
 
 
 def merge(
@@ -131,3 +141,58 @@ def cause(pool: PoolReader, names: tuple[str, str], numbers: Mapping[str, int], 
         others, act = [name for name in names if numbers[name] != end], "merged into"
     subject = repr(others[0]) if len(others) == 1 else "both"
     return f"{subject} {'was' if len(others) == 1 else 'were'} {act} {current!r}"
+
+
+def rename(pool: PoolReader, name: str, new: str) -> int:
+    """Rename a player or a piece of equipment, and return the number. The old name still finds it."""
+    kind, bare = kind_and_name(new)
+    new = thing_name(kind, admit(bare, "a name")) if kind else admit(new, "a player's name")
+    number = number_of(pool, name)
+    taken = known_numbers(pool, [new]).get(new)
+    if taken not in (None, number):
+        raise StoreError(f"there is a {kind or 'player'} {bare!r} already; merge the two if they are one")
+    (old,) = names_of(pool, [number]).values()
+    forget_alias(pool, new)
+    give_back(pool, new)
+    if old != new:
+        forget_alias(pool, old)
+        insert_aliases(pool, [(old, number)])
+        update_name(pool, number, new)
+    return number
+
+
+def rename_player(pool: PoolReader, name: str, new: str, *, kind: str = "", actor: str = "") -> None:
+    """Rename a player, or a piece of equipment of a `kind`. Results under the old name still count as theirs.
+
+    Raises:
+        UnknownError: no such pool, player or thing.
+        StoreError: another has the name.
+    """
+    number = rename(pool, *(thing_name(kind, each) if kind else each for each in (name, new)))
+    append(pool, RENAME, [json_entry(str(number), None, actor)])  # no name goes into the log
+
+
+def name_players(pool: PoolReader, names: Mapping[str, str], *, actor: str = "") -> list[str]:
+    """Give players the names that an import has for their ids. Results under the ids still count as theirs.
+
+    Args:
+        names: by id. Players who are not in the pool are skipped.
+
+    Returns:
+        A sentence for each player who could not be renamed.
+    """
+    numbers = known_numbers(pool, list(names))
+    present = names_of(pool, set(numbers.values()))
+    entries, refusals = [], []
+    for spelling, number in numbers.items():
+        name = names[spelling]
+        if normalise(name) == present[number]:
+            continue
+        try:
+            renamed = rename(pool, spelling, name)
+        except (StoreError, ParameterError) as error:
+            refusals.append(f"{spelling} is not called {name!r}: {error}")
+        else:
+            entries.append(json_entry(str(renamed), None, actor))  # no name goes into the log
+    append(pool, RENAME, entries)
+    return refusals

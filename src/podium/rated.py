@@ -70,23 +70,23 @@ class Rated(boards.Standings):
 
     @functools.cached_property
     def states(self) -> pl.DataFrame:
-        """The ratings with every number of each player's state, to the bit: what `start` takes to go on."""
+        """The exact state of every player and pool. Pass it as `start` to rate later results."""
         states = boards.ratings(self.system, *self._everyone, whole=True)
         return with_pool_columns(states, self.system, self._pool_states)
 
     @property
     def metadata(self) -> dict[str, str]:
-        """What a file of the states says of how they came about; see `podium.ledger.saved.metadata`."""
+        """The metadata of a saved file: system, parameters, period and version. See `podium.ledger.saved.metadata`."""
         return metadata(self.system, self.period)
 
     def save(self, path: str | Path) -> None:
-        """Write the states to a Parquet file that `start` goes on from, with system, parameters, period and version.
+        """Write the states to a Parquet file, with system, parameters, period and version. `start` reads it.
 
         Args:
-            path: the file; one that is there is replaced once the new one is whole.
+            path: the file. An existing file is replaced when the new one is complete.
 
         Raises:
-            OutputError: it cannot be written.
+            OutputError: the file cannot be written.
         """
         with part_file(Path(path), OutputError) as part:
             self.states.write_parquet(part, metadata=self.metadata)
@@ -96,11 +96,7 @@ class Rated(boards.Standings):
         return boards.last_played(self.events, self.replayed, self.start)
 
     def final_state(self) -> StartingRatings:
-        """Where players stand after the last event.
-
-        Returns:
-            What the results that follow go on from.
-        """
+        """Return the ratings after the last event, from which later results can start."""
         return StartingRatings(*self._everyone, self._pool_states)
 
     @property
@@ -128,16 +124,19 @@ class Rated(boards.Standings):
         """Show the leaderboard. See `podium.ledger.leaderboard.leaderboard`.
 
         Args:
-            min_events: rated events it takes to be listed; the system's own rule where None.
-            active_within: listed are those who played so long before `at`, or before the last event.
-            at: as it stood then; a plain date counts the whole day.
+            min_events: the rated events that a player needs. If None, the system's rule applies.
+            max_deviation: the largest deviation that a player may have.
+            active_within: the time before `at`, or before the last event, in which a player must have played.
+            top: the number of players to list.
+            pool: the pool to list. If None, all pools are listed.
+            at: the moment of the leaderboard. A plain date includes the whole day.
 
         Returns:
             `pool, rank, player, rating`, the system's other fields, `events, last_event_id, last_played_at,
-            provisional`, best first; equal ratings share a rank.
+            provisional`. The best player is first. Equal ratings share a rank.
 
         Raises:
-            ParameterError: a filter that the system or the results cannot serve.
+            ParameterError: the system or the results do not support a filter.
             UnknownError: no such pool.
         """
         if pool is not None:
@@ -160,13 +159,10 @@ class Rated(boards.Standings):
         return self.history.clear() if self.start is None else history.starting_rows(self.system, self.start)
 
     def pool(self, name: str | None = None) -> str:
-        """The pool of that name, or the one with most events.
-
-        Returns:
-            Its name.
+        """Return the name of a pool. If `name` is None, return the pool with the most events.
 
         Raises:
-            UnknownError: there is none.
+            UnknownError: no such pool, or no pool has an event.
         """
         sizes = dict(self._pools())
         if not sizes:
@@ -187,34 +183,26 @@ class Rated(boards.Standings):
             yield from ((name, 0) for name in known if name not in played)
 
     def explain(self, event_id: str, player: str) -> "Explanation":
-        """Why a player's rating moved in an event; see `podium.ledger.reasons.explaining.explain`.
-
-        Args:
-            event_id: as the results have it.
-            player: as the results have it.
+        """Explain why a player's rating moved in an event. See `podium.ledger.reasons.explaining.explain`.
 
         Returns:
             The change in points, every reason as a row, and the reasons in a sentence.
 
         Raises:
-            UnknownError: there is no such event, or the player is not rated in it.
+            UnknownError: the event does not exist, or it did not rate the player.
         """
         from podium.ledger.reasons.explaining import explain
 
         return explain(self.system, self.events, self.replayed, event_id, player)
 
     def what_if(self, event_id: str, player: str) -> "WhatIf":
-        """What a player's change in an event would have been, had one thing been different.
-
-        Args:
-            event_id: as the results have it.
-            player: as the results have it.
+        """Calculate how a player's change in an event would differ with another result.
 
         Returns:
-            The change as it was, and with each heat won, each quit a finish, and all heats won.
+            The real change, and the change if each heat, or all heats, had been won, and if each quit were a finish.
 
         Raises:
-            UnknownError: there is no such event, or the player is not rated in it.
+            UnknownError: the event does not exist, or it did not rate the player.
         """
         from podium.ledger.reasons.what_if import what_if
 
@@ -253,13 +241,13 @@ class Rated(boards.Standings):
         """Calculate the change that each place of an upcoming race would bring. See `podium.ledger.stakes`.
 
         Args:
-            entrants: the names of those who start alone; `sides` and `pool` as `predict` takes them.
-            player: whose table; one who is not among them joins them. Everyone's where None.
-            heats: of the race, from 1 to 100; everybody comes in at the same place in each.
-            at: when it starts; as the last event where None.
+            entrants: the names of players who start alone. `sides` and `pool` are those of `predict`.
+            player: the player to calculate. A player outside the field joins it. If None, calculate all.
+            heats: the number of heats, from 1 to 100. Everybody has the same place in each heat.
+            at: the start of the race. If None, the race starts with the last event.
 
         Returns:
-            `frame`: `player, place, chance, delta, rating, rank, error`; `field`: each one's break-even place.
+            `frame` has `player, place, chance, delta, rating, rank, error`. `field` has the break-even place of each.
 
         Raises:
             ParameterError: as `predict` raises it.
@@ -290,25 +278,25 @@ class Rated(boards.Standings):
         return stakes(race, chosen, board, heats=heats, draws=has_draws(self.events, name))
 
     def hindsight(self) -> "Hindsight":
-        """How strong everybody was at every event, knowing all since; ratings that count stay what they are.
+        """Estimate how strong each player was at each event, from all results. No rating changes.
 
         Returns:
-            `frame`: player, pool, event_id, at, rating, deviation; in the order of rating.
+            `frame` has `player, pool, event_id, at, rating, deviation`, in the order of rating.
 
         Raises:
-            ParameterError: the system is another than podium, on whose model this rests, or podium with modes.
+            ParameterError: the system is not `podium`, or its parameter `modes` is set.
         """
         from podium.ledger.hindsight import hindsight
 
         return hindsight(self.system, self.events, self.replayed)
 
     def predictions(self) -> pl.DataFrame:
-        """List what was expected of every pair before each event, and what came: for metrics of your own.
+        """List the expected and the real result of every pair in each event, for your own metrics.
 
         Returns:
-            A row a pair that the system compares: `event_id, heat` (where there are several)`, pool, started_at,
-            player, opponent, expected, result`, both scores of the player from 0 to 1. Overall results are not
-            listed where an event has heats: they are predicted by none of their own.
+            One row for each pair that the system compares: `event_id, heat` (in events with several), `pool,
+            started_at, player, opponent, expected, result`. `expected` and `result` are scores of the player, from 0
+            to 1. If an event has heats, its overall result is left out, because no prediction belongs to it.
 
         Raises:
             ParameterError: there are more pairs than a table can hold.
@@ -335,8 +323,8 @@ class Rated(boards.Standings):
         """Measure the strength of each event's field. See `podium.ledger.forecast.strengths`.
 
         Args:
-            top: how many places count as doing well.
-            probe: the rating of the newcomer whose chances are measured; the system's own where None.
+            top: the number of places that count as doing well.
+            probe: the rating of the newcomer whose chances are measured. If None, the system's initial rating.
 
         Returns:
             `event_id, pool, started_at, entrants, mean_rating, strength`, an event a row, in the order of rating.

@@ -33,6 +33,15 @@ READ = {
         "Home,Away,Score\nBrighton & Hove,Arsenal,2-1\nLuton,Brighton & Hove,2-0\nArsenal,Luton,3-0\n",
         "Brighton & Hove>Arsenal Luton>Brighton & Hove Arsenal>Luton",
     ),
+    "a winner after a retirement": (
+        "Ronde,Speler 1,Speler 2,Score,Winnaar\n1,Ana,Ben,4-6 2-1 opgave,Ana\n2,Cleo,Ana,6-0 6-3,Cleo\n"
+        "3,Ben,Cleo,w.o.,Ben\n",
+        "Ana>Ben Cleo>Ana",
+    ),
+    "a relay": (
+        "Platz;Staffel;Läufer\n1;Nord;Ana\n1;Nord;Ben\n2;West;Cleo\n2;West;Dev\n",
+        "Ana/Ben>Cleo/Dev",
+    ),
     "nobody yet": (
         "Home,Away,Score\nAna,Ben,2-1\nTBD,Ana,1-0\nBen,n/a,1-0\nBen,?,1-0\nà déterminer,Ben,1-0\nNoch offen,Ana,1-0\n",
         "Ana>Ben",

@@ -14,6 +14,7 @@ from podium.importers.tables.applying import apply_map, outcome_points
 from podium.importers.tables.cells import POINTS, WHOLE, parse_result
 from podium.importers.tables.maps import build_map
 from podium.importers.tables.sheet import UNPLAYED, Document, Sheet, Step, all_have, pair_rule
+from podium.importers.times import status_word
 from podium.results import headings as heads
 from podium.results.column_guide import COMPARED
 from podium.results.headings import fold, is_pairing, meanings, side_of
@@ -209,8 +210,8 @@ def compared(sheet: Sheet, parts: Parts) -> Step[Compared]:
     scores = [parts[name] for name in ("score of first", "score of second") if name in parts]
     has_both = len(scores) > 1
     written = scores if has_both else [result] if isinstance(result, str) else []
-    if winner and written and (yield from wins_draws(sheet, winner, parts, written)):
-        return (yield from by_winner(sheet, winner, parts)), []
+    if winner and written and (yield from winner_decides(sheet, winner, parts, written)):
+        return (yield from by_winner(sheet, winner, parts)), sheet.drop(written, *FORFEITED)
     if has_both:
         if isinstance(result, str):
             yield from ask_which_score(sheet, result, scores)
@@ -241,19 +242,25 @@ def compared(sheet: Sheet, parts: Parts) -> Step[Compared]:
     return [{name: {**origin, "as": "result", "side": side}} for side in (1, 2)], conditions
 
 
-def wins_draws(sheet: Sheet, winner: str, parts: Parts, scores: Sequence[str]) -> Step[bool]:
-    """Return True if a column names a winner where the score is a draw; ask where it names who has less."""
-    is_draw = False
+def winner_decides(sheet: Sheet, winner: str, parts: Parts, scores: Sequence[str]) -> Step[bool]:
+    """Return True if a column names a winner where the score is a draw or ends with a word such as retired.
+
+    Ask where the column names the side with the lower score.
+    """
+    decides = False
     columns = map(sheet.texts, (parts["first"], parts["second"], winner, *scores))
     for one, other, named, *cells in zip(*columns, strict=True):
         own, its = parse_result(":".join(cell or "" for cell in cells)) or (None, None)
-        if own is None or its is None or named not in (one, other):
+        if named not in (one, other):
             continue
-        is_draw |= own == its
+        if own is None or its is None:
+            decides |= any(status_word(word) for cell in cells for word in (cell or "").split())
+            continue
+        decides |= own == its
         if (own < its) if named == one else (its < own):
             yield question_aside(f"names {named} where {' and '.join(scores)} say another", winner, scores[0])
             return False
-    return is_draw
+    return decides
 
 
 def ask_which_score(sheet: Sheet, result: str, scores: Sequence[str]) -> Step[None]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import altair as alt
 from contenders import LIMIT_THERE, SKILLRATINGS
 
-from podium.reporting.histories import HEIGHT, WIDTH, colours, dashes, line_legend
+from podium.reporting.histories import HEIGHT, WIDTH, colour, dashes, line_legend
 from podium.reporting.plotting import as_svg
 
 LOOP = "loop by hand, Elo"
@@ -144,7 +144,7 @@ def curve(points, x: str, y: str):
         .encode(
             x=alt.X("x:Q", title=x, **decades(point["x"] for point in points)),
             y=alt.Y("y:Q", title=y, **decades(point["y"] for point in points)),
-            color=alt.Color("series:N", title="", scale=colours(names), legend=legend),
+            color=colour("series", names, legend=legend),
             strokeDash=alt.StrokeDash("series:N", title="", scale=dashes(names), legend=legend),
         )
     )

@@ -22,7 +22,7 @@ import polars as pl
 from contenders import SHAPES, Shape, states_after
 from events import SEED, Fields, fields
 from growth import growth_by_entrants, growth_by_events, growth_by_players, seconds_of
-from performance_page import of_limit, of_skillratings, write_page
+from performance_page import of_skillratings, write_page
 
 import podium
 from podium.analysis.batched import sums_of_losses
@@ -162,7 +162,7 @@ def main() -> None:
     chosen = parser.parse_args()
     importlib.import_module("numpy.random")
     heading = f"{'shape':24} {'contender':26} {'events':>9} {'load s':>7} {'first s':>8} {'events/s':>13} {'ratio':>9}"
-    print(f"{heading} {'of the loop':>12} {'of skillratings':>16}")
+    print(f"{heading} {'of skillratings':>16}")
     rows: list[Row] = []
     for name in chosen.shape or SHAPES:
         shape_rows = measured(name, SHAPES[name])
@@ -170,7 +170,7 @@ def main() -> None:
         for row in shape_rows:
             print(
                 f"{row.shape:24} {row.contender:26} {row.events:9,} {row.load_s:7.2f} {row.first_s:8.3f} "
-                f"{row.events_per_s:13,.0f} {row.ratio:8.1f}x {of_limit(rows, row):>12} "
+                f"{row.events_per_s:13,.0f} {row.ratio:8.1f}x "
                 f"{of_skillratings(rows, row):>16}",
                 flush=True,
             )

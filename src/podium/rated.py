@@ -96,7 +96,11 @@ class Rated(boards.Standings):
         return boards.last_played(self.events, self.replayed, self.start)
 
     def final_state(self) -> StartingRatings:
-        """Return the ratings after the last event, from which later results can start."""
+        """Return the ratings after the last event, from which later results can start.
+
+        Returns:
+            The rating of each player, and what the system has learnt.
+        """
         return StartingRatings(*self._everyone, self._pool_states)
 
     @property
@@ -160,6 +164,9 @@ class Rated(boards.Standings):
 
     def pool(self, name: str | None = None) -> str:
         """Return the name of a pool. If `name` is None, return the pool with the most events.
+
+        Returns:
+            The name, as it is written in the results.
 
         Raises:
             UnknownError: no such pool, or no pool has an event.

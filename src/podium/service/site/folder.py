@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from itertools import chain
 from pathlib import Path
 
@@ -225,6 +225,19 @@ PARTS = re.compile(
 NAMED = re.compile(r' (id|for|aria-labelledby)="([^"]*)"')
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportPage(Page, template="report.html"):
+    """Several pages as sections of one file, which loads nothing."""
+
+    sections: Sequence[tuple[str, Markup]]  # the anchor and the content of each page
+    style: Markup
+    script: Markup
+    policy: str  # the Content-Security-Policy, with the digests of style and script
+    icon: str  # SVG in base64
+    version: str  # of Podium
+    written: date
+
+
 def one_file(view: Store, pools: Sequence[str], title: str) -> str:
     """Return pages of some pools of one moment as one file: those of the best players and the newest events."""
     share = max(1, len(pools))
@@ -237,18 +250,20 @@ def one_file(view: Store, pools: Sequence[str], title: str) -> str:
         environment()
         .get_template("report.html")
         .render(
-            page=Page(title=title),
-            site=Site(STATIC_ADDRESS, origin="", path="/", is_static=True),
-            sections=[(anchors[address], section(text, anchors[address], anchors)) for address, text in pages],
-            style=Markup(f"<style>{style}</style>"),  # noqa: S704  (Podium's own)
-            script=Markup(script),  # noqa: S704
-            policy=(
-                f"default-src 'none'; style-src '{digest(style)}'; script-src '{digest(script)}'; img-src data:;"
-                " base-uri 'none'; form-action 'none'"
+            page=ReportPage(
+                title=title,
+                sections=[(anchors[address], section(text, anchors[address], anchors)) for address, text in pages],
+                style=Markup(f"<style>{style}</style>"),  # noqa: S704  (Podium's own)
+                script=Markup(script),  # noqa: S704
+                policy=(
+                    f"default-src 'none'; style-src '{digest(style)}'; script-src '{digest(script)}'; img-src data:;"
+                    " base-uri 'none'; form-action 'none'"
+                ),
+                icon=base64.b64encode(FILES["mark.svg"]).decode(),
+                version=__version__,
+                written=datetime.now(UTC).date(),
             ),
-            icon=base64.b64encode(FILES["mark.svg"]).decode(),
-            version=__version__,
-            written=datetime.now(UTC).date(),
+            site=Site(STATIC_ADDRESS, origin="", path="/", is_static=True),
         )
     )
     return text

@@ -28,6 +28,7 @@ EXTRAS = {
     "sklearn.py": {"sklearn"},
     "log": {"service"},
     "store": {"service"},
+    "views": {"service"},
 }
 
 NAME = re.compile(r"[\w.-]+")

@@ -57,7 +57,7 @@ def test_a_disk_that_fills_up_leaves_the_ratings_that_were_there(tmp_path, monke
 def test_what_is_no_file_is_not_replaced_and_a_link_stays_one(tmp_path):
     pipe, link, linked = tmp_path / "pipe", tmp_path / "link", tmp_path / "linked"
     os.mkfifo(pipe)
-    with pytest.raises(OutputError, match="it is no file"):
+    with pytest.raises(OutputError, match="it is not a file"):
         write_text("new", pipe)
     assert pipe.is_fifo()
     link.symlink_to(linked)

@@ -34,8 +34,10 @@ READ = {
         "Brighton & Hove>Arsenal Luton>Brighton & Hove Arsenal>Luton",
     ),
     "a winner after a retirement": (
-        "Ronde,Speler 1,Speler 2,Score,Winnaar\n1,Ana,Ben,4-6 2-1 opgave,Ana\n2,Cleo,Ana,6-0 6-3,Cleo\n"
-        "3,Ben,Cleo,w.o.,Ben\n",
+        (
+            "Ronde,Speler 1,Speler 2,Score,Winnaar\n1,Ana,Ben,4-6 2-1 opgave,Ana\n2,Cleo,Ana,6-0 6-3,Cleo\n"
+            "3,Ben,Cleo,w.o.,Ben\n"
+        ),
         "Ana>Ben Cleo>Ana",
     ),
     "a relay": (

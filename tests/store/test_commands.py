@@ -183,7 +183,7 @@ def test_a_pool_is_described(sqlite_store):
     for option, text, refusal in (
         ("--contact", "javascript:alert(1)", "neither a mail address nor the address of a page"),
         ("--contact", "https://user:word@example.org", "neither a mail address nor the address of a page"),
-        ("--player-word", "x" * 41, "up to 40"),
+        ("--player-word", "x" * 41, "Use at most 40"),
         ("--title", "a\u202eb", "direction control"),
     ):
         assert refusal in run("pool", "set", "bikes", option, text, status=2)

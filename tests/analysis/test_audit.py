@@ -5,9 +5,10 @@ import json
 import numpy as np
 import polars as pl
 import pytest
+import scipy
 
 import podium
-from podium.analysis.audit import audit
+from podium.analysis.audit import audit, connected_groups
 from podium.cli.commands import build
 from podium.cli.demo import season_path
 from podium.systems import names
@@ -150,3 +151,18 @@ def test_the_command_counts_no_others_below_zero_and_shortens_long_lists(tmp_pat
     assert "4294967295" not in shown
     assert "and 43 more" in shown
     assert len(shown.splitlines()) < 60
+
+
+@pytest.mark.parametrize(("size", "links"), [(1, 0), (5, 0), (40, 12), (300, 150), (300, 400)])
+def test_groups_are_the_connected_components_of_scipy(size, links):
+    one, other = np.random.default_rng(size + links).integers(0, size, (2, links))
+    graph = scipy.sparse.coo_array((np.ones(links), (one, other)), shape=(size, size))
+    _, label = scipy.sparse.csgraph.connected_components(graph, directed=False)
+    found = connected_groups(size, one, other)
+    smallest = {number: int(np.flatnonzero(label == number)[0]) for number in label.tolist()}
+    assert found.tolist() == [smallest[number] for number in label.tolist()]
+
+
+def test_a_long_chain_is_one_group():
+    order = np.random.default_rng(3).permutation(1000)
+    assert connected_groups(1000, order[:-1], order[1:]).max() == 0

@@ -4,9 +4,18 @@ import math
 
 import numpy as np
 import pytest
+import scipy
 
 import podium
-from podium.ledger.performance import AT_LEAST, AT_MOST, Duels, performance, performances
+from podium.ledger.performance import (
+    AT_LEAST,
+    AT_MOST,
+    NODES_PER_LOGIT,
+    Duels,
+    interpolate,
+    performance,
+    performances,
+)
 from podium.systems import find
 
 
@@ -195,3 +204,18 @@ def test_where_a_table_is_not_what_was_expected_every_pair_is_taken(monkeypatch)
     monkeypatch.setattr(Duels, "totals", total)
     assert performances_in(result, entrant) == (pytest.approx(ratings, rel=0.0, abs=1e-6), bounds)
     assert 5 < len(steps) < 30
+
+
+def test_curves_between_their_nodes_are_those_of_a_spline():
+    """Two sums of logistic curves, level at both ends as expected scores are; also on a node, and beyond the last."""
+    centres = np.random.default_rng(4).normal(0.0, 3.0, (2, 300))
+
+    def curves(x):
+        return np.sum(1.0 / (1.0 + np.exp(-(x[:, None, None] - centres))), axis=2)
+
+    nodes = np.arange(-30.0, 30.0, 1.0 / NODES_PER_LOGIT)
+    at = np.concatenate([np.linspace(-29.0, 29.0, 500), nodes[::40], [nodes[0], nodes[-1], nodes[-1] + 0.01]])
+    found = interpolate(nodes, curves(nodes), at)
+    np.testing.assert_allclose(found, curves(at), rtol=0.0, atol=1e-10)
+    spline = scipy.interpolate.make_interp_spline(nodes, curves(nodes), k=11)
+    np.testing.assert_allclose(found, spline(at), rtol=0.0, atol=1e-9)

@@ -271,3 +271,10 @@ def test_what_has_no_answer_is_refused(wrong):
 
 def test_one_alone_is_first():
     assert gamma.rank_distribution([1500.0]).tolist() == [[pytest.approx(1.0, abs=1e-12)]]
+
+
+def test_normal_performances_have_the_distribution_of_scipy():
+    field = NormalPerformances(np.array([0.0, 1.5, -40.0]), np.array([1.0, 0.3, 5.0]))
+    u = np.linspace(-60.0, 20.0, 401)
+    expected = scipy.special.ndtr((u[:, None] - field.location) / field.scale)
+    np.testing.assert_allclose(field.cdf(u), expected, rtol=0.0, atol=1e-15)

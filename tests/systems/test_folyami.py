@@ -5,14 +5,15 @@ import math
 import numpy as np
 import polars as pl
 import pytest
+import scipy
 from entering import ONCE, entry
 
 import podium
 from podium.engine.inputs import Heat
 from podium.engine.rules import compare, enter
-from podium.probability.gamma import ALPHA, KNOWN_SLOPES, incomplete_beta, matched_slope, solve_match
+from podium.probability.gamma import ALPHA, SHAPES, SLOPES, incomplete_beta, matched_slope
 from podium.systems import find
-from podium.systems.folyami import KNOWN_BASES, solve_base
+from podium.systems.folyami import KNOWN_BASES, find_root, solve_base
 
 PLACES = (1, 3, 6, 10, 15)
 POINTS = {
@@ -50,14 +51,54 @@ def test_points_gained_after_a_win(gap):
 
 @pytest.mark.parametrize("gap", VICTORY)
 def test_victory_probabilities(gap):
-    w = 1.0 / (1.0 + math.exp(-KNOWN_SLOPES[3] * gap))
+    w = 1.0 / (1.0 + math.exp(-SLOPES[2] * gap))
     assert 100.0 * incomplete_beta(w, 3.0) == pytest.approx(VICTORY[gap], abs=0.0501)
 
 
 def test_constants_are_what_their_equations_say():
-    assert solve_match(3) * ALPHA == pytest.approx(KNOWN_SLOPES[3], rel=1e-9)
-    assert solve_match(1) == pytest.approx(1.0, rel=1e-9)
     assert solve_base(12, 1.5) == pytest.approx(KNOWN_BASES[12, 1.5], rel=1e-12)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_slopes_solve_their_equation(shape):
+    nodes, weights = np.polynomial.legendre.leggauss(400)
+    w = 0.5 * (nodes + 1.0)
+    log_odds = np.log(w) - np.log1p(-w)
+
+    def slope_of_error(c):
+        v = 1.0 / (1.0 + np.exp(-c * log_odds))
+        pdf = (v * (1.0 - v)) ** (shape - 1) * math.gamma(2 * shape) / math.gamma(shape) ** 2
+        return np.sum(weights * (scipy.special.betainc(shape, shape, v) - w) * pdf * v * (1.0 - v) * log_odds)
+
+    c = scipy.optimize.brentq(slope_of_error, 0.05, 2.0, xtol=1e-15, rtol=1e-14)
+    assert SLOPES[shape - 1] == pytest.approx(c * ALPHA, rel=1e-12)
+
+
+@pytest.mark.parametrize("window", [1, 2, 12, 40, 300])
+@pytest.mark.parametrize("factor", [1.01, 1.5, 3.7, 100.0])
+def test_roots_are_those_of_scipy(window, factor):
+    powers = np.arange(1, window + 1)
+    high = min(factor, (window * factor) ** (1.0 / window))
+
+    def excess(b):
+        return float(np.mean(b**powers)) - factor
+
+    assert find_root(excess, 1.0, high) == scipy.optimize.brentq(excess, 1.0, high, xtol=1e-15, rtol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("function", "low", "high"),
+    [
+        (lambda x: x**3 - 2.0, -4.0, 9.0),
+        (lambda x: math.cos(x) - x, 1.0, 0.0),
+        (lambda x: math.atan(x - 0.3), -50.0, 80.0),
+        (lambda x: x, 0.0, 1.0),
+        (lambda x: x - 1.0, 0.0, 1.0),
+        (lambda x: 1.0 if x > 0.123 else -1.0, 0.0, 1.0),
+    ],
+)
+def test_roots_of_other_functions_are_those_of_scipy(function, low, high):
+    assert find_root(function, low, high) == scipy.optimize.brentq(function, low, high, xtol=1e-15, rtol=1e-14)
 
 
 def test_agrees_with_the_original_program(shared):

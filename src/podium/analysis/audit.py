@@ -161,14 +161,10 @@ def farming(rated: Rated, changes: pl.DataFrame) -> pl.DataFrame:
 
 def isolated_groups(rated: Rated) -> pl.DataFrame:
     """Return groups of players who only meet each other, besides each pool's largest. Their ratings do not compare."""
-    from scipy.sparse import coo_array  # noqa: PLC0415  (a tenth of a second, and only here)
-    from scipy.sparse.csgraph import connected_components  # noqa: PLC0415
-
     columns, names = rated.events.columns, rated.events.player_names
     sizes = np.diff(columns.entrants)
     lead = np.repeat(columns.player[columns.entrants[:-1]], sizes)
-    links = coo_array((np.ones(lead.size), (lead, columns.player)), shape=(names.len(), names.len()))
-    _, label = connected_components(links, directed=False)
+    label = connected_groups(names.len(), lead, columns.player)
     rows = []
     for pool in rated.events.pools:
         labels = label[pool.first_player : pool.last_player]
@@ -177,6 +173,22 @@ def isolated_groups(rated: Rated) -> pl.DataFrame:
             members = names[pool.first_player : pool.last_player].filter(pl.Series(labels == clique)).to_list()
             rows.append({"pool": pool.name, "size": len(members), "players": members})
     return pl.DataFrame(rows, schema={"pool": pl.String, "size": pl.Int64, "players": pl.List(pl.String)})
+
+
+def connected_groups(size: int, one: npt.NDArray[np.int64], other: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Return the number of each node's group, its smallest node. Links join the nodes `one` and `other`, in pairs."""
+    group = np.arange(size)
+    while True:
+        smallest = np.minimum(group[one], group[other])
+        joined = group.copy()
+        np.minimum.at(joined, group[one], smallest)
+        np.minimum.at(joined, group[other], smallest)
+        while not np.array_equal(joined[joined], joined):
+            joined = joined[joined]
+        joined = joined[group]
+        if np.array_equal(joined, group):
+            return group
+        group = joined
 
 
 def steep_newcomers(changes: pl.DataFrame) -> pl.DataFrame:

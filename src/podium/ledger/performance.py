@@ -4,6 +4,7 @@ The performance rating of chess, by a system's own expected scores and over ever
 one heat. Where the actual score is one that no rating expects, as where every duel was won, it is a bound.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
@@ -33,8 +34,8 @@ STEPS = 50  # at most, in which many fewer come `NEARLY` there
 FIRST_STEPS = 8  # of bisection, after which expected scores are nearly straight between two ends
 NEARLY = 1e-7  # of a point, in the last step
 LARGE_FIELD = 500  # entrants of one heat, from where on what a rating expects is tabulated
-NODES_PER_LOGIT = 4
-DEGREE = 11  # of the polynomials between them
+NODES_PER_LOGIT = 6
+DEGREE = 15  # of the polynomials between them; odd
 PROBES = 128  # single opponents that tell whose curves are needed
 PROBE_LOGITS = 8.0  # above and below such an opponent
 GOLDEN = 0.6180339887498949  # its multiples, without their whole parts, spread evenly
@@ -46,6 +47,20 @@ TAIL = 0.01  # of a duel from either end: there what a table leaves out moves a 
 EXPECTED, RESULT, DUELS = range(3)  # columns of the totals
 Floats = npt.NDArray[np.float64]
 Expected = Callable[[Floats], Floats]  # of some, each so many points higher
+
+
+def interpolate(nodes: Floats, values: Floats, at: Floats) -> Floats:
+    """Return the curves, (nodes, curves), at other points, by the polynomial through the nearest even nodes."""
+    count = DEGREE + 1
+    position = (at - nodes[0]) * ((nodes.size - 1) / (nodes[-1] - nodes[0]))
+    first = np.clip(np.floor(position).astype(np.int64) - DEGREE // 2, 0, nodes.size - count)
+    gaps = (position - first)[:, None] - np.arange(count)
+    exact = gaps == 0.0
+    binomials = np.array([(-1.0) ** k * math.comb(DEGREE, k) for k in range(count)])
+    weights = np.where(exact.any(axis=1, keepdims=True), exact, binomials / np.where(exact, 1.0, gaps))
+    weights /= weights.sum(axis=1, keepdims=True)
+    found: Floats = np.einsum("pk,pkc->pc", weights, values[first[:, None] + np.arange(count)])
+    return found
 
 
 class Lane(NamedTuple):
@@ -279,8 +294,6 @@ class Duels:
         anyone is what is expected of those few, with a weight for each; so it is against all. Ratings count from where
         each is even with one entrant: fewer curves differ then.
         """
-        from scipy.interpolate import make_interp_spline  # noqa: PLC0415  (a third of a second, and only here)
-
         field, point = self.states[:, self.rating], self.system.points_per_logit
         hosts, finished, reach = np.arange(field.size), self.finished(), (REACH_LOGITS + 1.0) * point
         one, ends = int(finished.argmax()), (-0.5 * point, 0.5 * point)
@@ -294,10 +307,10 @@ class Duels:
         low, high = field.min() - even.max() - reach, field.max() - even.min() + reach
         nodes, some = np.arange(low, high, point / NODES_PER_LOGIT), hosts[::CHECKED]
         curves = [self.expect_met(np.repeat(k, nodes.size), nodes + even[k] - field[k], 0, field.size) for k in chosen]
-        spline = make_interp_spline(nodes, np.array(curves).T, k=DEGREE)
+        values = np.array(curves).T
 
         def expected(shift: Floats) -> Floats:
-            everyone: Floats = np.einsum("ij,ij->i", spline(field + shift - even), weights)
+            everyone: Floats = np.einsum("ij,ij->i", interpolate(nodes, values, field + shift - even), weights)
             return everyone - self.expect_met(hosts, shift, hosts, hosts + 1)
 
         off = expected(np.zeros(field.size))[some] - self.expect_others(some, np.zeros(some.size))

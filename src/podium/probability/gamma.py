@@ -4,7 +4,6 @@ Source: D. Mlot, "The Folyami Rating System" (2023), "Expected score and the gam
 the strength of a race. Shape 1 is Elo's model, in which a field finishes by the Plackett-Luce model.
 """
 
-import functools
 import math
 from collections.abc import Sequence
 
@@ -17,9 +16,30 @@ from podium.kernels.logarithm import LN_10
 from podium.probability import ranks
 
 ALPHA = LN_10 / 400.0
-# The solver's answers for the defaults, so that rating with them does not load SciPy. A test checks both.
 SHAPES = range(1, 21)
-KNOWN_SLOPES = {1: ALPHA, 3: 0.002986329965951851}
+# The slope for each shape. A test solves the equation of `matched_slope` for each of them.
+SLOPES = (
+    ALPHA,
+    0.003759339369690284,
+    0.002986329965951851,
+    0.002550680092141655,
+    0.0022624732754897045,
+    0.002053895542514769,
+    0.0018939975811304848,
+    0.0017663996881765048,
+    0.0016615208884335696,
+    0.0015733360870151686,
+    0.0014978422401617799,
+    0.0014322623252273946,
+    0.0013746014683650388,
+    0.0013233848378852665,
+    0.0012774954406205821,
+    0.0012360697397213783,
+    0.001198428218932704,
+    0.0011640278605561346,
+    0.0011324288078154536,
+    0.0011032704659189386,
+)
 
 
 @kernel
@@ -47,33 +67,12 @@ def incomplete_beta(w: float, shape: float) -> float:
     return power * total if lower else 1.0 - power * total
 
 
-@functools.cache
 def matched_slope(shape: int) -> float:
     """Return c * alpha: the slope per point of the log-odds of W that brings a shape's scores closest to Elo's.
 
     c minimises the integral over w of (I(w^c / (w^c + (1 - w)^c); g, g) - w)^2.
     """
-    return KNOWN_SLOPES[shape] if shape in KNOWN_SLOPES else solve_match(shape) * ALPHA
-
-
-def solve_match(shape: int) -> float:
-    """Solve for c, by Gauss-Legendre quadrature and Brent's method on the derivative."""
-    from scipy.optimize import brentq  # noqa: PLC0415  (a third of a second, and only here)
-    from scipy.special import betainc  # noqa: PLC0415
-
-    nodes, weights = np.polynomial.legendre.leggauss(400)
-    w = 0.5 * (nodes + 1.0)
-    log_odds = np.log(w) - np.log1p(-w)
-    beta = math.gamma(shape) ** 2 / math.gamma(2 * shape)
-
-    def slope_of_error(c: float) -> float:
-        v = 1.0 / (1.0 + np.exp(-c * log_odds))
-        pdf = (v * (1.0 - v)) ** (shape - 1) / beta
-        error = betainc(shape, shape, v) - w
-        return float(np.sum(weights * error * pdf * v * (1.0 - v) * log_odds))
-
-    c: float = brentq(slope_of_error, 0.05, 2.0, xtol=1e-15, rtol=1e-14)
-    return c
+    return SLOPES[shape - 1]
 
 
 def performances(ratings: Sequence[float] | npt.NDArray[np.float64], shape: int = 3) -> ranks.GammaPerformances:

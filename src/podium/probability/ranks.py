@@ -16,6 +16,7 @@ from numpy.polynomial import legendre
 
 from podium.errors import ParameterError
 from podium.kernels.compiled import compile_kernel, kernel
+from podium.probability import normal
 
 Floats = npt.NDArray[np.float64]
 CERTAIN = 1e-17  # probability left out at either end of a performance
@@ -108,10 +109,9 @@ class NormalPerformances:
     scale: Floats
 
     def cdf(self, u: Floats) -> Floats:
-        from scipy.special import ndtr  # noqa: PLC0415  (a third of a second, and only here)
-
-        distribution: Floats = ndtr((u[:, None] - self.location) / self.scale)
-        return distribution
+        deviations: Floats = (u[:, None] - self.location) / self.scale
+        _replace_by_distribution(deviations.reshape(-1))
+        return deviations
 
     def pdf(self, u: Floats) -> Floats:
         t = (u[:, None] - self.location) / self.scale
@@ -271,6 +271,15 @@ def add_others(
 
 
 _add_ranks = compile_kernel(_count_ranks)
+
+
+def _fill_distribution(values: Any) -> None:
+    """Replace standard deviations by the normal distribution function at them."""
+    for k in range(values.size):
+        values[k] = normal.distribution(values[k])
+
+
+_replace_by_distribution = compile_kernel(_fill_distribution)
 
 
 Orders = npt.NDArray[np.int64]

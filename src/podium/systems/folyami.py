@@ -5,7 +5,7 @@ Source: D. Mlot, "The Folyami Rating System" (2023).
 
 import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -27,7 +27,8 @@ from podium.systems.elo import State, add_points
 SMOOTH, LINEAR, FIXED = 1.0, 2.0, 3.0
 CURVES = {"smooth": SMOOTH, "linear": LINEAR, "fixed": FIXED}
 NEWCOMER, ESTABLISHED, UNFINISHED = 0, 1, 2  # kinds of players in a large race; UNFINISHED is added
-# The solver's answer for the defaults, so that rating with them does not load SciPy. A test checks it.
+# The root for the defaults. A test checks it.
+TOLERANCE, RELATIVE_TOLERANCE = 1e-15, 1e-14  # of a root
 KNOWN_BASES = {(12, 1.5): 1.0609684097400773}
 
 
@@ -203,16 +204,57 @@ def smooth_base(window: int, factor: float) -> float:
 
 
 def solve_base(window: int, factor: float) -> float:
-    """Find the base of the smooth provisional curve, by Brent's method."""
-    from scipy.optimize import brentq  # noqa: PLC0415
-
+    """Find the base of the smooth provisional curve."""
     if factor == 1.0:
         return 1.0
     powers = np.arange(1, window + 1)
     # The mean is at least b^w / w. That bound is used if factor^w overflows.
     most = factor if window * log(factor) < LARGEST else (window * factor) ** (1.0 / window)
-    base: float = brentq(lambda b: float(np.mean(b**powers)) - factor, 1.0, most, xtol=1e-15, rtol=1e-14)
-    return base
+    return find_root(lambda b: float(np.mean(b**powers)) - factor, 1.0, most)
+
+
+def find_root(function: Callable[[float], float], low: float, high: float) -> float:
+    """Return a root of a continuous function between two values of different sign, by Brent's method.
+
+    Source: R. Brent, "Algorithms for Minimization without Derivatives" (1973), chapter 4, in the steps of SciPy's
+    `brentq`, so that both give the same bits.
+    """
+    before, here, other = low, high, low
+    at_before, at_here = function(low), function(high)
+    at_other = at_before
+    step = last_step = high - low
+    if at_before == 0.0:
+        return low
+    while at_here != 0.0:
+        if at_before * at_here < 0.0:
+            other, at_other = before, at_before
+            step = last_step = here - before
+        if abs(at_other) < abs(at_here):
+            before, here, other = here, other, here
+            at_before, at_here, at_other = at_here, at_other, at_here
+        tolerance, half = 0.5 * (TOLERANCE + RELATIVE_TOLERANCE * abs(here)), 0.5 * (other - here)
+        if abs(half) < tolerance:
+            break
+        wanted = half
+        if abs(last_step) > tolerance and abs(at_here) < abs(at_before):
+            if before == other:  # the secant
+                wanted = -at_here * (here - before) / (at_here - at_before)
+            else:  # inverse quadratic extrapolation
+                slope_before = (at_before - at_here) / (before - here)
+                slope_other = (at_other - at_here) / (other - here)
+                change = at_other * slope_other - at_before * slope_before
+                wanted = -at_here * change / (slope_other * slope_before * (at_other - at_before))
+            if 2.0 * abs(wanted) >= min(abs(last_step), 3.0 * abs(half) - tolerance):
+                wanted = last_step = half
+            else:
+                last_step = step
+        else:
+            last_step = half
+        step = wanted
+        before, at_before = here, at_here
+        here += step if abs(step) > tolerance else (tolerance if half > 0.0 else -tolerance)
+        at_here = function(here)
+    return here
 
 
 SYSTEM = Folyami

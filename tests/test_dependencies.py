@@ -22,11 +22,13 @@ EXTRAS = {
     "analysis/tuning.py": {"tune"},
     "cli/service": {"service"},
     "client": {"client"},
+    "importers/sources.py": {"zstd"},
     "pages/environment.py": {"charts", "service"},
     "reporting": {"charts"},
     "service": {"service"},
     "sklearn.py": {"sklearn"},
     "log": {"service"},
+    "pool": {"service"},
     "store": {"service"},
     "views": {"service"},
 }

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn, cast
 
-from podium.errors import FormatError
+from podium.errors import FormatError, needs_extra
 from podium.results.reading import STDIN, refuse_device, refused_constant, repeated_key, standard_input
 
 MAX_EXPANSION = 100  # times its size that a compressed file may become
@@ -112,7 +112,8 @@ def gzip_parts(stored: BinaryIO) -> Iterator[bytes]:
 
 def zstd_parts(stored: BinaryIO) -> Iterator[bytes]:
     """The content of all frames; zstandard's own reader ends without a word where one is cut."""
-    import zstandard  # noqa: PLC0415  (only where a file is so compressed)
+    with needs_extra("zstd", "a .zst file"):
+        import zstandard  # noqa: PLC0415  (an extra)
 
     frame: Any = None
     rest = b""

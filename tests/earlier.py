@@ -11,13 +11,13 @@ from alembic.config import Config
 
 from podium.engine.replay import NEVER, with_idle_before
 from podium.log.database import MIGRATIONS, engine_for
+from podium.log.pools import day_of
 from podium.log.schema import pools
 from podium.pool import roster
+from podium.pool.columns import numbers_of
 from podium.pool.rating import Rater
-from podium.pool.slots import numbers_of
 from podium.store import Store
 from podium.systems import find
-from podium.views.days import day_of
 
 DAY = day_of(datetime(1969, 6, 1, tzinfo=UTC).date())
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from podium.log.players import names_of
-from podium.pool.slots import numbers_of
+from podium.pool.columns import numbers_of
 from podium.pool.snapshot import REASONS, SEASON, STATUSES
 from podium.store.following import SELECT_NEWEST, LogPlace
 

@@ -8,7 +8,7 @@ from random import Random
 import numpy as np
 
 from podium.errors import PodiumError
-from podium.pool.slots import numbers_of
+from podium.pool.columns import numbers_of
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "store"))
 import histories

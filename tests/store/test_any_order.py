@@ -17,8 +17,8 @@ from races import ratings
 import podium
 from podium.engine.system import System
 from podium.log.database import StoreError
-from podium.pool import witness
 from podium.store import Store
+from podium.store.writing import recording
 from podium.systems import find, make_system
 
 START = datetime(2025, 1, 1, tzinfo=UTC)
@@ -39,7 +39,7 @@ def event(number, minute, order, gone=(), *, counted=False):
 @pytest.fixture(autouse=True, scope="module")
 def small_parts():
     """Let small ledgers have several digests."""
-    with mock.patch.object(witness, "PART_ROWS", 3):
+    with mock.patch.object(recording, "PART_ROWS", 3):
         yield
 
 

@@ -14,10 +14,10 @@ from races import rows
 from podium.log import files, players
 from podium.log.database import close_engine, open_database, read_transaction
 from podium.log.files import files_of, truncate_wal
+from podium.log.pools import day_of
 from podium.store import Store
 from podium.store.reading import log
 from podium.systems import find
-from podium.views.days import day_of
 
 NAME = "Wilhelmina Forgettable"
 FORMER = "Mina Erstwhile"

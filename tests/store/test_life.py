@@ -12,13 +12,13 @@ from races import rows as race
 import podium
 from podium.ledger.leaderboard import Eligibility
 from podium.log.database import StoreError
+from podium.log.pools import day_of
 from podium.log.schema import log
 from podium.log.statements import microseconds
 from podium.store import Store
 from podium.store.keys import create_key, find_key, list_keys, rotate_key, valid_keys
 from podium.store.writing import administration
 from podium.systems import find, names
-from podium.views.days import day_of
 
 
 def fill(store):

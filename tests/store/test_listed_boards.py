@@ -13,8 +13,8 @@ from races import START, rows
 from podium.errors import ParameterError, PodiumError, UnknownError
 from podium.ledger.history import can_be_unsettled
 from podium.ledger.leaderboard import Eligibility
+from podium.log.pools import date_of
 from podium.systems import find
-from podium.views.days import date_of
 from podium.views.player_models import Listing
 
 WEEK = timedelta(days=7)

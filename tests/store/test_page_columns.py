@@ -12,7 +12,7 @@ from test_overtaken import prepared
 
 from podium.log.players import names_of
 from podium.log.schema import log, title
-from podium.pool.slots import numbers_of
+from podium.pool.columns import numbers_of
 from podium.store import Store
 from podium.store.writing.submission import ConflictError
 from podium.systems import find

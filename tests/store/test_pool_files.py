@@ -13,12 +13,12 @@ import podium
 from podium.cli import main
 from podium.log.chain import Head
 from podium.log.database import StoreError
+from podium.log.pools import day_of
 from podium.log.schema import api_key, metadata
 from podium.store import Store
 from podium.store.keys import create_key, create_webhook, list_keys
 from podium.store.writing.proposals import Sheet
 from podium.systems import find
-from podium.views.days import day_of
 
 FORGOTTEN = "Wilhelmina Forgettable"
 DAY = day_of(date(2025, 1, 2))

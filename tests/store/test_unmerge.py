@@ -8,9 +8,9 @@ from snapshots import snapshot_of
 
 import podium
 from podium.log.database import StoreError
+from podium.log.pools import day_of
 from podium.store import Store
 from podium.systems import find
-from podium.views.days import day_of
 
 DAY = day_of(datetime(2025, 1, 3, tzinfo=UTC).date())
 

@@ -18,7 +18,7 @@ import podium
 from podium.log import database
 from podium.log.database import StoreError
 from podium.log.schema import metadata, pools
-from podium.pool.slots import numbers_of
+from podium.pool.columns import numbers_of
 from podium.store import Store, upgrading
 from podium.store.upgrading import due_pools, is_due, upgrade_pools
 from podium.store.writing import execution

@@ -124,7 +124,7 @@ title = pool_table(  # titles and addresses of entries, whose bodies have only t
     Column("at", Integer, nullable=False),  # position of the hash in the body, in bytes
 )
 
-witness = pool_table(  # digests of the ledger derived from the log: podium.pool.witness
+witness = pool_table(  # digests of the ledger, which follows from the log: `digests`
     "witness",
     Column("part", Integer, primary_key=True, autoincrement=False),
     Column("digest", LargeBinary, nullable=False),
@@ -174,6 +174,9 @@ webhook = table(  # receivers of a pool's log entries
     Column("stopped", Boolean, nullable=False, server_default=false()),  # stopped after failing for too long
     Column("private", Boolean, nullable=False, server_default=false()),  # private addresses are allowed
     Column("under_way_since", String(32), nullable=True),  # start of a long delivery in progress
+    Column("format", String(16), nullable=False, server_default="json"),  # json, or the chat that receives messages
+    Column("leader", Number, nullable=True),  # number of the player who led when the newest message was sent
+    Column("announced_until", Number, nullable=True),  # races that start before it were announced; microseconds
 )
 
 waiting = table(  # for an hour: files with open questions, and changes whose dry run awaits confirmation

@@ -58,6 +58,7 @@ WIDE_LETTER = 1.02
 MAX_BARS = 9
 MIN_ROW, MAX_ROW = 26.0, 110.0
 TOTAL_ROW = 48.0
+MAX_HEADING = 60  # letters
 LABEL_WIDTH, MAX_LABEL = 250, 18  # pixels, and letters of 24 px that fit into them
 
 
@@ -83,21 +84,97 @@ def share_picture(view: WhyView, heading: str, address: str, size: Size) -> Mark
     cause = wrapped(view.cause.striptags(), 32, size.width - 2 * MARGIN, most=2)
     causes = Markup().join(text(MARGIN, below + 52 + 42 * k, line, 32, SOFT) for k, line in enumerate(cause))
     begin = below + 42 * len(cause) + 50
+    head = text(MARGIN, MARGIN + 14, shortened(heading, MAX_HEADING), 28, SOFT)
+    bars = waterfall(view, begin, size.height - MARGIN - 40, size.width)
+    foot = text(MARGIN, size.height - 40, shortened(address, 70), 24, SOFT)
+    foot += mark(size.width - MARGIN - 48, size.height - 78, LIGHT.mark)
+    return picture(size, PAPER, head + verdict + causes + bars + foot)
+
+
+class CardRow(NamedTuple):
+    """A line of a result card, in words."""
+
+    place: str
+    name: str
+    change: str
+    rating: str
+    rank: str  # empty if it is not known
+
+
+class Palette(NamedTuple):
+    paper: str
+    ink: str
+    soft: str
+    line: str
+    gain: str
+    loss: str
+    mark: str
+
+
+LIGHT: Final = Palette(PAPER, INK, SOFT, LINE, GAIN, LOSS, "#4f46b8")
+DARK: Final = Palette("#1a1825", "#f1eff8", "#b1adc2", "#3d3a4d", "#5fd0d8", "#ff9d70", "#a79ff0")
+CARD_ROWS = 7
+CARD_ROW = 46.0  # pixels
+RANK_X, RATING_X, CHANGE_X, NAME_X = 1136, 1020, 860, 144
+NAME_WIDTH = 520
+
+
+def result_card(heading: str, headline: str, rows: Sequence[CardRow], address: str, *, dark: bool = False) -> Markup:
+    """Draw the result of an event as a picture of 1200 x 630 pixels.
+
+    Args:
+        heading: the pool and the event.
+        headline: who won and who climbed most.
+        rows: every entrant, the winner first. The first `CARD_ROWS` are drawn and the others are counted.
+        address: where the result can be read; empty if it is not known.
+    """
+    palette, size = DARK if dark else LIGHT, WIDE
+    title = 48
+    lines = wrapped(headline, title, size.width - 2 * MARGIN, most=2)
+    parts = [text(MARGIN, 78, shortened(heading, MAX_HEADING), 28, palette.soft)]
+    parts += [
+        text(MARGIN, 84 + 1.15 * title * (k + 1), line, title, palette.ink, weight=700) for k, line in enumerate(lines)
+    ]
+    top = 84 + 1.15 * title * len(lines) + 34
+    drawn = rows if len(rows) <= CARD_ROWS else rows[: CARD_ROWS - 1]
+    for k, row in enumerate(drawn):
+        y = top + CARD_ROW * (k + 0.7)
+        name = shortened(row.name, fitting(row.name, NAME_WIDTH, 28))
+        colour = palette.loss if row.change.startswith("\N{MINUS SIGN}") else palette.gain
+        parts += [
+            text(MARGIN, y, row.place, 28, palette.soft),
+            text(NAME_X, y, name, 28, palette.ink, weight=700 if k == 0 else 400),
+            text(CHANGE_X, y, row.change, 28, colour, weight=700, anchor="end"),
+            text(RATING_X, y, row.rating, 28, palette.ink, anchor="end"),
+            text(RANK_X, y, row.rank, 28, palette.soft, anchor="end"),
+            Markup('<rect x="{}" y="{:.1f}" width="{}" height="1" fill="{}"/>').format(
+                MARGIN, top + CARD_ROW * (k + 1), size.width - 2 * MARGIN, palette.line
+            ),
+        ]
+    if len(drawn) < len(rows):
+        y = top + CARD_ROW * (len(drawn) + 0.7)
+        parts.append(text(NAME_X, y, f"and {len(rows) - len(drawn)} more", 24, palette.soft))
+    parts += [
+        text(MARGIN, size.height - 32, shortened(address, 70), 24, palette.soft),
+        mark(size.width - MARGIN - 48, size.height - 72, palette.mark),
+    ]
+    return picture(size, palette.paper, Markup().join(parts))
+
+
+def fitting(words: str, width: float, size: int) -> int:
+    """Return how many letters of a text fit into a width in pixels."""
+    count = len(words)
+    while count > 1 and width_of(words[:count], LETTER * size, WIDE_LETTER * size) > width:
+        count -= 1
+    return count
+
+
+def picture(size: Size, paper: str, content: Markup) -> Markup:
     return Markup(
         '<svg xmlns="http://www.w3.org/2000/svg" width="{w}" height="{h}" viewBox="0 0 {w} {h}"'
         ' font-family="Liberation Sans, Arial, sans-serif"><rect width="{w}" height="{h}" fill="{paper}"/>'
-        "{head}{verdict}{causes}{bars}{foot}</svg>"
-    ).format(
-        w=size.width,
-        h=size.height,
-        paper=PAPER,
-        head=text(MARGIN, MARGIN + 14, shortened(heading, 60), 28, SOFT),
-        verdict=verdict,
-        causes=causes,
-        bars=waterfall(view, begin, size.height - MARGIN - 40, size.width),
-        foot=text(MARGIN, size.height - 40, shortened(address, 70), 24, SOFT)
-        + mark(size.width - MARGIN - 48, size.height - 78),
-    )
+        "{content}</svg>"
+    ).format(w=size.width, h=size.height, paper=paper, content=content)
 
 
 def waterfall(view: WhyView, top: float, bottom: float, width: int) -> Markup:
@@ -160,10 +237,10 @@ def line(x: float, first: float, last: float) -> Markup:
     )
 
 
-def mark(x: float, y: float) -> Markup:
+def mark(x: float, y: float, colour: str) -> Markup:
     """Draw Podium's logo: three steps down, and one up."""
-    return Markup('<path transform="translate({} {}) scale(2)" fill="#4f46b8" d="{}"/>').format(
-        x, y, "M1 3h5v6H1zM7 9h5v5H7zM13 14h5v7h-5zM19 7h4v14h-4z"
+    return Markup('<path transform="translate({} {}) scale(2)" fill="{}" d="{}"/>').format(
+        x, y, colour, "M1 3h5v6H1zM7 9h5v5H7zM13 14h5v7h-5zM19 7h4v14h-4z"
     )
 
 

@@ -12,9 +12,8 @@ from podium.errors import NotFiniteError
 from podium.ledger.history import changes
 from podium.ledger.reasons.standings import event_ranks
 from podium.log.pools import Pool
-from podium.pool.columns import Array
+from podium.pool.columns import Array, slots_of
 from podium.pool.roster import Roster, as_results, entrant_numbers
-from podium.pool.slots import slots_of
 from podium.pool.snapshot import REASONS
 from podium.results.hashing import index_type, run_bounds, surely_distinct_within
 

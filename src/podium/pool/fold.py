@@ -12,9 +12,8 @@ import numpy as np
 from podium.log import log as kinds
 from podium.log.pools import COUNTED, DATED, START, OrderKey, Pool, PoolDescription, system_of, time_of
 from podium.log.statements import microseconds
-from podium.pool.columns import NONE, Array
+from podium.pool.columns import NONE, Array, slot_of
 from podium.pool.contents import Contents
-from podium.pool.slots import slot_of
 from podium.pool.snapshot import (
     EVENT_TYPES,
     RATED,

@@ -10,9 +10,8 @@ import numpy as np
 
 from podium.log.statements import FIRST_THING
 from podium.pool.batches import NOT_FINITE, PLAYER_TWICE
-from podium.pool.columns import NONE, Array, bisected
+from podium.pool.columns import NONE, Array, bisected, numbers_of
 from podium.pool.rating import Ratings
-from podium.pool.slots import numbers_of
 from podium.pool.snapshot import SEASON, Snapshot
 
 

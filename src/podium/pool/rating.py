@@ -23,10 +23,9 @@ from podium.pool.batches import (
     reasons_of,
     rows_of_season,
 )  # fmt: skip
-from podium.pool.columns import NONE, Array
+from podium.pool.columns import NONE, Array, numbers_of, slot_of, slots_of
 from podium.pool.fold import Draft
 from podium.pool.roster import Roster
-from podium.pool.slots import numbers_of, slot_of, slots_of
 from podium.pool.snapshot import RATED, ROW_TYPES, SEASON, UNRATED, Snapshot, are_counting, without_ratings
 
 SPAN_EVENTS = 5_000  # that are rated between two chances for other threads

@@ -8,8 +8,7 @@ import numpy as np
 
 from podium.engine.replay import States
 from podium.engine.system import System
-from podium.pool.columns import NONE, Array, Columns
-from podium.pool.slots import is_player, numbers_of, slot_of
+from podium.pool.columns import NONE, Array, Columns, is_player, numbers_of, slot_of
 
 BY_ENTRY = "rows", "played_at", "ratings", "events", "scores", "is_settled"
 

@@ -135,12 +135,14 @@ def create_app(
     daily: bool = False,
     close: bool = False,
     private_webhooks: bool = False,
+    address: str = "",
     request_log: TextIO | None = None,
 ) -> FastAPI:
     """Return the service over a store.
 
     Args:
         daily: work out facts and hindsight every day, send webhooks, and do what else is due.
+        address: the scheme and host at which browsers find the service, with which links in messages and feeds begin.
     """
 
     @asynccontextmanager
@@ -177,7 +179,7 @@ def create_app(
     threads, metrics = requests.Threads(), Metrics()
     announcements = Announcements(store, threads, metrics)
     log = None if request_log is None else RequestLog(request_log)
-    app.state.store, app.state.private_webhooks = store, private_webhooks
+    app.state.store, app.state.private_webhooks, app.state.address = store, private_webhooks, address
     app.state.threads = threads
     app.state.metrics = metrics
     app.state.key_guard = KeyGuard(store, threads)
@@ -209,7 +211,7 @@ async def looking_after(app: FastAPI, *, private_webhooks: bool) -> AsyncIterato
     store, threads, metrics = app.state.store, app.state.threads, app.state.metrics
     turn = UpkeepLock(store.engine)
     upkeep = Upkeep(store, threads, app.state.key_guard, metrics, turn, app.state.front_pages)
-    webhooks = Webhooks(store, metrics, turn, allow_private=private_webhooks)
+    webhooks = Webhooks(store, metrics, turn, allow_private=private_webhooks, address=app.state.address)
     try:
         async with upkeep.running(), webhooks.running():
             yield

@@ -274,6 +274,7 @@ def worker_app() -> FastAPI:
         daily=True,
         close=True,
         private_webhooks=settings["private_webhooks"],
+        address=settings["address"],
         request_log=sys.stderr if settings["log_requests"] else None,
     )
     keep_loaded()

@@ -10,7 +10,7 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
-from functools import cache
+from functools import cache, partial
 from http import HTTPStatus
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from typing import Any, NamedTuple
@@ -23,10 +23,15 @@ from podium import __version__
 from podium.client.webhooks import sign
 from podium.errors import ParameterError, PodiumError
 from podium.log.database import UpkeepLock
+from podium.log.statements import instant, microseconds
+from podium.service.chats import FORMS, NO_PICTURE, Body, Picture
 from podium.service.http.requests import in_background, run_in
 from podium.service.metrics import Metrics
+from podium.service.web.messages import Message, News, news_after, upcoming
+from podium.service.web.sharing import card_png
 from podium.store import Store
-from podium.store.keys import Webhook, list_webhooks, store_progress, store_under_way
+from podium.store.following import PoolReader
+from podium.store.keys import JSON, Webhook, list_webhooks, store_progress, store_under_way
 
 EXCHANGE_S = 10.0  # of a whole delivery: the name's look-up, the connection and the answer
 CHUNK = 65_536  # bytes that are read at a time
@@ -36,11 +41,22 @@ UNICAST = IPv6Network("2000::/3")  # all else is local, or stands for another ad
 
 
 class DeliveryError(PodiumError):
-    """What was sent did not arrive, or was not taken."""
+    """A delivery did not arrive, or the receiver refused it."""
+
+    def __init__(self, message: str, wait_s: float | None = None) -> None:
+        super().__init__(message)
+        self.wait_s = wait_s  # as long as the receiver wants to be left alone, in seconds
 
 
-async def post(url: str, body: bytes, headers: dict[str, str], *, allow_private: bool) -> int:
-    """Send a body, follow no redirection, and return the status of the answer.
+class Answer(NamedTuple):
+    """A receiver's answer."""
+
+    status: int
+    wait_s: float | None  # its Retry-After, in seconds
+
+
+async def post(url: str, body: bytes, headers: dict[str, str], *, allow_private: bool) -> Answer:
+    """Send a body, follow no redirection, and return the answer.
 
     Raises:
         DeliveryError: it could not be sent, or there was no answer in time.
@@ -56,7 +72,7 @@ async def post(url: str, body: bytes, headers: dict[str, str], *, allow_private:
         raise DeliveryError(f"{type(error).__name__}: {error}") from None
 
 
-async def exchange(parts: SplitResult, address: str, body: bytes, headers: dict[str, str]) -> int:
+async def exchange(parts: SplitResult, address: str, body: bytes, headers: dict[str, str]) -> Answer:
     """Send a body to an address, whatever the name stands for by now; a certificate must be for the name."""
     tls, name = (tls_context(), parts.hostname) if parts.scheme == "https" else (None, None)
     reader, writer = await asyncio.open_connection(address, port_of(parts), ssl=tls, server_hostname=name)
@@ -74,7 +90,8 @@ async def exchange(parts: SplitResult, address: str, body: bytes, headers: dict[
         while not isinstance(answer := connection.next_event(), h11.Response):
             if answer is h11.NEED_DATA:
                 connection.receive_data(await reader.read(CHUNK))
-        return answer.status_code
+        wait = next((value for name, value in answer.headers if name == b"retry-after"), b"")
+        return Answer(answer.status_code, float(wait) if wait.replace(b".", b"", 1).isdigit() else None)
     finally:
         writer.transport.abort()
 
@@ -128,6 +145,9 @@ TURN_S = 5.0  # after which a turn sends no further entry, and its progress is s
 LONG_S = 2.0  # from when on a delivery is shown to be under way
 RETRY_S = (5.0, 30.0, 120.0, 600.0, 3600.0)  # after the first failure, the second, …; the last from then on
 GIVE_UP_AFTER = timedelta(days=5)
+AHEAD = timedelta(days=1)  # how long before its start a race is announced
+QUIET_US = 3_600_000_000  # after which it is stored that no race had to be announced
+WITH_FILES = ("discord",)  # chats that take a picture with the message
 DATABASE_THREADS = 4
 
 
@@ -136,6 +156,14 @@ class Failures(NamedTuple):
 
     in_a_row: int
     retry_at: float
+
+
+class Progress(NamedTuple):
+    """How far a receiver has come."""
+
+    delivered_seq: int
+    leader: int | None = None
+    announced_until: int | None = None
 
 
 class Delivery(NamedTuple):
@@ -150,8 +178,11 @@ class Webhooks:
     whose turn it is sends.
     """
 
-    def __init__(self, store: Store, metrics: Metrics, turn: UpkeepLock, *, allow_private: bool) -> None:
+    def __init__(
+        self, store: Store, metrics: Metrics, turn: UpkeepLock, *, allow_private: bool, address: str = ""
+    ) -> None:
         self._store, self._metrics, self._turn, self._allow_private = store, metrics, turn, allow_private
+        self._address = address  # of the service, with which links in messages begin; empty if it is not known
         self._threads = CapacityLimiter(DATABASE_THREADS)
         self._failures: dict[int, Failures] = {}
         self._under_way: dict[int, Delivery] = {}
@@ -206,20 +237,68 @@ class Webhooks:
             del self._under_way[webhook.id]
 
     async def deliver(self, webhook: Webhook) -> None:
-        """Send the entries that a webhook does not have yet, until there are none, one is not taken, or time is up."""
-        delivered = webhook.delivered_seq
+        """Send a webhook the news that it does not have yet, until there is none, one is refused, or time is up."""
+        start = progress = Progress(webhook.delivered_seq, webhook.leader, webhook.announced_until)
+        steps = self._send_entries(webhook) if webhook.format == JSON else self._send_messages(webhook, start)
         try:
-            async for entry in self._entries(webhook):
-                is_allowed = self._allow_private or webhook.private
-                await send_signed(webhook, str(entry["seq"]), entry, allow_private=is_allowed)
-                delivered = entry["seq"]
-                self._metrics.deliveries.labels(webhook.pool, "taken").inc()
+            async for step in steps:
+                progress = step
         except DeliveryError as error:
-            await run_in(self._threads, self._note_failure, webhook, delivered, error)
+            await run_in(self._threads, self._note_failure, webhook, progress, error)
         else:
             self._failures.pop(webhook.id, None)
-            if delivered > webhook.delivered_seq:
-                await run_in(self._threads, store_progress, self._store.engine, webhook, delivered)
+            if progress != start:
+                await run_in(self._threads, self._note_success, webhook, progress)
+
+    async def _send_entries(self, webhook: Webhook) -> AsyncIterator[Progress]:
+        """Send log entries as signed JSON."""
+        async for entry in self._entries(webhook):
+            is_allowed = self._allow_private or webhook.private
+            await send_signed(webhook, str(entry["seq"]), entry, allow_private=is_allowed)
+            self._metrics.deliveries.labels(webhook.pool, "taken").inc()
+            yield Progress(entry["seq"])
+
+    async def _send_messages(self, webhook: Webhook, progress: Progress) -> AsyncIterator[Progress]:
+        """Send messages to a chat: first the news, then the races of the next day."""
+        now = datetime.now(UTC)
+        until = now + AHEAD
+        announced = microseconds(now) if progress.announced_until is None else progress.announced_until
+
+        def find(pool: PoolReader) -> tuple[News, tuple[tuple[datetime, Message], ...]]:
+            news = news_after(pool, progress.delivered_seq, progress.leader, announced, most=ENTRIES)
+            return news, upcoming(pool, instant(announced), until)
+
+        read = partial(self._store.read_pool, webhook.pool, find, as_stored=True)
+        news, races = await run_in(self._threads, read)
+        for message in news.messages:
+            await self._send_message(webhook, message)
+            progress = progress._replace(delivered_seq=message.seq)
+            yield progress
+        progress = progress._replace(delivered_seq=news.newest_seq, leader=news.leader)
+        for starts_at, message in races:
+            yield progress._replace(announced_until=microseconds(starts_at))
+            await self._send_message(webhook, message)
+        if races or progress.announced_until is None or microseconds(until) - announced > QUIET_US:
+            progress = progress._replace(announced_until=microseconds(until))
+        yield progress
+
+    async def _send_message(self, webhook: Webhook, message: Message) -> None:
+        """Send a message, with its result card if the chat shows pictures."""
+        picture = await run_in(self._threads, self._picture, webhook, message)
+        url = self._address + message.path if self._address else ""
+        body = FORMS[webhook.format](message, url, picture)
+        await send(webhook, body, allow_private=self._allow_private or webhook.private)
+        self._metrics.deliveries.labels(webhook.pool, "taken").inc()
+
+    def _picture(self, webhook: Webhook, message: Message) -> Picture:
+        """Return the address of a result card. If a chat cannot fetch it there, return the card itself."""
+        if not message.event_id:
+            return NO_PICTURE
+        if self._address and self._store.pool(webhook.pool).description.public:
+            return Picture(url=f"{self._address}{message.path}/picture.png?version={message.seq}")
+        if webhook.format not in WITH_FILES:
+            return NO_PICTURE
+        return Picture(png=self._store.read_pool(webhook.pool, lambda pool: card_png(pool, message.event_id, "")))
 
     async def _entries(self, webhook: Webhook) -> AsyncIterator[dict[str, Any]]:
         newest, ends_at = webhook.delivered_seq, time.monotonic() + TURN_S
@@ -230,21 +309,29 @@ class Webhooks:
                 if time.monotonic() > ends_at:
                     return
 
-    def _note_failure(self, webhook: Webhook, delivered: int, error: DeliveryError) -> None:
+    def _note_success(self, webhook: Webhook, progress: Progress) -> None:
+        store_progress(
+            self._store.engine, webhook, progress.delivered_seq, leader=progress.leader,
+            announced_until=progress.announced_until,
+        )  # fmt: skip
+
+    def _note_failure(self, webhook: Webhook, progress: Progress, error: DeliveryError) -> None:
         """Store that a webhook failed, and wait before the next try; give up after days."""
         self._metrics.deliveries.labels(webhook.pool, "failed").inc()
         now = datetime.now(UTC)
-        is_first = webhook.failing_since is None or delivered > webhook.delivered_seq
+        is_first = webhook.failing_since is None or progress.delivered_seq > webhook.delivered_seq
         since = now if is_first else datetime.fromisoformat(webhook.failing_since or "")
         in_a_row = 1 if is_first else self._failures.get(webhook.id, Failures(0, 0.0)).in_a_row + 1
-        wait_s = RETRY_S[min(in_a_row, len(RETRY_S)) - 1]
+        usual_s = RETRY_S[min(in_a_row, len(RETRY_S)) - 1]
+        wait_s = usual_s if error.wait_s is None else min(max(error.wait_s, CHECK_INTERVAL_S), RETRY_S[-1])
         self._failures[webhook.id] = Failures(in_a_row, time.monotonic() + wait_s)
         gives_up = isinstance(error, GoneError) or now - since > GIVE_UP_AFTER
         sequel = "it is stopped; podium webhook resume starts it again" if gives_up else f"next try in {wait_s:g} s"
         LOGGER.warning("webhook %d of pool %s: %s; %s", webhook.id, webhook.pool, error, sequel)
         store_progress(
-            self._store.engine, webhook, delivered,
+            self._store.engine, webhook, progress.delivered_seq,
             error=str(error), failing_since=since.isoformat(timespec="seconds"), stopped=gives_up,
+            leader=progress.leader, announced_until=progress.announced_until,
         )  # fmt: skip
 
 
@@ -252,8 +339,13 @@ class GoneError(DeliveryError):
     """The receiver wants no more."""
 
 
-async def send_test(webhook: Webhook, *, allow_private: bool) -> None:
-    """Send what is no entry of the log, with the number of the newest that was taken."""
+async def send_test(webhook: Webhook, pool_title: str, *, allow_private: bool) -> None:
+    """Send a test. It is no entry of the log and has the number of the newest one that was taken."""
+    if webhook.format != JSON:
+        lines = ("New results and corrections will appear here.",)
+        body = FORMS[webhook.format](Message(0, f"{pool_title}: a test", lines, ""), "", NO_PICTURE)
+        await send(webhook, body, allow_private=allow_private)
+        return
     entry = {"seq": webhook.delivered_seq, "kind": "test"}
     await send_signed(webhook, f"test-{secrets.token_hex(8)}", entry, allow_private=allow_private)
 
@@ -263,13 +355,23 @@ async def send_signed(webhook: Webhook, name: str, entry: dict[str, Any], *, all
     body = json.dumps({"pool": webhook.pool} | entry, ensure_ascii=False).encode()
     message_id, timestamp_s = f"podium-{webhook.id}-{name}", int(time.time())
     headers = {
-        "Content-Type": "application/json",
         "webhook-id": message_id,
         "webhook-timestamp": str(timestamp_s),
         "webhook-signature": sign(webhook.secret, message_id, timestamp_s, body),
     }
-    status = await post(webhook.url, body, headers, allow_private=allow_private)
-    if status == HTTPStatus.GONE:
+    await send(webhook, Body(body, "application/json"), headers, allow_private=allow_private)
+
+
+async def send(webhook: Webhook, body: Body, headers: dict[str, str] | None = None, *, allow_private: bool) -> None:
+    """Send a body to a webhook.
+
+    Raises:
+        GoneError: the receiver wants no more.
+        DeliveryError: the receiver did not take it.
+    """
+    sent = {"Content-Type": body.content_type, **(headers or {})}
+    answer = await post(webhook.url, body.content, sent, allow_private=allow_private)
+    if answer.status == HTTPStatus.GONE:
         raise GoneError("the receiver answered 410: it wants no more")
-    if not HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES:
-        raise DeliveryError(f"the receiver answered {status}")
+    if not HTTPStatus.OK <= answer.status < HTTPStatus.MULTIPLE_CHOICES:
+        raise DeliveryError(f"the receiver answered {answer.status}", answer.wait_s)

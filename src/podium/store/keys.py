@@ -326,14 +326,43 @@ class Webhook:
     private: bool  # its URL may be of a private address
     created_at: str  # ISO 8601
     under_way_since: str | None  # ISO 8601: where a delivery takes long at this moment
+    format: str  # `JSON`, or one of `CHATS`
+    leader: int | None  # number of the player who led when the newest message to a chat was sent
+    announced_until: int | None  # races that start before it were announced; microseconds since 1970
+
+    @property
+    def shown_url(self) -> str:
+        """The URL, or its host and last four characters if it is a chat's: whoever knows that one can post there."""
+        return self.url if self.format == JSON else f"{urlsplit(self.url).hostname}/…{self.url[-4:]}"
 
 
-def create_webhook(engine: sa.Engine, pool_name: str, url: str, *, private: bool = False) -> Webhook:
+JSON, CHATS = "json", ("discord", "slack", "matrix", "text")
+CHAT_HOSTS = {"discord.com": "discord", "discordapp.com": "discord", "hooks.slack.com": "slack"}
+
+
+def create_webhook(engine: sa.Engine, pool_name: str, url: str, *, form: str = "", private: bool = False) -> Webhook:
+    """Create a webhook that gets what happens in a pool from now on.
+
+    Args:
+        form: `JSON` for a program, or the chat whose messages the URL takes, one of `CHATS`. An empty text stands for
+            the chat that the URL belongs to, or for JSON.
+        private: the URL may be of a private address.
+
+    Returns:
+        The webhook, with the secret that signs its deliveries.
+
+    Raises:
+        ParameterError: the URL or the form is wrong.
+        UnknownError: there is no such pool.
+    """
     refuse_url(url)
+    if form not in ("", JSON, *CHATS):
+        raise ParameterError(f"{form!r} is not a format of webhooks. Use one of {', '.join((JSON, *CHATS))}.")
     secret = SECRET_PREFIX + base64.b64encode(secrets.token_bytes(SECRET_BYTES)).decode()
     with write_transaction(engine) as connection:
         pool = get_pool(connection, pool_name)
         row = {"pool_id": pool.id, "url": url, "secret": secret, "created_at": timestamp(), "private": private}
+        row["format"] = form or CHAT_HOSTS.get(urlsplit(url).hostname or "", JSON)
         row["delivered_seq"] = newest_seq(pool)
         (number,) = connection.execute(sa.insert(webhook).returning(webhook.c.id), row).scalars()
     return next(each for each in list_webhooks(engine) if each.id == number)
@@ -378,13 +407,17 @@ def require_one(result: "sa.CursorResult[tuple[object, ...]]", number: int) -> N
 
 def store_progress(
     engine: sa.Engine, receiver: Webhook, delivered_seq: int, *, error: str = "", failing_since: str | None = None,
-    stopped: bool = False,
+    stopped: bool = False, **chat: int | None,
 ) -> None:  # fmt: skip
-    """Store how far a receiver has come, and what went wrong last; nothing where it was deleted meanwhile."""
+    """Store how far a receiver has come, and what went wrong last. Do nothing if it was deleted meanwhile.
+
+    Args:
+        chat: `leader` and `announced_until` of a chat.
+    """
     state = {"delivered_seq": delivered_seq, "last_error": error, "failing_since": failing_since, "stopped": stopped}
     is_receiver = webhook.c.id == receiver.id, webhook.c.secret == receiver.secret  # another may have its number
     with write_transaction(engine) as connection:
-        connection.execute(sa.update(webhook).where(*is_receiver).values(under_way_since=None, **state))
+        connection.execute(sa.update(webhook).where(*is_receiver).values(under_way_since=None, **state, **chat))
 
 
 def store_under_way(engine: sa.Engine, since: dict[int, str | None]) -> None:

@@ -35,7 +35,7 @@ from podium.log.players import Numbering
 from podium.log.pools import every_pool
 from podium.log.schema import log
 from podium.log.statements import of_pool
-from podium.pool.slots import numbers_of
+from podium.pool.columns import numbers_of
 from podium.pool.snapshot import STATUSES, SUPERSEDED, VOIDED, Snapshot, count_counting
 from podium.store.following import PoolReader
 from podium.store.store import Store

@@ -24,11 +24,11 @@ from podium.log.statements import of_pool
 from podium.pool.moves import Moves
 from podium.pool.rating import Ratings
 from podium.pool.snapshot import EVENT_TYPES, Snapshot, count_counting
-from podium.pool.witness import PART_ROWS, digests
 from podium.results.reading import first_line
 from podium.store.following import PoolReader, Snapshots, replay
 from podium.store.keys import key_faults
 from podium.store.writing.pool_files import settings_columns
+from podium.store.writing.recording import PART_ROWS, digests
 from podium.support.collector import paused_collection
 from podium.support.words import counted
 from podium.version import ARITHMETIC

@@ -10,8 +10,7 @@ from podium.engine.replay import States
 from podium.engine.system import System
 from podium.ledger import history
 from podium.log.pools import When, time_of
-from podium.pool.columns import Array
-from podium.pool.slots import slot_of
+from podium.pool.columns import Array, slot_of
 from podium.support.words import shown_change
 from podium.views import player_models
 from podium.views.boards.board import SETTLED, Board, PlayerStanding, Position, standing_of

@@ -11,9 +11,8 @@ import numpy as np
 
 from podium.engine.replay import States
 from podium.ledger.history import are_settled
-from podium.pool.columns import Array
+from podium.pool.columns import Array, is_player, numbers_of, slot_of
 from podium.pool.contents import rows_of
-from podium.pool.slots import is_player, numbers_of, slot_of
 from podium.pool.snapshot import Event, Snapshot
 from podium.support.answers import described
 from podium.support.words import shown_change

@@ -20,10 +20,9 @@ from podium.ledger.reasons.explaining import explain
 from podium.ledger.reasons.what_if import MOST_IMAGINED, WhatIf, is_quickly_imagined, what_if
 from podium.log.log import REGISTER, RESTORE, SEASON, VOID, WITH_CONTENT, entries_after, titles_in
 from podium.log.players import known_numbers, names_of, unrated_error
-from podium.pool.columns import Array
+from podium.pool.columns import Array, slots_of
 from podium.pool.rating import roster_before
 from podium.pool.roster import Roster
-from podium.pool.slots import slots_of
 from podium.pool.snapshot import RATED, STATUSES, Event
 from podium.results.columns import UTC
 from podium.results.derived_heats import OVERALL, overall_rows

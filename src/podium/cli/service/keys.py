@@ -1,5 +1,6 @@
 """Commands on the keys to the service, and on webhooks: key, webhook."""
 
+from dataclasses import asdict
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -88,6 +89,7 @@ NUMBER = Argument(help="The webhook's number, as list shows it.")
 @webhook.command(
     "create",
     "podium webhook create https://example.org/podium --pool karts",
+    "podium webhook create https://discord.com/api/webhooks/1/abc --pool karts --format discord",
     short_help="Send everything that happens to a ladder to a URL.",
 )
 def create_receiver(
@@ -95,17 +97,29 @@ def create_receiver(
     pool: str = POOL_NAME,
     store: "Store" = STORE,
     *,
+    form: str = Option(
+        "",
+        "--format",
+        metavar="FORMAT",
+        help="json sends every log entry to a program; discord, slack, matrix and text send short messages to a chat. "
+        "If not given, the URL decides.",
+        autocompletion=options.one_of("json", "discord", "slack", "matrix", "text"),
+    ),
     private: bool = Option(False, "--private", help="The URL may be of a private address."),
 ) -> None:
-    """Send everything that happens to a ladder to a URL, and show the secret of its signatures."""
+    """Send what happens in a pool to a URL: to a program as signed JSON, or to a chat as short messages.
+
+    Messages name new results with the largest changes and why, corrections, new leaders, seasons and upcoming races.
+    """
     from podium.service.webhooks import is_found
-    from podium.store.keys import create_webhook, refuse_url
+    from podium.store.keys import JSON, create_webhook, refuse_url
 
     refuse_url(address)
     if not is_found(address, allow_private=private):
         show.note("that name has no address today; what happens is sent when it has one")
-    created = create_webhook(store.engine, pool, address, private=private)
-    typer.echo(f"webhook {created.id} sends to {address}; the secret of its signatures is {created.secret}")
+    created = create_webhook(store.engine, pool, address, form=form, private=private)
+    signs = f"; the secret of its signatures is {created.secret}" if created.format == JSON else ""
+    typer.echo(f"webhook {created.id} sends to {created.shown_url}{signs}")
 
 
 @webhook.command("list", "podium webhook list")
@@ -113,9 +127,20 @@ def list_receivers(store: "Store" = STORE, form: Format = options.FORM) -> None:
     """List the webhooks, and what went wrong with them."""
     from podium.store.keys import list_webhooks
 
-    names = ("id", "pool", "url", "delivered_seq", "under_way_since", "failing_since", "last_error", "stopped")
+    names = [
+        "id",
+        "pool",
+        "format",
+        "url",
+        "delivered_seq",
+        "under_way_since",
+        "failing_since",
+        "last_error",
+        "stopped",
+    ]
     kinds = dict.fromkeys(names, str) | {"id": int, "delivered_seq": int, "stopped": bool}
-    show.show_records(list_webhooks(store.engine), kinds, form)
+    receivers = [{**asdict(each), "url": each.shown_url} for each in list_webhooks(store.engine)]
+    show.show_records(receivers, kinds, form)
 
 
 @webhook.command("resume", "podium webhook resume 2")

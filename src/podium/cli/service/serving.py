@@ -20,6 +20,7 @@ from podium.errors import ParameterError, PodiumError, needs_extra
 from podium.support.collector import allowed_memory, keep_loaded
 
 EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}  # noqa: S104  (as this machine names them)
+ADDRESS = re.compile(r"(https?://[^\s/?#@]+)?/*")
 SIZE = re.compile(r"(\d+(?:\.\d+)?) ?(%|MB|GB)", re.IGNORECASE)
 
 if TYPE_CHECKING:
@@ -46,6 +47,12 @@ def serve(
     ),
     log_requests: bool = Option(True, help="Log each request, as a line of JSON."),
     private_webhooks: bool = Option(False, "--private-webhooks", help="Send webhooks to private addresses, too."),
+    address: str = Option(
+        "",
+        metavar="URL",
+        help="The address at which browsers find the service, such as https://ratings.example.org. Messages to chats "
+        "link to it.",
+    ),
     workers: int = Option(1, min=1, max=64, help="Processes that serve; more than one with PostgreSQL only."),
     memory: str = Option(
         "60%",
@@ -64,6 +71,7 @@ def serve(
         from podium.service import create_app
         from podium.service.server import prepare_kernels, refuse_workers, run, run_workers
         from podium.store.upgrading import upgrade_pools
+    origin = read_address(address)
     most_bytes = read_size(memory) // workers
     if workers > 1:
         refuse_workers(url, workers)
@@ -85,13 +93,23 @@ def serve(
         prepare_kernels(store)
         store.close()
         settings = {"private_webhooks": private_webhooks, "log_requests": log_requests, "memory": most_bytes}
-        run_workers(workers, host, port, trusted_proxies or (), url=url, **settings)
+        run_workers(workers, host, port, trusted_proxies or (), url=url, address=origin, **settings)
         return
     store.limit_memory(most_bytes)
     request_log = sys.stderr if log_requests else None
-    app = create_app(store, daily=True, close=True, private_webhooks=private_webhooks, request_log=request_log)
+    app = create_app(
+        store, daily=True, close=True, private_webhooks=private_webhooks, address=origin, request_log=request_log
+    )
     keep_loaded()
     run(app, host, port, trusted_proxies or ())
+
+
+def read_address(text: str) -> str:
+    """Return the scheme and host that `--address` names, or an empty text."""
+    found = ADDRESS.fullmatch(text.strip())
+    if found is None:
+        raise ParameterError(f"--address {text!r} is not an address. Write it like https://ratings.example.org")
+    return found[1] or ""
 
 
 def read_size(text: str) -> int:

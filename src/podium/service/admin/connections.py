@@ -145,9 +145,24 @@ def webhooks_page(store: Store, admission: Admission) -> FormsPage:
         action=base,
         fields=(
             Field(name="url", label="The address", required=True, most=2_000, example="https://example.org/podium"),
+            Field(
+                name="format",
+                label="What it takes",
+                choices=(
+                    ("", "what the address is for"),
+                    ("discord", "messages to Discord"),
+                    ("slack", "messages to Slack"),
+                    ("matrix", "messages to Matrix (hookshot)"),
+                    ("text", "messages as plain text"),
+                    ("json", "every log entry as JSON, for a program"),
+                ),
+            ),
         ),
         button="Create webhook",
-        notes=("Every entry of the log is sent from now on, signed with a secret that is shown once.",),
+        notes=(
+            "Chats get a short message for each new result, correction, new leader, season and upcoming race.",
+            "A program gets every entry of the log, signed with a secret that is shown once.",
+        ),
     )
     items = tuple(
         webhook_item(each, newest, base) for each in store_keys.list_webhooks(store.engine) if each.pool == pool.name
@@ -166,7 +181,7 @@ def webhook_item(webhook: store_keys.Webhook, newest: tuple[LogRecord, ...], bas
     resume = ((f"{base}/{webhook.id}/resume", "Start again"),) if webhook.stopped else ()
     words = [f"Entry {each.seq}: {DEEDS[each.kind]} {each.player or each.subject}".rstrip() for each in sent]
     return Item(
-        name=webhook.url,
+        name=("" if webhook.format == store_keys.JSON else f"{webhook.format.title()}: ") + webhook.shown_url,
         note=note,
         tag="stopped" if webhook.stopped else "failing" if webhook.failing_since else "",
         buttons=((f"{base}/{webhook.id}/test", "Send a test"), *resume, (f"{base}/{webhook.id}/delete", "Delete")),
@@ -191,21 +206,25 @@ def webhook_of(store: Store, admission: Admission, number: int) -> store_keys.We
 
 
 @acts(router, "/webhooks", webhooks_page)
-def add(store: Store, admission: Admission, form: Form) -> Secret:
-    created = store_keys.create_webhook(store.engine, admission.pool, form.text("url").strip())
+def add(store: Store, admission: Admission, form: Form) -> Secret | Done:
+    url = form.text("url").strip()
+    created = store_keys.create_webhook(store.engine, admission.pool, url, form=form.text("format"))
+    if created.format != store_keys.JSON:
+        sentence = f"Messages go to {created.shown_url} from now on. Send a test to see them arrive."
+        return Done(address("admin", admission.pool, "webhooks"), sentence)
     return Secret(created.secret, "secret of the signatures")
 
 
 @acts(router, "/webhooks/{number:int}/resume", webhooks_page)
 def resume(store: Store, admission: Admission, form: Form) -> Done:
-    url = webhook_of(store, admission, int(form.text("number"))).url
+    url = webhook_of(store, admission, int(form.text("number"))).shown_url
     store_keys.resume_webhook(store.engine, int(form.text("number")))
     return Done(address("admin", admission.pool, "webhooks"), f"{url} is sent to again, from where it stopped.")
 
 
 @acts(router, "/webhooks/{number:int}/delete", webhooks_page)
 def delete(store: Store, admission: Admission, form: Form) -> Done:
-    url = webhook_of(store, admission, int(form.text("number"))).url
+    url = webhook_of(store, admission, int(form.text("number"))).shown_url
     store_keys.delete_webhook(store.engine, int(form.text("number")))
     return Done(address("admin", admission.pool, "webhooks"), f"Nothing more is sent to {url}.")
 
@@ -215,8 +234,9 @@ async def test(request: Request, admission: Admin, number: int, store: CurrentSt
     await admission.form(request)
     webhook = await run_in_threadpool(webhook_of, store, admission, number)
     try:
-        await send_test(webhook, allow_private=request.app.state.private_webhooks or webhook.private)
-        sentence = f"{webhook.url} has taken the test."
+        title = pool_header(await run_in_threadpool(store.pool, admission.pool)).title
+        await send_test(webhook, title, allow_private=request.app.state.private_webhooks or webhook.private)
+        sentence = f"{webhook.shown_url} has taken the test."
     except DeliveryError as error:
-        sentence = f"{webhook.url} has not taken the test: {error}."
+        sentence = f"{webhook.shown_url} has not taken the test: {error}."
     return go_on(request, address("admin", admission.pool, "webhooks"), sentence)

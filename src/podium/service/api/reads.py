@@ -11,7 +11,7 @@ from fastapi import Query, Request, Response
 from podium.errors import ParameterError
 from podium.ledger.forecast import Member, line_up, names_to_rate, things_of
 from podium.ledger.leaderboard import Eligibility, span
-from podium.log.pools import read_when
+from podium.log.pools import day_shown, parse_day, read_when
 from podium.matchmaking.matcher import Match, Policy, Ticket, match
 from podium.matchmaking.pairing import match_quality, odds_scale
 from podium.service.api.bodies import MAX_PREDICTED, PredictRequest, Tickets, json_response, request_body
@@ -32,7 +32,6 @@ from podium.store.reading.hindsight import BestEverBoard, HindsightPoint
 from podium.store.writing.administration import RegisteredMatch
 from podium.views import models
 from podium.views.boards.board import Place, parse_cursor
-from podium.views.days import day_shown, parse_day
 from podium.views.player_models import SharedThing
 
 router = ReadRouter()

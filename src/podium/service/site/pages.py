@@ -134,6 +134,7 @@ def create_pages(view: Store, pools: Sequence[str]) -> FastAPI:
     """Return the part of the service that has pages in a site."""
     app, threads = FastAPI(openapi_url=None), Threads()
     app.state.store, app.state.stakes, app.state.front_pages = view, KeptStakes(), home.FrontPages(view)
+    app.state.address = ""
     app.state.public_pools = CachedValue(threads, lambda: frozenset(pools))
     app.state.key_guard, app.state.sessions = KeyGuard(view, threads), Sessions(view, threads)
     app.router.routes.extend(in_order(each.router for each in (home, boards, distribution, rules, players, events)))

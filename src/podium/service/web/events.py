@@ -15,6 +15,7 @@ from podium.ledger.hypothetical_race import place_words
 from podium.ledger.pair_predictions import ReliabilityBin
 from podium.ledger.reasons import Explanation
 from podium.ledger.stakes import Stakes
+from podium.log.pools import today
 from podium.pages.numbers import direction, in_sentence, percent, rating
 from podium.pages.result_table import DuelTable, ResultTable, duel_table, result_table
 from podium.pages.why import WhyView, why_view
@@ -27,7 +28,6 @@ from podium.store import Store
 from podium.store.reading.explanations import EventStory
 from podium.store.reading.pool_facts import LARGE_FIELD, PoolFacts, fair_expectation
 from podium.support.words import capitalised, counted, part, shown, shown_change, signed
-from podium.views.days import today
 from podium.views.models import ResultRow
 
 TAGS = {"rated": "valid", "voided": "void"}

@@ -297,8 +297,9 @@ def done_just_now(request: Request) -> str:
 
 
 def origin_of(request: Request) -> str:
-    """Scheme and host of a request, with which the addresses of pages begin."""
-    return f"{request.url.scheme}://{request.url.netloc}"
+    """Return the scheme and host with which addresses of pages begin: those of `serve --address`, or the request's."""
+    address: str = request.app.state.address
+    return address or f"{request.url.scheme}://{request.url.netloc}"
 
 
 def path_of(request: Request) -> str:

@@ -11,17 +11,25 @@ from fastapi import Query, Request, Response
 from pydantic_core import to_json
 
 from podium.errors import UnknownError
+from podium.ledger.reasons.explaining import explain
+from podium.log.players import names_of
 from podium.pages.numbers import day_words, utc_text
-from podium.pages.share_picture import TALL, WIDE, badge_svg, share_picture
+from podium.pages.share_picture import TALL, WIDE, CardRow, badge_svg, result_card, share_picture
 from podium.pages.why import why_view
 from podium.reporting.plotting import with_renderer
 from podium.service.http.json import EventId, PlayerName
 from podium.service.http.requests import CurrentStore
 from podium.service.web.boards import default_listing, ranked_card
+from podium.service.web.messages import headline_of, places_in, plain, title_of, winners_of
 from podium.service.web.rendering import Page, PageRouter, PoolHeader, origin_of, pool_address, pool_header, render
 from podium.service.web.visiting import VisiblePool
 from podium.store import Store
-from podium.support.words import capitalised, counted
+from podium.store.following import PoolReader
+from podium.support.words import capitalised, counted, ordinal_number
+from podium.views.boards.board import SETTLED, Board
+from podium.views.changes import Changes
+from podium.views.events import rated_event
+from podium.views.names import find_event
 from podium.views.player_models import EventHeadline, FormLine, ListedRow
 
 MAX_AGE_S = 300
@@ -162,6 +170,63 @@ def add(parent: ET.Element, name: str, text: str = "", **attributes: str) -> ET.
     element = ET.SubElement(parent, f"{{{ATOM}}}{name}", attributes)
     element.text = text or None
     return element
+
+
+@router.pool_page("/events/{event_id}/picture.png")
+def result_picture(
+    request: Request,
+    visit: VisiblePool,
+    event_id: EventId,
+    store: CurrentStore,
+    theme: Annotated[
+        Literal["light", "dark"], Query(description="Dark ink on light paper, or light on dark.")
+    ] = "light",
+) -> Response:
+    """The result card of an event."""
+    address, is_dark = origin_of(request).partition("://")[2], theme == "dark"
+    kind = "card", visit.pool, event_id, is_dark, address
+
+    def draw_card() -> bytes:
+        return store.read_pool(visit.pool, lambda pool: card_png(pool, event_id, address, dark=is_dark))
+
+    png = store.answers.value(kind, store.version(visit.pool), draw_card)
+    return shared_response(request, png, "image/png")
+
+
+def card_png(pool: PoolReader, event_id: str, host: str, *, dark: bool = False) -> bytes:
+    """Draw the result of an event as a PNG of 1200 x 630 pixels: places, changes, ratings and ranks.
+
+    Args:
+        host: with which the address of the result begins, without scheme; empty if it is not known.
+
+    Raises:
+        UnknownError: there is no such event, or it is not rated.
+    """
+    header, event = pool_header(pool), find_event(pool, event_id)
+    changes = Changes.by_event(pool.snapshot, event).of_players
+    moved = changes.answers(names_of(pool, changes.numbers.tolist()))
+    shown = explain(pool.system, *rated_event(pool, event_id), moved[0].player)
+    winners, places = winners_of(shown), places_in(shown)
+    newest = pool.snapshot.events.newest_rated
+    board = Board.of(pool, SETTLED)
+    is_newest = newest is not None and newest.event_id == event.event_id  # later ones have moved the ranks
+    ranked = board.ranked(board.listed(changes.numbers.tolist())) if is_newest else []
+    ranks = {standing.player: f"#{rank}" for rank, standing in ranked}
+    rows = [
+        CardRow(
+            ordinal_number(places[each.player]) if each.player in places else "\N{EN DASH}", plain(each.player),
+            header.change(each.delta), header.rating(each.rating), ranks.get(each.player, ""),
+        )
+        for each in sorted(moved, key=lambda each: places.get(each.player, len(moved) + 1))
+    ]  # fmt: skip
+    title, best = title_of(pool, event), max(moved, key=lambda each: each.delta)
+    headline = f"{won}." if (won := headline_of(winners)) else title
+    if best.delta > 0.0 and best.player not in winners:
+        headline += f" {plain(best.player)} climbed most: {header.change(best.delta)}."
+    address = f"{host}{pool_address(pool.name, 'events', event.event_id)}" if host else ""
+    svg = result_card(f"{header.title} · {title}", headline, rows, address, dark=dark)
+    png: bytes = with_renderer("svg_to_png", str(svg), scale=1.0)
+    return png
 
 
 SIZES = {"wide": WIDE, "tall": TALL}

@@ -14,7 +14,7 @@ from podium.errors import UnknownError
 from podium.ledger.hindsight import chance_above, why_unavailable
 from podium.ledger.history import thinned
 from podium.log.players import names_of
-from podium.log.pools import Pool, PoolView, When, time_of
+from podium.log.pools import Pool, PoolView, When, date_of, time_of, today
 from podium.log.statements import is_thing
 from podium.pool.rating import results_of
 from podium.pool.roster import as_results
@@ -26,7 +26,6 @@ from podium.store.reading.moments import Moments
 from podium.store.reading.pool_facts import system_text
 from podium.support.answers import answer, described
 from podium.views.boards.board import standing_of
-from podium.views.days import date_of, today
 from podium.views.models import STARTED, Started
 
 MOST_ENTRIES, MOST_PAIRS = 2_000_000, 10_000_000  # of a history that is looked back on: 1,000,000 duels

@@ -20,18 +20,16 @@ from podium.ledger.performance import Bound, performances
 from podium.ledger.reasons import Explanation
 from podium.log.chain import newest_head
 from podium.log.players import names_of
-from podium.log.pools import Pool, PoolView, refuse_other_arithmetic, settings_of
+from podium.log.pools import Pool, PoolView, date_of, refuse_other_arithmetic, settings_of, today
 from podium.log.statements import FIRST_THING
-from podium.pool.columns import Array
+from podium.pool.columns import Array, slots_of
 from podium.pool.rating import numbers_in, results_of, roster_before
 from podium.pool.roster import as_results
-from podium.pool.slots import slots_of
 from podium.pool.snapshot import RATED, SEASON, Snapshot
 from podium.store import kept
 from podium.store.following import PoolReader
 from podium.support.answers import answer, as_json, described, from_json
 from podium.views.changes import career_of
-from podium.views.days import date_of, today
 from podium.views.events import explanation, rated_event
 
 

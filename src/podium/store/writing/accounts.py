@@ -22,9 +22,9 @@ from podium.log.players import (
     update_name,
 )
 from podium.log.removed import give_back
+from podium.pool.columns import slot_of
 from podium.pool.fold import in_order
 from podium.pool.rating import sent_results_of
-from podium.pool.slots import slot_of
 from podium.pool.snapshot import UNRATED, Snapshot
 from podium.results.names import admit, normalise
 from podium.store.following import PoolReader

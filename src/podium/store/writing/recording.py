@@ -1,15 +1,16 @@
 """Log entries of a proposal, and what is stored beside the log."""
 
+import hashlib
 from collections.abc import Sequence
 
+import numpy as np
 import sqlalchemy as sa
 
 from podium.log.log import CONFIGURE, Logged, append
 from podium.log.pools import PoolView
 from podium.log.schema import brought, pools, sheet, witness
 from podium.log.statements import insert, of_pool, upsert
-from podium.pool.snapshot import Snapshot
-from podium.pool.witness import digests, part_of
+from podium.pool.snapshot import ROW_TYPES, Snapshot
 from podium.store.writing.proposals import FIRST_PLACEHOLDER, Proposal
 
 FOLLOW_EVENT = (  # what sheets brought stays what they brought, in another order
@@ -64,3 +65,28 @@ def store_witness(pool: PoolView, snapshot: Snapshot, first_row: int = 0) -> Non
     first = first if known == first else 0
     pool.run(DELETE_WITNESS, first=first)
     insert(pool.connection, witness, [(pool.id, first + k, each) for k, each in enumerate(digests(snapshot, first))])
+
+
+PART_ROWS = 1_024  # a write replaces the digest of the last part, and those behind the first row that it changes
+
+
+def part_of(row: int) -> int:
+    """Return the number of the part that holds a ledger row."""
+    return row // PART_ROWS
+
+
+def digests(snapshot: Snapshot, first_part: int = 0) -> list[bytes]:
+    """Return the SHA-256 of each part of the ledger from one on.
+
+    Returns:
+        A digest of each part's columns, one after the other: `ROW_TYPES` and `state`, little-endian.
+    """
+    rows = snapshot.rows
+    found = []
+    for first in range(first_part * PART_ROWS, rows.size, PART_ROWS):
+        digest = hashlib.sha256()
+        for name in (*ROW_TYPES, "state"):
+            column = rows.part(name, first, min(first + PART_ROWS, rows.size))
+            digest.update(np.ascontiguousarray(column, column.dtype.newbyteorder("<")).tobytes())
+        found.append(digest.digest())
+    return found

@@ -14,8 +14,7 @@ from podium.ledger.history import are_settled
 from podium.log.players import names_of, unrated_error
 from podium.log.pools import DAY, START
 from podium.log.statements import DAY_US, is_thing
-from podium.pool.columns import Array
-from podium.pool.slots import slot_of
+from podium.pool.columns import Array, slot_of
 from podium.pool.snapshot import Event
 from podium.pool.standings import Standings
 from podium.views.changes import Changes

@@ -9,9 +9,9 @@ import numpy as np
 
 from podium.errors import UnknownError
 from podium.log.players import names_of
-from podium.pool.slots import slot_of
+from podium.log.pools import date_of, day_shown, today
+from podium.pool.columns import slot_of
 from podium.views.boards.board import EVERYBODY, Board
-from podium.views.days import date_of, day_shown, today
 from podium.views.models import DailyRank, RankedPlayer
 from podium.views.names import number_of
 from podium.views.reader import PoolAt

@@ -5,7 +5,7 @@ from itertools import islice
 
 import numpy as np
 
-from podium.pool.slots import slot_of
+from podium.pool.columns import slot_of
 from podium.views.boards.board import (
     EVERYBODY,
     Board,

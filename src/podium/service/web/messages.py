@@ -1,0 +1,213 @@
+"""Short messages about a pool: what happened, the largest changes and why, and which race comes next."""
+
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import polars as pl
+
+from podium.ledger.reasons import Explanation
+from podium.ledger.reasons.explaining import explain
+from podium.log.log import AMEND, PLAN, RESTORE, SEASON, SUBMIT, VOID, entries_after
+from podium.log.statements import microseconds
+from podium.pages.numbers import day_words, shortened
+from podium.pool.snapshot import RATED, STATUSES, Event
+from podium.results.derived_heats import OVERALL
+from podium.service.web.rendering import PoolHeader, pool_address, pool_header
+from podium.store.following import PoolReader
+from podium.store.reading import log as entries
+from podium.store.writing.fixtures import PLANNED, Fixture, fixtures, get_fixture
+from podium.support.words import counted, listed
+from podium.views.boards.board import SETTLED, Board
+from podium.views.events import changes_by, rated_event, titles_of
+from podium.views.names import find_event
+
+if TYPE_CHECKING:
+    from podium.views.changes import Change
+
+LARGEST = 3  # changes that a message explains
+MAX_SINGLE = 3  # new results that get a message each; more of them share one
+MAX_NAME = 60  # letters of a name or a title
+MAX_WINNERS = 3  # that are named
+CORRECTED = {AMEND: "was corrected", VOID: "was voided", RESTORE: "counts again"}
+TURNS = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069]")  # characters that turn the direction of a text
+FROM_RIGHT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]")
+
+
+class Message(NamedTuple):
+    """A message about a pool. Its texts have no markup."""
+
+    seq: int  # newest entry of the log that a chat knows once it has this message
+    title: str
+    lines: tuple[str, ...]
+    path: str  # of the page that it leads to
+    event_id: str = ""  # whose result card it shows
+
+
+class News(NamedTuple):
+    """The messages of some entries of a pool's log."""
+
+    messages: tuple[Message, ...]
+    newest_seq: int  # of these entries
+    leader: int | None  # number of the player who leads the leaderboard now
+
+
+def news_after(pool: PoolReader, after: int, leader: int | None, announced_until: int, *, most: int) -> News:
+    """Describe what happened in a pool.
+
+    Args:
+        after: the number of the newest log entry that the chat knows.
+        leader: the number of the player who led when the newest message was sent; None if nobody did.
+        announced_until: microseconds since 1970. Races that start before it were announced, so a race that is planned
+            later is announced at once.
+        most: log entries to read.
+
+    Returns:
+        The messages, oldest first. There is none for entries that no player cares about.
+    """
+    header, found = pool_header(pool), entries_after(pool, after, most)
+    if not found and leader is not None:
+        return News((), after, leader)
+    results = [row for row in found if row.kind == SUBMIT and is_rated(find_event(pool, row.subject))]
+    is_summary = len(results) > MAX_SINGLE
+    if is_summary:
+        messages = [summarise_results(pool, header, results)]
+    else:
+        messages = [describe_result(pool, header, row) for row in results]
+    for row in found:
+        if row.kind in CORRECTED:
+            messages.append(describe_correction(pool, header, row))
+        elif row.kind == SEASON:
+            title = f"{header.title}: the season {plain(row.subject)}"
+            messages.append(Message(row.seq, title, champion(pool, header, row.subject), header.address))
+        elif row.kind == PLAN:
+            race = get_fixture(pool, row.subject)
+            if race.status == PLANNED and microseconds(race.starts_at) < announced_until:
+                messages.append(announce_race(header, race, row.seq))
+    messages.sort(key=lambda message: message.seq)
+    if is_summary:  # it is about entries between those of other messages: only all of them together are progress
+        messages = [message._replace(seq=after) for message in messages]
+    first = Board.of(pool, SETTLED).rows(0, 1)
+    now_leads = first[0][1].number if first else None
+    if messages and first and leader not in (None, now_leads):
+        last, who = messages[-1], first[0][1]
+        line = f"{show_name(who.player)} now leads with {header.rating(who.rating)}."
+        messages[-1] = last._replace(lines=(*last.lines, line))
+    return News(tuple(messages), found[-1].seq if found else after, now_leads)
+
+
+def is_rated(event: Event) -> bool:
+    return event.status == STATUSES[RATED]
+
+
+def plain(text: str) -> str:
+    """Return a name or a title in one line, not too long, without characters that turn the direction of the text."""
+    return shortened(" ".join(TURNS.sub("", text).split()), MAX_NAME)
+
+
+def show_name(player: str) -> str:
+    """Return a name for a sentence. One that is read from right to left does not turn the words beside it."""
+    name = plain(player)
+    return f"\N{FIRST STRONG ISOLATE}{name}\N{POP DIRECTIONAL ISOLATE}" if FROM_RIGHT.search(name) else name
+
+
+def title_of(pool: PoolReader, event: Event) -> str:
+    return plain(titles_of(pool, [event.content_seq])[event.content_seq].title or event.event_id)
+
+
+def places_in(explanation: Explanation) -> dict[str, int]:
+    """Return the place of each finisher of an event. If it has several heats, the overall result decides."""
+    lines = explanation.standings.filter(pl.col("place").is_not_null())
+    if lines["heat"].n_unique() > 1:
+        lines = lines.filter(pl.col("heat") == OVERALL)
+    return dict(zip(lines["player"].to_list(), lines["place"].to_list(), strict=True))
+
+
+def winners_of(explanation: Explanation) -> list[str]:
+    return [player for player, place in places_in(explanation).items() if place == 1]
+
+
+def headline_of(winners: Sequence[str]) -> str:
+    """Return who won, in words. The text is empty if nobody did."""
+    if not winners:
+        return ""
+    shown = [show_name(player) for player in winners[:MAX_WINNERS]]
+    others = len(winners) - len(shown)
+    return f"{listed([*shown, counted(others, 'other')] if others else shown)} won"
+
+
+def explain_largest(pool: PoolReader, event: Event) -> tuple[list[Explanation], tuple[str, ...]]:
+    """Return the explanations of an event's largest changes, and a line for each."""
+    replayed = rated_event(pool, event.event_id)
+    largest = sorted(changes_by(pool, event), key=lambda change: -abs(change.delta))[:LARGEST]
+    explanations = [explain(pool.system, *replayed, change.player) for change in largest]
+    lines = []
+    for each in explanations:
+        reason = f"{each.verdict} {each.cause}".strip().replace(each.player, show_name(each.player))
+        lines.append(f"{reason} Now {each.shown_after}.")
+    return explanations, tuple(lines)
+
+
+def describe_result(pool: PoolReader, header: PoolHeader, row: Any) -> Message:
+    event = find_event(pool, row.subject)
+    explanations, lines = explain_largest(pool, event)
+    won = headline_of(winners_of(explanations[0]))
+    title = f"{title_of(pool, event)}: {won}" if won else title_of(pool, event)
+    return Message(row.seq, title, lines, pool_address(header.name, "events", event.event_id), event.event_id)
+
+
+def summarise_results(pool: PoolReader, header: PoolHeader, rows: Sequence[Any]) -> Message:
+    """Describe results that came together by the players whose ratings moved most."""
+    newest: dict[str, Change] = {}
+    moved: dict[str, float] = {}
+    for event in sorted((find_event(pool, row.subject) for row in rows), key=lambda event: event.position):
+        for change in changes_by(pool, event):
+            newest[change.player] = change
+            moved[change.player] = moved.get(change.player, 0.0) + change.delta
+    most = sorted(moved, key=lambda player: -abs(moved[player]))[:LARGEST]
+    lines = tuple(
+        f"{show_name(player)} {header.change(moved[player])}, now {header.rating(newest[player].rating)}."
+        for player in most
+    )
+    return Message(rows[-1].seq, f"{header.title}: {len(rows)} new results", lines, f"{header.address}/events")
+
+
+def describe_correction(pool: PoolReader, header: PoolHeader, row: Any) -> Message:
+    event = find_event(pool, row.subject)
+    (record,) = entries.listing(pool, after=row.seq - 1, most=1)
+    lines = []
+    if record.moved is not None and record.moved.players:
+        players, largest = counted(record.moved.players, header.word), header.change(record.moved.largest).lstrip("+")
+        lines.append(f"The ratings of {players} moved, by at most {largest} points.")
+    if is_rated(event):
+        lines += explain_largest(pool, event)[1]
+    title, path = f"{title_of(pool, event)} {CORRECTED[row.kind]}", pool_address(header.name, "events", event.event_id)
+    return Message(row.seq, title, tuple(lines), path, event.event_id if is_rated(event) else "")
+
+
+def champion(pool: PoolReader, header: PoolHeader, name: str) -> tuple[str, ...]:
+    """Say who led before a season began, if somebody did."""
+    events = pool.snapshot.events
+    begins = next(events.key(uid) for uid, season in events.seasons.items() if season.name == name)
+    board = Board(pool, SETTLED, pool.snapshot.standings_at(events.position(begins)))
+    return tuple(
+        f"{show_name(who.player)} ends the season before it on top with {header.rating(who.rating)}."
+        for _, who in board.rows(0, 1)
+    )
+
+
+def upcoming(pool: PoolReader, since: datetime, until: datetime) -> tuple[tuple[datetime, Message], ...]:
+    """Announce the races that start in a span of time: the start of each and its message, the first to start first."""
+    header = pool_header(pool)
+    ahead = fixtures(pool, since=since, ahead=True)
+    return tuple((race.starts_at, announce_race(header, race, 0)) for race in ahead if race.starts_at < until)
+
+
+def announce_race(header: PoolHeader, race: Fixture, seq: int) -> Message:
+    starts = race.starts_at.astimezone(UTC)
+    lines = [f"It starts on {day_words(starts)} at {starts:%H:%M} UTC."]
+    if race.sides:
+        lines.append(f"Entered: {listed([' and '.join(map(show_name, side)) for side in race.sides])}.")
+    title = f"{header.title}: {plain(race.title or race.fixture_id)} is coming up"
+    return Message(seq, title, tuple(lines), pool_address(header.name, "matches", race.fixture_id))

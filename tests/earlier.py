@@ -70,6 +70,8 @@ def make_earlier_database(url):
             store_former(store, pool.name)
         with store.engine.begin() as connection:
             connection.execute(sa.update(pools).values(arithmetic=1))
+            for name in ("format", "leader", "announced_until"):
+                connection.exec_driver_sql(f"ALTER TABLE webhook DROP COLUMN {name}")
             connection.exec_driver_sql("UPDATE alembic_version SET version_num = '0021'")
             connection.exec_driver_sql("UPDATE compatibility SET earliest = '0021'")
     engine.dispose()

@@ -89,6 +89,7 @@ NEEDED = {
         GET /{pool}/embed
         GET /{pool}/events
         GET /{pool}/events/{event_id}
+        GET /{pool}/events/{event_id}/picture.png
         GET /{pool}/events/{event_id}/{player}
         GET /{pool}/events/{event_id}/{player}/picture.png
         GET /{pool}/feed.xml

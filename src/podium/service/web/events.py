@@ -22,7 +22,8 @@ from podium.pages.why import WhyView, why_view
 from podium.results.derived_heats import OVERALL
 from podium.service.http.json import EventId, PlayerName
 from podium.service.http.requests import CurrentStore
-from podium.service.web.rendering import Page, PageRouter, PoolHeader, pool_header, render, unchanged
+from podium.service.web.messages import headline_of, winners_of
+from podium.service.web.rendering import Page, PageRouter, PoolHeader, pool_address, pool_header, render, unchanged
 from podium.service.web.visiting import VisiblePool, Visit
 from podium.store import Store
 from podium.store.reading.explanations import EventStory
@@ -193,15 +194,19 @@ def event_response(
     pool, details, explanation = pool_header(story.pool), story.details, story.explanation
     why_address = f"{pool.address}/events/{part(details.event_id)}/{part(story.player)}" if story.player else ""
     title, reason = details.title or details.event_id, reason_of(story)
-    if player is not None and explanation is not None:
-        title = f"{explanation.verdict.rstrip('.')} · {title}"
+    picture, description = "", reason
+    if explanation is not None:
+        verdict = explanation.verdict.rstrip(".")
+        headline = (headline_of(winners_of(explanation)) or verdict) if player is None else verdict
+        title, description = f"{headline} · {title}", f"{explanation.verdict} {explanation.cause}"
+        picture = f"{why_address if player else pool_address(pool.name, 'events', details.event_id)}/picture.png"
     heats = {entry.heat for entry in details.entries} - {None, OVERALL}
     size = [counted(len({entry.player for entry in details.entries}), pool.word)]
     size += [counted(len(heats), "heat")] if len(heats) > 1 else []
     before = [change.rating_before for change in details.changes]
     page = EventPage(
         title=title,
-        description=reason if explanation is None else f"{explanation.verdict} {explanation.cause}",
+        description=description,
         pool=pool,
         story=story,
         is_about_player=player is not None,
@@ -216,7 +221,7 @@ def event_response(
         duels=None if explanation is None else duel_table(explanation),
         fairness=() if explanation is None else fairness(pool, story, explanation, store.pool_facts(visit.pool)),
         why_address=why_address,
-        picture=f"{why_address}/picture.png" if why_address else "",
+        picture=picture,
         may_correct=visit.visitor.may("admin", visit.pool),
     )
     return render(request, page, version=version)

@@ -10,10 +10,11 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 from races import rows
+from starlette.testclient import TestClient
 
 import podium
 from podium.log.database import UpkeepLock
-from podium.service import webhooks
+from podium.service import create_app, webhooks
 from podium.service.chats import FORMS, NO_PICTURE, Picture, escape_discord, fit
 from podium.service.metrics import Metrics
 from podium.service.web.messages import Message
@@ -199,7 +200,7 @@ def test_hostile_names_arrive_whole(store):
         content = json.loads(body)
         check_discord(content)
         assert headers["content-type"] == "application/json"
-        assert content["embeds"][0]["image"]["url"].startswith("https://podium.test/main/events/e")
+        assert content["embeds"][0]["image"]["url"].startswith("https://podium.test/main/cards/e")
         assert created.secret not in body.decode()
     first, second = (json.loads(body)["embeds"][0] for _, body in server.sent)
     assert first["title"] == f"e2\\: {'a' * 59}… won"
@@ -269,3 +270,16 @@ def test_a_test_message_arrives(store):
     content = json.loads(server.sent[0][1])
     check_discord(content)
     assert content["embeds"][0]["title"] == "Tuesday league\\: a test"
+
+
+def test_a_link_to_an_event_shows_its_result_card(store):
+    store.submit("main", rows(1, "abc", title="Round 1"))
+    with TestClient(create_app(store, address="https://podium.test")) as visitor:
+        page = visitor.get("/main/events/e1").text
+        cards = [visitor.get(f"/main/cards/e1.png?theme={theme}") for theme in ("light", "dark")]
+        missing = visitor.get("/main/cards/none.png")
+    assert 'property="og:title" content="a won · Round 1"' in page
+    assert 'property="og:image" content="https://podium.test/main/cards/e1.png"' in page
+    assert [card.headers["content-type"] for card in cards] == ["image/png"] * 2
+    assert cards[0].content != cards[1].content
+    assert missing.status_code == 404

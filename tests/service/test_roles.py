@@ -84,12 +84,12 @@ NEEDED = {
         GET /{pool}/best
         GET /{pool}/calendar
         GET /{pool}/calendar.ics
+        GET /{pool}/cards/{event_id}.png
         GET /{pool}/compare
         GET /{pool}/distribution
         GET /{pool}/embed
         GET /{pool}/events
         GET /{pool}/events/{event_id}
-        GET /{pool}/events/{event_id}/picture.png
         GET /{pool}/events/{event_id}/{player}
         GET /{pool}/events/{event_id}/{player}/picture.png
         GET /{pool}/feed.xml

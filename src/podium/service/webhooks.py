@@ -27,7 +27,7 @@ from podium.log.statements import instant, microseconds
 from podium.service.chats import FORMS, NO_PICTURE, Body, Picture
 from podium.service.http.requests import in_background, run_in
 from podium.service.metrics import Metrics
-from podium.service.web.messages import Message, News, news_after, upcoming
+from podium.service.web.messages import Message, News, card_path, news_after, upcoming
 from podium.service.web.sharing import card_png
 from podium.store import Store
 from podium.store.following import PoolReader
@@ -295,7 +295,7 @@ class Webhooks:
         if not message.event_id:
             return NO_PICTURE
         if self._address and self._store.pool(webhook.pool).description.public:
-            return Picture(url=f"{self._address}{message.path}/picture.png?version={message.seq}")
+            return Picture(url=f"{self._address}{card_path(webhook.pool, message.event_id)}?version={message.seq}")
         if webhook.format not in WITH_FILES:
             return NO_PICTURE
         return Picture(png=self._store.read_pool(webhook.pool, lambda pool: card_png(pool, message.event_id, "")))

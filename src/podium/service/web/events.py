@@ -22,8 +22,8 @@ from podium.pages.why import WhyView, why_view
 from podium.results.derived_heats import OVERALL
 from podium.service.http.json import EventId, PlayerName
 from podium.service.http.requests import CurrentStore
-from podium.service.web.messages import headline_of, winners_of
-from podium.service.web.rendering import Page, PageRouter, PoolHeader, pool_address, pool_header, render, unchanged
+from podium.service.web.messages import card_path, headline_of, winners_of
+from podium.service.web.rendering import Page, PageRouter, PoolHeader, pool_header, render, unchanged
 from podium.service.web.visiting import VisiblePool, Visit
 from podium.store import Store
 from podium.store.reading.explanations import EventStory
@@ -199,7 +199,7 @@ def event_response(
         verdict = explanation.verdict.rstrip(".")
         headline = (headline_of(winners_of(explanation)) or verdict) if player is None else verdict
         title, description = f"{headline} · {title}", f"{explanation.verdict} {explanation.cause}"
-        picture = f"{why_address if player else pool_address(pool.name, 'events', details.event_id)}/picture.png"
+        picture = f"{why_address}/picture.png" if player else card_path(pool.name, details.event_id)
     heats = {entry.heat for entry in details.entries} - {None, OVERALL}
     size = [counted(len({entry.player for entry in details.entries}), pool.word)]
     size += [counted(len(heats), "heat")] if len(heats) > 1 else []

@@ -112,6 +112,11 @@ def show_name(player: str) -> str:
     return f"\N{FIRST STRONG ISOLATE}{name}\N{POP DIRECTIONAL ISOLATE}" if FROM_RIGHT.search(name) else name
 
 
+def card_path(pool_name: str, event_id: str) -> str:
+    """Return the path of the result card of an event."""
+    return f"{pool_address(pool_name, 'cards', event_id)}.png"
+
+
 def title_of(pool: PoolReader, event: Event) -> str:
     return plain(titles_of(pool, [event.content_seq])[event.content_seq].title or event.event_id)
 

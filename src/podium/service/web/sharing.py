@@ -172,7 +172,7 @@ def add(parent: ET.Element, name: str, text: str = "", **attributes: str) -> ET.
     return element
 
 
-@router.pool_page("/events/{event_id}/picture.png")
+@router.pool_page("/cards/{event_id}.png")
 def result_picture(
     request: Request,
     visit: VisiblePool,

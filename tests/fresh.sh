@@ -9,7 +9,7 @@ tests=$(cd "$(dirname "$0")" && pwd)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 "$python" -m venv "$folder/build"
-"$folder/build/bin/pip" wheel --quiet --no-deps --wheel-dir "$folder/dist" "$tests/.."
+"$folder/build/bin/pip" wheel --quiet --no-deps --wheel-dir "$folder/dist" "$tests/.." "$tests/../client"
 export PIP_FIND_LINKS="$folder/dist" PIP_QUIET=2 PIP_DISABLE_PIP_VERSION_CHECK=1 PODIUM_CACHE_DIR="$folder/cache"
 unset PYTHONPATH
 for page in "$tests"/../docs/tutorials/*.md; do

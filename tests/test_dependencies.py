@@ -46,7 +46,8 @@ def plain(name):
 def declared():
     """The distributions that the base and each extra declare."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    parts = {"base": project["dependencies"]} | project["optional-dependencies"]
+    client = tomllib.loads((ROOT / "client" / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    parts = {"base": project["dependencies"]} | project["optional-dependencies"] | {"client": client["dependencies"]}
     return {part: {plain(NAME.match(each)[0]) for each in lines} for part, lines in parts.items()}
 
 

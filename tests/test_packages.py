@@ -1,10 +1,16 @@
 """The wheels: their metadata, their files and their long descriptions."""
 
 import re
+import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
+import numpy as np
+import packages
 import pytest
+
+import podium
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
@@ -33,3 +39,45 @@ def test_links_of_the_long_description_are_absolute():
 )
 def test_relative_links_lead_to_the_tag(text, expected):
     assert absolute_links(text, "https://r", "1") == expected
+
+
+CLIENT = """
+from podium.client import AsyncClient, Client, ClientError, SignatureError, verify_webhook
+try:
+    verify_webhook("whsec_AAAA", {}, b"")
+except SignatureError as error:
+    print(error)
+"""
+
+
+def test_the_two_wheels_share_no_file_and_each_works_without_the_other(tmp_path):
+    """The libraries come from this environment: only the two wheels are installed."""
+    engine, client = packages.build(tmp_path / "dist")
+    files = [set(zipfile.ZipFile(wheel).namelist()) for wheel in (engine, client)]
+    assert files[0] & files[1] == set()
+    assert {each.split("/")[1] for each in files[1] if each.startswith("podium/")} == {"client"}
+    assert engine.name.split("-")[1] == client.name.split("-")[1] == podium.__version__
+    assert {"podium/py.typed", "podium/season.csv"} <= files[0]
+    assert "podium/client/py.typed" in files[1]
+
+    python = packages.make_environment(tmp_path / "both")
+    libraries = Path(np.__file__).parents[1]
+    (next((tmp_path / "both").glob("lib/python*/site-packages")) / "libraries.pth").write_text(f"{libraries}\n")
+
+    def answer(code):
+        return packages.run(python, "-c", code, stdout=subprocess.PIPE, cwd=tmp_path).strip()
+
+    packages.pip(python, "install", "--no-deps", engine, client)
+    found = answer("import podium, podium.client; print(podium.__file__, podium.client.__file__)").split()
+    assert all(each.startswith(str(tmp_path)) for each in found)
+    assert answer(CLIENT) == "the header webhook-id is missing"
+    assert answer("import podium.client as c, podium; print(issubclass(c.ClientError, podium.PodiumError))") == "True"
+    packages.pip(python, "uninstall", "podium-ratings")
+    hide = "import sys; sys.path.remove(LIBRARIES)".replace("LIBRARIES", repr(str(libraries)))
+    assert answer(f"{hide}\n{CLIENT}") == "the header webhook-id is missing"
+    packages.pip(python, "install", "--no-deps", engine)
+    packages.pip(python, "uninstall", "podium-client")
+    assert answer("import podium; print(podium.__version__)") == podium.__version__
+    assert answer(f"{hide}\nimport podium\ntry: podium.Client\nexcept ImportError as error: print(error)") == (
+        "the client needs the extra 'client': pip install 'podium-ratings[client]'"
+    )

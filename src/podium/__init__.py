@@ -1,8 +1,10 @@
 """Podium: a rating engine for multiplayer races and games that can say why every rating moved."""
 
+from contextlib import nullcontext
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from podium.errors import needs_extra
 from podium.version import __version__ as __version__
 
 if TYPE_CHECKING:
@@ -115,7 +117,9 @@ def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         message = f"module 'podium' has no attribute {name!r}"
         raise AttributeError(message)
-    return getattr(import_module(f"podium.{_HOMES[name]}"), name)
+    home = _HOMES[name]
+    with needs_extra("client", "the client") if home == "client" else nullcontext():
+        return getattr(import_module(f"podium.{home}"), name)
 
 
 def __dir__() -> list[str]:

@@ -51,7 +51,7 @@ def test_a_command_names_the_extra_that_it_needs(tmp_path):
 
 
 def test_the_client_names_the_extra_that_it_needs(monkeypatch):
-    monkeypatch.setitem(sys.modules, "httpx2", None)
+    monkeypatch.setitem(sys.modules, "podium.client", None)
     with pytest.raises(MissingExtraError, match="the client needs the extra 'client'") as caught:
         podium.Client("http://127.0.0.1:1", "key")
     assert isinstance(caught.value, PodiumError)

@@ -1,4 +1,4 @@
-"""Typed clients of the service. They need the extra `client`, but `verify_webhook` does not."""
+"""Typed clients of the service, and a check of its webhooks. The package `podium-client` holds them."""
 
 from podium.client.calls import ClientError
 from podium.client.clients import AsyncClient, Client

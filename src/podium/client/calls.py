@@ -27,7 +27,17 @@ from typing import (
 )
 from urllib.parse import quote
 
-from podium.errors import PodiumError
+try:
+    from podium.errors import ParameterError as ParameterError  # noqa: PLC0414  (for the modules beside this one)
+    from podium.errors import PodiumError as PodiumError  # noqa: PLC0414
+except ModuleNotFoundError:  # the client is installed without the rest of Podium
+
+    class PodiumError(Exception):  # type: ignore[no-redef]
+        """An error that a user of Podium can fix. Its text is shown as it is."""
+
+    class ParameterError(PodiumError, ValueError):  # type: ignore[no-redef]
+        """A parameter or value does not exist or is invalid."""
+
 
 Conversion = Callable[[Any], Any]
 Moment = datetime | str  # without an offset it is in UTC; texts are ISO 8601

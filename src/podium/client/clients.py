@@ -5,11 +5,10 @@ import time
 from contextlib import suppress
 from typing import Any, ClassVar, Self, TypeVar, get_origin
 
-from podium.client.calls import PATIENCE_S, Attempts, Call, ClientError, encode
+from podium.client.calls import PATIENCE_S, Attempts, Call, ClientError, ParameterError, encode
 from podium.client.pages import FixtureRoutes, PageRoutes
 from podium.client.reads import ReadRoutes
 from podium.client.writes import WriteRoutes
-from podium.errors import ParameterError, needs_extra
 
 Answer = TypeVar("Answer")
 
@@ -33,11 +32,10 @@ class Routes(ReadRoutes, PageRoutes, FixtureRoutes, WriteRoutes):
             transport: Transport of httpx2, for tests.
 
         Raises:
-            MissingExtraError: The extra `client` is not installed.
             ParameterError: The address does not begin with http:// or https://.
         """
-        with needs_extra("client", "the client"):
-            import httpx2  # noqa: PLC0415  (an extra)
+        import httpx2  # noqa: PLC0415  (a quarter of a second)
+
         self._http = getattr(httpx2, self._KIND)(**connection(url, key, timeout_s, transport))
         self._no_answer, self._patience_s = httpx2.TransportError, patience_s
 

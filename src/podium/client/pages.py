@@ -5,9 +5,8 @@ from datetime import date
 from typing import Any
 
 from podium.client import page_answers as answers
-from podium.client.calls import EVENT, PLAYER, POOL, Call, Moment, get, json_call, route
+from podium.client.calls import EVENT, PLAYER, POOL, Call, Moment, ParameterError, get, json_call, route
 from podium.client.chance_answers import Fixture, Places, RaceStakes, RunningRace
-from podium.errors import ParameterError
 
 
 class PageRoutes:

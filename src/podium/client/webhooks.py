@@ -8,7 +8,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from podium.errors import ParameterError, PodiumError
+from podium.client.calls import ParameterError, PodiumError
 
 SECRET_PREFIX = "whsec_"  # noqa: S105  (of secrets, as Standard Webhooks writes them)
 VERSION = "v1"

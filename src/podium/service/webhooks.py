@@ -20,7 +20,6 @@ import h11
 from anyio import CapacityLimiter, to_thread
 
 from podium import __version__
-from podium.client.webhooks import sign
 from podium.errors import ParameterError, PodiumError
 from podium.log.database import UpkeepLock
 from podium.log.statements import instant, microseconds
@@ -31,7 +30,7 @@ from podium.service.web.messages import Message, News, card_path, news_after, up
 from podium.service.web.sharing import card_png
 from podium.store import Store
 from podium.store.following import PoolReader
-from podium.store.keys import JSON, Webhook, list_webhooks, store_progress, store_under_way
+from podium.store.keys import JSON, Webhook, list_webhooks, sign, store_progress, store_under_way
 
 EXCHANGE_S = 10.0  # of a whole delivery: the name's look-up, the connection and the answer
 CHUNK = 65_536  # bytes that are read at a time

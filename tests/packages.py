@@ -1,0 +1,40 @@
+"""Builds the wheels of this tree, and environments that hold them: for tests and for `make release-check`."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+UV = Path(sys.executable).with_name("uv")
+
+
+def run(*command, stdout=None, cwd=None):
+    """Run a command outside this tree's sources. Return its output, if that is piped. Fail if it fails."""
+    inherited = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    environment = inherited | {"UV_SYSTEM_CERTS": "true"}
+    words = [*map(str, command)]
+    done = subprocess.run(
+        words, check=True, env=environment, text=True, stdin=subprocess.DEVNULL, stdout=stdout, cwd=cwd
+    )
+    return done.stdout
+
+
+def build(folder):
+    """Build both wheels into a folder, without network. Return the engine's and the client's."""
+    words = "build", "--quiet", "--no-build-isolation", "--python", sys.executable, "--wheel", "--out-dir", folder
+    for project in (ROOT, ROOT / "client"):
+        run(UV, *words, project)
+    (engine,), (client,) = folder.glob("podium_ratings-*.whl"), folder.glob("podium_client-*.whl")
+    return engine, client
+
+
+def make_environment(folder):
+    """Make an environment without packages. Return its Python."""
+    run(UV, "venv", "--quiet", "--python", sys.executable, folder)
+    return folder / "bin" / "python"
+
+
+def pip(python, *words):
+    """Install or uninstall in an environment."""
+    run(UV, "pip", words[0], "--quiet", "--python", python, *words[1:])

@@ -1,10 +1,8 @@
 """Podium: a rating engine for multiplayer races and games that can say why every rating moved."""
 
-from contextlib import nullcontext
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from podium.errors import needs_extra
 from podium.version import __version__ as __version__
 
 if TYPE_CHECKING:
@@ -118,8 +116,12 @@ def __getattr__(name: str) -> Any:
         message = f"module 'podium' has no attribute {name!r}"
         raise AttributeError(message)
     home = _HOMES[name]
-    with needs_extra("client", "the client") if home == "client" else nullcontext():
-        return getattr(import_module(f"podium.{home}"), name)
+    if home == "client":  # of another package
+        from podium.errors import needs_extra  # noqa: PLC0415
+
+        with needs_extra("client", "the client"):
+            import_module("podium.client")
+    return getattr(import_module(f"podium.{home}"), name)
 
 
 def __dir__() -> list[str]:

@@ -42,10 +42,8 @@ def test_the_status_is_that_of_the_command(words, status):
     assert done.stderr.startswith("podium: ") == (status != 0)
 
 
-@pytest.mark.parametrize("words", [[], ["pool"]])
-def test_a_command_alone_shows_its_help_as_it_is(words):
-    done = start(*words)
-    assert done.stderr == start(*words, "--help").stdout
+def test_a_group_alone_shows_its_help_as_it_is():
+    assert start("pool").stderr == start("pool", "--help").stdout
 
 
 def test_what_is_interrupted_says_what_it_leaves():
@@ -101,3 +99,19 @@ def test_a_command_alone_is_what_it_is_among_all(name):
 def test_what_serves_or_holds_a_database_is_long_lived():
     assert {"serve", "db", "demo", "ingest", "verify", "pool"} <= LONG_LIVED
     assert not LONG_LIVED & {name for _, name, _ in COMMANDS["Ratings"]}
+
+
+def test_podium_alone_says_in_five_lines_how_to_begin(podium_command):
+    status, shown, errors = podium_command()
+    assert (status, errors) == (0, "")
+    assert len(shown.splitlines()) == 5
+    assert max(map(len, shown.splitlines())) <= 100
+    for words in ("podium demo", "podium rate FILE", "podium serve", "podium --help", "https://"):
+        assert words in shown
+
+
+def test_the_version_and_the_first_lines_load_no_library_of_the_commands():
+    code = "import sys; from podium.cli import main\ntry: main()\nfinally: assert 'typer' not in sys.modules"
+    for words in ([], ["--version"]):
+        done = subprocess.run([sys.executable, "-c", code, *words], check=True, stdout=subprocess.PIPE, text=True)
+        assert done.stdout.lower().startswith("podium")

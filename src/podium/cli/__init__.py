@@ -12,16 +12,26 @@ ALLOCATOR_VARIABLE, ALLOCATOR_SETTINGS = "_RJEM_MALLOC_CONF", "dirty_decay_ms:50
 ALLOCATIONS_BETWEEN_COLLECTIONS = 200_000  # of objects that could be in a cycle; Python's own number is hundreds
 INTERRUPTED = "interrupted; what a file or a database took whole stays, nothing is half done; run it again for the rest"
 
+AT_ONCE: tuple[list[str], ...] = ([], ["--version"])  # answered without the libraries of the commands
+FIRST_LINES = """\
+Podium rates players of races and games, and gives a reason for every point.
+  podium demo         see it on an example season
+  podium rate FILE    rate your own results: a spreadsheet, CSV, JSON or Parquet
+  podium serve        run the live service, with web pages and an HTTP API
+All commands: podium --help. Documentation: https://github.com/podium-ratings/podium#readme
+"""
+
 
 def run() -> None:
     """Run the command `podium`. A short command ends the process without freeing its memory first."""
     os.environ.setdefault(ALLOCATOR_VARIABLE, ALLOCATOR_SETTINGS)
-    gc.disable()  # the collector would walk all that is loaded, again and again
-    from podium.cli.commands import LONG_LIVED
+    if sys.argv[1:] not in AT_ONCE:
+        gc.disable()  # the collector would walk all that is loaded, again and again
+        from podium.cli.commands import LONG_LIVED
 
-    gc.enable()
-    if named_command() in LONG_LIVED:
-        main()
+        gc.enable()
+        if named_command() in LONG_LIVED:
+            main()
     gc.set_threshold(ALLOCATIONS_BETWEEN_COLLECTIONS)
     try:
         main()
@@ -52,6 +62,10 @@ def leave(stop: SystemExit) -> NoReturn:
 
 def main() -> None:
     """Run `podium`. Status 0, 2 for bad input or usage, 130 when interrupted; never a traceback for those."""
+    if sys.argv[1:] in AT_ONCE:
+        from podium import __version__
+
+        sys.exit(write(f"podium {__version__}\n" if sys.argv[1:] else FIRST_LINES))
     import typer
 
     from podium.cli.commands import NAMES, build
@@ -74,10 +88,25 @@ def main() -> None:
         status = fail(error.format_message(), 2, "" if is_alone else "podium: ")
     except PodiumError as error:
         status = fail(str(error), error.exit_status)
-    except OSError as error:  # the reader of a pipe has seen enough, or a disk is full
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        status = 0 if isinstance(error, BrokenPipeError) else fail(str(error), 2)
+    except OSError as error:
+        status = fail_to_write(error)
     sys.exit(status if isinstance(status, int) else 0)
+
+
+def write(text: str) -> int:
+    """Print a text. Return the status of the command."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except OSError as error:
+        return fail_to_write(error)
+    return 0
+
+
+def fail_to_write(error: OSError) -> int:
+    """Return the status after a write failed: the reader of a pipe has seen enough, or a disk is full."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0 if isinstance(error, BrokenPipeError) else fail(str(error), 2)
 
 
 def fail(message: str, status: int, name: str = "podium: ") -> int:

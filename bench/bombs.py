@@ -265,7 +265,7 @@ def signed_in(url, key):
 def measure(url, key, pid, folder, args):
     http = signed_in(url, key)
     with httpx2.Client(base_url=url, headers={"Authorization": f"Bearer {key}"}, timeout=300.0) as api:
-        for pool, system in (("main", "elo"), ("other", "elo"), ("rated", "podium")):
+        for pool, system in (("main", "elo"), ("other", "elo"), ("rated", "adaptive")):
             api.post("/api/v1/pools", json={"name": pool, "system": system, "public": True})
         field = [{"player": f"p{k}", "position": k + 1} for k in range(200)]
         event = {"event_id": "e1", "started_at": "2026-01-01T00:00:00Z", "entries": field}

@@ -19,7 +19,7 @@ from podium.systems import find
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
 BATCH = 5_000
-SYSTEMS = ("elo", "glicko2", "trueskill", "podium", "elo-mmr")
+SYSTEMS = ("elo", "glicko2", "trueskill", "adaptive", "elo-mmr")
 
 
 def rows(number, field):

@@ -27,8 +27,8 @@ from podium.engine.replay import replay
 from podium.engine.tables.encoding import encode
 from podium.ledger.hindsight import heat_bounds, visits_and_heats
 from podium.ledger.smoothing import learn, widen
-from podium.systems import _podium_state, find
-from podium.systems._podium_state import SIDE_MEAN, C
+from podium.systems import _adaptive_state, find
+from podium.systems._adaptive_state import SIDE_MEAN, C
 
 SHARE, SEED, MIN_CHANCE, DRAW = 10, 1, 1e-3, 0.5
 FILES = {
@@ -76,7 +76,7 @@ def load(data: Path, name: str) -> pl.DataFrame:
 
 def split(results: pl.DataFrame) -> Case:
     """The pairs that the filter compares, a tenth of the events left out."""
-    pairs = podium.rate(results, "podium").predictions()
+    pairs = podium.rate(results, "adaptive").predictions()
     ids = pairs["event_id"].unique(maintain_order=True)
     out = np.random.default_rng(SEED).choice(ids.len(), ids.len() // SHARE, replace=False)
     day = pl.col("started_at").dt.epoch("us") / 86.4e9
@@ -97,7 +97,7 @@ def ours(case: Case) -> tuple[float, float]:
     is_out = pl.col("event_id").is_in(list(out))
     column = "score" if "score" in case.results.columns else "position"
     lot = pl.col(column).shuffle(SEED).over("event_id")
-    system = find("podium")()
+    system = find("adaptive")()
     learnt = podium.rate(case.results.filter(~is_out), system).replayed.pools
     events = encode(
         podium.read_results(case.results.with_columns(pl.when(is_out).then(lot).otherwise(column).alias(column))),
@@ -115,7 +115,7 @@ def ours(case: Case) -> tuple[float, float]:
         visits, heats, way = visits_and_heats(system, events, replayed)
         heats.weight[np.repeat(silent, np.diff(heat_bounds(events)))] = 0.0
         heats.worth[heats.weight == 0.0] = 0.0
-        sweeps = learn(heats, visits, way, learnt[:, _podium_state.THETA :])
+        sweeps = learn(heats, visits, way, learnt[:, _adaptive_state.THETA :])
         widen(heats, visits, way)
         seconds = min(seconds, time.process_time() - started)
     ahead, visit = replayed.pool_history[settlement[entrant], SIDE_MEAN], np.argsort(way.order)[entrant]
@@ -283,8 +283,8 @@ def duels(count: int, players: int) -> pl.DataFrame:
 
 def look_back(count: int, players: int) -> None:
     """Print what hindsight of so many duels costs beside rating them."""
-    podium.rate(duels(100, 10), "podium").hindsight()  # loads what was compiled
-    rated = podium.rate(duels(count, players), "podium")
+    podium.rate(duels(100, 10), "adaptive").hindsight()  # loads what was compiled
+    rated = podium.rate(duels(count, players), "adaptive")
     before, started, began = peak_mb(), time.perf_counter(), time.process_time()
     sweeps = rated.hindsight().sweeps
     took, cpu = time.perf_counter() - started, time.process_time() - began

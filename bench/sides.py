@@ -16,7 +16,7 @@ import podium
 PLAYERS, MATCHES, SIZE, FIRST = 200, 3000, 4, 1000
 SKILL, SKILL_DEVIATION, BETA = 25.0, 8.3, 4.17
 BEGIN = datetime(2024, 1, 1, tzinfo=UTC)  # an hour a match
-SYSTEMS = ("trueskill", "openskill-pl", "openskill-tm", "glicko2", "elo", "podium")
+SYSTEMS = ("trueskill", "openskill-pl", "openskill-tm", "glicko2", "elo", "adaptive")
 
 
 def draw_matches(seed: int) -> pl.DataFrame:

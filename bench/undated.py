@@ -1,4 +1,4 @@
-"""What `podium` makes of results without dates, beside the same results dated over a year: `python bench/undated.py`.
+"""What `adaptive` makes of results without dates, beside the same results dated over a year: `python bench/undated.py`.
 
 Duels of players with fixed skills of N(0, 1), drawn with chances that are logistic in the gap; the log loss of all.
 """
@@ -35,7 +35,7 @@ def main() -> None:
         results = draw_duels(players, duels, seed=1)
         dates = [BEGIN + YEAR * (k / duels) for k in range(duels) for _ in range(2)]
         dated = results.with_columns(started_at=pl.Series(dates))
-        loss, of_dated = (podium.evaluate(each, "podium").scores["log_loss"].item() for each in (results, dated))
+        loss, of_dated = (podium.evaluate(each, "adaptive").scores["log_loss"].item() for each in (results, dated))
         print(f"{players:5,} players, {duels:7,} duels: {loss:.4f} undated, {of_dated:.4f} dated", flush=True)
 
 

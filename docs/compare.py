@@ -21,7 +21,7 @@ from podium.systems import find, names
 DATA = Path(__file__).parent / "data"
 SCORES = ("log_loss", "brier", "accuracy", "calibration_error", "kendall_tau", "winner_accuracy", "clipped")
 HEAD = ("history", "system", *SCORES, "less_elo", "low", "high", "seconds")
-TUNED = ("history", "system", "defaults", "tuned", "podium", "podium_less_tuned", "low", "high")
+TUNED = ("history", "system", "defaults", "tuned", "adaptive", "adaptive_less_tuned", "low", "high")
 
 
 def judge_systems(title: str, results: podium.Results, history: History) -> list[list[str]]:

@@ -78,7 +78,7 @@ def loss_table() -> str:
 
 
 def tuned_table() -> str:
-    """Return the best tuned system of each history, and `podium`."""
+    """Return the best tuned system of each history, and `adaptive`."""
     best: dict[str, dict[str, str]] = {}
     for row in rows_of("tuned"):
         known = best.setdefault(row["history"], row)
@@ -89,16 +89,16 @@ def tuned_table() -> str:
             short_title(history),
             f"`{row['system']}`",
             row["tuned"],
-            row["podium"],
-            f"{row['podium_less_tuned']} ({row['low']} to {row['high']})",
+            row["adaptive"],
+            f"{row['adaptive_less_tuned']} ({row['low']} to {row['high']})",
         ]
         for history, row in best.items()
     ]
-    return markdown(["history", "best tuned", "its log loss", "podium", "difference"], cells)
+    return markdown(["history", "best tuned", "its log loss", "adaptive", "difference"], cells)
 
 
 def part_table() -> str:
-    """Return, for each part of `podium`, the history that loses most without it."""
+    """Return, for each part of `adaptive`, the history that loses most without it."""
     rows = []
     for row in rows_of("self-tuning-parts"):
         part, *_ = row.values()

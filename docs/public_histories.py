@@ -10,7 +10,7 @@ import podium
 from podium.engine.system import System
 from podium.systems import find
 
-SELF_TUNING = "podium"
+SELF_TUNING = "adaptive"
 HEATS_APART = "speedway"  # a history of events with many heats, judged once more with each heat as an event
 OTHER_COLUMNS = ("team_name",)  # in a file, but in no results table
 
@@ -23,14 +23,14 @@ class History(NamedTuple):
     since: str | None
     train_until: str
     trials: int = 160  # parameter sets that a search tries
-    settings: Mapping[str, str] = {}  # of `podium`: what entrants share here
+    settings: Mapping[str, str] = {}  # of `adaptive`: what entrants share here
 
     def read(self, folder: Path) -> podium.Results:
         """Return the results from the file in a folder."""
         return podium.read_results(pl.read_parquet(folder / self.file).drop(OTHER_COLUMNS, strict=False))
 
     def system(self, name: str) -> System:
-        """Return a system with its defaults; `podium` with this history's settings."""
+        """Return a system with its defaults; `adaptive` with this history's settings."""
         return find(name)(**(self.settings if name == SELF_TUNING else {}))
 
 

@@ -25,7 +25,7 @@ INTRODUCTIONS = {  # by the tag of the endpoints
     "chances": "Predictions, comparisons of two players, and matchmaking.",
     "fixtures": "Upcoming races. They change no rating; `stakes` shows what each place would bring.",
     "seasons": "A new season moves every rating towards a newcomer's. The old leaderboard can still be read.",
-    "hindsight": "Smoothed ratings, which also use later results. Only pools of the system `podium` have them.",
+    "hindsight": "Smoothed ratings, which also use later results. Only pools of the system `adaptive` have them.",
     "daily ranks": "Ranks at 00:00 UTC of each day.",
 }
 OFTEN = 8  # endpoints with a parameter from which on it is described once for all

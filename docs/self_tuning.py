@@ -1,4 +1,4 @@
-"""Write docs/data/self-tuning-*.csv, the effect of each part of `podium` and hard cases: `make self-tuning`.
+"""Write docs/data/self-tuning-*.csv, the effect of each part of `adaptive` and hard cases: `make self-tuning`.
 
 `make docs` then writes the summary in docs/comparison.md.
 """
@@ -74,7 +74,7 @@ PARTS = (
 
 def elsewhere(title: str, factor: float, *names: str) -> Variant:
     """A start of some parameters so many times as large."""
-    start = find("podium")().new_pool()
+    start = find("adaptive")().new_pool()
     return Variant(title, {name: getattr(start, name) + math.log(factor) for name in names})
 
 
@@ -104,7 +104,7 @@ def pools_of(system: System, events: Events, variant: Variant) -> PoolNumbers:
 
 def loss_of(events: Events, selection: HeatSelection, variant: Variant, system: System | None = None) -> float:
     """The log loss of the selected heats at such a beginning."""
-    system = system or find("podium")()
+    system = system or find("adaptive")()
     return log_loss(judge_heats(events, system, selection, pools_of(system, events, variant))[0])
 
 
@@ -128,7 +128,7 @@ def load(folder: Path, unread: str = "") -> list[Judged]:
         results = history.read(folder)
         if unread == "side" and "side" in results.frame.columns:
             results = podium.read_results(results.frame.drop("side"))
-        system = find("podium")() if unread == "shared" else history.system("podium")
+        system = find("adaptive")() if unread == "shared" else history.system("adaptive")
         events = encode(results, system)
         later = later_events(results, history.train_until)
         judged.append(Judged(history.title.split(",")[0], system, events, HeatSelection(later_heats(events, later))))
@@ -178,7 +178,7 @@ def young_pools() -> list[list[str]]:
 
 def young_gap(seed: int, pool: YoungPool) -> float:
     """The log loss on a season's last two fifths, less that with the true parameters, which no result moves."""
-    events = encode(podium.read_results(young_season(seed, pool)), find("podium")())
+    events = encode(podium.read_results(young_season(seed, pool)), find("adaptive")())
     count = events.columns.entrants.size - 1
     selection = HeatSelection(np.arange(count) >= 0.6 * count)
     true = {"spread": math.log(pool.spread), "noise": math.log(pool.noise), "idle_day": math.log(pool.drift)}
@@ -201,18 +201,18 @@ def rigged_tennis(folder: Path) -> list[str]:
     later = later_events(results, history.train_until)
     losses = []
     for each in (results, ring):
-        events = encode(each, find("podium")())
+        events = encode(each, find("adaptive")())
         losses.append(loss_of(events, HeatSelection(later_heats(events, later)), WHOLE))
-    return ring_row("within tennis", podium.rate(ring, "podium"), losses[1] - losses[0])
+    return ring_row("within tennis", podium.rate(ring, "adaptive"), losses[1] - losses[0])
 
 
 def rigged_season(day: int, when: str) -> list[str]:
     """Add the same ten accounts to a young season."""
     season = podium.read_results(young_season(3, YoungPool(field=8, races=1000)))
     duels = ring_of_accounts(season.frame["pool"][0], START + timedelta(days=day))
-    rated = podium.rate(with_rows(season, duels), "podium")
+    rated = podium.rate(with_rows(season, duels), "adaptive")
     strangers = duels["player"].unique().to_list()
-    change = others_loss(rated, strangers) - others_loss(podium.rate(season, "podium"), strangers)
+    change = others_loss(rated, strangers) - others_loss(podium.rate(season, "adaptive"), strangers)
     return ring_row(f"within a young season of 1,000 races, {when}", rated, change)
 
 
@@ -239,8 +239,8 @@ def others_loss(rated: podium.Rated, strangers: list[str]) -> float:
 def constant_guest() -> list[str]:
     """One player of no skill in half of all races."""
     season = young_season(1, YoungPool(field=8))
-    visited = podium.rate(with_constant_guest(season), "podium")
-    change = others_loss(visited, ["the guest"]) - others_loss(podium.rate(season, "podium"), ["the guest"])
+    visited = podium.rate(with_constant_guest(season), "adaptive")
+    change = others_loss(visited, ["the guest"]) - others_loss(podium.rate(season, "adaptive"), ["the guest"])
     islands = audit(visited).isolated_groups.height
     found = f"names {islands} islands" if islands else "finds nothing"
     return ["one player in half of all races, at random places", verdict(visited), f"{change:+.5f}", found]
@@ -250,13 +250,16 @@ def small_cases() -> list[list[str]]:
     """Cases without others."""
     season = young_season(2, YoungPool(field=8, races=600))
     mirrored = mirror_gap(season)
-    tied = podium.rate(all_tied(season), "podium")
+    tied = podium.rate(all_tied(season), "adaptive")
     widest = np.abs(tied.ratings["rating"].to_numpy() - 1500.0).max()
     cases = {
-        "three newcomers, one race": (podium.rate(season.head(3), "podium"), ""),
-        "10,000 entrants, twice": (podium.rate(crowd(10_000, 2), "podium"), ""),
+        "three newcomers, one race": (podium.rate(season.head(3), "adaptive"), ""),
+        "10,000 entrants, twice": (podium.rate(crowd(10_000, 2), "adaptive"), ""),
         "all ties": (tied, f"; within {widest:.1g} of where all begin"),
-        "every race in reverse": (podium.rate(reversed_places(season), "podium"), f"; mirrored within {mirrored:.1g}"),
+        "every race in reverse": (
+            podium.rate(reversed_places(season), "adaptive"),
+            f"; mirrored within {mirrored:.1g}",
+        ),
     }
     return [[title, verdict(rated) + more, "", ""] for title, (rated, more) in cases.items()]
 
@@ -265,7 +268,7 @@ def moves(histories: list[Judged]) -> list[list[str]]:
     """The largest move of one event in each history, and in matches of ten against ten."""
     rated = [(each.title, podium.rate(each.events.results, each.system)) for each in histories]
     rated.append(
-        ("matches of ten against ten, simulated", podium.rate(podium.simulate(**MATCHES, seed=1).results, "podium"))
+        ("matches of ten against ten, simulated", podium.rate(podium.simulate(**MATCHES, seed=1).results, "adaptive"))
     )
     return table(
         ["history", "largest move", "from and to", "all ratings"],
@@ -283,7 +286,7 @@ def largest_move(rated: podium.Rated) -> list[str]:
 def mirror_gap(season: pl.DataFrame) -> float:
     """Return the largest distance of the reversed races' ratings from the mirrored ratings, in points."""
     forth, back = (
-        podium.rate(each, "podium").ratings.sort("player")["rating"] for each in (season, reversed_places(season))
+        podium.rate(each, "adaptive").ratings.sort("player")["rating"] for each in (season, reversed_places(season))
     )
     return float((forth + back - 3000.0).abs().max())  # type: ignore[arg-type]
 

@@ -1,4 +1,4 @@
-"""Systems with the parameters of docs/tuned.toml, and the lead of `podium` over each on the later part."""
+"""Systems with the parameters of docs/tuned.toml, and the lead of `adaptive` over each on the later part."""
 
 import tomllib
 from pathlib import Path
@@ -64,7 +64,7 @@ def log_loss(table: pl.DataFrame) -> float:
 
 
 def against_tuned(results: podium.Results, key: str) -> list[list[str]]:
-    """Return a row for each tuned system, the best first, with `podium`'s lead on the later part."""
+    """Return a row for each tuned system, the best first, with `adaptive`'s lead on the later part."""
     history = HISTORIES[key]
     later = later_events(results, history.train_until)
     own = judge_later(results, history.system(SELF_TUNING), later)

@@ -7,7 +7,7 @@ FULL = bool(os.environ.get("PODIUM_SOAK"))
 
 
 # By sums over pairs, with a deviation, with many fields of state, of teams at once, and with a state of the pool.
-DIFFERENT = {"elo", "glicko2", "stk-rd", "trueskill", "podium"}
+DIFFERENT = {"elo", "glicko2", "stk-rd", "trueskill", "adaptive"}
 
 
 def several(systems):

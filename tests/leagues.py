@@ -113,7 +113,7 @@ def fill(store):
     add_fields(store, "eights", "elo", (8,), (1, 8))
     add_fields(store, "grid", "elo", (22,), (1, 8))
     add_fields(store, "forty", "trueskill", (40,), (1, 8))
-    add_fields(store, "learnt", "podium", (8,), (1,), events=12)
+    add_fields(store, "learnt", "adaptive", (8,), (1,), events=12)
     store.keep_hindsight("learnt")
     add_names(store)
     add_states(store)

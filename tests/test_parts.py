@@ -141,7 +141,7 @@ class KilledError(BaseException):
     """What no code expects."""
 
 
-@pytest.mark.parametrize(("system", "period"), [("glicko2", "1d"), ("podium", "event")])
+@pytest.mark.parametrize(("system", "period"), [("glicko2", "1d"), ("adaptive", "event")])
 def test_a_run_killed_at_any_write_continues_to_the_bytes_of_one_run(tmp_path, monkeypatch, system, period):
     frame = duels(120, pools=2)
     files = write_files(tmp_path / "results", *split(frame, 50, 130))
@@ -182,17 +182,17 @@ def test_files_added_after_the_last_are_rated_too(tmp_path):
 
 def test_saved_ratings_begin_a_run_and_its_ratings_begin_another(tmp_path):
     before, after = split(duels(50, pools=2), 40)
-    podium.rate(before, "podium").save(tmp_path / "spring.parquet")
-    whole = podium.rate(after, "podium", start=tmp_path / "spring.parquet")
+    podium.rate(before, "adaptive").save(tmp_path / "spring.parquet")
+    whole = podium.rate(after, "adaptive", start=tmp_path / "spring.parquet")
     files = write_files(tmp_path / "results", after)
-    for k, start in enumerate((tmp_path / "spring.parquet", podium.rate(before, "podium"))):
-        board = podium.rate_parts(files, tmp_path / str(k), "podium", start=start, rows=10)
+    for k, start in enumerate((tmp_path / "spring.parquet", podium.rate(before, "adaptive"))):
+        board = podium.rate_parts(files, tmp_path / str(k), "adaptive", start=start, rows=10)
         assert_same(tmp_path / str(k), whole, board)
     later = duels(3, first=90)
-    goes_on = podium.rate(later, "podium", start=tmp_path / "1" / "ratings.parquet")
-    assert goes_on.states.equals(podium.rate(later, "podium", start=whole).states)
+    goes_on = podium.rate(later, "adaptive", start=tmp_path / "1" / "ratings.parquet")
+    assert goes_on.states.equals(podium.rate(later, "adaptive", start=whole).states)
     with pytest.raises(podium.ResultsError, match="is before the newest event of the saved ratings"):
-        podium.rate_parts(write_files(tmp_path / "early", before), tmp_path / "2", "podium", start=whole)
+        podium.rate_parts(write_files(tmp_path / "early", before), tmp_path / "2", "adaptive", start=whole)
 
 
 def refused(message, kind, files, out, *arguments, **options):

@@ -291,7 +291,7 @@ class Rated(boards.Standings):
             `frame` has `player, pool, event_id, at, rating, deviation`, in the order of rating.
 
         Raises:
-            ParameterError: the system is not `podium`, or its parameter `modes` is set.
+            ParameterError: the system is not `adaptive`, or its parameter `modes` is set.
         """
         from podium.ledger.hindsight import hindsight
 

@@ -33,7 +33,7 @@ OWN_LOOPS = (rate_event, judge_large_heat)
 PAIRWISE = [name for name in names() if not any(overrides(rule, find(name)()) for rule in OWN_LOOPS)]
 # Rules of pairwise systems see numbers and no tables, so that one of them shows every index; of the others, which have
 # a kernel each, those that share the least. `make soak` runs all.
-CHECKED = times(["codeforces", STANDING_FOR_PAIRWISE, "openskill-pl", "podium"], names())
+CHECKED = times(["codeforces", STANDING_FOR_PAIRWISE, "openskill-pl", "adaptive"], names())
 
 
 def exploding(weight=1.0, count=400):

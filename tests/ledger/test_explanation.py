@@ -123,7 +123,7 @@ def test_a_large_field_has_bands_with_their_limits():
         assert len(gaps) == group.duels
 
 
-@pytest.mark.parametrize("name", ["elo", "podium"])
+@pytest.mark.parametrize("name", ["elo", "adaptive"])
 def test_a_large_heat_has_the_same_reasons(name, monkeypatch):
     """As Python finds them; with quits, two of whom are not compared, and some in one heat of two."""
     rows = [

@@ -34,7 +34,7 @@ def test_skills_are_nearer_the_truth_than_the_ratings_of_the_day_and_as_sure_as_
     inside, before, after = [], [], []
     for seed in range(4):
         results, truth = seasons(seed)
-        rated = podium.rate(results, "podium")
+        rated = podium.rate(results, "adaptive")
         known = rated.hindsight().frame.join(truth, on=["event_id", "player"])
         known = known.join(rated.history.select("event_id", "player", day="rating"), on=["event_id", "player"])
         skill = 173.7178 * (known["skill"] - known["skill"].mean()).to_numpy()
@@ -49,10 +49,10 @@ def test_skills_are_nearer_the_truth_than_the_ratings_of_the_day_and_as_sure_as_
 
 def test_the_last_event_leaves_everyone_where_the_filter_does_or_near():
     results = podium.simulate(players=12, events=120, entrants=4, seed=3).results
-    rated = podium.rate(results, "podium")
+    rated = podium.rate(results, "adaptive")
     last = rated.hindsight().frame.group_by("player").last().join(rated.ratings, on="player", suffix="_day")
     assert np.corrcoef(last["rating"], last["rating_day"])[0, 1] > 0.9
-    assert rated.ratings.equals(podium.rate(results, "podium").ratings)
+    assert rated.ratings.equals(podium.rate(results, "adaptive").ratings)
 
 
 def test_sides_and_cars_are_looked_back_on():
@@ -62,7 +62,7 @@ def test_sides_and_cars_are_looked_back_on():
         for k in range(40)
         for i in range(3)
     ]
-    known = podium.rate(rows, "podium:shared=car").hindsight()
+    known = podium.rate(rows, "adaptive:shared=car").hindsight()
     assert known.frame.height == 120
     assert known.frame["deviation"].min() > 0.0
     assert set(known.frame["player"]) == {f"p{k}" for k in range(5)}
@@ -75,9 +75,9 @@ def test_a_pool_of_one_event_and_one_of_many_are_looked_back_on_alike_and_apart(
     both = pl.concat(
         [many.with_columns(pool=pl.lit("many")), one.select(many.columns).with_columns(pool=pl.lit("one"))]
     )
-    alone = podium.rate(one, "podium").hindsight().frame
-    assert podium.rate(one.head(1), "podium").hindsight().frame.schema == alone.schema  # nobody met anybody
-    known = podium.rate(both, "podium").hindsight().frame.filter(pl.col("pool") == "one")
+    alone = podium.rate(one, "adaptive").hindsight().frame
+    assert podium.rate(one.head(1), "adaptive").hindsight().frame.schema == alone.schema  # nobody met anybody
+    known = podium.rate(both, "adaptive").hindsight().frame.filter(pl.col("pool") == "one")
     assert alone["player"].to_list() == ["a", "b", "c"]
     assert alone["rating"].is_sorted(descending=True)
     assert alone["rating"][1] == pytest.approx(1500.0, abs=1e-6)
@@ -90,7 +90,7 @@ def test_dates_before_1970_are_days_like_all_others():
     for year in (1950, 1980):
         start = pl.datetime(year, 1, 1, time_zone="UTC")
         days = 7 * pl.col("event_id").rle_id().cast(pl.Int64)
-        rated = podium.rate(results.with_columns(started_at=start + pl.duration(days=days)), "podium")
+        rated = podium.rate(results.with_columns(started_at=start + pl.duration(days=days)), "adaptive")
         known[year] = rated.hindsight()
     assert known[1950].frame["at"].dt.year().min() == 1950
     np.testing.assert_allclose(known[1950].frame["rating"], known[1980].frame["rating"], atol=1e-6)
@@ -105,7 +105,7 @@ def test_the_gaps_of_engines_that_meet_often_settle_though_their_level_drifts():
         for k in range(2000)
         for player, place in zip(rng.choice(4, 2, replace=False), rng.permutation(2) + 1, strict=True)
     ]
-    assert podium.rate(pl.DataFrame(rows), "podium").hindsight().sweeps < 30
+    assert podium.rate(pl.DataFrame(rows), "adaptive").hindsight().sweeps < 30
 
 
 def test_mixed_changes_are_the_least():
@@ -125,7 +125,7 @@ def test_other_systems_say_that_they_cannot():
 
 
 @pytest.mark.parametrize("command", [["hindsight"], ["plot", "histories", "--hindsight"]])
-@pytest.mark.parametrize("system", ["elo", "podium:modes=clay"])
+@pytest.mark.parametrize("system", ["elo", "adaptive:modes=clay"])
 def test_other_systems_are_refused_before_anything_is_read(tmp_path, command, system):
     file = tmp_path / "results.csv"
     file.write_text("no,results\n", encoding="utf-8")
@@ -150,7 +150,7 @@ def test_bands_know_that_the_pairs_of_a_field_are_not_independent():
                 for p, at in zip(field, places, strict=True)
             ]
             truth += skill[field].tolist()
-        known = podium.rate(rows, "podium").hindsight().frame
+        known = podium.rate(rows, "adaptive").hindsight().frame
         off = known["rating"].to_numpy() - 173.7178 * np.array(truth)
         off -= np.average(off, weights=known["deviation"].to_numpy() ** -2.0)
         inside.append((np.abs(off) < 1.96 * known["deviation"].to_numpy()).mean())
@@ -162,7 +162,7 @@ def test_the_order_of_the_best_is_as_sure_as_it_says():
     for seed in range(6):
         results, truth = seasons(seed, players=40, events=1000)
         best = (
-            podium.rate(results, "podium")
+            podium.rate(results, "adaptive")
             .hindsight()
             .best()
             .join(truth, on=["event_id", "player"], maintain_order="left")

@@ -120,7 +120,7 @@ def test_an_expected_score_that_comes_to_its_end_makes_a_bound():
 
 @pytest.mark.parametrize(
     ("name", "period"),
-    [("elo", "event"), ("glicko2", "event"), ("glicko2", "2d"), ("trueskill", "event"), ("podium", "event")],
+    [("elo", "event"), ("glicko2", "event"), ("glicko2", "2d"), ("trueskill", "event"), ("adaptive", "event")],
 )
 def test_the_performance_of_one_is_what_it_is_among_all(name, period):
     """By pairs, by chances and with a state of the pool; of heats with quits, and not everyone in every heat."""
@@ -167,7 +167,7 @@ def performances_in(result, entrant):
     return [each.rating for each in found], [each.bound for each in found]
 
 
-@pytest.mark.parametrize("name", ["glicko2", "xonstat", "stk", "openskill-pl", "elo-mmr", "podium"])
+@pytest.mark.parametrize("name", ["glicko2", "xonstat", "stk", "openskill-pl", "elo-mmr", "adaptive"])
 @pytest.mark.parametrize("quits", [0, 5])
 def test_a_large_field_has_the_same_performances_by_its_table(name, quits, monkeypatch):
     """Also where an expected score depends on one's own deviation, or on how many events one has had."""

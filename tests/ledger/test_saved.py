@@ -119,7 +119,7 @@ def test_live_goes_on_from_saved_ratings(name, season):
 
 HIDDEN = {  # a few of the columns that people have no use for
     "elo-mmr": {"normal", "factors", "mean_1"},
-    "podium": {"last", "mean_noise", "variance_rest", "pool_noise"},
+    "adaptive": {"last", "mean_noise", "variance_rest", "pool_noise"},
 }
 
 
@@ -287,7 +287,7 @@ def test_the_commands_go_on_from_saved_ratings(tmp_path):
 
 def test_who_goes_on_goes_on_with_the_cars(tmp_path):
     """What entrants share is in the states, in a file of them, in Live that begins with them, and on no board."""
-    system = find("podium")(shared="car/tyres")
+    system = find("adaptive")(shared="car/tyres")
     rows = [
         {"event_id": f"e{event:02}", "started_at": f"2025-01-{event + 1:02}", "player": player, "position": place}
         | {"shared:car": "rst"[(place + event) % 3], "side": "home" if place == event % 4 else "away"}

@@ -25,7 +25,7 @@ def races(events=12, seed=4):
 
 
 def test_the_parts_of_all_who_had_a_thing_are_what_it_moved():
-    rated = podium.rate(races(), make_system("podium", {"shared": "car/tyres"}))
+    rated = podium.rate(races(), make_system("adaptive", {"shared": "car/tyres"}))
     columns, names = rated.events.columns, rated.events.player_names.to_list()
     for number in (0, 5, 11):
         parts: dict[tuple[str, ...], float] = {}
@@ -50,12 +50,12 @@ def points_in(words):
 
 
 def test_the_sentence_adds_up_as_shown():
-    explanation = podium.rate(races(), make_system("podium", {"shared": "car/tyres"})).explain("e11", "a")
+    explanation = podium.rate(races(), make_system("adaptive", {"shared": "car/tyres"})).explain("e11", "a")
     worth, *parts = points_in(explanation.shared)
     assert len(parts) == 3
     assert sum(parts) == pytest.approx(worth, abs=1e-9)
     assert explanation.to_dict()["things"][0]["kind"] == "car"
-    assert podium.rate(races(), "podium").explain("e11", "a").shared == ""
+    assert podium.rate(races(), "adaptive").explain("e11", "a").shared == ""
 
 
 def test_of_mates_in_one_car_none_alone_moved_it():
@@ -64,7 +64,7 @@ def test_of_mates_in_one_car_none_alone_moved_it():
         | {"team": row["shared:car"], "team_score": float(ord(row["shared:car"]) % 7)}
         for row in races()
     ]
-    rated = podium.rate(rows, make_system("podium", {"shared": "car"}))
+    rated = podium.rate(rows, make_system("adaptive", {"shared": "car"}))
     cars = [CARS[player] for player in rated.results.frame.filter(event_id="e11")["player"]]
     for player, car in CARS.items():
         if cars.count(car) > 1 and player in rated.results.frame.filter(event_id="e11")["player"]:
@@ -73,7 +73,7 @@ def test_of_mates_in_one_car_none_alone_moved_it():
 
 def test_things_of_several_pools_are_rated_as_in_each_alone():
     tables = {pool: [row | {"pool": pool} for row in races(seed=seed)] for pool, seed in (("a", 4), ("b", 7))}
-    system = make_system("podium", {"shared": "car/tyres"})
+    system = make_system("adaptive", {"shared": "car/tyres"})
     alone = [podium.rate(table, system).ratings.drop("rank") for table in tables.values()]
     both = [row | {"event_id": f"{pool}-{row['event_id']}"} for pool, table in tables.items() for row in table]
     together = podium.rate(both, system).ratings.drop("rank")

@@ -206,7 +206,7 @@ def test_a_race_of_heats_is_rated_as_one(name):
     assert lines["rating"].to_list() == pytest.approx([now + delta for delta in lines["delta"]])
 
 
-@pytest.mark.parametrize("name", ["glicko2", "podium", "stk", "trueskill"])
+@pytest.mark.parametrize("name", ["glicko2", "adaptive", "stk", "trueskill"])
 def test_heats_of_a_field_are_the_mean_over_the_orders(name):
     rated = rated_by(name)
     lines = rated.stakes(FIELD[:3], "ana", heats=3).frame
@@ -235,12 +235,12 @@ def test_heats_of_a_field_are_the_mean_over_the_orders(name):
 def test_heats_of_sides_with_cars_and_of_rating_periods():
     """A car stands behind the players in the arrays, and in a period every race is a heat already."""
     cars = ["red", "blue"]
-    race = heats_of_race(("ana", "ben"), 2, podium.systems.find("podium")())
+    race = heats_of_race(("ana", "ben"), 2, podium.systems.find("adaptive")())
     driven = [row | {"shared:car": cars[row["position"] - 1]} for row in race]
-    rated = podium.rate(EARLIER, "podium", shared="car")
+    rated = podium.rate(EARLIER, "adaptive", shared="car")
     field = [{"player": name, "shared": {"car": car}} for name, car in zip(("ana", "ben"), cars, strict=True)]
     won = rated.stakes(field, "ana", heats=2).frame["delta"][0]
-    after = podium.rate(driven, "podium", shared="car", start=rated).history
+    after = podium.rate(driven, "adaptive", shared="car", start=rated).history
     assert won == pytest.approx(after.filter(player="ana")["delta"].item(), abs=1e-9)
     monthly = podium.rate(EARLIER, "glicko2", period="1mo")
     for heats in (1, 2):
@@ -257,7 +257,7 @@ def test_a_number_of_heats_that_no_race_has_is_an_error(heats):
         rated_by("glicko2").stakes(FIELD, "ana", heats=heats)
 
 
-@pytest.mark.parametrize("name", ["trueskill", "openskill-pl", "elo", "podium"])
+@pytest.mark.parametrize("name", ["trueskill", "openskill-pl", "elo", "adaptive"])
 def test_sides_take_places_together(name):
     sides = (("ana", "ben"), ("cleo",), ("dov", "eli", "fay"))
     rated = rated_by(name)

@@ -117,7 +117,7 @@ def test_another_system_rates_everything_again():
             store.submit("main", rows)
         snapshot = follow(store, "main", snapshot)
         old = snapshot.rows.part("state")
-        store.configure("main", make_system("podium", {}))
+        store.configure("main", make_system("adaptive", {}))
         after = follow(store, "main", snapshot)
         assert differences(store, "main", after) == []
         assert snapshot.rows.part("state").tobytes() == old.tobytes()

@@ -67,7 +67,7 @@ def test_the_lines_of_many_players_all_differ():
 @pytest.mark.parametrize("dated", [True, False])
 def test_hindsight_is_dashed_with_a_band_that_has_room(dated):
     results = podium.simulate(players=5, events=20, entrants=3, seed=1).results
-    rated = podium.rate(results if dated else results.drop("started_at"), "podium")
+    rated = podium.rate(results if dated else results.drop("started_at"), "adaptive")
     chart = podium.plot("histories", rated, hindsight=True).to_dict()
     band, dashed = chart["layer"][:2]
     assert (band["mark"]["type"], dashed["mark"]["strokeDash"]) == ("area", [5, 3])
@@ -82,4 +82,4 @@ def test_hindsight_is_drawn_where_there_is_one():
     with pytest.raises(ParameterError, match="hindsight is for podium"):
         podium.plot("histories", UNDATED, "elo", hindsight=True)
     with pytest.raises(ParameterError, match="into histories, not into distribution"):
-        podium.plot("distribution", UNDATED, "podium", hindsight=True)
+        podium.plot("distribution", UNDATED, "adaptive", hindsight=True)

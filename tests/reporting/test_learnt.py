@@ -21,7 +21,7 @@ UNDATED = [{key: value for key, value in row.items() if key != "started_at"} for
 
 @pytest.fixture(scope="module")
 def rated():
-    return podium.rate(RACES, "podium")
+    return podium.rate(RACES, "adaptive")
 
 
 def test_there_is_a_row_an_event_with_each_parameter_in_its_unit(rated):
@@ -37,7 +37,7 @@ def test_there_is_a_row_an_event_with_each_parameter_in_its_unit(rated):
 
 def test_a_pool_has_its_own(rated):
     others = [row | {"pool": "b", "event_id": "x"} for row in RACES[:2]]
-    both = podium.rate([row | {"pool": "a"} for row in RACES] + others, "podium")
+    both = podium.rate([row | {"pool": "a"} for row in RACES] + others, "adaptive")
     assert both.learnt().drop("event_id").equals(both.learnt(pool="a").drop("event_id"))
     assert both.learnt(pool="a").equals(rated.learnt())
     assert both.learnt(pool="b").height == 1
@@ -57,7 +57,7 @@ def test_every_parameter_has_a_panel_with_a_sentence(rated):
 
 
 def test_undated_results_are_drawn_by_event():
-    svg = as_svg(plot("parameters", UNDATED, "podium"))
+    svg = as_svg(plot("parameters", UNDATED, "adaptive"))
     assert ">event</text>" in svg
 
 
@@ -69,7 +69,7 @@ def test_panels_stand_below_each_other_on_a_phone(rated):
 
 
 def test_modes_are_one_more_parameter():
-    system = find("podium")(modes="clay/grass/hard")
+    system = find("adaptive")(modes="clay/grass/hard")
     rows = [row | {"mode": "clay" if row["event_id"] < "e12" else "hard"} for row in RACES]
     learnt = podium.rate(rows, system).learnt()
     assert learnt.columns[2:] == [each.name for each in system.learnt_parameters]
@@ -79,5 +79,5 @@ def test_modes_are_one_more_parameter():
 
 @pytest.mark.parametrize(("points", "verb"), [(12.4, "gain 12"), (-12.4, "lose 12")])
 def test_growth_is_told_with_its_sign(points, verb):
-    growth = next(each for each in find("podium")().learnt_parameters if each.name == "growth")
+    growth = next(each for each in find("adaptive")().learnt_parameters if each.name == "growth")
     assert verb in growth.describe(points)

@@ -24,7 +24,7 @@ def test_the_commands_offer_what_there_is():
 def test_every_kind_is_drawn(kind, tmp_path):
     table, out = tmp_path / "results.csv", tmp_path / "chart.svg"
     podium.read_results([row | {"ranked": True} for row in ROWS]).frame.write_csv(table)
-    system = "podium" if kind == "parameters" else "elo"
+    system = "adaptive" if kind == "parameters" else "elo"
     wanted = [str(table), "--system", system] if kind in FROM_RESULTS else []
     build()(["plot", kind, *wanted, "--out", str(out)], standalone_mode=False)
     assert out.read_text(encoding="utf-8").startswith("<svg")

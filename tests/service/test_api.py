@@ -222,7 +222,7 @@ def test_every_schema_that_the_document_names_is_in_it(store):
 
 def fill(store):
     """What the routes are about."""
-    store.create_pool("main", find("podium")())
+    store.create_pool("main", find("adaptive")())
     store.create_pool("other", find("elo")())
     store.submit("main", rows(1, "abc"))
     store.submit("main", rows(0, "ad", minute=0.5))

@@ -209,7 +209,7 @@ def test_what_is_new_in_the_service(bridge):
         assert client.fixtures("main", ahead=True, since="2035-01-01T00:00:00Z") == [client.fixture("main", "gp")]
         assert client.fixture_stakes("main", "gp", "b")["stakes"][0]["player"] == "b"
         assert len(client.stakes("main", ["a", "b", "c"], "b", heats=2)["entrants"]) == 3
-        assert client.create_pool("cars", "podium", shared="car")["system"] == "podium"
+        assert client.create_pool("cars", "adaptive", shared="car")["system"] == "adaptive"
         in_cars = [{"player": "a", "shared": {"car": 'Red "Bull", 1'}, "side": "home"}, "b"]
         client.submit(
             "cars", event(1, "ab") | {"entries": [in_cars[0] | {"position": 1}, {"player": "b", "position": 2}]}

@@ -43,7 +43,7 @@ def history():
 def store(tmp_path):
     with closing(Store(str(tmp_path / "podium.db"))) as opened:
         for pool in ("ingested", "uploaded", "posted"):
-            opened.create_pool(pool, find("podium")(), public=True)
+            opened.create_pool(pool, find("adaptive")(), public=True)
         opened.app = create_app(opened)
         yield opened
 
@@ -89,7 +89,7 @@ def send_all(store, table, path):
 def test_every_door_gives_the_ledger_of_the_library(store, history, tmp_path):
     number(store)
     send_all(store, history, tmp_path)
-    expected = bits(podium.rate(history, "podium").history)
+    expected = bits(podium.rate(history, "adaptive").history)
     for pool in ("ingested", "uploaded", "posted"):
         assert bits(store.history(pool)) == expected
     assert store.verify() == []
@@ -99,7 +99,7 @@ def test_zakstunts_through_every_door(store, shared, tmp_path):
     number(store)
     table = read_results(shared("data/zakstunts.parquet")).frame
     send_all(store, table.drop("pool"), tmp_path)
-    expected = bits(podium.rate(shared("data/zakstunts.parquet"), "podium").history)
+    expected = bits(podium.rate(shared("data/zakstunts.parquet"), "adaptive").history)
     for pool in ("ingested", "uploaded", "posted"):
         assert bits(store.history(pool)) == expected
     assert store.verify() == []

@@ -89,7 +89,7 @@ IN_TWO_CARS = [
 def cars(tmp_path):
     """Eight races in two cars, of which s is quicker."""
     with closing(Store(str(tmp_path / "cars.db"))) as opened:
-        opened.create_pool("main", make_system("podium", {"shared": "car"}))
+        opened.create_pool("main", make_system("adaptive", {"shared": "car"}))
         for first in range(0, len(IN_TWO_CARS), 4):
             opened.submit("main", IN_TWO_CARS[first : first + 4])
         yield opened
@@ -97,7 +97,7 @@ def cars(tmp_path):
 
 def expected_deltas(results, entrants, player):
     """What each place brings on the day of the fixture, by the library."""
-    rated = podium.rate(results, make_system("podium", {"shared": "car"}))
+    rated = podium.rate(results, make_system("adaptive", {"shared": "car"}))
     return rated.stakes(entrants, player, at=SOON).frame["delta"].to_list()
 
 

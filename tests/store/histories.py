@@ -17,7 +17,7 @@ PLAYERS = ["ana", "ben", "cleo", "dov", "eva", "雪"]
 CARS = ["red", "blue", "grey"]
 SYSTEMS = (  # many fields of state, quits remembered, times; a pool with a state of its own, in which cars are rated
     "stk-rd",
-    make_system("podium", {"shared": "car"}),
+    make_system("adaptive", {"shared": "car"}),
 )
 POOL = "main"
 DAYS = range(20_089, 20_092)  # since 1970: those on which the events start, and the day after

@@ -195,7 +195,7 @@ TestModel = Model.TestCase
 class LearningModel(Model):
     """The same with a pool that has a state of its own."""
 
-    system: str | System = "podium"
+    system: str | System = "adaptive"
 
 
 LearningModel.TestCase.settings = settings(Model.TestCase.settings, max_examples=times(3, 1000))
@@ -215,7 +215,7 @@ TestCountedModel = CountedModel.TestCase
 class CarModel(LearningModel):
     """The same with cars, some of them shared, tyres, and a side that is at home; cars get other names, or merge."""
 
-    system = make_system("podium", {"shared": "car/tyres"})
+    system = make_system("adaptive", {"shared": "car/tyres"})
 
     def event(self, number, minute, order, gone=()):
         rows = []

@@ -16,7 +16,7 @@ from podium.store import Store
 from podium.systems import find
 from podium.views.player_models import Listing
 
-SYSTEMS = ("elo", "podium", "glicko:idle_growth=1", "elo-mmr:drift=1")
+SYSTEMS = ("elo", "adaptive", "glicko:idle_growth=1", "elo-mmr:drift=1")
 
 
 def race(number, order, **more):
@@ -191,7 +191,7 @@ def test_ranks_are_those_before_an_event(store):
 
 
 def test_a_pool_is_exported_and_imported_whole(store, new_url):
-    store.create_pool("main", find("podium")(), order="sequence")
+    store.create_pool("main", find("adaptive")(), order="sequence")
     store.submit("main", [row for rows in season(6) for row in rows])
     store.begin_season("main", "second", 4.0, keep=0.5)
     with closing(Store(new_url("sqlite"))) as other:
@@ -225,7 +225,7 @@ def test_dates_are_made_up_in_the_order_of_the_file():
         with_made_dates(dated, datetime(2001, 1, 1, tzinfo=UTC), "1mo")
 
 
-@pytest.mark.parametrize("system", ["podium", "elo"])
+@pytest.mark.parametrize("system", ["adaptive", "elo"])
 def test_zakstunts_as_it_is(new_url, shared, system):
     table = pl.read_parquet(shared("data/zakstunts.parquet"))
     whole = podium.rate(table, system).history.drop("pool")

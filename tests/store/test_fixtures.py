@@ -114,7 +114,7 @@ def test_whoever_was_merged_renamed_or_forgotten_starts_under_the_name_of_now(po
     assert pool.verify() == []
 
 
-@pytest.mark.parametrize("name", ["elo", "podium", "glicko2"])
+@pytest.mark.parametrize("name", ["elo", "adaptive", "glicko2"])
 def test_stakes_of_a_pool_are_those_of_the_library(pool, name):
     pool.configure("main", find(name)())
     rated = pool.rated("main")
@@ -151,7 +151,7 @@ def test_a_promise_is_the_table_from_just_before_and_a_correction_moves_it(pool)
 
 
 def test_in_a_counted_pool_a_race_has_a_start_and_its_stakes_no_date(store):
-    store.create_pool("main", find("podium")(), order="sequence")
+    store.create_pool("main", find("adaptive")(), order="sequence")
     for number in range(5):
         order = "abcd" if number % 2 else "bacd"
         rows_of_event = [{"event_id": f"e{number}", "player": name, "position": k} for k, name in enumerate(order, 1)]

@@ -13,7 +13,7 @@ import podium
 from podium.store import Store
 from podium.systems import make_system
 
-RATED_CARS = make_system("podium", {"shared": "car"})
+RATED_CARS = make_system("adaptive", {"shared": "car"})
 
 
 def races(count=40, seed=3):
@@ -83,18 +83,18 @@ def test_white_is_expected_to_be_ahead():
             {"event_id": f"g{number:02}", "player": white, "position": 1 + (not won), "side": "white"},
             {"event_id": f"g{number:02}", "player": black, "position": 1 + won, "side": "black"},
         ]
-    rated = podium.rate(games, "podium")
+    rated = podium.rate(games, "adaptive")
     field = [{"player": "a", "side": "white"}, {"player": "b", "side": "black"}]
     forecast = rated.predict(field)
     game = [
         {"event_id": "next", "player": "a", "position": 1, "side": "white"},
         {"event_id": "next", "player": "b", "position": 2, "side": "black"},
     ]
-    row = podium.rate(games + game, "podium").predictions().filter(event_id="next").to_dicts()[0]
+    row = podium.rate(games + game, "adaptive").predictions().filter(event_id="next").to_dicts()[0]
     assert forecast.pairs.filter(player=row["player"])["expected"].item() == pytest.approx(row["expected"], abs=1e-12)
     ahead, level = (each.entrants.filter(player="a")["win"].item() for each in (forecast, rated.predict(["a", "b"])))
     assert ahead > level
-    moved = podium.rate(games + game, "podium").history.filter(event_id="next", player="a")["delta"].item()
+    moved = podium.rate(games + game, "adaptive").history.filter(event_id="next", player="a")["delta"].item()
     assert rated.stakes(field, "a").frame.filter(place=1.0)["delta"].item() == moved
     with pytest.raises(podium.ParameterError, match="'a' and 'b' are both home or white"):
         rated.predict([{"player": "a", "side": "white"}, {"player": "b", "side": "home"}])
@@ -130,7 +130,7 @@ def test_the_commands_take_cars_and_refuse_what_is_unclear(tmp_path):
         writer.writeheader()
         writer.writerows(races())
     given = [word for player, car in LINE_UP.items() for word in ("--with", f"{player},car={car}")]
-    rates_cars = [file, "-s", "podium:shared=car"]
+    rates_cars = [file, "-s", "adaptive:shared=car"]
     rated = podium.rate(races(), RATED_CARS)
     found = json.loads(run("predict", *rates_cars, *given, "--format", "json"))
     assert [row["win"] for row in found["entrants"]] == rated.predict(line_up()).entrants["win"].to_list()
@@ -152,7 +152,7 @@ def test_the_commands_take_cars_and_refuse_what_is_unclear(tmp_path):
     err, ignoring = streams("predict", file, "-s", "elo", "--with", "a,car=s,side=white", "--with", "b")
     assert err.count("podium: elo does not rate ") == 2
     assert ignoring == streams("predict", file, "-s", "elo", "--entrants", "a,b")[1]
-    err, _ = streams("predict", file, "--with", "a,car=s,side=white", "--with", "b", "-s", "podium")
+    err, _ = streams("predict", file, "--with", "a,car=s,side=white", "--with", "b", "-s", "adaptive")
     assert "podium does not rate car; predicted without" in err
     assert "rate side" not in err
 

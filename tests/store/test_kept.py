@@ -37,7 +37,7 @@ def path(tmp_path):
 def store(path):
     """A store with a pool whose snapshot is kept."""
     with closing(Store(str(path))) as store:
-        store.create_pool("main", find("podium")())
+        store.create_pool("main", find("adaptive")())
         for number in range(EVENTS):
             store.submit("main", rows(number, "abcd" if number % 2 else "dbca"))
         assert store.keep_snapshot("main", entries=10)
@@ -183,7 +183,7 @@ def test_a_database_that_was_put_back_does_not_have_the_entry_of_a_later_cache(s
 def test_postgresql_keeps_snapshots_too(new_url):
     url = new_url("postgresql")
     with closing(Store(url)) as store:
-        store.create_pool("main", find("podium")())
+        store.create_pool("main", find("adaptive")())
         store.submit("main", [row for number in range(EVENTS) for row in rows(number, "abc")])
         store.void("main", "e0")
         assert store.keep_snapshot("main", entries=10)

@@ -10,7 +10,7 @@ from podium.store.reading import hindsight
 from podium.systems import find
 
 
-def fill(store, system="podium", events=40):
+def fill(store, system="adaptive", events=40):
     store.create_pool("main", find(system)())
     store.submit("main", podium.simulate(players=8, events=events, entrants=4, seed=5).results)
 
@@ -22,7 +22,7 @@ def test_what_is_kept_is_the_librarys(store):
     assert store.hindsight_curve("main", store.leaderboard("main").players[0].player) == ()
     before = store.history("main")
     assert store.keep_hindsight("main")
-    known = podium.rate(store.results("main"), "podium").hindsight().frame
+    known = podium.rate(store.results("main"), "adaptive").hindsight().frame
     peaks = {name: each["rating"].max() for (name,), each in known.group_by("player")}
     best = store.best_ever("main").players
     settled = {row.player for row in store.leaderboard("main").players if not row.provisional}
@@ -55,7 +55,7 @@ def test_it_is_due_once_a_day_where_something_has_changed(store, monkeypatch):
     assert "Nova" in {each.player for each in store.best_ever("main").players}
     store.merge("main", "Nova", "Zoë")
     assert "Nova" not in {each.player for each in store.best_ever("main").players}
-    store.configure("main", find("podium")(growth=False))
+    store.configure("main", find("adaptive")(growth=False))
     assert store.hindsight_curve("main", "Zoë") == ()  # of another system
     assert store.keep_hindsight("main")
     store.close_pool("main")
@@ -81,7 +81,7 @@ def test_a_pool_that_comes_in_the_place_of_another_meanwhile_keeps_none_of_its(s
 
 
 def test_seasons_and_missing_dates_are_no_hindrance(store):
-    store.create_pool("main", find("podium")(), order="sequence")
+    store.create_pool("main", find("adaptive")(), order="sequence")
     dice = np.random.default_rng(2)
     for number in range(30):
         order = dice.permutation(6)[:3].tolist()
@@ -99,11 +99,11 @@ def test_others_say_why_there_is_none(store, monkeypatch):
     assert not store.keep_hindsight("main")
     with pytest.raises(UnknownError, match=r"hindsight is for podium, .* elo has none"):
         store.best_ever("main")
-    store.create_pool("empty", find("podium")())
+    store.create_pool("empty", find("adaptive")())
     assert store.keep_hindsight("empty")
     assert store.best_ever("empty").players == ()
     monkeypatch.setattr(hindsight, "MOST_PAIRS", 3)
-    store.configure("main", find("podium")())
+    store.configure("main", find("adaptive")())
     assert store.keep_hindsight("main")
     with pytest.raises(UnknownError, match="3 pairs of them; there are more here"):
         store.best_ever("main")

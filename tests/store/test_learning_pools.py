@@ -17,7 +17,7 @@ from podium.store import Store
 from podium.systems import find
 
 NAMES = "abcdefgh"
-SYSTEM = "podium"
+SYSTEM = "adaptive"
 both_kinds = pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 
 

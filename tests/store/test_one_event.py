@@ -22,7 +22,7 @@ from podium.systems import find, names
 
 START = datetime(2025, 6, 1, 12, tzinfo=UTC)
 PARAMETERS: dict[str, dict] = {"stk-rd": {"idle_growth": True}, "glicko": {"idle_growth": 10.0}}
-ENCODED = ("elo", "stk-rd", "glicko", "podium")
+ENCODED = ("elo", "stk-rd", "glicko", "adaptive")
 NUMBERS = {name: k for k, name in enumerate("abcdefgh", start=1)}
 DAYS = st.sampled_from([0.0, 0.5, 1.0, 40.0, -3.0, -60.0])  # from each event to the next
 

@@ -114,7 +114,7 @@ def random_act(rng, number):
             lambda store: store.merge("main", one, two),
             lambda store: store.unmerge("main", one),
             lambda store: store.begin_season("main", f"s{number}", starts, keep=0.5),
-            lambda store: store.configure("main", find(("podium", "glicko2")[number % 2])()),
+            lambda store: store.configure("main", find(("adaptive", "glicko2")[number % 2])()),
             lambda store: store.rename("main", one, f"{one}'"),
         ]
     )
@@ -142,7 +142,7 @@ def learning(filled_store):
 
 
 def fill_learning(store):
-    fill(store, "podium")
+    fill(store, "adaptive")
 
 
 @contextmanager
@@ -240,7 +240,7 @@ CORRECTIONS = {
 }
 
 
-@pytest.mark.parametrize("system", ["glicko", "podium"])
+@pytest.mark.parametrize("system", ["glicko", "adaptive"])
 @pytest.mark.parametrize(("what", "others"), in_turn([*CORRECTIONS] * times(1, 5), [*NEW_EVENTS] * times(2, 8)))
 def test_a_correction_is_rated_once_and_new_events_are_rated_behind_it(what, others, system, new_url):
     correction, meanwhile = CORRECTIONS[what], NEW_EVENTS[others]

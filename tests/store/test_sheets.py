@@ -84,11 +84,11 @@ def edited(rng, matches):
 # Each two of them meet once; all three do in `make soak`.
 PAIRS = [
     ("sqlite", "elo", True),
-    ("sqlite", "podium", False),
+    ("sqlite", "adaptive", False),
     ("postgresql", "elo", False),
-    ("postgresql", "podium", True),
+    ("postgresql", "adaptive", True),
 ]
-WAYS = times(PAIRS, [*product(("sqlite", "postgresql"), ("elo", "podium"), (True, False))])
+WAYS = times(PAIRS, [*product(("sqlite", "postgresql"), ("elo", "adaptive"), (True, False))])
 
 
 @pytest.mark.parametrize(("store", "system", "dated"), WAYS, indirect=["store"])
@@ -129,7 +129,7 @@ def test_cars_of_a_mended_sheet_are_as_if_it_had_always_been_so(store):
         rows = rows_of([a_match(day, "Ana", "Ben") for day in range(1, len(names) // 2 + 1)])
         return [row | {"shared:car": name} for row, name in zip(rows, names, strict=True) if name]
 
-    store.create_pool("main", find("podium")(shared="car"))
+    store.create_pool("main", find("adaptive")(shared="car"))
     store.submit("main", cars("X", "Y", "Y", "X", "X", "Z"), sheet=LEAGUE)
     again = store.amend_sheet("main", cars("X", "Y", "Y", "X", "X", "Z"), sheet=LEAGUE)
     assert (again.other, again.same) == ((), 3)
@@ -138,7 +138,7 @@ def test_cars_of_a_mended_sheet_are_as_if_it_had_always_been_so(store):
     done = store.amend_sheet("main", mended, sheet=LEAGUE)
     assert (len(done.new), len(done.other), done.gone, done.same) == (1, 1, (), 2)
     assert done.other[0].sentence == "row 2 is player Ben, shared:car New (car), and was player Ben, shared:car X (car)"
-    store.create_pool("fresh", find("podium")(shared="car"))
+    store.create_pool("fresh", find("adaptive")(shared="car"))
     store.submit("fresh", mended)
     store.rename("fresh", "Y", "Y2", kind="car")
     assert bits(store) == bits(store, "fresh")

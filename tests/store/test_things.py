@@ -19,7 +19,7 @@ from podium.store import Store
 from podium.systems import make_system
 
 both_kinds = pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
-RATED_CARS = make_system("podium", {"shared": "car"})
+RATED_CARS = make_system("adaptive", {"shared": "car"})
 
 
 def drive(number, drivers, cars, **more):
@@ -161,7 +161,7 @@ def test_the_service_takes_cars_and_lists_them(store):
 def test_the_page_of_cars_and_what_boards_say_of_them(store):
     season(store)
     store.describe_pool("main", public=True)
-    store.create_pool("other", make_system("podium", {}), public=True)
+    store.create_pool("other", make_system("adaptive", {}), public=True)
     with calling(store) as client:
         page = client.get("/main/things")
         assert page.status_code == 200

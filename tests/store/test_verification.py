@@ -40,7 +40,7 @@ def fill(store, system="glicko2"):
 
 
 def fill_learning(store):
-    fill(store, "podium")
+    fill(store, "adaptive")
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -137,7 +137,7 @@ def test_no_page_of_an_organiser_scrolls_sideways(browser, large_browser, new_si
     secret = narrow.locator("input[readonly]").input_value()
     assert narrow.evaluate(SIDEWAYS) <= 0
     narrow.goto("/admin")
-    fill(narrow, "Create a ladder", name="karts", title="A ladder of a name that is long " * 3, system="podium")
+    fill(narrow, "Create a ladder", name="karts", title="A ladder of a name that is long " * 3, system="adaptive")
     large.goto("/sign-in")
     large.fill("[name=key]", secret)
     large.click("button.main")

@@ -138,7 +138,7 @@ def test_without_script_the_table_is_there_and_no_slider(site, browser):
 @pytest.mark.parametrize("width", [320, 390][: 2 if EVERY_WAY else 1])
 def test_a_race_says_what_each_starts_in_and_on_which_side(site, browser, width):
     name, rallye = f"cars {width}", [f"{player} Longname-Doublebarrel" for player in FIELD[:3]]
-    site.store.create_pool(name, make_system("podium", {"shared": "car,tyres"}), public=True)
+    site.store.create_pool(name, make_system("adaptive", {"shared": "car,tyres"}), public=True)
     for number in range(8):
         results = rows(number, rallye[number % 3 :] + rallye[: number % 3])
         site.store.submit(name, [row | {"shared:car": "Ferrari", "shared:tyres": "soft"} for row in results])

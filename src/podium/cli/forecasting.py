@@ -136,7 +136,7 @@ def warn(
     "podium predict results.csv --entrants Ana,Ben,Cleo",
     'podium predict results.csv --entrant "Doe, John" --entrant "Roe, Jane"',
     "podium predict results.csv -s trueskill --side Ana,Ben --side Cleo,Dan",
-    "podium predict f1.csv -s podium:shared=car --with Ana,car=Ferrari --with Ben",
+    "podium predict f1.csv -s adaptive:shared=car --with Ana,car=Ferrari --with Ben",
 )
 def predict(
     file: Input = input_option(),
@@ -214,7 +214,7 @@ def system_with_hindsight(
     from podium.ledger.hindsight import why_unavailable
 
     if system is None and system_file is None and why_unavailable(options.default_system()):
-        system = "podium"
+        system = "adaptive"
     chosen = options.chosen_system(system, settings, system_file)
     if lack := why_unavailable(chosen):
         raise ParameterError(lack)
@@ -224,7 +224,7 @@ def system_with_hindsight(
 WITH_HINDSIGHT: Any = Made(system_with_hindsight)
 
 
-@examples("podium hindsight results.csv --at 1995-06-30", "podium hindsight results.csv -s podium:shared=car --best")
+@examples("podium hindsight results.csv --at 1995-06-30", "podium hindsight results.csv -s adaptive:shared=car --best")
 def hindsight(
     file: Input = input_option(),
     system: "System" = WITH_HINDSIGHT,

@@ -1,4 +1,4 @@
-"""How strong everybody was at every event, knowing all since: a smoother on the model of the system `podium`.
+"""How strong everybody was at every event, knowing all since: a smoother on the model of the system `adaptive`.
 
 A skill is a random walk, and an event says of it what the filter's pairs say. `smoothing` works out who was how strong;
 here stand what it begins with, and the frame that comes of it.
@@ -22,14 +22,15 @@ from podium.kernels.compiled import compile_kernel, kernel
 from podium.ledger.history import named_rows
 from podium.ledger.smoothing import DUEL, Appearances, Heats, SmootherState, learn, sizes, widen
 from podium.probability.normal import distribution
-from podium.systems import _podium_state
-from podium.systems._podium_entering import CEILING, DECADE, GROWTH_DAYS, MOST_DECADES, MOST_YEARS, YEAR
-from podium.systems._podium_units import FINISHED, PLACE, SIDE, UNIT, heat_at, line_up
-from podium.systems.podium import Podium
+from podium.systems import _adaptive_state
+from podium.systems._adaptive_entering import CEILING, DECADE, GROWTH_DAYS, MOST_DECADES, MOST_YEARS, YEAR
+from podium.systems._adaptive_units import FINISHED, PLACE, SIDE, UNIT, heat_at, line_up
+from podium.systems.adaptive import Adaptive
 
-ENTRY_AT = _podium_state.THETA + _podium_state.ENTRY - 1  # in the state of a pool
+ENTRY_AT = _adaptive_state.THETA + _adaptive_state.ENTRY - 1  # in the state of a pool
 NUMBERS_AT = [
-    _podium_state.THETA + each - 1 for each in (_podium_state.NOISE, _podium_state.UNFINISHED, _podium_state.REACH)
+    _adaptive_state.THETA + each - 1
+    for each in (_adaptive_state.NOISE, _adaptive_state.UNFINISHED, _adaptive_state.REACH)
 ]
 
 
@@ -80,14 +81,14 @@ def hindsight(system: System, events: Events, replayed: Replayed) -> Hindsight:
         ParameterError: the system is another than podium, or podium with modes.
     """
     visits, heats, way = visits_and_heats(system, events, replayed)
-    sweeps = learn(heats, visits, way, replayed.pools[:, _podium_state.THETA :])
+    sweeps = learn(heats, visits, way, replayed.pools[:, _adaptive_state.THETA :])
     widen(heats, visits, way)
     rows, taken = events.ledger, named_rows(events.results)
     if not rows.row.are_all(taken.height):
         taken = taken[rows.row.array]
     rating, deviation = np.empty(way.order.size), np.empty(way.order.size)
-    rating[way.order] = _podium_state.SCALE * visits.mean + level(replayed, visits, way)
-    deviation[way.order] = _podium_state.SCALE * np.sqrt(visits.variance)
+    rating[way.order] = _adaptive_state.SCALE * visits.mean + level(replayed, visits, way)
+    deviation[way.order] = _adaptive_state.SCALE * np.sqrt(visits.variance)
     named = taken.select("player", "pool", "event_id", at="started_at")
     shown = {"rating": rows.entrant.take(rating), "deviation": rows.entrant.take(deviation)}
     return Hindsight(named.with_columns(**{name: pl.Series(each) for name, each in shown.items()}), sweeps)
@@ -110,16 +111,16 @@ def _add_levels(after: Any, learnt: Any, way: Any, visits: Any, off: Any) -> Non
         if way.kind.size and way.kind[v] != 0.0:
             continue
         entrant, ends = way.order[v], learnt[way.pool[v]]
-        days = days_between(after[entrant, _podium_state.LAST], ends[_podium_state.DAY], ends[_podium_state.GAP])
-        idle = math.exp(ends[_podium_state.THETA + _podium_state.IDLE_DAY - 1]) * days
-        worth = 1.0 / ((after[entrant, _podium_state.DEVIATION] / _podium_state.SCALE) ** 2 + idle)
-        off[way.pool[v], 0] += worth * (after[entrant, _podium_state.RATING] - _podium_state.SCALE * visits.mean[v])
+        days = days_between(after[entrant, _adaptive_state.LAST], ends[_adaptive_state.DAY], ends[_adaptive_state.GAP])
+        idle = math.exp(ends[_adaptive_state.THETA + _adaptive_state.IDLE_DAY - 1]) * days
+        worth = 1.0 / ((after[entrant, _adaptive_state.DEVIATION] / _adaptive_state.SCALE) ** 2 + idle)
+        off[way.pool[v], 0] += worth * (after[entrant, _adaptive_state.RATING] - _adaptive_state.SCALE * visits.mean[v])
         off[way.pool[v], 1] += worth
 
 
 def visits_and_heats(system: System, events: Events, replayed: Replayed) -> tuple[Appearances, Heats, SmootherState]:
     """All visits before anything is learnt of them, the heats, and whose visits they are."""
-    if not isinstance(system, Podium) or why_unavailable(system):
+    if not isinstance(system, Adaptive) or why_unavailable(system):
         raise ParameterError(why_unavailable(system))
     columns = events.columns
     order = np.argsort(columns.player, kind="stable").astype(np.int32)
@@ -132,9 +133,9 @@ def visits_and_heats(system: System, events: Events, replayed: Replayed) -> tupl
 
 def why_unavailable(system: System) -> str:
     """Why a system has no hindsight; empty where it has."""
-    if isinstance(system, Podium) and system.modes is None:
+    if isinstance(system, Adaptive) and system.modes is None:
         return ""
-    name = f"{system.name} with modes" if isinstance(system, Podium) else system.name
+    name = f"{system.name} with modes" if isinstance(system, Adaptive) else system.name
     return f"hindsight is for podium, on whose model it rests; {name} has none"
 
 
@@ -150,16 +151,16 @@ def pool_of(events: Events, bounds: npt.NDArray[np.int64]) -> npt.NDArray[np.int
     return np.repeat(np.repeat(np.arange(len(counts), dtype=np.int32), counts), np.diff(bounds))
 
 
-def visits_of(system: Podium, events: Events, replayed: Replayed, way: SmootherState) -> Appearances:
+def visits_of(system: Adaptive, events: Events, replayed: Replayed, way: SmootherState) -> Appearances:
     """The visits before the first sweep: as the filter left everybody."""
     visits = Appearances._make(np.zeros(way.order.size) for _ in Appearances._fields)
     _set_out(replayed.after, replayed.pools, way, float(system.growth), system.initial, visits)
     first = way.start[:-1] if way.kind.size == 0 else way.start[:-1][way.kind[way.start[:-1]] == 0.0]
-    visits.drift[first] = (replayed.before[way.order[first]] - system.initial) / _podium_state.SCALE
+    visits.drift[first] = (replayed.before[way.order[first]] - system.initial) / _adaptive_state.SCALE
     if replayed.start is None:  # what the pool knows of newcomers now, not what it knew then
         pool, before = way.pool[first], way.event[first] - 1
         is_later = before >= np.array([each.first for each in events.pools])[pool]
-        maturity = replayed.pool_history[before, _podium_state.MATURITY] * is_later
+        maturity = replayed.pool_history[before, _adaptive_state.MATURITY] * is_later
         visits.drift[first] += maturity * (replayed.pools[pool, ENTRY_AT] - replayed.pool_history[before, ENTRY_AT])
     return visits
 
@@ -167,40 +168,40 @@ def visits_of(system: Podium, events: Events, replayed: Replayed, way: SmootherS
 @kernel
 def days_between(one: float, other: float, gap: float) -> float:
     """How many days passed, by the pace of the pool where events have numbers; none from a number to a date."""
-    counted = other < _podium_state.COUNTED
-    if counted != (one < _podium_state.COUNTED):
+    counted = other < _adaptive_state.COUNTED
+    if counted != (one < _adaptive_state.COUNTED):
         return 0.0
-    return (other - one) * (_podium_state.OWN_GAP_DAYS / _podium_state.TICK * math.exp(-gap) if counted else 1.0)
+    return (other - one) * (_adaptive_state.OWN_GAP_DAYS / _adaptive_state.TICK * math.exp(-gap) if counted else 1.0)
 
 
 @compile_kernel
 def _set_out(after: Any, learnt: Any, way: Any, growth: float, initial: float, visits: Any) -> None:
-    of_players, of_things, player = _podium_state.THETA - 1, _podium_state.THETA + _podium_state.OWN, 0
+    of_players, of_things, player = _adaptive_state.THETA - 1, _adaptive_state.THETA + _adaptive_state.OWN, 0
     for v in range(way.order.size):
         entrant, kind = way.order[v], int(way.kind[v]) if way.kind.size else 0
         ends = learnt[way.pool[v]]
-        of_kind = of_things + _podium_state.OF_THINGS * (kind - 1)
-        spread = math.exp(ends[of_kind if kind else of_players + _podium_state.SPREAD])
-        visits.mean[v] = (after[entrant, _podium_state.RATING] - initial) / _podium_state.SCALE
-        visits.variance[v] = (after[entrant, _podium_state.DEVIATION] / _podium_state.SCALE) ** 2
+        of_kind = of_things + _adaptive_state.OF_THINGS * (kind - 1)
+        spread = math.exp(ends[of_kind if kind else of_players + _adaptive_state.SPREAD])
+        visits.mean[v] = (after[entrant, _adaptive_state.RATING] - initial) / _adaptive_state.SCALE
+        visits.variance[v] = (after[entrant, _adaptive_state.DEVIATION] / _adaptive_state.SCALE) ** 2
         visits.cavity_mean[v], visits.cavity_variance[v] = visits.mean[v], visits.variance[v]
         visits.ceiling[v], visits.growth[v] = CEILING * spread, spread
         if v == way.start[player]:
             player += 1
             continue
-        seen, today = after[way.order[v - 1], _podium_state.LAST], after[entrant, _podium_state.LAST]
-        days = days_between(seen, today, ends[_podium_state.GAP])
-        visits.drawn[v] = math.exp(ends[of_kind + 1 if kind else of_players + _podium_state.IDLE_DAY]) * days
-        visits.growth[v] = 0.0 if kind else math.exp(ends[of_players + _podium_state.EVENT])
+        seen, today = after[way.order[v - 1], _adaptive_state.LAST], after[entrant, _adaptive_state.LAST]
+        days = days_between(seen, today, ends[_adaptive_state.GAP])
+        visits.drawn[v] = math.exp(ends[of_kind + 1 if kind else of_players + _adaptive_state.IDLE_DAY]) * days
+        visits.growth[v] = 0.0 if kind else math.exp(ends[of_players + _adaptive_state.EVENT])
         if kind == 0:
-            here = days_between(after[entrant, _podium_state.FIRST], today, ends[_podium_state.GAP])
+            here = days_between(after[entrant, _adaptive_state.FIRST], today, ends[_adaptive_state.GAP])
             visits.drift[v] = (growth * min(days / YEAR, MOST_YEARS)) * (
-                ends[of_players + _podium_state.GROWTH] * math.exp(-here / GROWTH_DAYS)
-                - ends[of_players + _podium_state.AGEING] * min(here / DECADE, MOST_DECADES)
+                ends[of_players + _adaptive_state.GROWTH] * math.exp(-here / GROWTH_DAYS)
+                - ends[of_players + _adaptive_state.AGEING] * min(here / DECADE, MOST_DECADES)
             )
 
 
-def heats_in(system: Podium, events: Events, replayed: Replayed, way: SmootherState) -> Heats:
+def heats_in(system: Adaptive, events: Events, replayed: Replayed, way: SmootherState) -> Heats:
     """Every heat's units, as the filter lines them up."""
     columns, kinds = events.columns, len(system.kinds)
     last, entries = columns.entrants.size - 1, columns.place.size
@@ -222,7 +223,7 @@ def heats_in(system: Podium, events: Events, replayed: Replayed, way: SmootherSt
         np.zeros(entries),
         np.zeros(bounds[-1]),
     )
-    side = replayed.pool_history[:, _podium_state.SIDE_MEAN]
+    side = replayed.pool_history[:, _adaptive_state.SIDE_MEAN]
     visit = np.empty_like(way.order)
     visit[way.order] = np.arange(visit.size, dtype=np.int32)
     _line_up(columns, last, scratch, side, system.prototypes()[1], visit, heats)

@@ -19,6 +19,7 @@ from podium.engine.tables.things import MARK
 from podium.errors import Fault, ParameterError, ResultsError
 from podium.results.columns import DEFAULTS, UTC, names, none_known, number, started, text
 from podium.results.reading import Results, loaded
+from podium.systems import current_name
 from podium.version import __version__
 
 Integers = npt.NDArray[np.int64]
@@ -128,6 +129,7 @@ def refuse_other(
     name: str, saved_system: str, saved_parameters: dict[str, Any], saved_period: str, system: System, period: str
 ) -> None:
     """Refuse to go on in another way than the ratings were saved."""
+    saved_system = current_name(saved_system)
     if saved_system != system.name:
         raise ParameterError(f"{name} holds ratings of {saved_system}, not of {system.name}: go on with {saved_system}")
     ours = parameters(system)

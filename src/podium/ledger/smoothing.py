@@ -18,7 +18,7 @@ import numpy as np
 
 from podium.kernels.compiled import compile_kernel, kernel
 from podium.probability.logistic import logistic, score
-from podium.systems import _podium_state
+from podium.systems import _adaptive_state
 
 CLOSE, NEAR, MOST_SWEEPS = 3e-4, 1e-3, 100  # log-odds of the mean change within heats at which it ends, or is tried
 DUEL, WEIGHT = 2, 0  # units of a heat; what learns beside theta's columns, which begin at 1
@@ -81,7 +81,7 @@ def learn(heats: Heats, visits: Appearances, way: SmootherState, theta: Any) -> 
     """
     sweeps = settle(heats, visits, way)
     has_fields = (np.diff(heats.start) > DUEL).any()
-    for column in ([WEIGHT] if has_fields else []) + [_podium_state.SPREAD, _podium_state.NOISE]:
+    for column in ([WEIGHT] if has_fields else []) + [_adaptive_state.SPREAD, _adaptive_state.NOISE]:
         moved = np.zeros(len(theta))
         values = moved if column == WEIGHT else theta[:, column - 1]
         means, misses = [visits.mean.copy()], [missed(heats, values, column)]
@@ -125,7 +125,7 @@ def sizes(heats: Heats) -> Any:
 def missed(heats: Heats, values: Any, column: int) -> Any:
     """By how much each pool's events were missed, and its parameter misses the prior: (pools)."""
     start, deviation = (
-        (0.0, 1.0) if column == WEIGHT else (_podium_state.START[column], _podium_state.PRIOR_DEVIATION[column])
+        (0.0, 1.0) if column == WEIGHT else (_adaptive_state.START[column], _adaptive_state.PRIOR_DEVIATION[column])
     )
     off = (values - start) / deviation
     return np.bincount(heats.pool, heats.missed, values.size) + 0.5 * off * off
@@ -139,7 +139,7 @@ def scale(heats: Heats, visits: Appearances, way: SmootherState, column: int, fa
     if column == WEIGHT:
         heats.weight[:] *= (DUEL / sizes(heats)) ** (0.5 * np.log(factors)[heats.pool])
         return
-    if column == _podium_state.NOISE:
+    if column == _adaptive_state.NOISE:
         heats.numbers[:, 0] *= factors
         return
     of_players = factors[way.pool] if way.kind.size == 0 else np.where(way.kind == 0.0, factors[way.pool], 1.0)
@@ -220,7 +220,7 @@ def judge_heat(heats: Any, visits: Any, heat: int) -> None:
             other_mean, other_variance = unit_mean(heats, visits, heats.unit[j])
             gap, spread = mean - other_mean, variance + other_variance + 2.0 * noise
             result = score(heats.place[i], heats.place[j])
-            odds = gap / math.sqrt(1.0 + _podium_state.C * spread)
+            odds = gap / math.sqrt(1.0 + _adaptive_state.C * spread)
             missed += near * (math.log1p(math.exp(-abs(odds))) + max(odds, 0.0) - result * odds)
             say(heats, visits, heats.unit[i], heats.unit[j], gap, spread, result, heats.weight[heat] * near)
             say(heats, visits, heats.unit[j], heats.unit[i], -gap, spread, 1.0 - result, heats.weight[heat] * near)
@@ -238,7 +238,7 @@ def say(heats: Any, visits: Any, unit: int, other: int, gap: float, spread: floa
         if is_common:
             continue
         own = share * share * visits.cavity_variance[visit]
-        g = 1.0 / math.sqrt(1.0 + _podium_state.C * (spread - own))
+        g = 1.0 / math.sqrt(1.0 + _adaptive_state.C * (spread - own))
         expected = logistic(g * (gap + share * (visits.mean[visit] - visits.cavity_mean[visit])))
         visits.shift[visit] += worth * share * g * (result - expected)
         visits.precision[visit] += worth * share * share * g * g * expected * (1.0 - expected)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # completing a name in a shell must not load the engine
     from podium.engine.system import System
 
 IN_FILE = re.compile(r"(?P<file>.+\.py)(?::(?P<name>[^:=,]*))?(?::(?P<settings>.*))?", re.DOTALL)
+FORMER_NAMES = {"podium": "adaptive"}  # still read everywhere, never written
 
 
 @functools.cache
@@ -26,6 +27,11 @@ def names() -> tuple[str, ...]:
     return tuple(sorted(file.stem.replace("_", "-") for file in files))
 
 
+def current_name(name: str) -> str:
+    """Return the current name of a system that has been renamed, and any other name unchanged."""
+    return FORMER_NAMES.get(name, name)
+
+
 def find(name: str) -> "type[System]":
     """Return the class of a system, Podium's own or an installed package's. Call it with parameters.
 
@@ -33,6 +39,7 @@ def find(name: str) -> "type[System]":
         ParameterError: There is no system of that name.
         RuleError: A package offers the system, but importing it fails.
     """
+    name = current_name(name)
     if name in names():
         module = importlib.import_module(f"podium.systems.{name.replace('-', '_')}")
         system: type[System] = module.SYSTEM
@@ -105,7 +112,7 @@ def load(text: str) -> "type[System]":
     from podium.systems import _third_party as third_party  # noqa: PLC0415  (as above)
 
     system = third_party.load_file(match["file"], match["name"])
-    if system.name in names():
+    if current_name(system.name) in names():
         raise ParameterError(f"{text}: Podium has a system {system.name!r} of its own. Choose another name.")
     return system
 
@@ -137,7 +144,7 @@ def outsiders() -> "tuple[list[type[System]], list[str]]":
 
     systems, refusals = [], []
     for name, points in third_party.offers().items():
-        if name in names():
+        if current_name(name) in names():
             packages = " and ".join(third_party.package_of(point) for point in points)
             refusals.append(f"{packages} offers a system {name!r}, which is the name of one of Podium's own")
             continue

@@ -271,10 +271,10 @@ def system_of(text: str, parameters: dict[str, Any]) -> "System":
     Podium's own names, and those of parameters, are known in any case.
     """
     from podium.engine.rule_checks import check_rules
-    from podium.systems import load, name_and_value, names, split_settings
+    from podium.systems import current_name, load, name_and_value, names, split_settings
 
     name, settings = split_settings(text)
-    if name.lower() in names():
+    if current_name(name.lower()) in names():
         name = name.lower()
     in_text = dict(name_and_value(part) for part in settings.split(",") if part.strip())
     kind = load(name)

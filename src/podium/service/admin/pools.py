@@ -74,7 +74,7 @@ def admin_page(store: Store, admission: Admission) -> FormsPage:
         action="/admin",
         fields=(
             Field(name="name", label="Its name, in addresses", required=True, example="karts"),
-            Field(name="system", label="Rated with", value="podium", choices=system_choices()),
+            Field(name="system", label="Rated with", value="adaptive", choices=system_choices()),
             Field(name="order", label="How its events are ordered", choices=ORDERS),
             *description_fields(NO_DESCRIPTION),
         ),

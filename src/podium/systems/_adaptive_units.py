@@ -1,4 +1,4 @@
-"""The units of an event in the system `podium`: each is a list of states with coefficients.
+"""The units of an event in the system `adaptive`: each is a list of states with coefficients.
 
 A unit is an entrant or a side, which is the mean of its members plus the things they share plus the home side. States
 and units have rows in `scratch.entering_states`, `scratch.sums` and `scratch.workspace`: first the states, then the
@@ -13,7 +13,7 @@ from podium.engine.tables.sides import are_alike, gather_sides, move_side
 from podium.kernels.compiled import kernel
 from podium.kernels.fours import FOUR, four, four_at, put_four
 from podium.kernels.records import read, write
-from podium.systems._podium_entering import (
+from podium.systems._adaptive_entering import (
     Entering,
     Passed,
     enters_at_level,
@@ -25,8 +25,8 @@ from podium.systems._podium_entering import (
     side_entered,
     spread_column,
 )
-from podium.systems._podium_rules import in_both
-from podium.systems._podium_state import (
+from podium.systems._adaptive_rules import in_both
+from podium.systems._adaptive_state import (
     AGEING,
     ENTRY,
     EVENT,

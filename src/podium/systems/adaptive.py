@@ -31,7 +31,7 @@ from podium.kernels.exponential import exp
 from podium.kernels.records import read, write
 from podium.probability.ranks import GumbelPerformances, Performances
 from podium.probability.uncertain import uncertain_performances
-from podium.systems._podium_entering import (
+from podium.systems._adaptive_entering import (
     NEWCOMER_DEVIATION,
     Entering,
     Params,
@@ -44,9 +44,9 @@ from podium.systems._podium_entering import (
     seen,
     time_passed,
 )
-from podium.systems._podium_learnt import judge_pairs, learn_sharpness, learnt_with, pairs_counted
-from podium.systems._podium_rules import Evidence, expected_log_odds, unit_of
-from podium.systems._podium_state import (
+from podium.systems._adaptive_learnt import judge_pairs, learn_sharpness, learnt_with, pairs_counted
+from podium.systems._adaptive_rules import Evidence, expected_log_odds, unit_of
+from podium.systems._adaptive_state import (
     COUNTED,
     DAY,
     FIRST,
@@ -64,7 +64,7 @@ from podium.systems._podium_state import (
     states_with,
     take_step,
 )
-from podium.systems._podium_units import (
+from podium.systems._adaptive_units import (
     EXTRA_ROWS,
     Derivatives,
     Layout,
@@ -77,18 +77,18 @@ from podium.systems._podium_units import (
     line_up,
     workspace_for,
 )
-from podium.systems._podium_update import find_modes, settle_units, write_side, write_state
+from podium.systems._adaptive_update import find_modes, settle_units, write_side, write_state
 
 MIN_VARIANCE = 1e-6  # lower limit of a skill's variance in forecasts
 MAX_KINDS = 4  # kinds of things that entrants can share
 
 
 @dataclass(frozen=True, slots=True)
-class Podium(System):
+class Adaptive(System):
     """A filter that learns its parameters from the pool."""
 
-    name: ClassVar[str] = "podium"
-    title: ClassVar[str] = "Podium"
+    name: ClassVar[str] = "adaptive"
+    title: ClassVar[str] = "Adaptive"
     for_players: ClassVar[str] = "Beat those you were not expected to and you gain more."
     source: ClassVar[str] = "Podium's own; the update after Glickman (1999), the noise of a day after Elo-MMR (2021)"
     formulas: ClassVar[tuple[str, ...]] = (
@@ -146,7 +146,7 @@ class Podium(System):
         """Create an instance of the class for these modes and kinds of things, whose states have columns for them."""
         named = names_of(modes) if isinstance(modes, str) else ()
         things = names_of(shared)[:MAX_KINDS] if isinstance(shared, str) else ()
-        kind = with_states(len(named) + 1 if named else 0, things) if named or things else Podium
+        kind = with_states(len(named) + 1 if named else 0, things) if named or things else Adaptive
         return object.__new__(kind)  # type: ignore[return-value]
 
     def __post_init__(self) -> None:
@@ -156,11 +156,13 @@ class Podium(System):
                 object.__setattr__(self, name, "/".join(names_of(value)) or None)
         System.__post_init__(self)
         if len(self.kinds) > MAX_KINDS:
-            raise ParameterError(f"podium: shared names {len(self.kinds)} kinds. Name at most {MAX_KINDS}.")
+            raise ParameterError(f"adaptive: shared names {len(self.kinds)} kinds. Name at most {MAX_KINDS}.")
 
     def __reduce__(self) -> Any:
         """Rebuild copies and pickles by the constructor, so that they get the class for their modes and things."""
-        return functools.partial(Podium, **{setting.name: getattr(self, setting.name) for setting in fields(self)}), ()
+        return functools.partial(
+            Adaptive, **{setting.name: getattr(self, setting.name) for setting in fields(self)}
+        ), ()
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -242,13 +244,13 @@ def names_of(modes: str) -> tuple[str, ...]:
 
 
 @functools.cache
-def with_states(modes: int, things: tuple[str, ...]) -> type[Podium]:
+def with_states(modes: int, things: tuple[str, ...]) -> type[Adaptive]:
     """Return the class for so many modes and these kinds of things."""
     facts = {
         "__slots__": (),
         "__module__": __name__,
-        "__qualname__": Podium.__qualname__,
-        "__doc__": Podium.__doc__,
+        "__qualname__": Adaptive.__qualname__,
+        "__doc__": Adaptive.__doc__,
         "state_type": states_with(modes, len(things)),
         "has_offsets": modes > 0,
         "signed": states_with(modes, len(things))._fields[MEANS:],
@@ -256,7 +258,7 @@ def with_states(modes: int, things: tuple[str, ...]) -> type[Podium]:
         "learnt_parameters": learnt_with(modes, things),
         "workspace": workspace_for(modes, len(things)),
     }
-    return type(Podium.__name__, (Podium,), facts)
+    return type(Adaptive.__name__, (Adaptive,), facts)
 
 
 @rate_event.register(Params)
@@ -345,4 +347,4 @@ def enter_all(
             clear_row(scratch.workspace, size + i, d)
 
 
-SYSTEM = Podium
+SYSTEM = Adaptive

@@ -1,4 +1,4 @@
-"""Podium against its measured prototype, and what makes its learning right: exact derivatives, and readings."""
+"""The system `adaptive` against its measured prototype, and its learning: exact derivatives, and readings."""
 
 import copy
 import functools
@@ -21,9 +21,9 @@ from podium.engine.tables.things import MARK
 from podium.errors import ParameterError
 from podium.kernels.records import read
 from podium.ledger.history import events_of_settlements
-from podium.systems import _podium_update, make_system
-from podium.systems._podium_state import MEANS, SCALE, SIDE_VARIANCE, THETA, TICK, reading
-from podium.systems.podium import Podium
+from podium.systems import _adaptive_update, make_system
+from podium.systems._adaptive_state import MEANS, SCALE, SIDE_VARIANCE, THETA, TICK, reading
+from podium.systems.adaptive import Adaptive
 
 STILL = 1e200  # a curvature under which theta never moves
 
@@ -107,9 +107,9 @@ def rated_history(path, system):
 
 
 HISTORIES = {
-    "zakstunts": ("data/zakstunts", "podium"),
-    "tcec": ("truth/data/tcec", "podium"),
-    "volley_players": ("truth/data/volley_players", "podium:shared=team"),
+    "zakstunts": ("data/zakstunts", "adaptive"),
+    "tcec": ("truth/data/tcec", "adaptive"),
+    "volley_players": ("truth/data/volley_players", "adaptive:shared=team"),
 }
 
 
@@ -186,7 +186,7 @@ def test_changes_and_their_reasons_are_the_prototype_s(measured):
 
 
 def test_each_opponent_s_part_and_the_predictions_are_the_prototype_s(shared):
-    rated = rated_history(shared("data/zakstunts.parquet"), "podium")
+    rated = rated_history(shared("data/zakstunts.parquet"), "adaptive")
     keys = ["event_id", "player", "opponent"]
     known = pl.read_csv(shared("truth/fourth_golden/zakstunts_contributions.csv")).rename({"event": "event_id"})
     known = known.with_columns(row=pl.int_range(pl.len()).over(keys))
@@ -218,9 +218,9 @@ SEASON = mixed_season()
 CLAY = mixed_season(modes=("Clay", "grass", None, "Clay"))
 CARS = mixed_season(cars=3)
 SYSTEMS = {
-    "core": (Podium(), SEASON),
-    "modes": (Podium(modes="clay, grass"), CLAY),
-    "units": (Podium(shared="car"), CARS),
+    "core": (Adaptive(), SEASON),
+    "modes": (Adaptive(modes="clay, grass"), CLAY),
+    "units": (Adaptive(shared="car"), CARS),
 }
 
 
@@ -291,8 +291,8 @@ def test_a_still_theta_leaves_no_reading(case):
 
 def test_a_reading_is_what_another_theta_would_have_given(case, monkeypatch):
     """Theta jumps half way: state and reading are then the state under the new theta from the start, to first order."""
-    monkeypatch.setattr(_podium_update, "LINGER", 1.0)
-    monkeypatch.setattr(_podium_update, "MODE_TOLERANCE", 1e-10)  # what a step stops short of the mode by is no slope
+    monkeypatch.setattr(_adaptive_update, "LINGER", 1.0)
+    monkeypatch.setattr(_adaptive_update, "MODE_TOLERANCE", 1e-10)  # what a step stops short of the mode by is no slope
     system, events, count = case
     every, newcomer_states = range(12), newcomers(system, events.player_names.len())  # plain Python takes its time
     first, then = every[:7], every[7:]
@@ -334,7 +334,7 @@ def in_python(system, events, states, pool, settlements):
 def test_live_keeps_the_clock_of_results_without_dates():
     """Events are counted in each pool, however they come; a month passes between a player's own."""
     frame = SEASON.frame.drop("started_at")
-    whole, live = podium.rate(frame, "podium"), podium.Live("podium")
+    whole, live = podium.rate(frame, "adaptive"), podium.Live("adaptive")
     parts = [live.rate(event) for event in frame.partition_by("event_id", maintain_order=True)]
     assert pl.concat(parts).rows() == whole.history.rows()
     assert live.pool_state() == whole.pool_state()
@@ -356,19 +356,19 @@ def duels(events, begin=None, days=30.4, first=0):
 
 
 def test_a_month_passes_between_the_undated_events_of_a_player():
-    counted, dated = (podium.rate(duels(40, begin), "podium") for begin in (None, datetime(1990, 1, 1, tzinfo=UTC)))
+    counted, dated = (podium.rate(duels(40, begin), "adaptive") for begin in (None, datetime(1990, 1, 1, tzinfo=UTC)))
     assert counted.history["rating"].to_list() == pytest.approx(dated.history["rating"].to_list(), abs=1e-6)
     assert counted.history["deviation"].to_list() == pytest.approx(dated.history["deviation"].to_list(), abs=1e-6)
 
 
 @pytest.mark.parametrize("begin", [datetime(1950, 5, 13, tzinfo=UTC), datetime(2025, 1, 1, tzinfo=UTC)])
 def test_no_time_passes_from_undated_events_to_the_first_that_has_a_date(begin, tmp_path):
-    rated = podium.rate(duels(30), "podium")
+    rated = podium.rate(duels(30), "adaptive")
     before = dict(rated.ratings.select("player", "deviation").iter_rows())
     rated.save(tmp_path / "ratings.parquet")
     later = duels(30, begin, days=10.0, first=30)
-    on_file = podium.rate(later, "podium", start=tmp_path / "ratings.parquet")
-    live = podium.Live("podium")
+    on_file = podium.rate(later, "adaptive", start=tmp_path / "ratings.parquet")
+    live = podium.Live("adaptive")
     changes = [live.rate(event) for event in (duels(30), later.head(2), later.tail(-2))]
     assert pl.concat(changes[1:])["rating"].to_list() == on_file.history["rating"].to_list()
     assert on_file.history["delta"].abs().max() < 60.0
@@ -378,20 +378,20 @@ def test_no_time_passes_from_undated_events_to_the_first_that_has_a_date(begin, 
 
 def test_undated_events_are_judged_as_they_are_predicted():
     results = podium.simulate(players=8, events=90, entrants=2, seed=4).results.drop("started_at")
-    judged = podium.rate(results, "podium").predictions()
+    judged = podium.rate(results, "adaptive").predictions()
     chance, won = judged["expected"].to_numpy(), judged["result"].to_numpy()
     loss = -np.mean(won * np.log(chance) + (1.0 - won) * np.log1p(-chance))
-    assert podium.evaluate(results, "podium").scores["log_loss"][0] == pytest.approx(loss, abs=1e-12)
+    assert podium.evaluate(results, "adaptive").scores["log_loss"][0] == pytest.approx(loss, abs=1e-12)
 
 
 def test_modes_live_equals_replay_and_survive_copies():
-    system = Podium(modes="clay, grass")
-    assert (system.modes, system.label) == ("clay/grass", "podium:modes=clay/grass")
+    system = Adaptive(modes="clay, grass")
+    assert (system.modes, system.label) == ("clay/grass", "adaptive:modes=clay/grass")
     for same in (copy.deepcopy(system), pickle.loads(pickle.dumps(system)), make_system(system.label)):  # noqa: S301
         assert same == system
         assert type(same) is type(system)
-    assert make_system("podium") == Podium(modes="") == Podium(modes=None)
-    assert type(Podium()) is Podium
+    assert make_system("adaptive") == Adaptive(modes="") == Adaptive(modes=None)
+    assert type(Adaptive()) is Adaptive
     whole, live = podium.rate(CLAY, system), podium.Live(system)
     parts = [live.rate(event) for event in CLAY.frame.partition_by("event_id", maintain_order=True)]
     assert pl.concat(parts).rows() == whole.history.rows()
@@ -401,7 +401,7 @@ def test_modes_live_equals_replay_and_survive_copies():
 
 
 def test_cars_and_the_first_move_live_equal_replay_and_are_no_players():
-    whole, live = podium.rate(CARS, "podium:shared=car"), podium.Live("podium:shared=car")
+    whole, live = podium.rate(CARS, "adaptive:shared=car"), podium.Live("adaptive:shared=car")
     parts = [live.rate(event) for event in CARS.frame.partition_by("event_id", maintain_order=True)]
     assert pl.concat(parts).rows() == whole.history.rows()
     assert live.pool_state() == whole.pool_state()
@@ -421,19 +421,19 @@ def test_a_player_is_expected_to_do_better_in_the_mode_that_suits():
     chance_of_ana = pl.when(pl.col("player") == "ana").then("expected").otherwise(1.0 - pl.col("expected"))
     plain, known = (
         podium.rate(duels, system).predictions().select(chance_of_ana).to_series()
-        for system in ("podium", Podium(modes="clay,grass"))
+        for system in ("adaptive", Adaptive(modes="clay,grass"))
     )
     assert known[39] > 0.6 > plain[39]
     assert known[38] < 0.4 < plain[38]
 
 
 def test_without_growth_time_moves_no_rating():
-    rated = podium.rate(SEASON, Podium(growth=False))
+    rated = podium.rate(SEASON, Adaptive(growth=False))
     assert rated.pool_state().growth == rated.pool_state().ageing == 0.0
     for event, player in rated.history.select("event_id", "player").tail(20).iter_rows():
         assert "time" not in rated.explain(event, player).rows["cause"].to_list()
     causes = [
-        podium.rate(SEASON, "podium").explain(event, player).rows["cause"].to_list()
+        podium.rate(SEASON, "adaptive").explain(event, player).rows["cause"].to_list()
         for event, player in rated.history.select("event_id", "player").tail(5).iter_rows()
     ]
     assert any("time" in each for each in causes)
@@ -441,7 +441,7 @@ def test_without_growth_time_moves_no_rating():
 
 def test_a_new_season_shrinks_means_with_all_that_theta_does_to_them():
     """Deviations, variances and the pool stay, and so do odds of players who are level."""
-    live = podium.Live("podium")
+    live = podium.Live("adaptive")
     live.rate(SEASON)
     pool, system = live.pool_state(), live.system
     _, before, after = live.reset(0.5)
@@ -457,11 +457,11 @@ def test_a_new_season_shrinks_means_with_all_that_theta_does_to_them():
 def test_who_has_a_deviation_to_start_from_keeps_it():
     start = [{"player": "ana", "rating": 1700.0, "deviation": 60.0}, {"player": "ben", "rating": 1700.0}]
     duel = [{"event_id": "e", "player": "ana", "position": 2}, {"event_id": "e", "player": "ben", "position": 1}]
-    moved = podium.rate(duel, "podium", start=start).history
+    moved = podium.rate(duel, "adaptive", start=start).history
     delta = dict(zip(moved["player"], moved["delta"].abs(), strict=True))
     assert 5.0 < delta["ana"] < 0.2 * delta["ben"]
 
 
 def test_modes_are_text():
     with pytest.raises(ParameterError, match=r"modes is 3; it must be a text or none"):
-        Podium(modes=3)  # type: ignore[arg-type]
+        Adaptive(modes=3)  # type: ignore[arg-type]

@@ -37,7 +37,7 @@ SEASON = hard.young_season(3, hard.YoungPool(field=6, races=240, players=60, day
 
 @pytest.fixture(scope="module")
 def rated():
-    return podium.rate(SEASON, "podium")
+    return podium.rate(SEASON, "adaptive")
 
 
 def ratings_by_player(rated):
@@ -59,17 +59,17 @@ def test_a_ring_of_accounts_stays_an_island_that_the_audit_names():
     results = podium.read_results(season)
     midway = hard.START + timedelta(days=300)
     ring = hard.ring_of_accounts(results.frame["pool"][0], midway, accounts=10, duels=300)
-    rigged = podium.rate(hard.with_rows(results, ring), "podium")
+    rigged = podium.rate(hard.with_rows(results, ring), "adaptive")
     accounts = sorted(ring["player"].unique())
     assert rigged.ratings["rating"].is_finite().all()
     assert [sorted(players) for players in audit(rigged).isolated_groups["players"]] == [accounts]
-    before, after = (log_loss(pairs_of_others(each, accounts)) for each in (podium.rate(season, "podium"), rigged))
+    before, after = (log_loss(pairs_of_others(each, accounts)) for each in (podium.rate(season, "adaptive"), rigged))
     assert before != after  # the ring does move the pool's parameters
     assert abs(after - before) <= 0.001
 
 
 def test_someone_at_random_places_in_half_of_all_races_costs_others_little(rated):
-    visited = podium.rate(hard.with_constant_guest(SEASON), "podium")
+    visited = podium.rate(hard.with_constant_guest(SEASON), "adaptive")
     played = visited.history.group_by("player").len().sort("len")["player"][-1]
     assert played == "the guest"
     before, after = (log_loss(pairs_of_others(each, ["the guest"])) for each in (rated, visited))
@@ -78,27 +78,27 @@ def test_someone_at_random_places_in_half_of_all_races_costs_others_little(rated
 
 def test_three_newcomers_are_rated_by_one_race():
     race = SEASON.head(3)
-    ratings = podium.rate(race, "podium").ratings
+    ratings = podium.rate(race, "adaptive").ratings
     assert ratings["player"].to_list() == race["player"].to_list()
     assert ratings["rating"][1] == pytest.approx(1500.0, abs=1e-9)
     assert ratings["rating"][0] - 1500.0 == pytest.approx(1500.0 - ratings["rating"][2], rel=1e-12)
 
 
 def test_a_crowd_is_rated_in_its_order():
-    ratings = podium.rate(hard.crowd(1500, 1), "podium").ratings
+    ratings = podium.rate(hard.crowd(1500, 1), "adaptive").ratings
     assert ratings["rating"].is_finite().all()
     assert ratings["player"].to_list() == hard.crowd(1500, 1)["player"].to_list()
 
 
 def test_nobody_gains_where_all_tie():
-    ties = podium.rate(hard.all_tied(SEASON), "podium")
+    ties = podium.rate(hard.all_tied(SEASON), "adaptive")
     assert ties.ratings["rating"].to_numpy() == pytest.approx(1500.0, abs=1e-9)
     assert (ties.predictions()["expected"] == 0.5).all()
 
 
 def test_results_in_reverse_mirror_every_rating(rated):
     """Nothing in the model knows which end of a race is better; growth and ageing are learnt with the other sign."""
-    back = podium.rate(hard.reversed_places(SEASON), "podium")
+    back = podium.rate(hard.reversed_places(SEASON), "adaptive")
     assert ratings_by_player(back).to_numpy() == pytest.approx(3000.0 - ratings_by_player(rated).to_numpy(), abs=1e-6)
     forth, mirrored = (each.learnt() for each in (rated, back))
     assert mirrored["growth"].to_numpy() == pytest.approx(-forth["growth"].to_numpy(), abs=1e-6)
@@ -108,7 +108,7 @@ def test_results_in_reverse_mirror_every_rating(rated):
 def test_results_reversed_from_half_on_leave_numbers():
     half = SEASON.height // 2
     turned = pl.concat([SEASON.head(half), hard.reversed_places(SEASON.tail(SEASON.height - half))])
-    rated = podium.rate(turned, "podium")
+    rated = podium.rate(turned, "adaptive")
     assert rated.ratings["rating"].is_finite().all()
     assert all(rated.learnt().select(pl.exclude("event_id", "started_at").is_finite().all()).row(0))
 
@@ -120,7 +120,7 @@ def test_a_young_pool_does_not_run_away():
 
 
 def loss_above_truth(seed, pool):
-    system = find("podium")()
+    system = find("adaptive")()
     events = encode(podium.read_results(hard.young_season(seed, pool)), system)
     count = events.columns.entrants.size - 1
     selection = HeatSelection(np.arange(count) >= 0.6 * count)

@@ -1,4 +1,4 @@
-"""The update of the system `podium`: how far an event moves each unit, and the states that the unit consists of.
+"""The update of the system `adaptive`: how far an event moves each unit, and the states that the unit consists of.
 
 A unit is a list of states with coefficients c. Its mean is mu = sum of c m and its variance U = sum of c^2 V. The
 variance of its performance is A = U + noise. Its results give the surprise S and the information J.
@@ -23,9 +23,9 @@ from podium.engine.rules import kernel
 from podium.kernels.fours import FOUR, four, four_at, number_of, put_four
 from podium.kernels.records import read, write
 from podium.probability.logistic import logistic, score
-from podium.systems._podium_entering import Entering, apart, first_day, offset_in, things_of
-from podium.systems._podium_rules import Evidence, by_unfinished, finish_weight, nearness
-from podium.systems._podium_state import (
+from podium.systems._adaptive_entering import Entering, apart, first_day, offset_in, things_of
+from podium.systems._adaptive_rules import Evidence, by_unfinished, finish_weight, nearness
+from podium.systems._adaptive_state import (
     DEVIATION,
     EVENTS,
     FIRST,
@@ -42,7 +42,7 @@ from podium.systems._podium_state import (
     UNFINISHED,
     C,
 )
-from podium.systems._podium_units import (
+from podium.systems._adaptive_units import (
     BY_TERMS,
     FINISHED,
     HIGH,

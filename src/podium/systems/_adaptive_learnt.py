@@ -1,4 +1,4 @@
-"""Learning in the system `podium`: the evidence of each pair, and the gradient and curvature of theta."""
+"""Learning in the system `adaptive`: the evidence of each pair, and the gradient and curvature of theta."""
 
 import functools
 import math
@@ -10,9 +10,9 @@ from podium.engine.rules import evidence, kernel
 from podium.kernels.exponential import exp
 from podium.kernels.fours import FOUR, four, four_at, logistics, number_of, put_four
 from podium.kernels.records import add, read, times
-from podium.systems._podium_entering import GROWTH_DAYS, YEAR, apart, things_of
-from podium.systems._podium_rules import by_unfinished, comparisons, expected_log_odds, steepness
-from podium.systems._podium_state import (
+from podium.systems._adaptive_entering import GROWTH_DAYS, YEAR, apart, things_of
+from podium.systems._adaptive_rules import by_unfinished, comparisons, expected_log_odds, steepness
+from podium.systems._adaptive_state import (
     MOST_SHARPNESS,
     SCALE,
     SHARPNESS,
@@ -22,7 +22,7 @@ from podium.systems._podium_state import (
     Pair,
     learn_curvature,
 )
-from podium.systems._podium_units import (
+from podium.systems._adaptive_units import (
     BY_TERMS,
     FINISHED,
     PLACE,

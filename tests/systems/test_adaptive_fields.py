@@ -1,4 +1,4 @@
-"""Fields of the system `podium`: how much nearer to skill they are than their pairs say, learnt and shown."""
+"""Fields of the system `adaptive`: how much nearer to skill they are than their pairs say, learnt and shown."""
 
 import math
 from dataclasses import replace
@@ -14,7 +14,7 @@ import podium
 from podium.engine.pool_state import sharpness
 from podium.systems import find
 
-POOL = find("podium").pool_state_type._fields
+POOL = find("adaptive").pool_state_type._fields
 SHARPNESS = POOL.index("sharpness")
 
 
@@ -35,7 +35,7 @@ def races(seed, luck_of_first, count=400, field=10):
 
 def learnt(results):
     """What a pool's fields have taught it, of the one pool; what people are shown says the same."""
-    rated = podium.rate(results, "podium")
+    rated = podium.rate(results, "adaptive")
     sharp = math.exp(rated.replayed.pools[0, SHARPNESS])
     assert rated.learnt()["sharpness"][-1] == pytest.approx(100.0 / sharp)
     return sharp
@@ -57,7 +57,7 @@ def test_duels_and_ties_at_the_top_teach_it_nothing():
 
 
 def test_ranks_of_a_field_are_as_sharp_as_the_pool_and_pairs_are_as_they_were():
-    rated = podium.rate(races(3, 0.3), "podium")
+    rated = podium.rate(races(3, 0.3), "adaptive")
     pools = rated.replayed.pools.copy()
     pools[0, SHARPNESS] = 0.0
     plain = replace(rated, replayed=replace(rated.replayed, pools=pools))
@@ -72,8 +72,8 @@ def test_ranks_of_a_field_are_as_sharp_as_the_pool_and_pairs_are_as_they_were():
 
 def test_evaluate_judges_the_winner_by_it_and_pairs_without_it():
     results = races(4, 0.3)
-    scores = podium.evaluate(results, "podium").scores.row(0, named=True)
-    pairs = podium.rate(results, "podium").predictions()
+    scores = podium.evaluate(results, "adaptive").scores.row(0, named=True)
+    pairs = podium.rate(results, "adaptive").predictions()
     odds = pairs.with_columns(odds=(pl.col("expected") / (1.0 - pl.col("expected"))).log())
     back = odds.select("event_id", player="opponent", odds=-pl.col("odds"))
     lean = (
@@ -117,12 +117,12 @@ def test_quitting_never_costs_less_than_finishing_last(data, sides, teams, event
         order = data.draw(st.permutations(names))
         cut = data.draw(st.integers(1, sides)) if dnf else sides
         rows += standing(order[:cut], order[cut:], teams, f"e{number}", number)
-    start = podium.rate(rows, "podium") if rows else None
+    start = podium.rate(rows, "adaptive") if rows else None
     order = data.draw(st.permutations(names))
     cut = data.draw(st.integers(2, sides))
     finished, out, mine = order[:cut], order[cut:], f"{order[cut - 1]}0"
-    last = podium.rate(standing(finished, out, teams), "podium", start=start)
-    quit_ = podium.rate(standing(finished[:-1], [finished[-1], *out], teams), "podium", start=start)
+    last = podium.rate(standing(finished, out, teams), "adaptive", start=start)
+    quit_ = podium.rate(standing(finished[:-1], [finished[-1], *out], teams), "adaptive", start=start)
     changes = [each.history.filter(player=mine, event_id="race")["delta"].item() for each in (last, quit_)]
     assert changes[1] <= changes[0] + 1e-9
 
@@ -132,7 +132,7 @@ def test_stakes_never_show_a_quit_that_costs_less_than_the_last_place(dnf):
     rows = [row for k, order in enumerate(("abcd", "bacd", "cabd")) for row in standing(order, "", 1, f"e{k}", k)]
     if dnf:
         rows += standing("dab", "c", 1, "e9", 9)
-    rated = podium.rate(rows, "podium")
+    rated = podium.rate(rows, "adaptive")
     for player in ("a0", "b0", "c0", "d0"):
         lines = rated.stakes(["a0", "b0", "c0", "d0"], player).frame["delta"].to_list()
         assert lines[4] <= lines[3] + 1e-9
@@ -140,7 +140,7 @@ def test_stakes_never_show_a_quit_that_costs_less_than_the_last_place(dnf):
 
 @pytest.mark.parametrize("teams", [1, 2])
 def test_reasons_place_everyone_who_quit_right_behind_the_last_finisher(teams):
-    rated = podium.rate(standing("ab", "cde", teams), "podium")
+    rated = podium.rate(standing("ab", "cde", teams), "adaptive")
     reasons = dict(rated.explain("race", "c0").rows.select("opponent", "contribution").iter_rows())
     reach, one_place_further = 3.0, 1.0 / 5
     nearness = 1.0 / (1.0 + (math.pi * one_place_further / reach) ** 2)
@@ -150,7 +150,7 @@ def test_reasons_place_everyone_who_quit_right_behind_the_last_finisher(teams):
 def test_reasons_add_up_where_a_win_and_a_quit_nearly_cancel_out():
     order = [("1", "e", "abcd"), ("2", "eda", "bc")]
     heats = [row | {"heat": heat} for heat, finished, out in order for row in standing(finished, out, 1)]
-    rated = podium.rate(pl.DataFrame(heats, infer_schema_length=None), "podium")
+    rated = podium.rate(pl.DataFrame(heats, infer_schema_length=None), "adaptive")
     for player in ("a0", "b0", "c0", "d0", "e0"):
         explanation = rated.explain("race", player)
         assert explanation.rows["contribution"].sum() == pytest.approx(explanation.delta, abs=1e-9)

@@ -1,4 +1,4 @@
-"""The rules of the system `podium`: comparisons, evidence, credits and expected scores."""
+"""The rules of the system `adaptive`: comparisons, evidence, credits and expected scores."""
 
 import math
 from typing import Any, NamedTuple
@@ -8,8 +8,8 @@ from podium.engine.pool_state import sharpness
 from podium.engine.rules import Credit, causes, compare, compare_sides, credit, evidence, expect, expect_side, kernel
 from podium.kernels.records import read
 from podium.probability.logistic import logistic, score
-from podium.systems._podium_entering import Entering, Params, apart, is_new, joined, seen, side_entered, things_of
-from podium.systems._podium_state import SCALE, C
+from podium.systems._adaptive_entering import Entering, Params, apart, is_new, joined, seen, side_entered, things_of
+from podium.systems._adaptive_state import SCALE, C
 
 LEAST_SURPRISE = 1e-12  # below this, a change cannot be divided among opponents by its ratio to S
 

@@ -1,4 +1,4 @@
-"""The state of players and pools in the system `podium`, with its derivatives by the learnt parameters theta.
+"""The state of players and pools in the system `adaptive`, with its derivatives by the learnt parameters theta.
 
 Every mean and variance has derivatives by theta. They pass through every rule, including those of opponents. One more
 column is the reading x: to first order, how much the number would differ if theta had always had today's value. Between

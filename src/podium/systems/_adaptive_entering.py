@@ -1,4 +1,4 @@
-"""The start of an event in the system `podium`: states after the time since their last event, and the parameters."""
+"""The start of an event in the system `adaptive`: states after the time since their last event, and the parameters."""
 
 import functools
 import math
@@ -9,7 +9,7 @@ from podium.engine.inputs import Entrant, Occasion
 from podium.engine.rules import enter, in_pool, kernel
 from podium.kernels.exponential import exp
 from podium.kernels.records import after_row
-from podium.systems._podium_state import (
+from podium.systems._adaptive_state import (
     AGEING,
     COUNTED,
     DAY,

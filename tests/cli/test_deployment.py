@@ -4,9 +4,11 @@ import configparser
 import json
 import re
 import shlex
+import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 
 from podium.service.server import GRACE_S
 
@@ -86,8 +88,7 @@ def test_the_container_file_has_two_stages_a_plain_user_and_commands_that_there_
     assert values["USER"] == "10001"
     volumes = json.loads(values["VOLUME"])
     environment = dict(each.split("=", 1) for each in values["ENV"].split())
-    assert environment["PODIUM_CACHE_DIR"] in volumes
-    assert Path(environment["PODIUM_DB"]).parent.as_posix() in volumes
+    assert [Path(environment[name]).parent.as_posix() for name in ("PODIUM_CACHE_DIR", "PODIUM_DB")] == volumes * 2
     assert json.loads(values["ENTRYPOINT"]) == ["podium"]
     command = json.loads(values["CMD"])
     refuse_unknown(podium_command, command)
@@ -95,6 +96,42 @@ def test_the_container_file_has_two_stages_a_plain_user_and_commands_that_there_
     probe = re.search(r"HEALTHCHECK .*CMD (\[.*\])", text)
     compile(json.loads(probe[1])[2], "HEALTHCHECK", "exec")
     assert "/readyz" in probe[1]
+
+
+def test_the_image_is_built_from_few_files_and_by_the_hashes_of_the_lock_file():
+    root = DOCS.parent
+    ignored = (root / ".dockerignore").read_text(encoding="utf-8").splitlines()
+    assert "*" in ignored
+    kept = [line[1:] for line in ignored if line.startswith("!")]
+    assert all((root / each).exists() for each in kept)
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+    needed = [
+        *project["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"],
+        *project["project"]["license-files"],
+    ]
+    assert {"requirements.lock", "pyproject.toml", "hatch_build.py", "README.md", "src", *needed} == {*kept}
+    text = (FOLDER / "Containerfile").read_text(encoding="utf-8")
+    assert "--no-deps --require-hashes -r /source/requirements.lock" in text
+    locked = re.findall(r"^([a-z0-9-]+)==", (root / "requirements.lock").read_text(encoding="utf-8"), re.MULTILINE)
+    assert {*re.search(r"uninstall --yes (.*)", text)[1].split()} <= {*locked}
+
+
+def test_compose_has_two_profiles_that_run_commands_there_are(podium_command):
+    compose = yaml.safe_load((FOLDER / "compose.yaml").read_text(encoding="utf-8"))
+    services = compose["services"]
+    profiles = {name: service["profiles"] for name, service in services.items()}
+    assert {name for name, each in profiles.items() if each == ["sqlite"]} == {"podium"}
+    assert {name for name, each in profiles.items() if each == ["postgres"]} == {"podium-postgres", "postgres", "caddy"}
+    for name in ("podium", "podium-postgres"):
+        assert services[name]["read_only"] is True
+        assert services[name]["volumes"] == ["state:/var/lib/podium"]
+        assert "/readyz" in services[name]["healthcheck"]["test"][-1]
+        compile(services[name]["healthcheck"]["test"][-1], "healthcheck", "exec")
+    refuse_unknown(podium_command, services["podium-postgres"]["command"])
+    (network,) = compose["networks"]["default"]["ipam"]["config"]
+    assert services["podium-postgres"]["command"][-1] == network["subnet"]
+    used = {volume.partition(":")[0] for service in services.values() for volume in service.get("volumes", ())}
+    assert used == {*compose["volumes"]}
 
 
 @pytest.mark.parametrize("name", ["Caddyfile", "nginx.conf"])

@@ -117,7 +117,7 @@ LINES = [
     ("audit", "r.csv"),
     ("evaluate", "r.csv", "-s", "elo"),
     ("simulate", "-o", "s.csv", "--skills", "k.csv", "--set", "players=6", "--set", "events=60"),
-    ("recover", "s.csv", "--skills", "k.csv", "-s", "elo"),
+    ("recovery-test", "s.csv", "--skills", "k.csv", "-s", "elo"),
 ]
 BARE = """
 import io, json, sys, traceback

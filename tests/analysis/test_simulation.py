@@ -195,7 +195,8 @@ def test_the_commands_write_and_read_back(tmp_path, capsys):
         build()(["simulate", "-o", str(out), "--skills", str(skills), *options], standalone_mode=False)
         assert "400 events" in capsys.readouterr().out
         build()(
-            ["recover", str(out), "--skills", str(skills), "--system", "elo", "--format", "json"], standalone_mode=False
+            ["recovery-test", str(out), "--skills", str(skills), "--system", "elo", "--format", "json"],
+            standalone_mode=False,
         )
         assert '"rank_correlation"' in capsys.readouterr().out
     build()(["simulate", "--describe"], standalone_mode=False)

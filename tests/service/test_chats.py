@@ -128,7 +128,7 @@ def test_corrections_leaders_and_seasons_are_told(store):
         create_webhook(store.engine, "main", server.url, form="text")
         deliver(store)
         store.void("main", "e3")
-        store.restore("main", "e3")
+        store.unvoid("main", "e3")
         store.amend("main", rows(3, "ba"))
         store.begin_season("main", "2026", datetime(2026, 1, 1, tzinfo=UTC), keep=0.5)
         deliver(store)

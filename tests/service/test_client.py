@@ -112,7 +112,6 @@ def test_moments_are_datetimes_both_ways(bridge):
         assert client.begin_season("main", "s", start + timedelta(days=1), keep=0.5) == 2
         (season,) = client.seasons("main")
         assert (season["starts_at"], season["keep"]) == (start + timedelta(days=1), 0.5)
-        assert "nothing to store" in client.snapshot("main", date(2025, 3, 2))["detail"]
         assert client.snapshot_days("main")[0] == date(2025, 3, 2)
         assert client.ranks_of("main", "a")[0]["day"] == date(2025, 3, 2)
         assert [each["player"] for each in client.ranks_on("main", date(2025, 3, 2))] == ["a", "b"]
@@ -162,7 +161,7 @@ def test_everything_the_service_does(kind, bridge):
         assert len(client.submit("main", [event(number, "abc") for number in range(4)])) == 4
         assert client.amend("main", event(1, "cba"))["rerated"] > 0
         assert client.void("main", "e2")["status"] == "voided"
-        assert client.restore("main", "e2")["status"] == "rated"
+        assert client.unvoid("main", "e2")["status"] == "rated"
         client.submit("main", event(9, "xa"))
         assert client.merge("main", "x", "b") > 0
         assert client.unmerge("main", "x") > 0
@@ -224,7 +223,7 @@ def test_what_is_new_in_the_service(bridge):
         assert client.begin_season("main", "s", "2025-02-01T00:00:00Z", keep=0.5) == 2
         assert client.configure("main", "glicko2") > 0
         client.rename("main", "a", "anna")
-        assert client.pseudonymise("main", "anna").startswith("player ")
+        assert client.anonymize("main", "anna").startswith("player ")
         assert client.export("main").startswith(b"PAR1")
 
 
@@ -319,6 +318,6 @@ def test_a_correction_is_of_the_version_that_was_read(kind, bridge):
                 correct()
             assert caught.value.status == 412
         client.void("main", "e1", version=client.event("main", "e1")["version"])
-        client.restore("main", "e1", version=client.event("main", "e1")["version"])
+        client.unvoid("main", "e1", version=client.event("main", "e1")["version"])
         assert client.describe_pool("main", title="Bikes", public=True) == client.pool("main")
         assert client.pool("main")["title"] == "Bikes"

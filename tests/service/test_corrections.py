@@ -32,8 +32,8 @@ def test_of_two_who_correct_the_same_version_the_second_is_refused(client, store
     current = {"If-Match": f'W/"x", {client.get(EVENT).headers["etag"]}'}
     assert client.post(f"{EVENT}/void", headers=current).status_code == 200
     assert client.put(EVENT, json=event(1, "bac"), headers=current).status_code == 412
-    assert client.post(f"{EVENT}/restore", headers=current).status_code == 412
-    assert client.post(f"{EVENT}/restore", headers={"If-Match": "*"}).status_code == 200
+    assert client.post(f"{EVENT}/unvoid", headers=current).status_code == 412
+    assert client.post(f"{EVENT}/unvoid", headers={"If-Match": "*"}).status_code == 200
     assert client.put(EVENT, json=event(1, "bac"), headers=current).status_code == 200
     assert client.put(EVENT, json=event(1, "abc"), headers={"If-Match": "17"}).json()["field"] == "if-match"
     assert store.verify() == []
@@ -61,18 +61,18 @@ def test_the_same_correction_again_is_one_entry_of_the_log(client, store):
 @pytest.mark.parametrize("dry_run", ["true", "false"])
 def test_every_correction_of_an_outdated_version_is_refused(client, store, dry_run):
     """Also one that would change nothing, because somebody else has done the same."""
-    path = {"void": f"{EVENT}/void", "restore": f"{EVENT}/restore"}
+    path = {"void": f"{EVENT}/void", "unvoid": f"{EVENT}/unvoid"}
     read = client.get(EVENT).headers["etag"]
     outdated = {"headers": {"If-Match": read}, "params": {"dry_run": dry_run}}
     client.post(path["void"])
     logged = store.version("main")
     assert client.post(path["void"], **outdated).status_code == 412
-    assert client.post(path["restore"], **outdated).status_code == 412
+    assert client.post(path["unvoid"], **outdated).status_code == 412
     assert client.put(EVENT, json=event(1, "abc"), **outdated).status_code == 412
     voided = client.get(EVENT).headers["etag"]
-    client.post(path["restore"])
-    assert client.post(path["restore"], headers={"If-Match": voided}).status_code == 412
-    assert client.post(path["restore"], headers={"If-Match": read}).json()["duplicate"]
+    client.post(path["unvoid"])
+    assert client.post(path["unvoid"], headers={"If-Match": voided}).status_code == 412
+    assert client.post(path["unvoid"], headers={"If-Match": read}).json()["duplicate"]
     assert store.version("main") == logged + 1
     for tag in (f"W/{read}", '"none"'):  # a weak tag and an unknown one match no version
         assert client.put(EVENT, json=event(1, "abc"), headers={"If-Match": tag}).status_code == 412

@@ -103,7 +103,7 @@ def test_a_start_needs_no_pool_for_the_first_page(season, tmp_path):
             assert "Cycles" in client.get("/").text
             client.app.state.front_pages.keep()
         assert [name for name in names if again.snapshots.holds(name)] == ["bikes"]
-        again.pseudonymise("bikes", "Dragana")
+        again.anonymize("bikes", "Dragana")
         assert again.cache("bikes", "headline") is None
         with again.engine.connect() as connection:
             bodies = connection.execute(sa.select(kept.c.body).where(kept.c.name == "headline")).scalars().all()

@@ -54,7 +54,7 @@ def service(tmp_path_factory):
 
 
 CHECKS = [not_a_server_error, status_conformance, content_type_conformance, response_schema_conformance]
-DESTRUCTIVE = ("/merge", "/rename", "/pseudonymise", "/system")
+DESTRUCTIVE = ("/merge", "/rename", "/anonymize", "/system")
 
 
 @pytest.fixture(scope="module")

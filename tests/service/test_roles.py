@@ -162,14 +162,13 @@ NEEDED = {
         POST /admin/{pool}/webhooks/{number:int}/delete
         POST /admin/{pool}/webhooks/{number:int}/resume
         POST /admin/{pool}/webhooks/{number:int}/test
-        POST /api/v1/pools/{pool}/events/{event_id}/restore
+        POST /api/v1/pools/{pool}/events/{event_id}/unvoid
         POST /api/v1/pools/{pool}/events/{event_id}/void
         POST /api/v1/pools/{pool}/merge
-        POST /api/v1/pools/{pool}/players/{player}/pseudonymise
+        POST /api/v1/pools/{pool}/players/{player}/anonymize
         POST /api/v1/pools/{pool}/players/{player}/rename
         POST /api/v1/pools/{pool}/players/{player}/unmerge
         POST /api/v1/pools/{pool}/seasons
-        POST /api/v1/pools/{pool}/snapshots
         PUT /api/v1/pools/{pool}/events/{event_id}
         PUT /api/v1/pools/{pool}/system
         PUT /api/v1/pools/{pool}/order
@@ -260,7 +259,7 @@ REACHES_BACK = (  # requests that change old ratings; each succeeds after those 
     (f"PUT {API}/events/{{event_id}}", {}, event(1, "cba")),
     (f"PUT {API}/events/{{event_id}}", {}, event(1, "cab", started_at=RECENT)),
     (f"POST {API}/events/{{event_id}}/void", {}, None),
-    (f"POST {API}/events/{{event_id}}/restore", {}, None),
+    (f"POST {API}/events/{{event_id}}/unvoid", {}, None),
     (f"POST {API}/merge", {}, {"player": "late", "into": "a"}),
     (f"POST {API}/players/{{player}}/unmerge", {"player": "late"}, None),
     (f"PUT {API}/system", {}, {"system": "glicko2"}),
@@ -274,7 +273,7 @@ FORMS_REACH_BACK = (
     ("POST /admin/{pool}/races/{fixture_id}/result", {"fixture_id": "past"}, {}),
     ("POST /admin/{pool}/events/{event_id}", {}, {"pasted": CSV.format(RECENT).replace("new", "e1")}),
     ("POST /admin/{pool}/events/{event_id}/{act}", {}, {}),
-    ("POST /admin/{pool}/events/{event_id}/{act}", {"event_id": "e2", "act": "restore"}, {}),
+    ("POST /admin/{pool}/events/{event_id}/{act}", {"event_id": "e2", "act": "unvoid"}, {}),
     ("POST /admin/{pool}/events/{event_id}/{act}", {"event_id": "e8"}, {}),  # and so an old result counts again
     ("POST /admin/{pool}/merge", {}, {"player": "late", "into": "a"}),
     ("POST /admin/{pool}/unmerge", {}, {"player": "gone"}),
@@ -291,10 +290,9 @@ MOVES_NO_RATING = {
     f"PUT {API}/fixtures/{{fixture_id}}/places": {"places": ["b", "a"]},
     f"POST {API}/fixtures/{{fixture_id}}/cancel": None,
     f"POST {API}/matches": {"match_id": "m2", "entrants": [{"player": "a"}]},
-    f"POST {API}/snapshots": {"day": "2025-01-02"},
     f"PATCH {API}": {"title": "Cup"},
     f"POST {API}/players/{{player}}/rename": {"name": "anna"},
-    f"POST {API}/players/{{player}}/pseudonymise": None,
+    f"POST {API}/players/{{player}}/anonymize": None,
     "POST /admin/{pool}/races": {"race_id": "oldest", "starts": OLD, "anybody": "yes"},
     "POST /admin/{pool}/races/{fixture_id}": {"starts": OLD, "anybody": "yes"},
     "POST /admin/{pool}/races/{fixture_id}/places": {"next": "a"},

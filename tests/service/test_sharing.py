@@ -157,7 +157,7 @@ def test_a_picture_is_drawn_once_and_anew_after_a_correction(season, visitor, mo
     assert len(drawn) == 2
     season.void("bikes", "bikes-001", actor="test")
     assert visitor.get(address).content != first
-    season.restore("bikes", "bikes-001", actor="test")
+    season.unvoid("bikes", "bikes-001", actor="test")
     assert visitor.get("/bikes/events/bikes-058/nobody/picture.png").status_code == 404
     assert visitor.get(address, params={"size": "huge"}).status_code == 422
 

@@ -188,7 +188,6 @@ def test_seasons_days_and_names(client, store):
     json_of(client.post(f"{POOL}/seasons", json=season | {"keep": 0.25}), 409)
     assert json_of(client.get(f"{POOL}/seasons"))[0]["keep"] == 0.5
     assert len(json_of(client.get(f"{POOL}/seasons/2025b/leaderboard"))) == 3
-    assert "nothing to store" in json_of(client.post(f"{POOL}/snapshots", json={"day": "2025-01-02"}))["detail"]
     days = json_of(client.get(f"{POOL}/snapshots"))
     assert (days[0], days[-1]) == ("2025-01-02", str(datetime.now(UTC).date()))
     assert len(days) == (datetime.now(UTC).date() - date(2025, 1, 1)).days
@@ -197,9 +196,9 @@ def test_seasons_days_and_names(client, store):
     for day in ("2025-02-30", "x"):
         json_of(client.get(f"{POOL}/snapshots/{day}"), 422)
     assert json_of(client.post(f"{POOL}/players/a/rename", json={"name": "anna"})) == {"name": "anna"}
-    seen = json_of(client.post(f"{POOL}/players/anna/pseudonymise", params={"dry_run": True}))
+    seen = json_of(client.post(f"{POOL}/players/anna/anonymize", params={"dry_run": True}))
     assert (seen["player"], seen["ids"], seen["reasons"]) == ("anna", {}, 0)
-    pseudonym = json_of(client.post(f"{POOL}/players/anna/pseudonymise"))["name"]
+    pseudonym = json_of(client.post(f"{POOL}/players/anna/anonymize"))["name"]
     assert pseudonym == seen["name"]
     assert json_of(client.get(f"{POOL}/players/{pseudonym}"))["player"] == pseudonym
     assert json_of(client.get(f"{POOL}/players/anna"), 404)

@@ -133,7 +133,7 @@ def void(rng: Random, truth: Truth) -> Act:
     voided = not truth.events[event_id]["voided"]
 
     def run(store: Store) -> Any:
-        return (store.void if voided else store.restore)(POOL, event_id)
+        return (store.void if voided else store.unvoid)(POOL, event_id)
 
     return Act("void", lambda model: model.events[event_id].update(voided=voided), run, True)
 

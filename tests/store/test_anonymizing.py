@@ -41,7 +41,7 @@ def pool(store):
 
 def test_results_under_a_removed_name_count_for_the_anonymized_player(pool):
     pool.submit("main", a_race("1", NAME, "Ben"))
-    player = pool.pseudonymise("main", NAME)
+    player = pool.anonymize("main", NAME)
     assert pool.submit("main", a_race("1", NAME, "Ben"))[0].duplicate
     pool.submit("main", a_race("2", NAME, "Ben", "Cleo"))
     pool.amend("main", a_race("1", "Ben", NAME))
@@ -53,7 +53,7 @@ def test_results_under_a_removed_name_count_for_the_anonymized_player(pool):
 
 def test_a_name_can_be_given_back(pool):
     pool.submit("main", a_race("1", NAME, "Ben"))
-    player = pool.pseudonymise("main", NAME)
+    player = pool.anonymize("main", NAME)
     pool.rename("main", "Ben", NAME)
     pool.submit("main", a_race("2", NAME, player, "Cleo"))
     assert pool.rank("main", NAME).events == 2
@@ -92,7 +92,7 @@ def full(pool):
     pool.post_places("main", "next zebedee quux", [NAME, "Ben"])
     pool.begin_season("main", f"Season of {NAME}", datetime(2025, 1, 3, tzinfo=UTC), keep=0.5)
     pool.void("main", "1", reason=f"{NAME.upper()} said so")
-    pool.restore("main", "1")
+    pool.unvoid("main", "1")
     pool.describe_pool("main", title=f"The {NAME} Cup", public=True)
     pool.submit("main", a_race("2024-05-08 Cleo - Zebedee Quux", NAME, "Cleo"), sheet=Sheet("zebedee quux.csv"))
     keep_waiting(pool.engine, Owner(1, "session", "main", "file"), WaitingFile("x.csv", f"a,b\n{NAME},Ben".encode()))
@@ -108,7 +108,7 @@ def test_no_table_and_no_export_mentions_a_removed_name(full, tmp_path):
     assert full.anonymization("main", NAME) == seen  # which stores nothing
     assert seen.player == NAME
     assert {"2025 zebedee_quux-ben", "m-zebedee-quux", "next zebedee quux"} <= {*seen.ids}
-    assert full.pseudonymise("main", NAME, actor=f"{NAME}'s phone") == seen.name
+    assert full.anonymize("main", NAME, actor=f"{NAME}'s phone") == seen.name
     assert mentions_of(full) == set()
     assert {row.rating for row in full.leaderboard("main").players} == before
     checked = full.verification("main", [parse_head(head)])
@@ -124,11 +124,11 @@ def test_no_table_and_no_export_mentions_a_removed_name(full, tmp_path):
 def test_a_sender_of_a_replaced_id_gets_the_same_event(full):
     old, rows = "2025 zebedee_quux-ben", a_race("2025 zebedee_quux-ben", "Ben", NAME, title="Quux, Zebedee wins")
     public = full.anonymization("main", NAME).ids[old]
-    full.pseudonymise("main", NAME)
+    full.anonymize("main", NAME)
     assert [(each.event_id, each.duplicate) for each in full.submit("main", rows)] == [(public, True)]
     assert full.event("main", old).event_id == public
     assert full.void("main", old).status == "voided"
-    assert full.restore("main", old).status == "rated"
+    assert full.unvoid("main", old).status == "rated"
     with pytest.raises(ConflictError):
         full.submit("main", a_race(old, NAME, "Ben"))
     assert full.amend("main", a_race(old, NAME, "Ben", title="ZEBEDEE QUUX, at last")).event_id == public
@@ -142,7 +142,7 @@ def test_a_sender_of_a_replaced_id_gets_the_same_event(full):
 
 def test_a_sheet_that_is_sent_again_never_brings_a_removed_name_back(full):
     sheet, row = Sheet("zebedee quux.csv"), a_race("2024-05-08 Cleo - Zebedee Quux", NAME, "Cleo")
-    player = full.pseudonymise("main", NAME)
+    player = full.anonymize("main", NAME)
     assert [each.duplicate for each in full.submit("main", row, sheet=sheet)] == [True]
     corrected = a_race("2024-05-08 Cleo - Zebedee Quux", "Cleo", NAME, title=f"{NAME} lost")
     done = full.amend_sheet("main", [*corrected, *a_race("new", NAME, "Ben")], sheet=sheet)
@@ -164,7 +164,7 @@ def test_a_title_is_blanked_next_to_the_log_and_its_entry_stays(pool, tmp_path):
     ]  # fmt: skip
     bodies = [row.body for row in tables_of(pool)["log"]]
     assert b"title" not in b"".join(bodies)
-    pool.pseudonymise("main", NAME)
+    pool.anonymize("main", NAME)
     assert mentions_of(pool) == set()
     assert [row.body for row in tables_of(pool)["log"]][: len(bodies)] == bodies
     assert "2 titles are blanked" in pool.verification("main").heads[0]
@@ -192,7 +192,7 @@ def test_titles_in_bodies_of_earlier_versions_are_redacted(pool, monkeypatch, tm
     for each in (pool, old):
         assert (each.event("main", "1").title, each.fixture("main", "soon").title) == (f"{NAME} wins", f"{NAME} v Ben")
         each.plan_fixture("main", "soon", starts_at=SOON + timedelta(days=1))
-        each.pseudonymise("main", NAME)
+        each.anonymize("main", NAME)
         assert mentions_of(each) == set()
         assert each.verify() == []
     old.close()
@@ -212,7 +212,7 @@ def test_verify_finds_titles_that_were_altered_or_removed(pool, change, fault):
 
 
 def test_a_redacted_entry_that_is_altered_is_found(full):
-    full.pseudonymise("main", NAME)
+    full.anonymize("main", NAME)
     with full.engine.begin() as connection:
         connection.execute(sa.update(log).where(log.c.match_id.is_not(None)).values(present=1))
     assert any("was altered" in each for each in full.verify())
@@ -222,7 +222,7 @@ def test_nothing_is_half_removed(full, monkeypatch):
     before = tables_of(full)
     monkeypatch.setattr(anonymizing, "keep_removed", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        full.pseudonymise("main", NAME)
+        full.anonymize("main", NAME)
     assert tables_of(full) == before
 
 

@@ -135,7 +135,7 @@ class Model(RuleBasedStateMachine):
     @rule(data=st.data(), void=st.booleans())
     def void_or_restore(self, data, void):
         event_id = self.any_event(data)
-        act = self.store.void if void else self.store.restore
+        act = self.store.void if void else self.store.unvoid
         self.attempt(lambda truth: truth.events[event_id].update(voided=void), lambda: act("main", event_id))
 
     @precondition(lambda self: len(self.truth.seasons) < 3)

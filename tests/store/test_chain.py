@@ -253,9 +253,9 @@ def test_a_reason_can_be_blanked(filled):
 
 
 def test_a_pseudonym_blanks_the_reasons_that_have_a_name_in_them(filled):
-    filled.restore("main", "e3", reason="CLE\u0301O was there")
+    filled.unvoid("main", "e3", reason="CLE\u0301O was there")
     filled.void("main", "e3", reason="cleo's word")
-    filled.pseudonymise("main", "Cléo")
+    filled.anonymize("main", "Cléo")
     assert [each.reason for each in filled.log("main") if each.reason] == ["ben had left"]
     assert "cl" not in "".join(filled.export_pool("main")).casefold().replace("close", "")
     assert filled.verify() == []

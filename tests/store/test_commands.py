@@ -37,7 +37,7 @@ def test_a_season_goes_in_is_corrected_and_verified(tmp_path):
     (voided,) = json.loads(run("void", "--event", "karts-060", "--pool", "karts", "--format", "json"))
     assert voided["status"] == "voided"
     assert voided["rerated"] > 100
-    run("restore", "--event", "karts-060", "--pool", "karts")
+    run("unvoid", "--event", "karts-060", "--pool", "karts")
     right = tmp_path / "right.csv"
     right.write_text("\n".join([rows[0], *(row for row in rows if row.startswith("karts-007"))][:-1]), encoding="utf-8")
     run("amend", right, "--pool", "karts")
@@ -65,15 +65,14 @@ def test_a_pool_over_the_years(tmp_path):
     assert len(coming) == 18
     assert set(coming[0]) == {"event_id", "player", "rating_was", "rating"}
     run("ingest", results, "--pool", "duels")
-    assert "There is nothing to store" in run("snapshot", "--pool", "duels", "--day", "2025-01-03")
     run("void", "--event", "d0", "--pool", "duels")
     run("season", "begin", "second", "--pool", "duels", "--starts", "2025-02-01", "--keep", "0.5")
     (season,) = json.loads(run("season", "list", "--pool", "duels", "--format", "json"))
     assert (season["name"], season["keep"]) == ("second", 0.5)
     assert len(json.loads(run("season", "board", "second", "--pool", "duels", "--format", "json"))) == 2
     assert "anna" in run("rename", "--player", "a", "--to", "anna", "--pool", "duels")
-    assert "Copies made earlier" in run("pseudonymise", "--player", "anna", "--pool", "duels", "--dry-run")
-    assert "is now called player" in run("pseudonymise", "--player", "anna", "--pool", "duels")
+    assert "Copies made earlier" in run("anonymize", "--player", "anna", "--pool", "duels", "--dry-run")
+    assert "is now called player" in run("anonymize", "--player", "anna", "--pool", "duels")
     assert "rated with glicko2" in run("pool", "configure", "duels", "--system", "glicko2")
     key = run("key", "create", "bot", "--rate", "5").strip()
     assert run("key", "rotate", "1", "--grace", "5").strip() not in ("", key)
@@ -155,8 +154,6 @@ def test_what_could_not_be_upgraded_is_named(tmp_path):
         ("db", "backup", "podium.db"),
         ("db", "restore", "none.db"),
         ("db", "backup", "x.db", "--db", "postgresql://localhost/x"),
-        ("snapshot", "--pool", "none"),
-        ("snapshot", "--day", "yesterday"),
         ("season", "begin", "s", "--pool", "none", "--starts", "2025-01-01", "--keep", "0.5"),
         ("season", "begin", "s", "--pool", "none", "--starts", "soon", "--keep", "0.5"),
         ("rename", "--player", "a", "--to", "b", "--pool", "none"),

@@ -131,7 +131,7 @@ def test_what_is_deleted_is_overwritten(filled):
         assert connection.execute(sa.text("PRAGMA secure_delete")).scalar() == 1
 
 
-def test_a_pseudonymised_name_stands_in_no_file(path, filled):
+def test_an_anonymized_name_stands_in_no_file(path, filled):
     """Also while others have the database open; titles and ids in the log included."""
     ids = {"event_id": f"{NAME} 1", "title": f"{FORMER} v Ben"}
     filled.submit("main", [each | ids for each in rows(39, ["ben", "x1"])])
@@ -140,7 +140,7 @@ def test_a_pseudonymised_name_stands_in_no_file(path, filled):
     with closing(sqlite3.connect(path)) as idle, closing(Store(str(path))) as other:
         idle.execute("SELECT count(*) FROM player").fetchone()
         assert len(other.leaderboard("main").players) == 42
-        filled.pseudonymise("main", NAME)
+        filled.anonymize("main", NAME)
         assert files_with(path, NAME, FORMER) == []
         assert other.verify() == []
     filled.submit("main", rows(90, ["ben", "new"]))
@@ -156,7 +156,7 @@ def test_a_reader_in_the_midst_only_puts_it_off(path, filled, monkeypatch, last)
     with closing(sqlite3.connect(path, isolation_level=None)) as reader:
         reader.execute("BEGIN")
         assert reader.execute("SELECT count(*) FROM player WHERE name = ?", [NAME]).fetchone() == (1,)
-        filled.pseudonymise("main", NAME)
+        filled.anonymize("main", NAME)
         assert files_with(path, NAME)  # the reader's moment is that before
         assert not truncate_wal(filled.engine, 0)
         assert reader.execute("SELECT count(*) FROM player WHERE name = ?", [NAME]).fetchone() == (1,)

@@ -109,7 +109,7 @@ def test_whoever_was_merged_renamed_or_forgotten_starts_under_the_name_of_now(po
     pool.merge("main", "old", "a")
     pool.rename("main", "b", "Béla")
     assert pool.fixture("main", "gp").sides == [["a"], ["Béla"]]
-    forgotten = pool.pseudonymise("main", "Béla")
+    forgotten = pool.anonymize("main", "Béla")
     assert pool.fixture("main", "gp").sides == [["a"], [forgotten]]
     assert pool.verify() == []
 

@@ -221,7 +221,7 @@ def test_the_older_version_is_read_with_its_merges(filled, other, gate):
 def test_new_names_show_at_once_behind_a_long_correction(filled, other, gate):
     other.configure("main", find("glicko2")())
     other.rename("main", "a", "anna")
-    pseudonym = other.pseudonymise("main", "b")
+    pseudonym = other.anonymize("main", "b")
     players = [name for name, _ in board_of(filled)]
     assert gate.has_come()
     assert {"anna", pseudonym} < {*players}
@@ -235,7 +235,7 @@ def test_nobody_reads_an_older_version_with_texts_that_were_removed(store, path,
         snapshot_of(store)
         Gate(monkeypatch).opened.set()
         other.configure("main", find("glicko2")())
-        other.pseudonymise("main", "ada")
+        other.anonymize("main", "ada")
         found = store.event_list("main").events
         assert found == other.event_list("main").events
         assert not any("ada" in each.event_id for each in found)

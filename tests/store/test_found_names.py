@@ -106,7 +106,7 @@ def test_former_names_and_merged_accounts(known):
     assert found(known, "renee") == ["Renée"]
     known.unmerge("main", "Second account")
     assert [(each.player, each.former_name) for each in known.search("second", ["main"])] == [("Second account", None)]
-    known.pseudonymise("main", "Renée")
+    known.anonymize("main", "Renée")
     assert found(known, "rene") == []
     assert found(known, "zoe") == ["Zoë Ångström"]
 
@@ -124,7 +124,7 @@ def test_a_carried_pool_finds_the_same(known, tmp_path):
 def test_a_pseudonym_that_somebody_has_gets_a_mark(store):
     store.create_pool("main", find("elo")())
     store.submit("main", rows(9, ["a", "b", "player 1"]))
-    store.pseudonymise("main", "a")
+    store.anonymize("main", "a")
     with store.engine.connect() as connection:
         names = set(connection.execute(sa.select(player.c.name)).scalars())
     assert names == {"player 1", "player 1'", "b"}

@@ -245,7 +245,7 @@ def test_parts_that_a_killed_writer_left_go_with_the_next(store, path):
         store.keep_snapshot("main", entries=0)
     assert read_first(path)[0] == 0
     assert len(stored(store)) > len(whole)
-    store.restore("main", "e0")
+    store.unvoid("main", "e0")
     assert store.keep_snapshot("main", entries=0)
     assert len(stored(store)) == len(whole)
 
@@ -263,7 +263,7 @@ def test_of_two_writers_one_wins(store, path, monkeypatch):
     assert read_first(path)[0] <= 2
 
 
-@pytest.mark.parametrize("act", ["pseudonymise", "delete"])
+@pytest.mark.parametrize("act", ["anonymize", "delete"])
 def test_a_writer_that_is_overtaken_leaves_no_removed_name(store, monkeypatch, act):
     store.submit("main", rows(30, "ab", title="x") + rows(31, ["Zebedee Quux", "b"]))
     store.submit("main", [row | {"event_id": "zebedee quux wins"} for row in rows(32, "ab")])
@@ -273,7 +273,7 @@ def test_a_writer_that_is_overtaken_leaves_no_removed_name(store, monkeypatch, a
             store.close_pool("main")
             store.delete_pool("main")
         else:
-            store.pseudonymise("main", "Zebedee Quux")
+            store.anonymize("main", "Zebedee Quux")
 
     monkeypatch.setattr(kept, "packed", interrupt(4, overtake))
     assert not store.keep_snapshot("main", entries=0)

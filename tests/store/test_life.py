@@ -68,7 +68,7 @@ def test_of_two_results_of_a_match_the_one_with_more_of_its_entrants_stands(fill
     assert filled.verify() == []
     filled.void("main", "e8")  # then the other is the match's result
     assert statuses(filled, "e8", "e9") == [("voided", "voided"), ("rated", "")]
-    filled.restore("main", "e8")
+    filled.unvoid("main", "e8")
     assert statuses(filled, "e9") == [("superseded", "superseded")]
     filled.amend("main", race(9, "dcba", minute=7))  # it had them all, after all
     assert statuses(filled, "e8", "e9") == [("superseded", "superseded"), ("rated", "")]
@@ -186,7 +186,7 @@ def test_a_name_can_be_forgotten(filled, tmp_path):
     filled.rename("main", "Gunhild", "Gunhild the Great")
     filled.merge("main", "Gunhild II", "Gunhild the Great")
     before = sorted(ratings(filled).values())
-    pseudonym = filled.pseudonymise("main", "Gunhild the Great", actor="admin")
+    pseudonym = filled.anonymize("main", "Gunhild the Great", actor="admin")
     assert sorted(ratings(filled).values()) == before
     assert pseudonym in ratings(filled)
     assert filled.verify() == []

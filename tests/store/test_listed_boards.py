@@ -143,7 +143,7 @@ def test_no_player_and_one(store):
     assert store.listed_board(POOL, Listing()).rows == ()
     with pytest.raises(UnknownError):
         store.page_of(POOL, Listing(), "a")
-    store.restore(POOL, "e1")
+    store.unvoid(POOL, "e1")
     store.submit(POOL, rows(2, "ac"))
     check_boards(store)
     (row,) = store.listed_board(POOL, Listing(min_events=2)).rows

@@ -185,10 +185,10 @@ def test_a_merge_is_refused_for_any_meeting_that_counts(store):
     store.void("main", "e0")
     store.merge("main", "x", "ben")
     with pytest.raises(podium.ResultsError, match="'ben' took part in e0 as both"):
-        store.restore("main", "e0")
+        store.unvoid("main", "e0")
     assert store.verify() == []
     store.amend("main", race(0, ["x", "dan"]))
-    assert store.restore("main", "e0").status == "rated"
+    assert store.unvoid("main", "e0").status == "rated"
     with pytest.raises(StoreError):
         store.merge("main", "x", "dan")
     assert store.verify() == []

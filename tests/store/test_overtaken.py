@@ -108,7 +108,7 @@ def random_act(rng, number):
                 "main", race(number, order, minute), match_ids={f"e{number}": match}, **more
             ),
             lambda store, **more: store.void("main", some, **more),
-            lambda store, **more: store.restore("main", some, **more),
+            lambda store, **more: store.unvoid("main", some, **more),
             lambda store, **more: store.amend("main", race(some[1:], [*order, f"late{number}"], minute), **more),
             lambda store, **more: store.amend("main", race(some[1:], order, minute, **titled), **more),
             lambda store: store.merge("main", one, two),
@@ -234,7 +234,7 @@ CORRECTIONS = {
     "amend and move behind the newest": lambda store: store.amend("main", race(2, "abc", 50)),
     "amend its title too": lambda store: store.amend("main", race(2, "abc", 2, title="Final")),
     "void": lambda store: store.void("main", "e2"),
-    "restore": lambda store: store.restore("main", "e1"),
+    "unvoid": lambda store: store.unvoid("main", "e1"),
     "merge": lambda store: store.merge("main", "g", "h"),
     "configure": lambda store: store.configure("main", find("glicko2")()),
 }
@@ -537,7 +537,7 @@ def test_a_key_reaches_back_only_so_far(new_url):
             anybody.put(f"{base}/events/e1", json=event(1, "ba") | new),
             anybody.put(f"{base}/events/e2", json=event(2, "ba") | old),
             anybody.post(f"{base}/events/e1/void"),
-            anybody.post(f"{base}/events/e1/restore"),
+            anybody.post(f"{base}/events/e1/unvoid"),
             anybody.post(f"{base}/seasons", json={"name": "s", "starts_at": old["started_at"], "keep": 0.5}),
             anybody.post(f"{base}/merge", json={"player": "a", "into": "b"}),
             anybody.post(f"{base}/players/a/unmerge"),

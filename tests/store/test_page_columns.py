@@ -134,7 +134,7 @@ def test_an_event_is_known_by_its_title_too_and_no_rating_moves_by_it(new_url):
         store.amend("main", [row | {"title": "Final"} for row in rows(1, "bac")])
         store.void("main", "e2")
         assert store.event("main", "e2").title == "Grand Prix"
-        store.restore("main", "e2")
+        store.unvoid("main", "e2")
         assert store.results("main").frame["title"].to_list() == ["Final"] * 3 + ["Grand Prix"] * 3 + [None] * 2
         assert store.rated("main").history.equals(store.history("main"))
         assert store.verify() == []

@@ -202,7 +202,7 @@ def test_a_record_says_which_lines_each_correction_changed(store):
     later = [row | {"started_at": START + timedelta(hours=1), "ranked": False} for row in right]
     store.amend("main", later)
     store.void("main", "e1", reason="a wrong name: cleo")
-    store.restore("main", "e1")
+    store.unvoid("main", "e1")
     store.rename("main", "ben", "benno")
     record = store.event_record("main", "e1")
     assert [each.kind for each in record] == ["submit", "amend", "amend", "void", "restore"]
@@ -222,7 +222,7 @@ def test_a_record_says_which_lines_each_correction_changed(store):
         ),
         CorrectedLine("1", "cleo", "score 1", None),
     )
-    store.pseudonymise("main", "cleo")
+    store.anonymize("main", "cleo")
     after = store.event_record("main", "e1")
     assert after[3].reason is None  # blanked with the name
     assert after[2].lines[1].player not in ("cleo", None)

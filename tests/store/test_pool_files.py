@@ -47,7 +47,7 @@ def fill(store):
     store.rename("main", "blue", "blau", kind="car")
     store.begin_season("main", "Frühling", datetime(2025, 1, 1, 0, 3, tzinfo=UTC), keep=0.5)
     store.void("main", "e0", reason=f"{FORGOTTEN} saw it")
-    store.pseudonymise("main", FORGOTTEN)
+    store.anonymize("main", FORGOTTEN)
     store.describe_pool("main", title="Größte <Liga>", contact="https://club.example/a?b=c", public=True, actor="admin")
     store.describe_pool("main", player_word="Fahrer")
     return store
@@ -191,7 +191,7 @@ def test_a_closed_pool_takes_nothing_until_it_is_opened_again(new_url):
             assert (answer.status_code, "is closed" in answer.json()["detail"]) == (409, True)
         assert store.version("main") == version
         store.submit("other", rows(7, "ab"))
-        store.pseudonymise("main", "José")
+        store.anonymize("main", "José")
         assert [each.kind for each in store.log("main", after=version)] == ["pseudonymise"]
         assert store.verify() == []
         with store.engine.begin() as connection:

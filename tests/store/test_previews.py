@@ -43,7 +43,7 @@ ACTS = {
     "amend": previews.amend(rows(7, "gfez")),
     "sheet": previews.amend_sheet([*rows(7, "gfez"), *rows(31, "gx", minute=6.5)], Sheet("sheet.csv")),
     "void": previews.void("e5"),
-    "restore": previews.restore("e3"),
+    "unvoid": previews.unvoid("e3"),
     "merge": previews.merge("i", "a"),
     "unmerge": previews.unmerge("h"),
     "season": previews.begin_season("new", START + timedelta(minutes=8), 0.5),

@@ -251,7 +251,7 @@ def test_a_removed_name_stays_removed_in_a_sheet_that_is_sent_again(club):
     rows = [EVENING, "2026-10-02,Henk,Bo\n", "2026-10-09,Bo,Jonas\n"]
     send(DATED + "".join(rows))
     with closing(Store("podium.db")) as store:
-        player = store.pseudonymise("club", "Jonas")
+        player = store.anonymize("club", "Jonas")
     assert new_ids(DATED + "".join(rows)) == []
     rows[2] = "2026-10-09,Jonas,Bo\n"
     words, _ = streams("ingest", "results.csv", "--pool", "club", "--amend")

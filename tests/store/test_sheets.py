@@ -252,7 +252,7 @@ def test_what_people_corrected_in_the_pool_stays_and_is_named(store, league):
 def test_renamed_and_forgotten_players_are_the_same(store, league):
     store.rename("main", "Ana", "Anna Sieber")
     assert store.amend_sheet("main", rows_of(league), sheet=LEAGUE).same == 4
-    forgotten = store.pseudonymise("main", "Dan")
+    forgotten = store.anonymize("main", "Dan")
     for sheet in (league, [*league, a_match(8, "Ben", "Cleo")]):
         done = store.amend_sheet("main", rows_of(sheet), sheet=LEAGUE)
         assert (done.same, done.other, done.gone, done.kept) == (4, (), (), ())

@@ -99,9 +99,9 @@ def test_void_and_restore(filled):
     (again,) = filled.submit("main", race(2, "abcd"))
     assert (again.duplicate, again.status, again.reason) == (True, "voided", "voided")
     assert filled.verify() == []
-    assert filled.restore("main", "e2").status == "rated"
+    assert filled.unvoid("main", "e2").status == "rated"
     assert ratings(filled) == before
-    for each in (filled.void, filled.restore):
+    for each in (filled.void, filled.unvoid):
         with pytest.raises(podium.UnknownError):
             each("main", "e99")
 

@@ -83,7 +83,7 @@ def test_what_came_since_under_either_name_is_that_players(pool, twin):
     for each in (pool, twin):
         assert each.submit("main", race(20, ["old", "dov"]))[0].duplicate
         each.submit("main", race(23, ["old", "ana"]))  # they may meet again
-        each.restore("main", "e2")
+        each.unvoid("main", "e2")
     assert_alike(pool, twin)
 
 
@@ -157,7 +157,7 @@ def test_a_forgotten_account_comes_back_without_its_name(pool):
     fill(pool)
     before = ratings(pool)
     pool.merge("main", "old", "ana")
-    forgotten = pool.pseudonymise("main", "ana")
+    forgotten = pool.anonymize("main", "ana")
     with pytest.raises(podium.UnknownError):
         pool.unmerge("main", "old")
     ((number, _),) = stored_merges(pool)
@@ -176,10 +176,10 @@ def test_who_met_only_in_a_voided_event_can_come_apart_and_count(pool, twin):
         each.void("main", "e30")
     pool.merge("main", "old", "ana")
     with pytest.raises(podium.ResultsError, match="took part in e30 as both"):
-        pool.restore("main", "e30")
+        pool.unvoid("main", "e30")
     pool.unmerge("main", "old")
     for each in (pool, twin):
-        assert each.restore("main", "e30").status == "rated"
+        assert each.unvoid("main", "e30").status == "rated"
     assert_alike(pool, twin)
 
 
@@ -205,7 +205,7 @@ def test_an_account_without_results_left_comes_apart(pool):
         pool.void("main", event_id)
     assert pool.unmerge("main", "old") == 0
     assert "old" not in ratings(pool)
-    assert pool.restore("main", "e1").status == "rated"
+    assert pool.unvoid("main", "e1").status == "rated"
     assert "old" in ratings(pool)
     assert pool.verify() == []
 

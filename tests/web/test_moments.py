@@ -125,7 +125,7 @@ def write(store, turns):
     for number in iter(turns.get, None):
         store.submit("main", race(number))
         if number % 3 == 0:
-            (store.void if number % 6 else store.restore)("main", "e5")
+            (store.void if number % 6 else store.unvoid)("main", "e5")
 
 
 def test_pages_that_are_read_while_a_writer_writes_are_the_api_s_of_their_version(store):

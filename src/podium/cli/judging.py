@@ -239,8 +239,8 @@ def scenario_of(settings: list[str], seed: int | None) -> "Scenario":
     return Scenario(**properties)
 
 
-@examples("podium recover season.parquet --skills skills.parquet -s elo -s glicko2")
-def recover(
+@examples("podium recovery-test season.parquet --skills skills.parquet -s elo -s glicko2")
+def recovery_test(
     file: Input = input_option(named=True),
     skills: Path | None = Option(None, help="The true skills, as `podium simulate --skills` writes them."),
     system: list[str] | None = SYSTEMS,

@@ -56,12 +56,6 @@ class Season(TypedDict):
     sequence: NotRequired[float]  # The number of its first event in a numbered pool.
 
 
-class NothingDone(TypedDict):
-    """The answer of a route of earlier versions that does nothing now."""
-
-    detail: str  # Why nothing was done.
-
-
 class Change(TypedDict):
     """A change of a player's rating by an event."""
 

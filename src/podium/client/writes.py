@@ -1,10 +1,9 @@
 """The write routes, as methods of both clients."""
 
 from collections.abc import Iterable, Mapping
-from datetime import date
 from typing import Any, Literal, TypedDict, Unpack
 
-from podium.client.answers import Anonymization, NewName, NothingDone, PoolSummary, Receipt, RegisteredMatch, Rerated
+from podium.client.answers import Anonymization, NewName, PoolSummary, Receipt, RegisteredMatch, Rerated
 from podium.client.calls import EVENT, PLAYER, POOL, Call, Moment, json_call, route
 from podium.client.pages import Entrants, entrant_rows
 
@@ -160,14 +159,14 @@ class WriteRoutes:
         return call.of_version(options.get("version"))
 
     @route
-    def restore(self, pool: str, event_id: str, **options: Unpack[CorrectionOptions]) -> Call[Receipt]:
-        """Restore a voided event, so that it counts again.
+    def unvoid(self, pool: str, event_id: str, **options: Unpack[CorrectionOptions]) -> Call[Receipt]:
+        """Let a voided event count again.
 
         Returns:
             A receipt, as in `submit`.
         """
         params = write_params(**options)
-        call = json_call("POST", f"{EVENT}/restore", Receipt, None, params, pool=pool, event_id=event_id)
+        call = json_call("POST", f"{EVENT}/unvoid", Receipt, None, params, pool=pool, event_id=event_id)
         return call.of_version(options.get("version"))
 
     @route
@@ -239,13 +238,13 @@ class WriteRoutes:
         return call.then(lambda _answer: None)
 
     @route
-    def pseudonymise(self, pool: str, player: str) -> Call[str]:
+    def anonymize(self, pool: str, player: str) -> Call[str]:
         """Anonymize a player: remove all names, also from titles, IDs and reasons.
 
         Returns:
             The pseudonym.
         """
-        call = json_call("POST", f"{PLAYER}/pseudonymise", Anonymization, pool=pool, player=player)
+        call = json_call("POST", f"{PLAYER}/anonymize", Anonymization, pool=pool, player=player)
         return call.then(lambda answer: answer["name"])
 
     @route
@@ -267,18 +266,6 @@ class WriteRoutes:
         return json_call("POST", f"{POOL}/seasons", Rerated, body, write_params(dry_run=dry_run), pool=pool).then(
             rerated
         )
-
-    @route
-    def snapshot(self, pool: str, day: date | str | None = None) -> Call[NothingDone]:
-        """Do nothing: the service knows the ranks of every day without storing them.
-
-        Args:
-            day: Any day.
-
-        Returns:
-            A `detail` with this explanation.
-        """
-        return json_call("POST", f"{POOL}/snapshots", NothingDone, {"day": day}, pool=pool)
 
 
 def rerated(answer: Rerated) -> int:

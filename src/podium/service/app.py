@@ -102,7 +102,7 @@ class Upkeep:
         await self._do(LEFT_OVERS, forget_budgets, self._store.engine)
         await self._do(LEFT_OVERS, forget_waiting, self._store.engine)
         await self._do(HEADS, keep_heads, self._store.engine)
-        await self._do(FILES, truncate_wal, self._store.engine, 0)  # a pseudonymised name may have had to wait there
+        await self._do(FILES, truncate_wal, self._store.engine, 0)  # an anonymized name may have had to wait there
 
     async def _keep_facts(self) -> None:
         """Work out what pools' histories show, of each that it is due of."""

@@ -224,13 +224,13 @@ class Store(Reader):
         """
         return self._set_voided(pool_name, previews.void, event_id, **options)
 
-    def restore(self, pool_name: str, event_id: str, **options: Unpack[VoidingOptions]) -> Receipt:
+    def unvoid(self, pool_name: str, event_id: str, **options: Unpack[VoidingOptions]) -> Receipt:
         """Let a voided event count again; all else is as of `void`.
 
         Returns:
             A receipt; with `dry_run` it has the largest changes that would come.
         """
-        return self._set_voided(pool_name, previews.restore, event_id, **options)
+        return self._set_voided(pool_name, previews.unvoid, event_id, **options)
 
     def _set_voided(
         self,
@@ -288,7 +288,7 @@ class Store(Reader):
     # Players
 
     rename, name_players = writes(accounts.rename_player), writes(accounts.name_players)
-    pseudonymise = writes(anonymizing.pseudonymise, even_closed=True, forgets=True)
+    anonymize = writes(anonymizing.anonymize, even_closed=True, forgets=True)
     anonymization = reads(anonymizing.anonymization)
     blank_reason = writes(log.blank_reason, even_closed=True, forgets=True)
 

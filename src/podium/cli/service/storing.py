@@ -1,4 +1,4 @@
-"""Commands on a store's results and players: ingest, amend, void, restore, merge, unmerge, rename, snapshot."""
+"""Commands on a store's results and players: ingest, amend, void, unvoid, merge, unmerge, rename, anonymize."""
 
 import atexit
 import shlex
@@ -361,9 +361,7 @@ def status_command(act: str, summary: str, example: str) -> Callable[..., None]:
 void = status_command(
     "void", "Void an event: it no longer counts.", "podium void --event race-17 --pool karts --reason cheating"
 )
-restore = status_command(
-    "restore", "Restore a voided event: it counts again.", "podium restore --event race-17 --pool karts"
-)
+unvoid = status_command("unvoid", "Let a voided event count again.", "podium unvoid --event race-17 --pool karts")
 
 
 @examples("podium merge --player ana2 --into ana --pool karts")
@@ -424,8 +422,8 @@ def rename(
     typer.echo(f"{player} is now called {to}")
 
 
-@examples("podium pseudonymise --player ana --pool karts")
-def pseudonymise(
+@examples("podium anonymize --player ana --pool karts")
+def anonymize(
     player: str = PLAYER,
     pool: str = POOL_NAME,
     actor: str = ACTOR,
@@ -444,17 +442,4 @@ def pseudonymise(
         if not sys.stdin.isatty():
             raise ParameterError(f"{player}: {len(seen.ids)} ids mention the name. Add --yes to replace them.")
         typer.confirm("Replace these ids and remove every name?", abort=True)
-    typer.echo(f"the player is now called {store.pseudonymise(pool, player, actor=actor)}")
-
-
-@examples("podium snapshot")
-def snapshot(
-    pool: str | None = Option(None, "--pool", help="The ladder; all if not given."),
-    day: str | None = Option(
-        None, metavar="DATE", help="The day; today if not given. In a numbered pool, an event's number."
-    ),
-    store: "Store" = STORE,
-) -> None:
-    """Do nothing: Podium has the ranks of every day since a pool's first event without storing them."""
-    del pool, day, store
-    typer.echo("There is nothing to store. GET /api/v1/pools/POOL/snapshots lists every day that has ranks.")
+    typer.echo(f"the player is now called {store.anonymize(pool, player, actor=actor)}")

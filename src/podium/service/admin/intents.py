@@ -131,9 +131,9 @@ KINDS = {
         ADMIN, lambda details: previews.void(details["event_id"]), lambda details: f"Void {details['event_id']}",
         "Void event", event_path, lambda details: f"Stored. {details['event_id']} counts for nothing.",
     ),
-    "restore": Kind(
-        ADMIN, lambda details: previews.restore(details["event_id"]), lambda details: f"Restore {details['event_id']}",
-        "Restore event", event_path, lambda details: f"Stored. {details['event_id']} counts again.",
+    "unvoid": Kind(
+        ADMIN, lambda details: previews.unvoid(details["event_id"]), lambda details: f"Unvoid {details['event_id']}",
+        "Unvoid event", event_path, lambda details: f"Stored. {details['event_id']} counts again.",
     ),
     "merge": Kind(
         ADMIN, lambda details: previews.merge(details["player"], details["into"]),
@@ -209,7 +209,7 @@ def kept_intent(store: Store, admission: Admission, number: str) -> Intent:
     return Intent(name, json.loads(content))
 
 
-UNDONE_BY = {"void": "restore", "restore": "void", "merge": "unmerge", "amend": "amend"}
+UNDONE_BY = {"void": "unvoid", "unvoid": "void", "merge": "unmerge", "amend": "amend"}
 
 
 def undo_of(store: Store, admission: Admission, intent: Intent) -> str:

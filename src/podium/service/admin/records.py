@@ -32,7 +32,7 @@ DEEDS = {  # what was done, in words before whom or what it was done to
     "amend": "Corrected",
     "move": "Moved among others of its moment",
     "void": "Voided",
-    "restore": "Restored",
+    "restore": "Unvoided",
     "register": "Registered the match",
     "plan": "Planned the race",
     "cancel": "Cancelled the race",
@@ -173,7 +173,7 @@ def forget(store: Store, admission: Admission, form: Form) -> Done | FormsPage:
     seen = store.anonymization(admission.pool, player)
     if seen.ids and form.text("ids") != str(len(seen.ids)):
         return ids_page(store, admission, player, seen)
-    name = store.pseudonymise(admission.pool, player, actor=admission.key.name)
+    name = store.anonymize(admission.pool, player, actor=admission.key.name)
     return Done(pool_address(admission.pool, "players", name), f"Every name is removed. The player is now {name}.")
 
 

@@ -304,7 +304,7 @@ async def amend(request: Request, admission: Admin, event_id: EventId, store: Cu
 
 @router.post("/events/{event_id}/{act}")
 async def change_status(
-    request: Request, admission: Admin, event_id: EventId, act: Literal["void", "restore"], store: CurrentStore
+    request: Request, admission: Admin, event_id: EventId, act: Literal["void", "unvoid"], store: CurrentStore
 ) -> Response:
     """Show what it would do if an event counted for nothing, or a voided one counted again; nothing is stored."""
     await admission.form(request)

@@ -393,21 +393,7 @@ class Tickets(Strict):
     ] = None
 
 
-class Day(Strict):
-    """A day; in a numbered pool, the number of an event."""
-
-    model_config = with_example({"day": "2026-01-31"})
-
-    day: Annotated[str, Field(pattern=r"^(\d{4}-\d{2}-\d{2}|\d{1,10})$")] | None = None
-
-
 REQUEST_MODELS = (
-    Batch, Configuration, Day, Description, Event, Merge, NewMatch, NewName, NewOrder, NewPool, NewSeason,
+    Batch, Configuration, Description, Event, Merge, NewMatch, NewName, NewOrder, NewPool, NewSeason,
     PredictRequest, Tickets,
 )  # fmt: skip
-
-
-class NothingDone(BaseModel):
-    """The answer of a route of earlier versions that does nothing now."""
-
-    detail: Annotated[str, Field(description="Why nothing was done.")]

@@ -118,14 +118,6 @@ async def begin_season(pool: PoolName, act: RequestedRerate) -> Rerated:
     return await act.rerate(pool, intent, act.store.begin_season, body.name, body.when, keep=body.keep)
 
 
-@router.post("/{pool}/snapshots", tags=["daily ranks"], openapi_extra=bodies.request_body(bodies.Day), deprecated=True)
-async def take_snapshot(pool: PoolName, act: RequestedAct) -> bodies.NothingDone:
-    """Do nothing: the pool has the ranks of every day without storing them."""
-    await bodies.read_body(act.request, bodies.Day)
-    name = (await run_in(act.threads.writing, act.store.pool, pool)).name
-    return bodies.NothingDone(detail=f"There is nothing to store. GET /api/v1/pools/{name}/snapshots lists every day.")
-
-
 def requested_system(body: bodies.NewPool | bodies.Configuration) -> System:
     return systems.find(body.system).from_text(body.parameters)
 
@@ -229,11 +221,11 @@ async def void(pool: PoolName, event_id: EventId, correction: RequestedCorrectio
 
 
 @router.post(
-    "/{pool}/events/{event_id}/restore", response_model=Receipt, responses=REFUSALS_OF_CORRECTIONS, tags=["events"]
+    "/{pool}/events/{event_id}/unvoid", response_model=Receipt, responses=REFUSALS_OF_CORRECTIONS, tags=["events"]
 )
-async def restore(pool: PoolName, event_id: EventId, correction: RequestedCorrection) -> Response:
-    """Restore a voided event: it counts again."""
-    return await correction.correct(pool, event_id, correction.store.restore, event_id)
+async def unvoid(pool: PoolName, event_id: EventId, correction: RequestedCorrection) -> Response:
+    """Let a voided event count again."""
+    return await correction.correct(pool, event_id, correction.store.unvoid, event_id)
 
 
 @router.post("/{pool}/matches", status_code=201, tags=["matches"], openapi_extra=bodies.request_body(bodies.NewMatch))
@@ -275,10 +267,10 @@ async def rename(pool: PoolName, player: PlayerName, act: RequestedAct, *, kind:
     return body
 
 
-@router.post("/{pool}/players/{player}/pseudonymise", tags=["players"])
-async def pseudonymise(
+@router.post("/{pool}/players/{player}/anonymize", tags=["players"])
+async def anonymize(
     pool: PoolName, player: PlayerName, act: RequestedAct, *, dry_run: ListsOnly = False
 ) -> Anonymization:
     """Remove every name that a player had, also from titles, ids and reasons. No rating moves."""
     seen = await run_in(act.threads.planning, act.store.anonymization, pool, player)
-    return seen if dry_run else replace(seen, name=await act.run(act.store.pseudonymise, pool, player))
+    return seen if dry_run else replace(seen, name=await act.run(act.store.anonymize, pool, player))

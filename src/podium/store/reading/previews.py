@@ -67,7 +67,7 @@ def void(event_id: str, versions: Collection[str] | None = None) -> Act:
     return explained(submission.set_voided, event_id=event_id, voided=True, versions=versions)
 
 
-def restore(event_id: str, versions: Collection[str] | None = None) -> Act:
+def unvoid(event_id: str, versions: Collection[str] | None = None) -> Act:
     """Let a voided event count again, if it has one of these versions."""
     return explained(submission.set_voided, event_id=event_id, voided=False, versions=versions)
 

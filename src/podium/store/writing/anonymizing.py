@@ -251,7 +251,7 @@ def anonymization(pool: PoolReader, name: str) -> Anonymization:
     return Anonymization(current, pseudonym(pool, number), found.ids, len(entries), len(found.reasons))
 
 
-def pseudonymise(pool: PoolReader, name: str, *, actor: str = "") -> str:
+def anonymize(pool: PoolReader, name: str, *, actor: str = "") -> str:
     """Remove every name that a player had, also from titles, ids and other texts. No rating moves.
 
     Returns:

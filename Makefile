@@ -6,7 +6,7 @@ BENCH := .venv-bench
 LEAN := $(VENV)/.lean
 READY := $(VENV)/.ready
 
-.PHONY: install demo test soak check docs site screenshots comparison tuned self-tuning experiments fix lock bench clean
+.PHONY: install demo test soak check docs site screenshots comparison tuned self-tuning experiments fix lock bench packages release-check clean
 
 # Python keeps the bytecode of what it loads, whatever the shell says: the packages come without.
 export PYTHONDONTWRITEBYTECODE =
@@ -103,6 +103,16 @@ lock: $(LEAN)
 	$(LOCK) pyproject.toml --extra charts --extra service --extra sklearn --extra tune --group test --group dev --group site --constraints requirements.lock --output-file requirements-dev.lock \
 		$$(sed -nE '/ (sys_platform|implementation_name)/!s/^([a-z0-9._-]+)==.*/--no-emit-package \1/p' requirements.lock | uniq)
 	$(LOCK) pyproject.toml bench/requirements.in --extra charts --python-version 3.11 --output-file bench/requirements.lock
+
+# Both wheels and the source of the engine, in dist/.
+packages: $(READY)
+	rm -rf dist
+	$(BIN)/uv build --quiet --no-build-isolation --python $(BIN)/python --out-dir dist .
+	$(BIN)/uv build --quiet --no-build-isolation --python $(BIN)/python --out-dir dist --wheel client
+
+# Installs the packages with each extra in an empty environment and runs their commands: minutes, and a network.
+release-check: $(READY)
+	PYTHONPATH= $(BIN)/python tests/release_check.py
 
 clean:
 	rm -rf $(VENV) $(BENCH) site

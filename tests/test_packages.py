@@ -3,12 +3,15 @@
 import re
 import subprocess
 import sys
+import tomllib
 import zipfile
 from pathlib import Path
 
 import numpy as np
 import packages
 import pytest
+import release_check
+import yaml
 
 import podium
 
@@ -81,3 +84,15 @@ def test_the_two_wheels_share_no_file_and_each_works_without_the_other(tmp_path)
     assert answer(f"{hide}\nimport podium\ntry: podium.Client\nexcept ImportError as error: print(error)") == (
         "the client needs the extra 'client': pip install 'podium-ratings[client]'"
     )
+
+
+def test_the_release_check_tries_each_extra_and_the_workflow_uses_it():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert {*release_check.EXTRAS} == {"", *project["optional-dependencies"]}
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "release.yml").read_text(encoding="utf-8"))
+    lines = [step.get("run", "") for step in workflow["jobs"]["build"]["steps"]]
+    targets = {words[1] for words in map(str.split, lines) if words[:1] == ["make"]}
+    made = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    assert targets == {"release-check", "packages"}
+    assert targets <= {*made}
+    assert workflow["jobs"]["publish"]["permissions"] == {"id-token": "write"}

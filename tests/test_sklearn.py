@@ -79,5 +79,5 @@ def test_ids_that_are_numbers_stay_apart_and_a_missing_one_is_refused():
     assert set(model.rated_.ratings["player"]) == {"1234567", "1", "1234568", "0.25", "20000000000000000"}
     whole = DuelClassifier().fit(ids[:2].astype(np.int64), [1, 0])
     assert (whole.predict_proba(ids[:2]) == DuelClassifier().fit(ids[:2], [1, 0]).predict_proba(ids[:2])).all()
-    with pytest.raises(ValueError, match="row 1 of X has None"):
+    with pytest.raises(ValueError, match="X: row 1 has None"):
         DuelClassifier().fit(np.array([["a", "b"], ["c", None]], object), [1, 0])

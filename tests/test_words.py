@@ -109,6 +109,7 @@ def rate(path: str = option(help="The file with the results to rate")) -> None:
 
     Args:
         path: the file.
+        seed: the seed of the draws.
     """
     place: int = described("The place of the player in the race.")
     raise RateError(f"{path}: this file has no results. Add one row per player.")
@@ -117,12 +118,13 @@ def rate(path: str = option(help="The file with the results to rate")) -> None:
     assert {each.text for each in passages} >= {
         "Read results from files.",
         "Rate the results in a file.",
+        "path: the file.",
         "The file with the results to rate",
         "The place of the player in the race.",
         "X: this file has no results. Add one row per player.",
     }
     assert not any("whoever" in each.text for each in passages)
-    assert next(each.line for each in passages if each.text.startswith("X:")) == 13
+    assert next(each.line for each in passages if each.text.startswith("X:")) == 14
 
 
 def test_the_visible_text_of_a_template_is_read(checker):

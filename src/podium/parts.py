@@ -1,4 +1,4 @@
-"""Results larger than memory: rated one part of whole events after the other, and many pools at once."""
+"""Rate results larger than memory, part by part, and rate many pools at once."""
 
 import json
 import os
@@ -28,14 +28,14 @@ from podium.systems._third_party import PortableSystem
 
 PART_ROWS = 1 << 20
 SAVED_PARTS = 4  # parts from one saved progress to the next
-RATINGS, HISTORY = "ratings.parquet", "history"  # of an output folder
+RATINGS, HISTORY = "ratings.parquet", "history"  # in an output folder
 PROGRESS = "podium.parts"  # in the metadata of the ratings
 WARMING_ROWS = 1000
-TRIES = 3  # of workers that die without finishing a pool
+TRIES = 3  # attempts when workers die without finishing a pool
 
 
 class Progress(NamedTuple):
-    """How far a run has come; rows count from 0 over all files."""
+    """Progress of a run. Row numbers start at 0 and run through all files."""
 
     number: int = 0  # parts rated
     first: int = 0  # row where the last of them begins
@@ -53,30 +53,32 @@ def rate_parts(
     rows: int = PART_ROWS,
     **settings: Any,
 ) -> pl.DataFrame:
-    """Rate Parquet files that are larger than memory, with exactly the ratings that `rate` gives the whole.
+    """Rate Parquet files that are larger than memory, with exactly the ratings that `rate` would give.
 
-    `out` gets two things: `history/part-000001.parquet` and so on, every change of each part; and `ratings.parquet`,
-    which `start=` continues from. The same call continues an interrupted run, and rates files added after the last.
+    The changes are written to `out/history/part-000001.parquet` and so on. The ratings are written to
+    `out/ratings.parquet`, which `start=` accepts. The same call continues an interrupted run, and rates files added
+    since.
 
     Args:
         files: a folder, a pattern such as `results/*.parquet`, a URL that Polars reads, or a list of these. The files
-            of a folder or pattern are read in natural order: `part-2` before `part-10`. Each pool is in order of time,
-            and the rows of an event stand together.
+            of a folder or pattern are read in natural order: `part-2` before `part-10`. Each pool must be in order of
+                time, with the rows of an event together.
         out: the output folder: a new one, or that of the run to continue.
         system: a system's name, with parameters if it is `elo:k=20`, or an instance.
         period: the rating period: `event`, or a span such as `1d`, `1w` or `1mo`. One period must fit in memory.
-        start: ratings to start from, as `rate` takes them. A run that continues has its own.
-        rows: rows of a part. A part ends with an event and a rating period, so it has more rows if these are longer.
+        start: ratings to start from, as for `rate`. A continued run ignores them.
+        rows: minimum number of rows in a part. A part ends where an event and a rating period end.
         settings: the system's parameters, by name.
 
     Returns:
-        Every player's rating after the last event, as `Rated.ratings`: one row per pool and player, by pool and rank.
+        Every player's rating after the last event: one row per pool and player, by pool and rank, as in
+        `Rated.ratings`.
 
     Raises:
         ResultsError: a part is invalid, is not later than the parts before, or repeats the id of an event in the part
             before. Ids repeated in more distant parts are not noticed.
-        ParameterError: no such system, parameter or period, or `out` belongs to a run over other files or by other
-            rules.
+        ParameterError: the system, a parameter or the period does not exist, or `out` belongs to a run with other files
+            or settings.
         OutputError: `out` cannot be written, holds other files, or another process writes there.
     """
     chosen = make_system(system, settings)
@@ -94,29 +96,29 @@ def rate_pools(
     executor: Executor | None = None,
     **settings: Any,
 ) -> pl.DataFrame:
-    """Rate many pools at once, each as `rate_parts` does, with the same ratings whoever does the work.
+    """Rate many pools at once, each as `rate_parts` does.
 
-    Workers read the files and write `out/NAME/` for each pool, so they need the same paths. In a script, call this
-    under `if __name__ == "__main__":`, because the processes import the script.
+    The ratings do not depend on the workers. Workers read the files and write `out/NAME/` for each pool, so they need
+    the same paths. In a script, call this under `if __name__ == "__main__":`, because the processes import the script.
 
     Args:
         folder: a folder with one folder of Parquet files per pool, called `NAME` or `pool=NAME`.
         out: the output folder: a new one, or that of the run to continue.
         system: a system's name, with parameters if it is `elo:k=20`, or an instance that workers can import.
-        period: the rating period, as `rate_parts` takes it.
-        rows: rows of a part.
+        period: the rating period, as for `rate_parts`.
+        rows: minimum number of rows in a part.
         executor: any `concurrent.futures.Executor`, such as Dask's `client.get_executor()`. Default: one process per
             core. If a worker dies, its pools are submitted again.
         settings: the system's parameters, by name.
 
     Returns:
-        Every player's rating, as `rate_parts` returns them.
+        Every player's rating: one row per pool and player, by pool and rank.
 
     Raises:
         ResultsError: a pool is invalid, or the folder has no pools.
-        ParameterError: as in `rate_parts`, or workers cannot import the system.
-        OutputError: as in `rate_parts`.
-        ExecutorError: workers died again and again. The same call continues where they were.
+        ParameterError: a setting is invalid, as in `rate_parts`, or workers cannot import the system.
+        OutputError: `out` cannot be written, as in `rate_parts`.
+        ExecutorError: workers died repeatedly. The same call continues where they stopped.
     """
     chosen = make_system(system, settings)
     _refuse_inside(Path(out), folder)
@@ -138,12 +140,14 @@ def find_pools(folder: str | Path) -> list[Path]:
     try:
         folders = [path for path in Path(folder).iterdir() if path.is_dir() and not path.name.startswith(".")]
     except OSError as error:
-        raise ResultsError.whole(str(folder), f"cannot be read ({error.strerror or error})") from None
+        raise ResultsError.whole(
+            str(folder), f"cannot be read ({error.strerror or error}). Check the path and its permissions."
+        ) from None
     return sorted(folders, key=lambda path: natural_key(path.name))
 
 
 def _run(tasks: list[Any], executor: Executor | None) -> list[pl.DataFrame]:
-    """Return what `_rate_pool` returns of each task; submit those of dead workers again."""
+    """Return the frame from `_rate_pool` for each task. Submit tasks again if workers die."""
     done: dict[int, pl.DataFrame] = {}
     tries = 0
     while tries < TRIES:
@@ -187,9 +191,9 @@ def _rate_files(files: ParquetFiles, out: Path, system: System, period: str, sta
 def _rate_part(
     files: ParquetFiles, out: Path, system: System, period: str, known: Any, rows: int, done: Progress, before: Any
 ) -> tuple[Progress, StartingRatings, pl.Series]:
-    """Rate the next part and write its history; now and then the ratings, whose file says how far the run has come.
+    """Rate the next part and write its history. Save the ratings and the progress every few parts.
 
-    A run that is killed writes the history since then again, with the same bytes.
+    A run continued after a kill writes the history since the last save again, with the same bytes.
     """
     first = done.next
     results, numbered = files.check(_next_part(files, first, rows, period), first)
@@ -213,7 +217,7 @@ def _rate_part(
 
 
 def _next_part(files: ParquetFiles, first: int, rows: int, period: str) -> pl.DataFrame:
-    """Return about so many rows, to the end of an event and of a rating period."""
+    """Return about so many rows, up to the end of an event and of a rating period."""
     while True:
         frame = files.read(first, rows)
         if first + frame.height >= files.height or "event_id" not in frame.columns:
@@ -232,7 +236,7 @@ def _next_part(files: ParquetFiles, first: int, rows: int, period: str) -> pl.Da
 
 @contextmanager
 def _output_folder(out: Path) -> Iterator[None]:
-    """Make the output folder, and lock it in this context."""
+    """Create the output folder, and lock it within this context."""
     try:
         (out / HISTORY).mkdir(parents=True, exist_ok=True)
         locked = lock(out.resolve())
@@ -250,7 +254,7 @@ def _output_folder(out: Path) -> Iterator[None]:
 
 
 def _progress(out: Path, files: ParquetFiles, system: System, period: str) -> tuple[Progress, StartingRatings | None]:
-    """Return how far the run in an output folder has come, and its ratings."""
+    """Return the progress of a run in an output folder, and its ratings."""
     path = out / RATINGS
     if not path.exists():
         others = {each.name for each in out.iterdir()} - {HISTORY}

@@ -1,4 +1,4 @@
-"""Rate results with a system, and forecast: the library's front door."""
+"""Rate results, and forecast events."""
 
 import os
 from collections.abc import Sequence
@@ -33,25 +33,29 @@ def rate(
     """Rate results.
 
     Args:
-        results: a file, a pandas, Polars or Arrow frame, rows as dicts, or Results. A table in another shape is read
-            as its headings and cells surely mean, and a warning says how. Or a folder of Parquet files, or a pattern
-            such as `results/*.parquet`, read in natural order: `part-2` before `part-10`. If these are larger than
-            memory, use `rate_parts`.
-        system: a system's name, with parameters where it is `elo:k=20`, or an instance.
-        period: when ratings settle: `event`, or the end of every `1d`, `1w`, `1mo`.
-        start: ratings to go on from: what `Rated.save` wrote, another `Rated`, or a table as `results` may be, with
-            `pool, player, rating` and whatever else of the state is known; the rest is a newcomer's.
+        results: a file, a pandas, Polars or Arrow frame, rows as dicts, or Results. Podium recognizes tables of many
+            other layouts, and a warning says how it read them. You can also give a folder of Parquet files, or a
+            pattern
+            such as `results/*.parquet`, which is read in natural order: `part-2` before `part-10`. If the files are
+            larger than memory, use `rate_parts`.
+        system: the name of a system, a name with parameters such as `elo:k=20`, or an instance.
+        period: the rating period: `event`, or a span such as `1d`, `1w` or `1mo`.
+        start: ratings to start from: a file written by `Rated.save`, another `Rated`, or a table with the columns
+            `pool`, `player`, `rating` and any other fields of the state. Missing fields get a newcomer's values.
         settings: the system's parameters, by name.
 
     Returns:
-        The rated results; `ratings`, `history` and `leaderboard()` are Polars frames.
+        The rated results. Its `ratings`, `history` and `leaderboard()` are Polars frames.
 
     Raises:
-        ResultsError: a table is refused; all its faults are named. Or results are older than the saved ratings.
-        ParameterError: no such system, parameter or period, or the saved ratings come from another.
+        ResultsError: a table is invalid, or the results are older than the starting ratings. The error lists every
+            problem.
+        ParameterError: the system, a parameter or the period does not exist, or `start` comes from another system.
     """
     if "columns" in settings:
-        raise ParameterError("rate takes no columns; read the table first: podium.read_results(…, columns={…})")
+        raise ParameterError(
+            "rate: `columns` is not a setting. Read the table first: podium.read_results(…, columns={…})"
+        )
     chosen = make_system(system, settings)
     checked, numbered = read_any(results)
     saved = None if start is None else begin(start, chosen, period, checked)
@@ -68,30 +72,32 @@ def predict(
     pool: str | None = None,
     **settings: Any,
 ) -> "Forecast":
-    """Rate results, and forecast the chances of a field after them; see `Rated.predict`.
+    """Rate results, and forecast the next event.
+
+    See `Rated.predict`.
 
     Args:
-        results: as `rate` gives it, or anything that it takes.
-        entrants: the names of those who start alone; whoever has not played is a newcomer.
-        system: what rates results that are not rated yet.
-        sides: the names of each side's members, where several start together.
-        top: how many places count as the top.
-        pool: needed where there are several.
+        results: the result of `rate`, or anything that `rate` accepts.
+        entrants: the names of players who start alone. Unknown names are newcomers.
+        system: the system for results that are not rated yet.
+        sides: the names of the members of each team.
+        top: number of places that count as the top.
+        pool: the pool; required if the results have several.
         settings: the system's parameters, by name.
 
     Returns:
-        Chances between 0 and 1 of each rank and in each pair.
+        Probabilities (0 to 1) of each rank and for each pair of entrants.
 
     Raises:
-        ResultsError: the results are refused.
-        ParameterError: as `rate` and `Rated.predict` raise it.
-        UnknownError: no such pool.
+        ResultsError: the results are invalid.
+        ParameterError: a setting or the list of entrants is invalid.
+        UnknownError: the pool does not exist.
     """
     rated = results if isinstance(results, Rated) else rate(results, system, **settings)
     return rated.predict(entrants, sides=sides, top=top, pool=pool)
 
 
-PARALLEL_MIN_ENTRANTS = 100_000  # entrants below which threads cost more than they save
+PARALLEL_MIN_ENTRANTS = 100_000  # with fewer entrants, threads cost more than they save
 
 
 def rate_table(
@@ -114,7 +120,7 @@ def rate_table(
 
 
 def begin(start: Any, system: System, period: str, results: Results) -> StartingRatings:
-    """Where players stand before the results."""
+    """Return the ratings that players have before the results."""
     if isinstance(start, Rated):
         refuse_other("start", start.system.name, parameters(start.system), start.period, system, period)
         start = start.states
@@ -125,5 +131,5 @@ def begin(start: Any, system: System, period: str, results: Results) -> Starting
 
 
 def empty_results() -> Results:
-    """A table without a row."""
+    """Return a results table without rows."""
     return read_results(pl.DataFrame(schema=dict.fromkeys(REQUIRED, pl.String)))

@@ -1,4 +1,4 @@
-"""A rating system as scikit-learn has its estimators: duels go in, chances come out. Needs the extra `sklearn`."""
+"""A scikit-learn classifier that predicts duels from ratings. It needs the extra `sklearn`."""
 
 from typing import Any, Self
 
@@ -16,18 +16,20 @@ with needs_extra("sklearn", "a classifier for scikit-learn"):
     from sklearn.utils.multiclass import check_classification_targets
     from sklearn.utils.validation import check_is_fitted, validate_data
 
-COLUMNS = 2  # of X: a player and the opponent
+COLUMNS = 2  # in X: a player and the opponent
 LOST, DRAWN, WON = 0.0, 0.5, 1.0
 
 
 class DuelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Predicts who wins a duel, by ratings that are learnt from duels in the order of the rows.
+    """Predict the winner of a duel, from ratings learned from earlier duels.
 
     Args:
-        system: a system's name, a text such as `elo:k=20`, or an instance.
+        system: the name of a system, a name with parameters such as `elo:k=20`, or an instance.
 
-    After `fit` it has `classes_`, (2,): the result of a player who lost, then of one who won; `rated_`, a
-    `podium.Rated` with ratings, history and explanations; and `n_features_in_`, 2.
+    Attributes:
+        classes_: (2,): the result of a loss, then of a win.
+        rated_: a `podium.Rated` with ratings, history and explanations.
+        n_features_in_: 2.
     """
 
     def __init__(self, system: str | System = "elo") -> None:
@@ -37,15 +39,17 @@ class DuelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Learn ratings from duels.
 
         Args:
-            X: (duels, 2): a player and the opponent, by name or number; later rows were played later.
-            y: (duels): whether the player won. Two classes, of which the greater is a win; or 0, 0.5 for a draw and 1.
+            X: (duels, 2): a player and the opponent, by name or number, in the order in which they played.
+            y: (duels,): the player's results. Either two classes, and the greater one is a win; or 0 for a loss, 0.5
+                for
+                a draw and 1 for a win.
 
         Returns:
             The classifier.
 
         Raises:
-            ValueError: X has not two columns, y has more classes, or a name is refused.
-            ParameterError: there is no such system.
+            ValueError: X does not have two columns, y has more than two classes, or a name is invalid.
+            ParameterError: the system does not exist.
         """
         names, y = validate_data(self, X, y, dtype=None, ensure_all_finite=True, ensure_min_samples=1)
         players = self.duels_of(names)
@@ -67,17 +71,17 @@ class DuelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:  # noqa: N803
-        """Predict duels.
+        """Predict the probabilities of losing and winning.
 
         Args:
-            X: (duels, 2): a player and the opponent; whoever is unknown is a newcomer.
+            X: (duels, 2): a player and the opponent. Unknown players are newcomers.
 
         Returns:
-            (duels, 2): the chance of each of `classes_`, a draw counted half to either.
+            (duels, 2): the probability of each of `classes_`. Half the probability of a draw is added to each.
 
         Raises:
             NotFittedError: `fit` was not called.
-            ValueError: X has not two columns.
+            ValueError: X does not have two columns.
         """
         check_is_fitted(self)
         players = self.duels_of(validate_data(self, X, dtype=None, reset=False))
@@ -85,17 +89,17 @@ class DuelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.stack([1.0 - won, won], axis=1)
 
     def predict(self, X: Any) -> npt.NDArray[Any]:  # noqa: N803
-        """Predict who wins.
+        """Predict the results of duels.
 
         Args:
             X: (duels, 2): a player and the opponent.
 
         Returns:
-            (duels): the likelier of `classes_`; the greater between equals.
+            (duels,): the more likely of `classes_`, or the greater one if they are equally likely.
 
         Raises:
             NotFittedError: `fit` was not called.
-            ValueError: X has not two columns.
+            ValueError: X does not have two columns.
         """
         won = self.predict_proba(X)[:, 1] >= DRAWN
         classes: npt.NDArray[Any] = self.classes_[won.astype(np.int64)]
@@ -103,39 +107,40 @@ class DuelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @staticmethod
     def duels_of(pairs: npt.NDArray[Any]) -> npt.NDArray[np.str_]:
-        """Read the names in X.
+        """Return the names in X as text.
 
         Args:
-            pairs: (duels, 2): names, or numbers, of which whole ones have no decimals.
+            pairs: (duels, 2): names, or numbers. Whole numbers lose their decimals.
 
         Returns:
             (duels, 2): the player and the opponent.
 
         Raises:
-            ValueError: X has not two columns, or a name is missing.
+            ValueError: X does not have two columns, or a name is missing.
         """
         if pairs.shape[1] != COLUMNS:
             raise ValueError(
-                f"X has {pairs.shape[1]} feature(s), but a duel has {COLUMNS}: the player and the opponent"
+                f"X has {pairs.shape[1]} feature(s), but a duel has {COLUMNS}. Give two columns: the player and the "
+                "opponent."
             )
         names = pairs.ravel().tolist()
         if None in names:
-            raise ValueError(f"row {names.index(None) // COLUMNS} of X has None for a player; leave the duel out")
+            raise ValueError(f"X: row {names.index(None) // COLUMNS} has None for a player. Leave the duel out.")
         texts = [str(int(each)) if isinstance(each, float) and each.is_integer() else str(each) for each in names]
         return np.array(texts, dtype=np.str_).reshape(pairs.shape)
 
     def __sklearn_tags__(self) -> Any:
-        """What scikit-learn should know: names are texts, there are two classes, and the rows' order counts."""
+        """Return tags for scikit-learn: names are text, there are two classes, and the order of the rows matters."""
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
         tags.input_tags.categorical = True
         tags.classifier_tags.multi_class = False
-        tags.classifier_tags.poor_score = True  # of columns that are no players
+        tags.classifier_tags.poor_score = True  # on columns that are not players
         return tags
 
 
 def scores_of(results: npt.NDArray[Any]) -> tuple[npt.NDArray[np.float64], npt.NDArray[Any]]:
-    """The score of each duel, and the classes: a loss, and a win.
+    """Return the score of each duel, and the two classes: loss and win.
 
     Raises:
         ValueError: there are more than two classes, and they are not 0, 0.5 and 1.
@@ -147,9 +152,9 @@ def scores_of(results: npt.NDArray[Any]) -> tuple[npt.NDArray[np.float64], npt.N
     classes = np.unique(results)
     if classes.size > COLUMNS:
         raise ValueError(
-            f"Only binary classification is supported. The type of the target is multiclass ({classes.size} classes): "
-            "a duel is lost or won, or 0, 0.5 and 1 where it may be drawn"
+            f"Only binary classification is supported. The type of the target is multiclass ({classes.size} classes). "
+            "Give losses and wins, or 0, 0.5 and 1 if duels can be drawn."
         )
     if classes.size < COLUMNS:
-        raise ValueError(f"y has one class only, {classes[0]!r}; give losses and wins, or 0, 0.5 and 1")
+        raise ValueError(f"y has only one class, {classes[0]!r}. Give losses and wins, or 0, 0.5 and 1.")
     return (results == classes[1]).astype(np.float64), classes

@@ -89,5 +89,5 @@ def test_a_saved_live_rating_of_an_unknown_compression_is_refused(tmp_path, meth
     for start in (content.index(b"PK\x01\x02"), at):
         content[start + 10] = method
     path.write_bytes(content)
-    with pytest.raises(podium.ParameterError, match=r"is damaged, or no file that Live\.save wrote"):
+    with pytest.raises(podium.ParameterError, match=r"is damaged, or is not a file from Live\.save"):
         podium.Live.load(path)

@@ -61,7 +61,7 @@ def test_a_file_of_another_system_is_refused(tmp_path):
         podium.Live.load(path, "glicko")
     with pytest.raises(podium.ParameterError, match="with k 30, now it is 20"):
         podium.Live.load(path, "elo", k=20)
-    with pytest.raises(podium.ParameterError, match="name the system beside its parameters"):
+    with pytest.raises(podium.ParameterError, match="parameters need the name of their system"):
         podium.Live.load(path, k=30)
     assert podium.Live.load(path, "elo", k=30).ratings
 
@@ -70,10 +70,10 @@ def test_a_file_of_another_system_is_refused(tmp_path):
     ("changes", "message"),
     [
         ({"arithmetic": ARITHMETIC - 1}, f"was rated by revision {ARITHMETIC - 1} of the arithmetic"),
-        ({"format": 3, "podium": "9.9"}, "was written by Podium 9.9, in a later format"),
-        ({"system": "stakes"}, "'stakes' is not a system.*give Live.load the system itself"),
+        ({"format": 3, "podium": "9.9"}, "was written by Podium 9.9, and this version"),
+        ({"system": "stakes"}, "'stakes' is not a system.*Give Live.load the system itself"),
         ({"system": "elo", "parameters": {"k": -1}}, "k is -1"),
-        ({"format": "new"}, "is damaged, or no file that Live.save wrote"),
+        ({"format": "new"}, "is damaged, or is not a file from Live.save"),
     ],
 )
 def test_a_file_that_this_version_cannot_go_on_from_is_refused(tmp_path, changes, message):
@@ -91,7 +91,7 @@ def test_what_is_no_such_file_is_refused(tmp_path):
     rated().save(path)
     for content in (b"", b"event_id,player\n", path.read_bytes()[:-300], path.read_bytes().replace(b"PAR1", b"PAR2")):
         path.write_bytes(content)
-        with pytest.raises(podium.ParameterError, match=r"is damaged, or no file that Live\.save wrote"):
+        with pytest.raises(podium.ParameterError, match=r"is damaged, or is not a file from Live\.save"):
             podium.Live.load(path)
 
 

@@ -127,14 +127,14 @@ def test_a_match_that_does_not_count_moves_nobody():
 @pytest.mark.parametrize(
     ("teams", "outcome", "message"),
     [
-        ([], {}, "an event needs teams, and every team a player"),
-        ([["ana"], []], {}, "an event needs teams, and every team a player"),
-        ("ab", {}, "an event needs teams, and every team a player"),  # no two players called a and b
-        ([1, 2], {}, "an event needs teams, and every team a player"),
-        (["ana", "ben"], {"ranks": [1]}, "ranks has 1 numbers for 2 teams"),
-        (["ana", "ben"], {"scores": [1.0, float("nan")]}, "scores has nan; it must be numbers"),
-        (["ana", "ben"], {"ranks": ["1", "2"]}, "ranks has '1'; it must be numbers"),
-        (["ana", "ben"], {"position": 1}, "position is not given beside teams"),
+        ([], {}, "an event needs teams, and every team needs a player"),
+        ([["ana"], []], {}, "an event needs teams, and every team needs a player"),
+        ("ab", {}, "an event needs teams, and every team needs a player"),  # no two players called a and b
+        ([1, 2], {}, "an event needs teams, and every team needs a player"),
+        (["ana", "ben"], {"ranks": [1]}, "ranks: 1 numbers for 2 teams"),
+        (["ana", "ben"], {"scores": [1.0, float("nan")]}, "scores: nan is not a number"),
+        (["ana", "ben"], {"ranks": ["1", "2"]}, "ranks: '1' is not a number"),
+        (["ana", "ben"], {"position": 1}, "position: this column cannot be combined with teams"),
         (["ana", "ana"], {}, "'ana' appears twice"),
         (["ana", "ben"], {"laps": 3}, "is not a column of a results table"),
     ],

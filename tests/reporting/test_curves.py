@@ -67,5 +67,5 @@ def test_every_curve_is_its_systems_own():
         curve(kind, find(entry.system)())
         with pytest.raises(podium.ParameterError):
             curve(kind, find("elo")())
-    with pytest.raises(podium.ParameterError, match="no curve"):
+    with pytest.raises(podium.ParameterError, match="is not a curve"):
         curve("remotenes")

@@ -81,5 +81,5 @@ def test_hindsight_is_dashed_with_a_band_that_has_room(dated):
 def test_hindsight_is_drawn_where_there_is_one():
     with pytest.raises(ParameterError, match="hindsight is for podium"):
         podium.plot("histories", UNDATED, "elo", hindsight=True)
-    with pytest.raises(ParameterError, match="into histories, not into distribution"):
+    with pytest.raises(ParameterError, match="only histories can show it, not distribution"):
         podium.plot("distribution", UNDATED, "adaptive", hindsight=True)

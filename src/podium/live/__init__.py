@@ -1,4 +1,4 @@
-"""Rate one event at a time: where everybody stands, what an event would do, and a file to go on from."""
+"""Rate one event at a time, preview events, and save the ratings to a file."""
 
 from podium.live.live import Live as Live
 from podium.live.one_event import PlayerChange as PlayerChange

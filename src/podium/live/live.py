@@ -1,4 +1,4 @@
-"""Live rating: one event at a time, to the same bits as a replay of them all."""
+"""Live rating: one event at a time, with exactly the ratings of a replay of all events."""
 
 import threading
 from collections.abc import Sequence
@@ -39,17 +39,20 @@ SHOWN_PLAYERS = 10  # in a notebook
 
 
 class Live(Standings):
-    """Ratings that move with each event as it comes.
+    """Ratings that are updated with each event.
 
-    Events must come in order; what is refused changes nothing. Every event settles at once. Threads may share one:
-    each call is whole before the next. A copy or a pickle goes its own way, and `save` writes a file to go on from.
-    `start` are ratings to go on from, as `podium.rate` takes them.
+    Events must come in order, and a rejected event changes nothing. Each event is a rating period. Several threads may
+    share one object, because each call finishes before the next begins. A copy or a pickle is independent.
+
+    Args:
+        system: the name of a system, a name with parameters such as `elo:k=20`, or an instance.
+        start: ratings to start from, as for `podium.rate`.
     """
 
     def __init__(self, system: str | System = "elo", *, start: Any = None, **parameters: Any) -> None:
         self.system = make_system(system, parameters)
         self._ratings = LiveRatings(self.system)
-        self._newest: dict[str, Moment] = {}  # event of each pool
+        self._newest: dict[str, Moment] = {}  # newest event of each pool
         self._events: set[str] = set()
         self._lock = threading.RLock()
         if start is not None:
@@ -59,13 +62,13 @@ class Live(Standings):
                 self._newest[pool] = max(self._newest.get(pool, (NEVER, FIRST)), (seen, FIRST))
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return everything but the lock, and share nothing, for a copy or a pickle."""
+        """Return everything but the lock, for a copy or a pickle that shares nothing."""
         with self._lock:
             owned = {name: copy(value) for name, value in self.__dict__.items() if name not in ("_lock", "system")}
         return owned | {"system": self.system}
 
     def __setstate__(self, owned: dict[str, Any]) -> None:
-        """Go on from a copy or a pickle."""
+        """Restore a copy or a pickle."""
         self.__dict__.update(owned)
         self._lock = threading.RLock()
 
@@ -76,17 +79,17 @@ class Live(Standings):
         return f"Live({self.system.label}: {sizes})"
 
     def _repr_html_(self) -> str:
-        """The leaders, as a notebook shows them."""
+        """Return the leaders as a table for notebooks."""
         return table_html(repr(self), self.leaderboard(top=SHOWN_PLAYERS).head(SHOWN_PLAYERS))
 
     def save(self, path: str | Path) -> None:
-        """Write everything that it takes to go on: every state to the bit, and which events were rated.
+        """Write the state of every player and the ids of the rated events to a file.
 
         Args:
-            path: the file; one that is there is replaced once the new one is whole.
+            path: the file. An existing file is replaced once the new one is complete.
 
         Raises:
-            OutputError: it cannot be written.
+            OutputError: the file cannot be written.
         """
         with self._lock:
             ratings, events, newest = copy(self._ratings), set(self._events), dict(self._newest)
@@ -94,38 +97,41 @@ class Live(Standings):
 
     @classmethod
     def load(cls, path: str | Path, system: str | System | None = None, **parameters: Any) -> Self:
-        """Go on from what `save` wrote.
+        """Load ratings from a file written by `save`.
 
         Args:
             path: the file.
-            system: as `Live` takes it, to make sure of it; a system of your own must be given. The file's where None.
+            system: the expected system. Your own systems must be given. Default: the system named in the file.
 
         Returns:
-            Live ratings that go on to the bit as those that were saved, and refuse the events that they had rated.
+            Live ratings that continue exactly where the saved ones ended. They reject events that were already rated.
 
         Raises:
-            ParameterError: it is no such file, or its ratings come from another system, other parameters or another
-                revision of the arithmetic.
+            ParameterError: the file is not from `save`, or its ratings come from another system, other parameters or
+                another revision of the arithmetic.
         """
         if system is None and parameters:
-            raise ParameterError("name the system beside its parameters, or leave both to the file")
+            raise ParameterError(
+                "Live.load: parameters need the name of their system. Add the system, or leave both "
+                "out to use those in the file."
+            )
         saved = saving.read(Path(path), None if system is None else make_system(system, parameters))
         live = cls(saved[0].system)
         live._ratings, live._events, live._newest = saved
         return live
 
     def rate(self, rows: Any) -> pl.DataFrame:
-        """Rate one event (or several, in order) and return its rows of the history.
+        """Rate one event, or several in order, and return its rows of the history.
 
         Args:
-            rows: as `podium.rate` takes results: dicts, a frame, a path.
+            rows: results, as for `podium.rate`: dicts, a frame or a path.
 
         Returns:
-            `event_id, pool, started_at, player, rating_before, delta`, then every field of the state after the
-            event; a row for each player of each event, in the order of rating.
+            One row per player and event, in the order of rating: `event_id, pool, started_at, player, rating_before,
+            delta`, then every field of the state after the event.
 
         Raises:
-            ResultsError: the rows are refused, the event was rated before, or it is older than the newest.
+            ResultsError: the rows are invalid, or an event was already rated or is older than the newest one.
             NotFiniteError: a rating would not be a finite number.
         """
         results = read_any(rows)[0]
@@ -144,24 +150,24 @@ class Live(Standings):
         started_at: datetime | str | None = None,
         **columns: Any,
     ) -> RatedEvent:
-        """Rate one event that is given as teams, and return what it did as plain objects.
+        """Rate one event given as teams, and return its changes as plain objects.
 
         Args:
-            event_id: of the event; one that was rated is refused.
-            teams: the members of each team; a team of one may be the name alone.
-            ranks: of the teams, the lowest is the best and equal ones tie. Where neither ranks nor scores are given,
-                the teams came in the order in which they stand.
-            scores: of the teams, the highest is the best.
-            pool: whose ratings move.
-            started_at: when it began; UTC where it has no offset.
-            columns: other columns of the results table, the same for every player, as `mode="time-trial"`.
+            event_id: the id of the event. It must not have been rated before.
+            teams: the members of each team. A team of one may be just the name.
+            ranks: one rank per team. The lowest is the best, and equal ranks are ties. Default: the order of `teams`.
+            scores: one score per team. The highest is the best.
+            pool: the pool to rate in.
+            started_at: the start time, in UTC if it has no offset.
+            columns: other columns of the results table, with the same value for every player, such as
+                `mode="time-trial"`.
 
         Returns:
             The change of every player, in the shape of `teams`.
 
         Raises:
             ParameterError: the teams, ranks or scores do not fit together.
-            ResultsError: the event is refused: it was rated before, is older than the newest, or is no honest result.
+            ResultsError: the event is invalid, was already rated, or is older than the newest one.
             NotFiniteError: a rating would not be a finite number.
         """
         rows = rows_of_teams(event_id, teams, ranks, scores, started_at, {"pool": pool} | columns)
@@ -178,7 +184,7 @@ class Live(Standings):
         return RatedEvent(results.frame["event_id"][0], chosen, bool(changes), as_given)
 
     def _advance(self, results: Results) -> tuple[Events, Replayed]:
-        """Rate events that may come now; where that fails, nothing has changed."""
+        """Rate events that come after all others. An error leaves everything unchanged."""
         if faults := list(untimely(results.frame, self._events, self._newest)):
             raise ResultsError(results.source, faults)
         known = len(self._ratings.rows)
@@ -186,7 +192,7 @@ class Live(Standings):
             events, numbers = self._encode(results)
             start = self._ratings.states[numbers]
             replayed = replay(self.system, events, start, pool_start=self._ratings.pools_of(events))
-        except BaseException:  # also what a rule of one's own raises, and Ctrl-C
+        except BaseException:  # includes errors in an author's rules, and Ctrl-C
             self._ratings.truncate(known)
             raise
         self._ratings.take(events, replayed, numbers)
@@ -201,14 +207,15 @@ class Live(Standings):
         return with_idle_before(events, self.system, EVENT, self._ratings.seen[numbers]), numbers
 
     def reset(self, keep: float) -> tuple[list[PlayerKey], States, States]:
-        """Begin a season: every lead over a newcomer shrinks to the share `keep`.
+        """Begin a season: multiply every lead over a newcomer by `keep`.
 
         Args:
-            keep: from 0 (all start level) to 1 (nothing changes).
+            keep: share of the lead to keep, from 0 (all start level) to 1 (nothing changes).
 
         Returns:
-            Who has a rating, as (pool, player), and the states before and after, (players, fields) float64. The states
-            of pools stay.
+            The rated players as (pool, player), and their states before and after, (players, fields) float64. The
+            states
+            of pools stay the same.
 
         Raises:
             ParameterError: the share is not from 0 to 1.
@@ -228,19 +235,24 @@ class Live(Standings):
         top: int | None = None,
         pool: str | None = None,
     ) -> pl.DataFrame:
-        """Who stands where now; the same table as `podium.Rated.leaderboard` of the same events.
+        """Return the current leaderboard.
+
+        It equals `podium.Rated.leaderboard` after the same events.
 
         Args:
-            min_events: rated events it takes to be listed; the system's own rule where None.
-            active_within: listed are those who played so long before the last event.
+            min_events: minimum number of rated events to be listed. Default: the system's own rule.
+            max_deviation: largest deviation to be listed.
+            active_within: list only players who played within this time before the last event.
+            top: number of ranks to list.
+            pool: the pool. Default: all pools.
 
         Returns:
             `pool, rank, player, rating, peak`, the system's other fields, `events, last_event_id, last_played_at,
-            provisional`, best first; equal ratings share a rank.
+            provisional`, best first. Equal ratings share a rank.
 
         Raises:
-            ParameterError: a filter that the system or the events cannot serve.
-            UnknownError: no such pool.
+            ParameterError: the system or the events do not have the data for a filter.
+            UnknownError: the pool does not exist.
         """
         rules = eligibility(self.system, min_events, max_deviation, active_within, top, pool)
         with self._lock:
@@ -259,27 +271,29 @@ class Live(Standings):
         return [name for _, name in self.ratings]
 
     def explain(self, rows: Any, event_id: str, player: str) -> Explanation:
-        """Why an event would move a player's rating from where it stands; nothing is rated.
+        """Explain how an event would change a player's current rating, without rating it.
 
         Args:
-            rows: the event, as `rate` takes it.
+            rows: the event, in any form that `rate` accepts.
             event_id: the event's id in the rows.
             player: the player's name in the rows.
 
         Returns:
-            The change that would come, in points, with its reasons.
+            The change in points, with its reasons.
 
         Raises:
-            ResultsError: the rows are refused.
-            UnknownError: the player is not rated in the event.
+            ResultsError: the rows are invalid.
+            UnknownError: the event does not rate the player.
         """
         return explain(self.system, *self._foreseen(rows), event_id, player)
 
     def what_if(self, rows: Any, event_id: str, player: str) -> WhatIf:
-        """What an event would do, had one thing been different, with the arguments and errors of `explain`.
+        """Compare an event's effect with its effect if one thing were different.
+
+        The arguments and errors are those of `explain`.
 
         Returns:
-            The change as it would come, and with one thing different.
+            The change from the event, and the change with the difference.
         """
         return what_if(self.system, *self._foreseen(rows), event_id, player)
 
@@ -295,6 +309,6 @@ class Live(Standings):
 
     @property
     def ratings(self) -> dict[PlayerKey, Any]:
-        """The state of every player, by (pool, player)."""
+        """Return the state of every player, by (pool, player)."""
         with self._lock:
             return {key: self._ratings.state(*key) for key in self._ratings.rows}

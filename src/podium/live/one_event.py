@@ -1,4 +1,4 @@
-"""One event as plain objects: its teams as lists of names, and what it did to each of them."""
+"""Plain objects for one event: its teams as lists of names, and the change of each player."""
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -13,36 +13,39 @@ from podium.engine.replay import NEVER
 from podium.errors import Fault, ParameterError
 from podium.results.consistency import SEQUENCE
 
-TEAM_COLUMNS = ("event_id", "player", "team", "position", "score", "team_score")  # of which a caller has own words
+TEAM_COLUMNS = (
+    "event_id",
+    "player",
+    "team",
+    "position",
+    "score",
+    "team_score",
+)  # columns that the caller has own arguments for
 
 
 @dataclass(frozen=True, slots=True)
 class PlayerChange:
-    """What an event did to one player."""
+    """The change of one player's rating by an event."""
 
     player: str
     rating_before: float
     rating: float  # after the event
-    delta: float  # points, as the history has them
-    state: Any  # the whole state after the event: the system's own NamedTuple
+    delta: float  # points, as in the history
+    state: Any  # the complete state after the event: the system's own NamedTuple
 
 
 @dataclass(frozen=True, slots=True)
 class RatedEvent:
-    """What an event did to all who were in it."""
+    """The changes of all players in an event."""
 
     event_id: str
     pool: str
-    rated: bool  # whether it counted: one with `ranked=False`, or with a single team, moves nobody
-    teams: tuple[tuple[PlayerChange, ...], ...]  # as they came in
+    rated: bool  # False for events with `ranked=False` or a single team, which change no ratings
+    teams: tuple[tuple[PlayerChange, ...], ...]  # in the given order
 
     @property
     def players(self) -> dict[str, PlayerChange]:
-        """Find a player's change by the name.
-
-        Returns:
-            Each one's change, team by team.
-        """
+        """Return each player's change by name, team by team."""
         return {each.player: each for team in self.teams for each in team}
 
     def __repr__(self) -> str:
@@ -58,18 +61,27 @@ def rows_of_teams(
     started_at: datetime | str | None,
     columns: Mapping[str, Any],
 ) -> list[dict[str, Any]]:
-    """The rows of a results table of one event.
+    """Return the rows of a results table for one event.
 
     Args:
-        ranks: of the teams, the lowest is the best and equal ones tie; in the order of `teams` where neither these nor
-            scores are given.
+        event_id: the id of the event.
+        teams: the members of each team.
+        ranks: one rank per team. The lowest is the best, and equal ranks are ties. Default: the order of `teams`.
+        scores: one score per team. The highest is the best.
+        started_at: the start time.
+        columns: other columns of the table, with the same value for every player.
     """
     members = [[team] if isinstance(team, str) else [*team] if isinstance(team, Iterable) else [] for team in teams]
     if isinstance(teams, str) or not members or not all(members):
-        raise ParameterError("an event needs teams, and every team a player: [['ana'], ['ben', 'cleo']]")
+        raise ParameterError(
+            "teams: an event needs teams, and every team needs a player. Give a list such as "
+            "[['ana'], ['ben', 'cleo']]."
+        )
     own_words = sorted(set(columns) & set(TEAM_COLUMNS))
     if own_words:
-        raise ParameterError(f"{own_words[0]} is not given beside teams: say it with teams, ranks and scores")
+        raise ParameterError(
+            f"{own_words[0]}: this column cannot be combined with teams. Use the arguments teams, ranks and scores."
+        )
     if ranks is None and scores is None:
         ranks = range(len(members))
     shared: dict[str, Any] = {"event_id": event_id} | dict(columns)
@@ -78,7 +90,7 @@ def rows_of_teams(
     in_teams = any(len(team) > 1 for team in members)
     values: dict[str, Sequence[float | str]] = {"team": [str(k + 1) for k in range(len(members))]} if in_teams else {}
     if ranks is not None:
-        given = numbers(ranks, members, "ranks")  # which may begin anywhere
+        given = numbers(ranks, members, "ranks")  # may start at any number
         values["position"] = [1 + sum(other < rank for other in given) for rank in given]
     if scores is not None:
         values["team_score" if in_teams else "score"] = numbers(scores, members, "scores")
@@ -90,38 +102,40 @@ def rows_of_teams(
 
 
 def numbers(values: Sequence[float], members: Sequence[Sequence[str]], subject: str) -> list[float]:
-    """A number for each team."""
+    """Return one number per team."""
     if len(values) != len(members):
-        raise ParameterError(f"{subject} has {len(values)} numbers for {len(members)} teams")
+        raise ParameterError(f"{subject}: {len(values)} numbers for {len(members)} teams. Give one per team.")
     for value in values:
         if isinstance(value, str) or not math.isfinite(value):
-            raise ParameterError(f"{subject} has {value!r}; it must be numbers")
+            raise ParameterError(f"{subject}: {value!r} is not a number. Give one number per team.")
     return [float(value) for value in values]
 
 
-FIRST = -math.inf  # the sequence of an event that has none
+FIRST = -math.inf  # the sequence of events without one
 Moment = tuple[int, float]  # microseconds since 1970 and sequence
-LATE = "is before the newest event; a late one needs a replay"
+LATE = "is before the newest event. Rate all results again in order with podium.rate."
 
 
 def moments(frame: pl.DataFrame) -> Iterator[tuple[str, Moment]]:
-    """The pool of each row and when its event was, as far as the results say."""
+    """Return the pool of each row with the time of its event, if known."""
     started = frame["started_at"].to_physical().to_list() if "started_at" in frame.columns else repeat(NEVER)
     sequence = frame[SEQUENCE].to_list() if SEQUENCE in frame.columns else repeat(FIRST)
     return zip(frame["pool"].to_list(), zip(started, sequence, strict=False), strict=False)
 
 
 def note_newest(newest: dict[str, Moment], frame: pl.DataFrame) -> None:
-    """Bring the newest event of each pool up to date."""
+    """Update the newest event of each pool."""
     for pool, moment in set(moments(frame)):
         newest[pool] = max(newest.get(pool, (NEVER, FIRST)), moment)
 
 
 def untimely(frame: pl.DataFrame, rated: Collection[str], newest: Mapping[str, Moment]) -> Iterator[Fault]:
-    """What is wrong with the time of events."""
+    """Yield the events that were rated before or come too late."""
     for row, event_id in enumerate(frame["event_id"], start=1):
         if event_id in rated:
-            yield Fault(row, "event_id", event_id, "was rated before; a correction needs a replay")
+            yield Fault(
+                row, "event_id", event_id, "was rated before. To correct it, rate all results again with podium.rate."
+            )
     for row, (pool, (start, sequence)) in enumerate(moments(frame), start=1):
         last_start, last_sequence = newest.get(pool, (NEVER, FIRST))
         if start < last_start:

@@ -1,9 +1,9 @@
-"""Live ratings in a file: a ZIP archive of a table of players, a table of events seen, and what they were rated by.
+"""Live ratings in a file: a ZIP archive of players, rated events and settings.
 
 | member | holds |
 |---|---|
 | `live.json` | the format's number, versions of Podium and its arithmetic, system, parameters, fields of the state |
-| `players.parquet` | a row each: pool, player, newest event, peak, then every field of the state as `state.…` |
+| `players.parquet` | one row per player: pool, player, newest event, peak, then the fields of the state as `state.…` |
 | `events.parquet` | the ids of the events that were rated |
 | `pools.parquet` | the newest event of each pool: microseconds since 1970, and the sequence; in format 2 its state |
 """
@@ -40,31 +40,31 @@ from podium.version import ARITHMETIC, __version__
 
 PlayerKey = tuple[str, str]  # pool and player
 RowNumbers = npt.NDArray[np.int64]
-UNRATED = -np.inf  # the peak of one whom no event has rated
+UNRATED = -np.inf  # the peak of a player without rated events
 
 
 @dataclass(slots=True)
 class LiveRatings:
-    """Where all players of all pools stand, a row each in arrays that grow together, and the pools' own states."""
+    """The states of all players, one row each in arrays that grow together, and the states of pools."""
 
     system: System
     rows: dict[PlayerKey, int] = field(default_factory=dict)
     states: States = field(default_factory=lambda: np.empty((0, 0)))  # (players, fields)
     seen: npt.NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))  # microseconds; or NEVER
-    peaks: npt.NDArray[np.float64] = field(default_factory=lambda: np.empty(0))  # of the rating, or UNRATED
+    peaks: npt.NDArray[np.float64] = field(default_factory=lambda: np.empty(0))  # highest rating, or UNRATED
     last_events: npt.NDArray[np.object_] = field(default_factory=lambda: np.empty(0, object))  # ids, or None
-    pool_states: dict[str, PoolNumbers] = field(default_factory=dict)  # by name, of pools that have one
+    pool_states: dict[str, PoolNumbers] = field(default_factory=dict)  # by pool name, for pools with a state
 
     def __post_init__(self) -> None:
         if not self.states.size:
             self.states = newcomers(self.system, len(self.rows))
 
     def __copy__(self) -> "LiveRatings":
-        """Ratings that share no number with these."""
+        """Return an independent copy."""
         return LiveRatings(self.system, *(copy(getattr(self, each.name)) for each in fields(self)[1:]))
 
     def rows_of(self, events: Events) -> RowNumbers:
-        """The row of each player of the events; newcomers get one."""
+        """Return the row of each player in the events, and add rows for newcomers."""
         numbers, names = np.empty(events.player_names.len(), np.int64), events.player_names.to_list()
         for pool in events.pools:
             for player in range(pool.first_player, pool.last_player):
@@ -79,14 +79,14 @@ class LiveRatings:
         return numbers
 
     def truncate(self, count: int) -> None:
-        """Forget the newcomers after the first `count` players."""
+        """Remove the newcomers after the first `count` players."""
         while len(self.rows) > count:
             self.rows.popitem()
         self.states, self.seen = self.states[:count], self.seen[:count]
         self.peaks, self.last_events = self.peaks[:count], self.last_events[:count]
 
     def take(self, events: Events, replayed: Replayed, numbers: RowNumbers) -> None:
-        """Take over what a replay of the events gave their players, whose rows are `numbers`."""
+        """Store the states after a replay of the events; `numbers` are the rows of their players."""
         self.states[numbers] = replayed.states
         if self.system.pool_fields:
             self.pool_states.update({pool.name: replayed.pools[k] for k, pool in enumerate(events.pools)})
@@ -102,16 +102,16 @@ class LiveRatings:
         return pool_table(self.system, [pool.name for pool in events.pools], self.pool_states)
 
     def state(self, pool: str | None, player: str) -> Any:
-        """A player's state; a newcomer's where nobody of that name was rated."""
+        """Return a player's state, or a newcomer's if the player is unknown."""
         row = None if pool is None else self.rows.get((pool, player))
         return self.system.newcomer() if row is None else self.system.state_type(*self.states[row].tolist())
 
     def pools(self) -> list[str]:
-        """The names of the pools, in the order in which they began."""
+        """Return the names of the pools, in the order in which they began."""
         return list(dict.fromkeys(pool for pool, _ in self.rows))
 
     def board(self) -> pl.DataFrame:
-        """Everyone whom an event has rated, as `podium.ledger.leaderboard.as_board` has it."""
+        """Return all rated players as a frame for `podium.ledger.leaderboard.as_board`."""
         keys = list(self.rows)
         rated = [row for row in np.flatnonzero(self.peaks > UNRATED).tolist() if not keys[row][1].startswith(MARK)]
         names = [keys[row] for row in rated]
@@ -126,13 +126,13 @@ class LiveRatings:
 
 
 def refuse_share(keep: float) -> None:
-    """Refuse what a season cannot keep of a lead."""
+    """Raise a ParameterError unless the share is from 0 to 1."""
     if not 0.0 <= keep <= 1.0:
-        raise ParameterError(f"keep is {keep}; it must be from 0 to 1")
+        raise ParameterError(f"keep: {keep} is not a share. Give a number from 0 to 1.")
 
 
 def starting_ratings(system: System, start: StartingRatings) -> LiveRatings:
-    """The ratings with which to begin."""
+    """Return the ratings to start with."""
     players = start.players
     rows = {key: row for row, key in enumerate(players.select("pool", "player").iter_rows())}
     peaks = start.states[:, system.column("rating")].copy()
@@ -140,21 +140,23 @@ def starting_ratings(system: System, start: StartingRatings) -> LiveRatings:
     return LiveRatings(system, rows, start.states.copy(), start.seen.copy(), peaks, last_events, dict(start.pools))
 
 
-FORMAT, FORMAT_OF_POOLS = 1, 2  # the second where pools have a state: a reader of the first would leave it out
+FORMAT, FORMAT_OF_POOLS = 1, 2  # Format 2 if pools have a state, because readers of format 1 would ignore it.
 HEADER, PLAYERS, EVENTS, POOLS = "live.json", "players.parquet", "events.parquet", "pools.parquet"
-FIRST_YEAR = (1980, 1, 1, 0, 0, 0)  # the date of every member, so that equal ratings are equal files
+FIRST_YEAR = (1980, 1, 1, 0, 0, 0)  # the same date for every member, so that equal ratings give equal files
 STATE = "state."
-UNREADABLE = (  # RuntimeError: of an archive with a password, or of a kind that zipfile does not read
+UNREADABLE = (  # RuntimeError: from an archive with a password, or of a kind that zipfile does not read
     LookupError, TypeError, ValueError, EOFError, RuntimeError, AttributeError, OverflowError, zlib.error,
     zipfile.BadZipFile, *PARQUET_ERRORS,
 )  # fmt: skip
 
 
-Saved = tuple[LiveRatings, set[str], dict[str, Moment]]  # the events' ids, and the newest moment of each pool
+Saved = tuple[
+    LiveRatings, set[str], dict[str, Moment]
+]  # the events' ids, and the time of the newest event of each pool
 
 
 def write(path: Path, ratings: LiveRatings, events: Iterable[str], newest: dict[str, Moment]) -> None:
-    """Write live ratings; the file appears whole, or with an OutputError not at all."""
+    """Write live ratings. After an OutputError there is no new file."""
     system = ratings.system
     header = {
         "format": FORMAT_OF_POOLS if system.pool_fields else FORMAT,
@@ -180,7 +182,7 @@ def write(path: Path, ratings: LiveRatings, events: Iterable[str], newest: dict[
 
 
 def players_table(ratings: LiveRatings) -> pl.DataFrame:
-    """Everyone, a row each."""
+    """Return a table with one row per player."""
     names = pl.DataFrame(list(ratings.rows), {"pool": pl.String, "player": pl.String}, orient="row")
     return names.with_columns(
         pl.Series("seen", ratings.seen),
@@ -207,40 +209,47 @@ def read(path: Path, system: System | None) -> Saved:
     except ParameterError:
         raise
     except OSError as error:
-        raise ParameterError(f"{path}: cannot be read ({error.strerror or error})") from None
+        raise ParameterError(
+            f"{path}: cannot be read ({error.strerror or error}). Check the path and its permissions."
+        ) from None
     except UNREADABLE as error:
-        raise ParameterError(f"{path}: is damaged, or no file that Live.save wrote ({error})") from None
+        raise ParameterError(
+            f"{path}: is damaged, or is not a file from Live.save ({error}). Load another file."
+        ) from None
 
 
 def refuse_revision(path: Path, header: dict[str, Any]) -> None:
-    """Refuse a file of a later format, or one that another arithmetic rated."""
+    """Raise a ParameterError for a later format or another revision of the arithmetic."""
     if header["format"] > FORMAT_OF_POOLS:
         raise ParameterError(
-            f"{path}: was written by Podium {header['podium']}, in a later format than this version, {__version__}, "
-            "reads: upgrade Podium"
+            f"{path}: was written by Podium {header['podium']}, and this version, {__version__}, cannot read its "
+            "format. Upgrade Podium: pip install --upgrade podium"
         )
     if header["arithmetic"] != ARITHMETIC:
         raise ParameterError(
             f"{path}: was rated by revision {header['arithmetic']} of the arithmetic (Podium {header['podium']}), and "
-            f"this version has revision {ARITHMETIC}: rate the results again from the beginning"
+            f"this version has revision {ARITHMETIC}. Rate the results again from the beginning."
         )
 
 
 def system_of(path: Path, header: dict[str, Any], system: System | None) -> System:
-    """The system with which the ratings go on."""
+    """Return the system of the saved ratings."""
     if system is None:
         try:
             return find(header["system"])(**header["parameters"])
         except ParameterError as error:
-            raise ParameterError(f"{path}: {error}; give Live.load the system itself") from None
+            raise ParameterError(f"{path}: {error}. Give Live.load the system itself.") from None
     refuse_other(str(path), header["system"], header["parameters"], EVENT, system, EVENT)
     if header["fields"] != list(system.state_type._fields):
-        raise ParameterError(f"{path}: has the state {', '.join(header['fields'])}, which {system.name} has not")
+        raise ParameterError(
+            f"{path}: has the state {', '.join(header['fields'])}, but the state of {system.name} is "
+            "different. Give Live.load the system that rated the file."
+        )
     return system
 
 
 def as_saved(system: System, players: pl.DataFrame, events: pl.DataFrame, pools: pl.DataFrame) -> Saved:
-    """The tables as live rating has them."""
+    """Return the tables as a Saved object."""
     rows = {key: row for row, key in enumerate(players.select("pool", "player").iter_rows())}
     fields_of_state = (f"{STATE}{name}" for name in system.state_type._fields)
     states = players.select(fields_of_state).to_numpy(order="c").astype(np.float64)

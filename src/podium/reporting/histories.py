@@ -1,4 +1,4 @@
-"""Charts over time, of ratings and of what a system learnt; and the curves of published texts, from the rules."""
+"""Charts of ratings and learned parameters over time, and curves of published systems."""
 
 import math
 import textwrap
@@ -23,63 +23,67 @@ from podium.systems.stk import lead
 
 WIDTH, HEIGHT = 640, 300  # pixels of a plot
 NARROW_WIDTH = 290  # the same on a phone
-# After M. Okabe and K. Ito: all kinds of sight tell them apart. Black is left to texts; yellow is too faint.
+# The palette of M. Okabe and K. Ito, which colour-blind readers can tell apart. Black is reserved for text, and yellow
+# is too faint.
 PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#7f6fb5", "#8c8c8c")
 MAIN, SECOND, QUIET = PALETTE[0], PALETTE[5], PALETTE[7]
-DASHES = ([1, 0], [4, 2], [2, 2], [6, 2, 2, 2])  # pixels drawn and left out, in turn
-LEGEND_GAP = 32  # pixels between names of a legend: in the reader's font they may be a fifth wider than measured
-NARROW_LEGEND_COLUMNS = 2  # on a phone, at most: a legend in one row would be wider than the plot, and shrink it
-SYMBOL_WIDTH, CHARACTER_WIDTH = 16, 6  # pixels of a legend's entry: before its name, and of a letter of it, about
-MAX_NAME_WIDTH = 160  # pixels, at which Vega cuts a name
-DAYS_OF_YEARS, DAYS_OF_MONTHS = 1500, 120  # spans from which an axis shows years, and months with their year
+DASHES = ([1, 0], [4, 2], [2, 2], [6, 2, 2, 2])  # pixels drawn and skipped, in turn
+LEGEND_GAP = 32  # pixels between names in a legend: the reader's font may be a fifth wider than measured
+NARROW_LEGEND_COLUMNS = 2  # on a phone, at most: a legend in one row would be wider than the plot, and would shrink it
+SYMBOL_WIDTH, CHARACTER_WIDTH = 16, 6  # pixels in a legend's entry: before its name, and about the width of a letter
+MAX_NAME_WIDTH = 160  # pixels; Vega cuts longer names
+DAYS_OF_YEARS, DAYS_OF_MONTHS = (
+    1500,
+    120,
+)  # the axis shows years for longer spans, and months with their year for shorter ones
 
 
 def altair() -> Any:
-    """The drawing library; its absence names the extra."""
+    """Return the drawing library. If it is missing, the error names the extra to install."""
     with needs_extra("charts", "a chart"):
         import altair as alt  # noqa: PLC0415  (an extra)
     return alt
 
 
 def canvas(rows: pl.DataFrame, title: str) -> Any:
-    """An empty chart over rows, their instants as Vega reads them."""
+    """Return an empty chart for rows, with times in the form that Vega reads."""
     alt = altair()
     rows = rows.with_columns(pl.selectors.datetime().dt.strftime("%Y-%m-%dT%H:%M:%SZ"))
     return alt.Chart(alt.Data(values=rows.to_dicts()), title=title, width=WIDTH, height=HEIGHT)
 
 
 def colour(column: str, names: Sequence[str], **options: Any) -> Any:
-    """Return the colour by a column: each name has one by its place in the list, and they repeat after the eighth."""
+    """Return the colour scale for a column. Each name has the colour of its place; colours repeat after eight."""
     alt, shades = altair(), [PALETTE[k % len(PALETTE)] for k in range(len(names))]
     scale = alt.Scale(domain=list(names), range=shades)
     return alt.Color(f"{column}:N", scale=scale, **{"title": ""} | options)
 
 
 def dashes(names: Sequence[str]) -> Any:
-    """The scale by which lines of one colour differ: the first eight are drawn through, the next dashed."""
+    """Return the dash scale, for lines of the same colour: the first eight lines are solid, the next dashed."""
     patterns = [DASHES[k // len(PALETTE) % len(DASHES)] for k in range(len(names))]
     return altair().Scale(domain=list(names), range=patterns)
 
 
 def line_legend() -> Any:
-    """The legend of lines that differ by their dashes, too."""
+    """Return a legend for lines that also differ by their dashes."""
     return altair().Legend(symbolType="stroke", symbolStrokeWidth=3)
 
 
 def legend_columns(names: Sequence[str], width: int) -> int | None:
-    """How many columns of a legend are no wider than so many pixels; None where all names stand in one row."""
+    """Return the number of legend columns that fit into a width in pixels, or None if all names fit into one row."""
     widths = [SYMBOL_WIDTH + min(CHARACTER_WIDTH * len(name), MAX_NAME_WIDTH) + LEGEND_GAP for name in names]
-    room = width + LEGEND_GAP  # none follows the last
+    room = width + LEGEND_GAP  # nothing follows the last one
     return None if sum(widths) <= room else max(1, room // max(widths))
 
 
 def whole_numbers() -> Any:
-    only_whole = "datum.value % 1 ? '' : format(datum.value, ',d')"  # Vega puts ticks between them all the same
+    only_whole = "datum.value % 1 ? '' : format(datum.value, ',d')"  # Vega still puts ticks between them
     return altair().Axis(labelExpr=only_whole, tickMinStep=1, labelOverlap=True)
 
 
 def dates(first: datetime, last: datetime) -> Any:
-    """An axis of dates that always shows the year."""
+    """Return an axis of dates that always shows the year."""
     span = last - first
     if span > timedelta(days=DAYS_OF_YEARS):
         form, step = "%Y", 366 * 86_400_000
@@ -91,7 +95,7 @@ def dates(first: datetime, last: datetime) -> Any:
 
 
 def time_axis(moments: pl.Series) -> Any:
-    """The axis of the column `when`: of dates, or of the numbers of events."""
+    """Return the axis for the column `when`: dates, or event numbers."""
     alt = altair()
     if moments.dtype.is_temporal():
         return alt.X("when:T", title="", axis=dates(moments.min(), moments.max()))  # type: ignore[arg-type]
@@ -99,7 +103,7 @@ def time_axis(moments: pl.Series) -> Any:
 
 
 def configuration(*, inline: bool) -> dict[str, Any]:
-    """The look of a drawing: one that stands in a page takes its text colour and background from there."""
+    """Return the look of a chart. Inside a page, it takes text colour and background from the page."""
     ink, grid = ("currentColor", "#8888884d") if inline else ("#1d1b2e", "#dddde4")
     return {
         "background": None if inline else "white",
@@ -136,7 +140,7 @@ PADDING = 0.05  # of the height, above the highest rating and below the lowest
 def rating_histories(
     history: pl.DataFrame, players: list[str], title: str, hindsight: pl.DataFrame | None = None
 ) -> Any:
-    """The ratings of some players over time, or over events where the results have no dates; hindsight is dashed."""
+    """Chart the ratings of players over time, or over events if the results have no dates. Hindsight is dashed."""
     alt = altair()
     numbered = history.with_columns(number=pl.col("event_id").rle_id().cast(pl.Int64) + 1)
     rows = numbered.filter(pl.col("player").is_in(players))
@@ -166,7 +170,7 @@ def rating_histories(
 
 
 def hindsight_points(rows: pl.DataFrame, hindsight: pl.DataFrame, *, dated: bool) -> pl.DataFrame:
-    """Where players stood at events, knowing all since, with bands of two deviations."""
+    """Return the ratings with hindsight at each event, with bands of two deviations."""
     events = rows.select("player", "event_id", when="started_at" if dated else "number").unique(maintain_order=True)
     known = events.join(hindsight, on=["player", "event_id"], maintain_order="left")
     reach = SURE_DEVIATIONS * pl.col("deviation")
@@ -174,10 +178,12 @@ def hindsight_points(rows: pl.DataFrame, hindsight: pl.DataFrame, *, dated: bool
 
 
 def line_points(rows: pl.DataFrame, moment: str) -> pl.DataFrame:
-    """The points of each line: the rating before the first event, that after each moment, and the last at the end."""
+    """Return the points of each line: the rating before the first event, after each time, and at the end."""
     changes = rows.select("player", when=moment, before="rating_before", rating="rating")
     last = changes["when"].max()
-    after = changes.group_by("player", "when", maintain_order=True).agg(pl.col("rating").last())  # several a moment
+    after = changes.group_by("player", "when", maintain_order=True).agg(
+        pl.col("rating").last()
+    )  # several at the same time
     one = 1 if moment == "number" else 0  # an event before the first
     first = changes.group_by("player", maintain_order=True).first()
     starts = first.select("player", when=pl.col("when") - one if one else "when", rating="before")
@@ -189,7 +195,7 @@ def line_points(rows: pl.DataFrame, moment: str) -> pl.DataFrame:
 
 
 def domain(ratings: pl.Series) -> tuple[float, float]:
-    """The lowest and highest rating that a chart shows."""
+    """Return the lowest and highest rating that a chart shows."""
     if ratings.is_empty():
         return 0.0, 1.0
     values = ratings.to_numpy()
@@ -199,7 +205,7 @@ def domain(ratings: pl.Series) -> tuple[float, float]:
 
 
 def spread(ratings: Sequence[float], low: float, high: float) -> list[float]:
-    """Where names stand beside the ends of their lines, in points, so that none covers another."""
+    """Return heights in points for the names at the ends of lines, so that no name covers another."""
     step = LABEL_PIXELS * (high - low) / HEIGHT
     places = [0.0] * len(ratings)
     above = float("inf")
@@ -209,7 +215,7 @@ def spread(ratings: Sequence[float], low: float, high: float) -> list[float]:
     beneath = low - min(places, default=low)
     if beneath <= 0.0:
         return places
-    floor = low  # the lowest are lifted, and those whom they meet with them
+    floor = low  # move the lowest names up, and any names they then cover
     for number in sorted(range(len(ratings)), key=lambda k: places[k]):
         places[number] = max(places[number], floor)
         floor = places[number] + step
@@ -217,12 +223,12 @@ def spread(ratings: Sequence[float], low: float, high: float) -> list[float]:
 
 
 PANEL_HEIGHT = 110  # pixels
-POINTS = 600  # that a curve is drawn with
-CHARACTERS = 44  # of a line above a panel
+POINTS = 600  # number of points in a curve
+CHARACTERS = 44  # for a line above a panel
 
 
 def learnt_curves(history: pl.DataFrame, system: System, title: str) -> Any:
-    """Every learnt parameter over time, beside the dashed line of where it began."""
+    """Chart every learned parameter over time, with a dashed line at its starting value."""
     alt = altair()
     start = dict(zip(type(system.new_pool())._fields, system.new_pool(), strict=True))
     panels = [panel(history, each, each.convert(start[each.name])) for each in system.learnt_parameters]
@@ -230,7 +236,7 @@ def learnt_curves(history: pl.DataFrame, system: System, title: str) -> Any:
 
 
 def panel(history: pl.DataFrame, parameter: LearntParameter, start: float) -> Any:
-    """One parameter: its curve, where it began, and what its newest value says."""
+    """Chart one parameter: its curve, its starting value, and the meaning of its newest value."""
     alt = altair()
     dated = bool(history.height) and not history["started_at"].null_count()
     values = history[parameter.name].to_numpy()
@@ -251,7 +257,7 @@ GAPS = np.arange(-800.0, 801.0, 20.0)
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """One picture: who it is about, what it says, and how its points are computed."""
+    """A curve: its system, its titles, and the function that computes its points."""
 
     system: str
     title: str
@@ -261,35 +267,38 @@ class Curve:
 
 
 def curve(kind: str, system: System | None = None) -> tuple[Curve, pl.DataFrame]:
-    """A curve and its points: columns `x`, `y`, `series`.
+    """Return a curve and its points: columns `x`, `y`, `series`.
 
     Args:
         kind: a name in `CURVES`.
-        system: the system whose curve it is; with its defaults where None.
+        system: the system to draw. Default: the curve's system with its default parameters.
 
     Returns:
         The curve's titles, and its points as a frame.
 
     Raises:
-        ParameterError: there is no such curve, or it is about another system.
+        ParameterError: the curve does not exist, or belongs to another system.
     """
     if kind not in CURVES:
-        raise ParameterError(f"there is no curve {kind!r} (there are {', '.join(CURVES)})")
+        raise ParameterError(f"{kind!r} is not a curve. Choose one: {', '.join(CURVES)}.")
     chosen = CURVES[kind]
     instance = find(chosen.system)() if system is None else system
     if instance.name != chosen.system:
-        raise ParameterError(f"the curve {kind} is {chosen.system}'s, not {instance.name}'s")
+        raise ParameterError(
+            f"{kind}: this curve belongs to {chosen.system}, not to {instance.name}. Leave the "
+            f"system out, or give {chosen.system}."
+        )
     return chosen, pl.DataFrame(chosen.points(instance), schema=["x", "y", "series"], orient="row")
 
 
 def remoteness(system: Any) -> list[tuple[float, float, str]]:
-    """K of a pair by how many places lie between."""
+    """Return K of a pair by the number of places between the two."""
     closeness = system.params().closeness
     return [(float(gap), system.k * agnesi(closeness * gap), "K") for gap in range(21)]
 
 
 def provisional(system: Any) -> list[tuple[float, float, str]]:
-    """K of a newcomer and of a settled opponent, by the newcomer's event."""
+    """Return K of a newcomer and of an established opponent, by the newcomer's event."""
     params, newcomer = system.params(), system.newcomer()
     settled = enter(params, newcomer._replace(events=1e6), PRESENT)
     points = []
@@ -307,7 +316,7 @@ def entry(place: float) -> Entry:
 
 
 def expected(system: Any) -> list[tuple[float, float, str]]:
-    """Elo's expected score, Folyami's, and the gamma model's without the factor c."""
+    """Return Elo's expected score, Folyami's, and the gamma model's without the factor c."""
     shape = system.gamma_shape
     curves = {
         "Elo": (1, ALPHA),
@@ -322,7 +331,7 @@ def expected(system: Any) -> list[tuple[float, float, str]]:
 
 
 def gamma_densities(system: Any) -> list[tuple[float, float, str]]:
-    """How performances of some ratings spread; 0 is a perfect race."""
+    """Return the distribution of performances for some ratings; 0 is a perfect race."""
     shape = system.gamma_shape
     slope = matched_slope(shape)
     points = []
@@ -335,7 +344,7 @@ def gamma_densities(system: Any) -> list[tuple[float, float, str]]:
 
 
 def win_expectancy(system: Any) -> list[tuple[float, float, str]]:
-    """The chance to win by how far one is rated above the other."""
+    """Return the probability of winning by the difference in rating."""
     params, even = system.params(), system.newcomer()
     points = []
     for gap in GAPS:
@@ -345,14 +354,14 @@ def win_expectancy(system: Any) -> list[tuple[float, float, str]]:
 
 
 def result_by_time(system: Any) -> list[tuple[float, float, str]]:
-    """The result of a pair by how much longer one took, in hundredths of the faster time."""
+    """Return the result of a pair by the time difference, in hundredths of the faster time."""
     return [(0.1 * k, lead(100.0, 100.0 + 0.1 * k), "the faster") for k in range(41)] + [
         (0.1 * k, lead(100.0 + 0.1 * k, 100.0), "the slower") for k in range(41)
     ]
 
 
 def importance_by_time(system: Any) -> list[tuple[float, float, str]]:
-    """The points at stake by the length of a race, for two newcomers."""
+    """Return the points at stake by the length of a race, for two newcomers."""
     params = system.params()
     me = enter(params, system.newcomer(), PRESENT)
     points = []

@@ -1,4 +1,4 @@
-"""The chart of a kind by its name, from rated results, results or a system. Needs the extra `charts`."""
+"""Charts by name, from rated results, results or a system. They need the extra `charts`."""
 
 import html
 from collections.abc import Iterator, Sequence
@@ -40,7 +40,7 @@ from podium.systems import make_system
 
 
 def distribution(ratings: pl.DataFrame, title: str) -> Any:
-    """How many players have which rating, the provisional ones apart."""
+    """Chart the number of players by rating, with provisional players apart."""
     alt = altair()
     kind = pl.when(pl.col("provisional")).then(pl.lit("provisional")).otherwise(pl.lit("settled"))
     bars = canvas(ratings.select("rating", kind=kind), title).mark_bar()
@@ -51,7 +51,7 @@ def distribution(ratings: pl.DataFrame, title: str) -> Any:
 
 
 def calibration(reliability: pl.DataFrame, title: str) -> Any:
-    """What was expected against what came; on the diagonal every expectation was right."""
+    """Chart expected results against actual results. On the diagonal every expectation was right."""
     alt = altair()
     ends = pl.DataFrame({"expected": [0.0, 1.0], "actual": [0.0, 1.0]})
     diagonal = canvas(ends, title).mark_line(strokeDash=[4, 4], color=QUIET)
@@ -69,7 +69,7 @@ def calibration(reliability: pl.DataFrame, title: str) -> Any:
 
 
 def circulation(months: pl.DataFrame, title: str) -> Any:
-    """Points that came and went by month, newcomers' starts apart, and how the month's players stand."""
+    """Chart the points gained and lost by month, with newcomers apart, and the ratings of the month's players."""
     alt = altair()
     starts = months.select("month", points="introduced_starts")
     flows = months.select(
@@ -91,7 +91,7 @@ def circulation(months: pl.DataFrame, title: str) -> Any:
 
 
 def race_strengths(strengths: pl.DataFrame, title: str) -> Any:
-    """How strong each event was, on a logarithmic scale."""
+    """Chart the strength of each event, on a logarithmic scale."""
     alt = altair()
     dated = strengths.height and not strengths["started_at"].null_count()
     rows = strengths.filter(pl.col("strength").is_finite()).select(
@@ -106,7 +106,7 @@ def race_strengths(strengths: pl.DataFrame, title: str) -> Any:
 
 
 def waits_and_spreads(runs: pl.DataFrame, title: str) -> Any:
-    """What nineteen in twenty wait at most, against the middle spread of ratings, run by run."""
+    """Chart the wait that 95 % of players do not exceed against the median spread of ratings, run by run."""
     alt = altair()
     label = (
         pl.when(pl.col("target_s").is_null())
@@ -123,7 +123,7 @@ def waits_and_spreads(runs: pl.DataFrame, title: str) -> Any:
 
 
 def published_curve(kind: str, system: System | None) -> Any:
-    """A curve of one of the published texts; see `podium.reporting.histories`."""
+    """Chart a curve of a published system; see `podium.reporting.histories`."""
     alt = altair()
     description, points = curve(kind, system)
     x = alt.X("x:Q", title=description.x)
@@ -138,7 +138,7 @@ def published_curve(kind: str, system: System | None) -> Any:
 
 
 SUFFIXES = (".png", ".svg", ".html")
-PIXELS = 2  # of a picture for each of the drawing
+PIXELS = 2  # pixels of a picture per pixel of the drawing
 PAGE = """<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -168,13 +168,13 @@ def as_svg(chart: Any, *, inline: bool = False, narrow: bool = False) -> str:
 
 
 def as_page(chart: Any, title: str) -> str:
-    """A page with the chart for wide and for narrow screens, light and dark."""
+    """Return a page with the chart for wide and narrow screens, light and dark."""
     wide, narrow = (as_svg(chart, inline=True, narrow=each) for each in (False, True))
     return PAGE.format(title=html.escape(title), wide=wide, narrow=narrow)
 
 
 def specification(chart: Any, *, inline: bool, narrow: bool) -> dict[str, Any]:
-    """The chart in Vega-Lite, with its look."""
+    """Return the chart as a Vega-Lite document, with its look."""
     document: dict[str, Any] = chart.to_dict()
     document["config"] = configuration(inline=inline)
     width, columns = (NARROW_WIDTH, [NARROW_LEGEND_COLUMNS]) if narrow else (WIDTH, [])
@@ -187,7 +187,7 @@ def specification(chart: Any, *, inline: bool, narrow: bool) -> dict[str, Any]:
 
 
 def parts_of(document: Any) -> Iterator[dict[str, Any]]:
-    """The objects of a document, but those of its data."""
+    """Yield the objects in a document, except those in its data."""
     if isinstance(document, dict):
         yield document
         document = [each for name, each in document.items() if name not in ("data", "datasets")]
@@ -197,7 +197,7 @@ def parts_of(document: Any) -> Iterator[dict[str, Any]]:
 
 
 def coloured_names(document: dict[str, Any]) -> Iterator[list[str]]:
-    """The names to which each scale of colours in a document gives one."""
+    """Yield the names in each colour scale of a document."""
     for part in parts_of(document):
         match part:
             case {"color": {"scale": {"domain": [*names]}}}:
@@ -205,32 +205,35 @@ def coloured_names(document: dict[str, Any]) -> Iterator[list[str]]:
 
 
 def narrow_plots(document: dict[str, Any]) -> None:
-    """Let every plot of a document be as wide as a phone has room for."""
+    """Limit the width of every plot in a document to a phone's screen."""
     for part in parts_of(document):
         if part.get("width") == WIDTH:
             part["width"] = NARROW_WIDTH
-        if "columns" in part:  # of panels side by side
+        if "columns" in part:  # panels side by side
             part["columns"] = 1
 
 
 def with_renderer(name: str, document: dict[str, Any] | str, **options: Any) -> Any:
-    """What a function of the renderer makes of a document, or of SVG; its absence names the extra."""
+    """Call a function of the renderer with a document or SVG. If the renderer is missing, the error names the extra."""
     with needs_extra("charts", "a chart"):
         import vl_convert  # noqa: PLC0415  (an extra, and large)
     return getattr(vl_convert, name)(document, **options)
 
 
 def check_path(path: Path) -> Path:
-    """The path, if a chart can be written there."""
+    """Return the path if a chart can be written there."""
     if path.suffix not in SUFFIXES:
-        raise ChartError(f"{path}: a chart is written as {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}")
+        raise ChartError(
+            f"{path}: charts cannot be written in this format. Use a name that ends in "
+            f"{', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}."
+        )
     if not path.resolve().parent.is_dir():
-        raise ChartError(f"{path}: there is no folder {path.parent}")
+        raise ChartError(f"{path}: the folder {path.parent} does not exist. Create it, or choose another folder.")
     return path
 
 
 def save(chart: Any, path: Path) -> None:
-    """Write a chart: .png, .svg, or .html that needs no network."""
+    """Write a chart to a .png, .svg or .html file. The .html file needs no network."""
     check_path(path)
     if path.suffix == ".png":
         document = specification(chart, inline=False, narrow=False)
@@ -260,36 +263,36 @@ def plot(
     """Draw a chart.
 
     Args:
-        kind: `histories`, `distribution`, `calibration`, `circulation` or `parameters` (as a system has learnt them)
-            of results; or a curve of a published system, which needs none.
-        results: as `podium.rate` gives it, or anything that it takes.
-        system: what rates results that are not rated yet, elo where None; or whose curve is drawn.
-        pool: what histories, the distribution and parameters are of; the pool with most events where None.
-        players: whose histories are drawn; the leaders' where None.
-        period: when ratings settle.
+        kind: `histories`, `distribution`, `calibration`, `circulation` or `parameters` (values that a system has
+            learned) for results, or the name of a curve of a published system.
+        results: the result of `podium.rate`, or anything that `podium.rate` accepts. Curves do not need it.
+        system: the system for results that are not rated yet, or the system of the curve. Default: elo for results.
+        pool: the pool of the histories, the distribution or the parameters. Default: the pool with most events.
+        players: the players in `histories`. Default: the leaders.
+        period: the rating period.
         out: a file to write the chart to: .svg, .png or .html.
-        hindsight: draw histories knowing all since, too: dashed, with bands of two deviations.
+        hindsight: also draw ratings with hindsight, dashed, with bands of two deviations.
 
     Returns:
-        The chart, as Altair has it; a notebook shows it.
+        The chart, as an Altair object that notebooks show.
 
     Raises:
-        ParameterError: there is no such chart, it needs results, or the system has no hindsight.
-        UnknownError: no such pool or player.
+        ParameterError: the chart does not exist, it needs results, or the system has no hindsight.
+        UnknownError: the pool or a player does not exist.
         MissingExtraError: the extra `charts` is not installed.
-        ChartError: it cannot be written.
+        ChartError: the file cannot be written.
     """
     if out is not None:
         check_path(Path(out))
     if hindsight and kind != "histories":
-        raise ParameterError(f"hindsight is drawn into histories, not into {kind}")
+        raise ParameterError(f"hindsight: only histories can show it, not {kind}. Leave it out, or draw histories.")
     if kind in CURVES:
         chart = published_curve(kind, None if system is None else make_system(system))
     elif kind not in FROM_RESULTS:
         kinds = (*FROM_RESULTS, *CURVES)
-        raise ParameterError(f"there is no chart {kind!r}{suggestion(kind, kinds)} (there are {', '.join(kinds)})")
+        raise ParameterError(f"{kind!r} is not a chart (charts: {', '.join(kinds)}){suggestion(kind, kinds)}")
     elif results is None:
-        raise ParameterError(f"{kind} is drawn from results; give them after the kind of the chart")
+        raise ParameterError(f"{kind}: this chart needs results. Give them after the kind of the chart.")
     else:
         rated = results if isinstance(results, Rated) else rate(results, system or "elo", period=period)
         chart = draw(kind, rated, pool, players, hindsight=hindsight)
@@ -313,7 +316,7 @@ def draw(kind: str, rated: Rated, pool: str | None, players: Sequence[str] | Non
     unknown = sorted(set(players or []) - set(history["player"]))
     if unknown:
         hint = suggestion(unknown[0], history["player"].unique().to_list())
-        raise UnknownError(f"there is no player {unknown[0]!r} in pool {shown}{hint}")
+        raise UnknownError(f"player {unknown[0]!r} is not in pool {shown}{hint}")
     leaders = rated.leaderboard(pool=shown)["player"].head(SHOWN_PLAYERS).to_list()
     known = rated.hindsight().frame.filter(pl.col("pool") == shown) if hindsight else None
     return rating_histories(history, list(players or leaders), title, known)

@@ -106,7 +106,7 @@ def test_audit_predict_tune_and_plot_take_tables_and_names(tmp_path):
         assert name in text
     with pytest.raises(podium.UnknownError, match="player 'nobody' is not in pool"):
         podium.plot("histories", rated, players=["nobody"])
-    with pytest.raises(podium.ParameterError, match="'history' is not a chart .*; did you mean 'histories'"):
+    with pytest.raises(podium.ParameterError, match=r"'history' is not a chart .*; did you mean 'histories'"):
         podium.plot("history", rated)
     with pytest.raises(podium.ParameterError, match="histories: this chart needs results"):
         podium.plot("histories")

@@ -21,15 +21,16 @@ from podium.ledger import history
 from podium.ledger import leaderboard as boards
 from podium.ledger.saved import StartingRatings, metadata, with_pool_columns
 from podium.results.columns import DEFAULTS
-from podium.results.names import admit
+from podium.results.names import admit, normalise
 from podium.results.reading import Results
 from podium.support.part_files import part_file
-from podium.support.words import counted, table_html
+from podium.support.words import counted, suggestion, table_html
 
 if TYPE_CHECKING:
     from podium.ledger.forecast import Named
     from podium.ledger.hindsight import Hindsight
     from podium.ledger.reasons import Explanation
+    from podium.ledger.reasons.totals import ReasonTotals
     from podium.ledger.reasons.what_if import WhatIf
     from podium.ledger.stakes import Stakes
 
@@ -201,6 +202,31 @@ class Rated(boards.Standings):
         from podium.ledger.reasons.explaining import explain
 
         return explain(self.system, self.events, self.replayed, event_id, player)
+
+    def reasons(self, player: str, last: int = 10, *, pool: str | None = None) -> "ReasonTotals":
+        """Add up the reasons for a player's changes in the newest events.
+
+        Args:
+            last: how many events.
+            pool: the pool; None stands for the only one.
+
+        Returns:
+            The points of each kind of reason, such as opponents behind or ahead, quits and time away. They add up to
+            the change of the rating.
+
+        Raises:
+            ParameterError: `last` is below 1, or there are several pools and none is named.
+            UnknownError: the player is not rated.
+        """
+        from podium.ledger.reasons.totals import total_reasons
+
+        if last < 1:
+            raise ParameterError(f"last is {last}. Use 1 or more.")
+        name, chosen = normalise(player), self._only_pool(self._existing(pool))
+        played = self.history.filter(pl.col("player") == name, pl.col("pool") == (chosen or ""))
+        if played.is_empty():
+            raise UnknownError(f"{player!r} is not rated{suggestion(player, self._known_names().to_list())}")
+        return total_reasons(name, [self.explain(event_id, name) for event_id in played["event_id"].tail(last)])
 
     def what_if(self, event_id: str, player: str) -> "WhatIf":
         """Calculate how a player's change in an event would differ with another result.

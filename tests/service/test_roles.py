@@ -70,6 +70,7 @@ NEEDED = {
         GET /api/v1/pools/{pool}/players/{player}/neighbours
         GET /api/v1/pools/{pool}/players/{player}/page
         GET /api/v1/pools/{pool}/players/{player}/ranks
+        GET /api/v1/pools/{pool}/players/{player}/reasons
         GET /api/v1/pools/{pool}/players/{player}/rivals
         GET /api/v1/pools/{pool}/search
         GET /api/v1/pools/{pool}/seasons

@@ -1,6 +1,7 @@
 """Commands that rate a results file: rate, leaderboard, explain."""
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from podium.engine.system import System
+    from podium.ledger.reasons.totals import ReasonTotals
     from podium.rated import Rated
 
 
@@ -164,11 +166,31 @@ def newest_event(rated: "Rated", player: str) -> str:
     return str(last["last_event_id"][-1])
 
 
-@examples("podium explain results.csv -p Ana", "podium explain results.csv -s trials -e race-17 -p Ana --what-if")
+def show_reasons(totals: "ReasonTotals", form: Format) -> None:
+    """Print the points of each kind of reason, and the events in which it was."""
+    if form is Format.json:
+        show.show_json(asdict(totals))
+        return
+    rows = [
+        {"reason": each.reason, "points": each.shown, "count": each.count, "events": ", ".join(each.events)}
+        for each in totals.reasons
+    ]
+    if form is Format.table:
+        typer.echo(totals.summary)
+    show.show_records(rows, {"reason": str, "points": float, "count": int, "events": str}, form)
+
+
+@examples(
+    "podium explain results.csv -p Ana",
+    "podium explain results.csv -p Ana --last 10",
+    "podium explain results.csv -s trials -e race-17 -p Ana --what-if",
+)
 def explain(
     file: Input = input_option(),
     event: str | None = Option(None, "--event", "-e", help="The event's id; the player's newest if not given."),
     player: str = Option(..., "--player", "-p", help="The player's name."),
+    last: int | None = Option(None, min=1, help="Add up the reasons of so many newest events, instead of one event's."),
+    pool: str | None = options.pool_option("The pool of these events, if there are several."),
     system: "System" = SYSTEM,
     period: str = options.PERIOD,
     start: str | None = options.START,
@@ -180,8 +202,13 @@ def explain(
     """Say why PLAYER's rating moved in EVENT: every opponent, every heat, every other cause."""
     from podium.cli.terminal.show import explanation_text, what_if_text
 
+    if last is not None and (event is not None or what_if):
+        raise ParameterError("--last adds up several events. Leave out --event and --what-if.")
     with show.progress("reading", "rating", "explaining") as steps:
         rated = rated_file(file, system, period, steps, start)
+        if last is not None:
+            show_reasons(rated.reasons(player, last, pool=pool), form)
+            return
         in_event = newest_event(rated, player) if event is None else event
         explanation = rated.explain(in_event, player)
         imagined = rated.what_if(in_event, player) if what_if else None

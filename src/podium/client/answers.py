@@ -353,6 +353,29 @@ class ExplainedChange(TypedDict):
     reasons: list[Reason]  # Every reason.
 
 
+class ReasonTotal(TypedDict):
+    """The points of one kind of reason."""
+
+    # The kind of reason.
+    reason: Literal["won", "drawn", "lost", "ahead of quitters", "quit", "time away", "bonus", "season", "other"]
+    points: float  # Its points.
+    shown: float  # Its points to one decimal; all kinds add up to the change that is shown.
+    count: int  # How many duels or causes there were.
+    events: list[str]  # The events in which they were, oldest first.
+
+
+class ReasonTotals(TypedDict):
+    """Why a player's rating moved over several events."""
+
+    player: str  # The player's name.
+    events: int  # How many events there were.
+    won: int  # How many of them the player won.
+    change: float  # The change of the rating over them, in points.
+    shown: float  # The change to one decimal.
+    summary: str  # The most important of it in a sentence.
+    reasons: list[ReasonTotal]  # Each kind of reason that there was.
+
+
 class AlternativeChange(TypedDict):
     """What an event would have done with one thing changed."""
 

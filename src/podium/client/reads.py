@@ -123,6 +123,14 @@ class ReadRoutes:
             The change in points, its reasons as rows and in groups, and the reasons in sentences.
         """
 
+    @get(f"{PLAYER}/reasons")
+    def reasons(self, pool: str, player: str, *, events: int = 10) -> Call[answers.ReasonTotals]:
+        """Add up the reasons why a player's rating moved over the newest events.
+
+        Returns:
+            The change, a sentence, and `reasons`: the points of each kind of reason.
+        """
+
     @get(f"{EVENT}/players/{{player}}/what-if")
     def what_if(self, pool: str, event_id: str, player: str) -> Call[answers.AlternativeChanges]:
         """Return the changes that an event would have caused with one thing changed.

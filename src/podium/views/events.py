@@ -1,5 +1,6 @@
 """Events with content, changes and reasons, the changes of players, and encounters."""
 
+import math
 from collections.abc import Collection, Sequence
 from dataclasses import asdict
 from decimal import Decimal
@@ -17,6 +18,7 @@ from podium.errors import ParameterError, UnknownError
 from podium.kernels.records import read
 from podium.ledger.reasons import Explanation
 from podium.ledger.reasons.explaining import explain
+from podium.ledger.reasons.totals import ReasonTotals, total_reasons
 from podium.ledger.reasons.what_if import MOST_IMAGINED, WhatIf, is_quickly_imagined, what_if
 from podium.log.log import REGISTER, RESTORE, SEASON, VOID, WITH_CONTENT, entries_after, titles_in
 from podium.log.players import known_numbers, names_of, unrated_error
@@ -116,6 +118,31 @@ def explanation(pool: PoolAt, event_id: str, name: str) -> Explanation:
         UnknownError: no such pool or event, or the player is not rated in it.
     """
     return explain(pool.system, *rated_event(pool, event_id), name_of(pool, name))
+
+
+def reasons(pool: PoolAt, name: str, events: int = 10) -> ReasonTotals:
+    """Add up the reasons for a player's changes in the newest events.
+
+    Args:
+        events: how many.
+
+    Returns:
+        The points of each kind of reason. They add up to the change of the rating, new seasons included.
+
+    Raises:
+        UnknownError: no such pool or player.
+    """
+    career = career_of(pool.snapshot, number_of(pool, name))
+    if not len(career):
+        raise unrated_error(pool, name)
+    ids = career.event_ids
+    played = [k for k, event_id in enumerate(ids) if event_id is not None][-events:]
+    newest = range(played[0], len(ids)) if played else range(0)
+    gains = career.gain.tolist()
+    seasons = math.fsum(gains[k] for k in newest if ids[k] is None)
+    present = name_of(pool, name)
+    found = [explain(pool.system, *rated_event(pool, ids[k] or ""), present) for k in played]
+    return total_reasons(present, found, seasons)
 
 
 def alternatives(pool: PoolAt, event_id: str, name: str) -> WhatIf:

@@ -11,6 +11,7 @@ from fastapi import Query, Request, Response
 from podium.errors import ParameterError
 from podium.ledger.forecast import Member, line_up, names_to_rate, things_of
 from podium.ledger.leaderboard import Eligibility, span
+from podium.ledger.reasons.totals import ReasonTotals
 from podium.log.pools import day_shown, parse_day, read_when
 from podium.matchmaking.matcher import Match, Policy, Ticket, match
 from podium.matchmaking.pairing import match_quality, odds_scale
@@ -34,6 +35,7 @@ from podium.views import models
 from podium.views.boards.board import Place, parse_cursor
 from podium.views.player_models import SharedThing
 
+MAX_REASONS = 100  # events whose reasons are added up
 router = ReadRouter()
 REFUSALS_OF_BODIES = error_responses(409, 413)  # beside the others
 Top = Annotated[int, Query(ge=1, le=1000, description="Players on the page.")]
@@ -257,6 +259,18 @@ def explanation(
 ) -> explanations.ExplainedChange:
     """Why a player's rating moved in an event."""
     return explanations.explained_change(store.explain(pool, event_id, player))
+
+
+@router.get("/{pool}/players/{player}/reasons", responses=error_responses(409), tags=["players"])
+def reasons(
+    pool: PoolName,
+    player: PlayerName,
+    store: CurrentStore,
+    _key: ReadAccess,
+    events: Annotated[int, Query(ge=1, le=MAX_REASONS, description="How many of the newest events.")] = 10,
+) -> ReasonTotals:
+    """Return why a player's rating moved over the newest events, with the reasons added up by their kind."""
+    return store.reasons(pool, player, events)
 
 
 @router.get("/{pool}/events/{event_id}/players/{player}/what-if", responses=error_responses(409), tags=["events"])

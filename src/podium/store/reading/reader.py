@@ -216,6 +216,7 @@ class Reader(Moments):
     event_field = reads(whole.event_field)
     event_record = reads(entries.event_record)
     made_up = reads(entries.made_up)
+    reasons = reads(events.reasons)
     explain = reads(events.explanation)
     what_if = reads(events.alternatives)
 

@@ -1,0 +1,120 @@
+"""Reasons added up over several events: every point once, by kind, as it is shown."""
+
+import json
+import random
+from datetime import UTC, datetime
+from decimal import Decimal
+
+import pytest
+from races import calling, rows
+
+import podium
+from podium.cli import main
+from podium.cli.demo import season_path
+from podium.ledger.reasons.totals import BEAT_QUITTERS, DRAWN, LOST, QUIT, SEASON, WON
+from podium.systems import find, names
+
+PLAYERS = "abcdef"
+CHOSEN = ("-s", "trials", "-p", "Dragana", "--pool", "bikes", "--last", "5")
+
+
+def random_results(seed, events=14):
+    """Events of two heats with quits and ties, as every system takes them."""
+    draw = random.Random(seed)  # noqa: S311  (it need not be secret)
+    table = []
+    for number in range(events):
+        field = draw.sample(PLAYERS, draw.randint(2, 6))
+        for heat in ("1", "2"):
+            for player in field:
+                quits = draw.random() < 0.2
+                result = {} if quits else {"time_s": draw.choice([60.0, 61.5, 90.0]), "score": draw.randint(0, 9)}
+                table.append(
+                    {"event_id": f"e{number}", "started_at": f"2025-01-{number + 1:02}", "heat": heat, "player": player}
+                    | {"status": "quit" if quits else "finished", "played_s": 300.0, "duration_s": 600.0}
+                    | result
+                )
+    return table
+
+
+@pytest.mark.parametrize("name", names())
+def test_kinds_add_up_to_the_change_as_it_is_and_as_it_is_shown(name):
+    for seed in (1, 2):
+        rated = podium.rate(random_results(seed), name)
+        for player in rated.ratings["player"]:
+            totals = rated.reasons(player, last=10)
+            deltas = rated.history.filter(player=player)["delta"].tail(10)
+            assert totals.change == pytest.approx(deltas.sum(), abs=1e-8)
+            assert sum(each.points for each in totals.reasons) == pytest.approx(totals.change, abs=1e-8)
+            assert sum(Decimal(str(each.shown)) for each in totals.reasons) == Decimal(str(totals.shown))
+            assert abs(totals.shown - totals.change) <= 0.05 + 1e-9
+            assert totals.events == deltas.len()
+
+
+def test_each_kind_holds_its_own_duels():
+    table = [
+        {"event_id": "e1", "player": "a", "position": 1}, {"event_id": "e1", "player": "b", "position": 2},
+        {"event_id": "e2", "player": "a", "position": 1}, {"event_id": "e2", "player": "b", "position": 1},
+        {"event_id": "e3", "player": "a", "position": 2}, {"event_id": "e3", "player": "b", "position": 1},
+        {"event_id": "e4", "player": "a", "status": "quit"}, {"event_id": "e4", "player": "b", "position": 1},
+        {"event_id": "e5", "player": "a", "position": 1}, {"event_id": "e5", "player": "b", "status": "quit"},
+    ]  # fmt: skip
+    rated = podium.rate(table, "elo")
+    totals = rated.reasons("a")
+    kinds = {each.reason: (each.events, each.count) for each in totals.reasons}
+    assert kinds == {
+        WON: (("e1",), 1), DRAWN: (("e2",), 1), LOST: (("e3",), 1), BEAT_QUITTERS: (("e5",), 1), QUIT: (("e4",), 1)
+    }  # fmt: skip
+    deltas = dict(rated.history.filter(player="a").select("event_id", "delta").iter_rows())
+    assert {each.events[0]: each.points for each in totals.reasons} == pytest.approx(deltas)
+    assert totals.won == 2
+    assert [each.events for each in rated.reasons("a", last=1).reasons] == [("e5",)]
+
+
+def test_the_sentence_says_what_decided():
+    season = podium.rate(season_path(), "trials")
+    totals = season.reasons("Dragana", pool="bikes")
+    assert totals.summary == "Dragana won 7 of the last 10 events and still lost 86.0 points: quitting cost 81.2."
+    one = podium.rate(rows(1, "ab"), "elo").reasons("b")
+    assert (
+        one.summary == "b won 0 of the last 1 event and lost 12.0 points: results against those who finished cost 12.0."
+    )
+
+
+def test_what_cannot_be_added_up_is_refused():
+    rated = podium.rate(rows(1, "ab"), "elo")
+    with pytest.raises(podium.ParameterError, match="last is 0"):
+        rated.reasons("a", last=0)
+    with pytest.raises(podium.UnknownError, match="'nobody' is not rated"):
+        rated.reasons("nobody")
+
+
+def test_the_service_says_the_same_and_counts_seasons(store):
+    store.create_pool("main", find("elo")())
+    table = [row for number in range(1, 6) for row in rows(number, "abc" if number % 2 else "bca")]
+    store.submit("main", table)
+    in_file = podium.rate(table, "elo").reasons("b", last=3)
+    with calling(store, role="read") as client:
+        assert client.get("/api/v1/pools/main/players/b/reasons?events=3").json()["reasons"] == [
+            {"reason": each.reason, "points": each.points, "shown": each.shown, "count": each.count}
+            | {"events": [*each.events]}
+            for each in in_file.reasons
+        ]
+        assert client.get("/api/v1/pools/main/players/nobody/reasons").status_code == 404
+    store.begin_season("main", "2026", datetime(2025, 1, 1, 0, 4, 30, tzinfo=UTC), keep=0.5)
+    with_season = store.reasons("main", "b", 3)
+    whole = store.career("main", "b")
+    assert SEASON in {each.reason for each in with_season.reasons}
+    assert with_season.change == pytest.approx(whole[0].rating - whole[3].rating_before, abs=1e-9)
+
+
+def test_the_command_prints_and_writes_them(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("sys.argv", ["podium", "explain", str(season_path()), *CHOSEN])
+    with pytest.raises(SystemExit) as end:
+        main()
+    text = capsys.readouterr().out
+    assert not end.value.code
+    assert "Dragana won " in text
+    monkeypatch.setattr("sys.argv", ["podium", "explain", str(season_path()), *CHOSEN, "-f", "json"])
+    with pytest.raises(SystemExit):
+        main()
+    assert json.loads(capsys.readouterr().out)["events"] == 5

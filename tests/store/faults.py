@@ -13,10 +13,9 @@ from unittest import mock
 
 import sqlalchemy as sa
 
-from podium.log import log, statements
+from podium.log import log, pools, statements
 from podium.log.files import files_of
 from podium.store import Store
-from podium.views import days
 
 TABLES = ("log", "witness", "pool", "player")
 
@@ -192,7 +191,7 @@ def clock_set_back(_store: Store, step: int) -> Iterator[None]:
             return datetime.now(tz or UTC) - behind
 
     with ExitStack() as stack:
-        for module in (statements, log, days):
+        for module in (statements, log, pools):
             stack.enter_context(mock.patch.object(module, "datetime", Clock))
         yield
 

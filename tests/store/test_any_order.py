@@ -18,7 +18,7 @@ import podium
 from podium.engine.system import System
 from podium.log.database import StoreError
 from podium.store import Store
-from podium.store.writing import recording
+from podium.store.writing import proposals
 from podium.systems import find, make_system
 
 START = datetime(2025, 1, 1, tzinfo=UTC)
@@ -39,7 +39,7 @@ def event(number, minute, order, gone=(), *, counted=False):
 @pytest.fixture(autouse=True, scope="module")
 def small_parts():
     """Let small ledgers have several digests."""
-    with mock.patch.object(recording, "PART_ROWS", 3):
+    with mock.patch.object(proposals, "PART_ROWS", 3):
         yield
 
 

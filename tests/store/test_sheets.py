@@ -12,7 +12,7 @@ from killed import amend_sheet_half, status_of
 
 from podium.log.database import StoreError
 from podium.store import Store
-from podium.store.writing import recording
+from podium.store.writing import proposals
 from podium.store.writing.proposals import Sheet
 from podium.store.writing.submission import ConflictError
 from podium.systems import find
@@ -272,7 +272,7 @@ def test_all_of_it_is_done_or_nothing(store, league, monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(recording, "keep_sheet", fail)
+        patch.setattr(proposals, "keep_sheet", fail)
         with pytest.raises(KeyboardInterrupt):
             store.amend_sheet("main", rows_of(mended), sheet=LEAGUE)
     store.amend_sheet("main", rows_of(mended), sheet=LEAGUE, dry_run=True)

@@ -28,7 +28,7 @@ from podium.results.reading import first_line
 from podium.store.following import PoolReader, Snapshots, replay
 from podium.store.keys import key_faults
 from podium.store.writing.pool_files import settings_columns
-from podium.store.writing.recording import PART_ROWS, digests
+from podium.store.writing.proposals import PART_ROWS, digests
 from podium.support.collector import paused_collection
 from podium.support.words import counted
 from podium.version import ARITHMETIC

@@ -23,9 +23,8 @@ from podium.pool.moves import Moves
 from podium.pool.rating import rate
 from podium.pool.snapshot import Snapshot
 from podium.store.following import SHORT_EVENTS, BehindError, LogPlace, PoolReader, entries_after
-from podium.store.writing.proposals import FIRST_PLACEHOLDER, Proposal
+from podium.store.writing.proposals import FIRST_PLACEHOLDER, Proposal, keep_sheet, record, store_witness
 from podium.store.writing.receipts import Done, Rerated, list_effects, names_with, parse_cursor, with_receipts
-from podium.store.writing.recording import keep_sheet, record, store_witness
 
 LARGE_EVENT_ROWS = 2_000
 ATTEMPTS = 2  # at rating before the pool is locked

@@ -21,7 +21,7 @@ from podium.log.statements import insert, is_thing, of_pool
 from podium.pool.snapshot import Snapshot, count_counting
 from podium.store.following import PoolReader, replay
 from podium.store.writing.administration import configuration, insert_pool
-from podium.store.writing.recording import store_witness
+from podium.store.writing.proposals import store_witness
 from podium.support.words import counted
 from podium.version import ARITHMETIC, __version__
 

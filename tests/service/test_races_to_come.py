@@ -143,7 +143,10 @@ def test_a_pool_that_rates_no_cars_leaves_them_aside_as_in_results(cars):
         stakes = [client.get(f"{plain}/stakes", params=named | more) for more in ({"with": ["a,car=r,side=home"]}, {})]
         assert deltas(stakes[0]) == deltas(stakes[1])
         refused = client.post(f"{POOL}/predict", json={"entrants": [{"player": "a", "shared": {"tyre": "x"}}, "b"]})
-        assert (refused.status_code, refused.json()["detail"]) == (422, "no tyre is rated here, but car")
+        assert (refused.status_code, refused.json()["detail"]) == (
+            422,
+            "tyre: the system does not rate this kind of equipment. Use car.",
+        )
 
 
 def test_stakes_take_cars_in_the_address(cars):
@@ -154,11 +157,11 @@ def test_stakes_take_cars_in_the_address(cars):
         joined = client.get(f"{POOL}/stakes", params={"entrants": ["c"], "with": given, "player": "b"})
         assert {each["player"] for each in joined.json()["entrants"]} == set("abc")
         for wrong, words in (
-            (["a,car"], "a: 'car' is not as car=Ferrari or side=white"),
+            (["a,car"], "a: 'car' is not like car=Ferrari or side=white"),
             (["a,car=s,Car=r"], "is a second car"),
             (["a,car=s", "a,side=home"], "'a' is given twice"),
             ([""], "is nobody"),
-            (["a,tyres=soft"], "no tyres is rated here, but car"),
+            (["a,tyres=soft"], "tyres: the system does not rate this kind of equipment. Use car."),
             (["a,side=left"], "the side 'left' is not one of home, white, away, black"),
         ):
             refused = client.get(f"{POOL}/stakes", params={"entrants": ["a", "b"], "with": wrong})
@@ -200,7 +203,10 @@ def test_tickets_with_a_car_stand_as_far_up_as_it_does(cars):
         assert qualities({"shared": {"car": "new"}}, {}) == pytest.approx(by_cars[0], abs=0.02)
         wrong = {"tickets": [{"player": "a", "waited_s": 1.0, "shared": {"tyres": "x"}}]}
         refused = client.post(f"{POOL}/matchmaking", json=wrong)
-        assert (refused.status_code, "no tyres is rated here, but car" in refused.json()["detail"]) == (422, True)
+        assert (
+            refused.status_code,
+            "tyres: the system does not rate this kind of equipment. Use car." in refused.json()["detail"],
+        ) == (422, True)
 
 
 def test_the_commands(store, tmp_path, capsys, monkeypatch):

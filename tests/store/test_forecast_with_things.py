@@ -115,9 +115,9 @@ def test_others_ignore_what_they_do_not_rate_and_a_wrong_kind_is_refused():
     assert elo.predict(line_up()).entrants.equals(elo.predict(list("abcd")).entrants)
     assert elo.stakes(line_up(), "a").frame.equals(elo.stakes(list("abcd"), "a").frame)
     rated = podium.rate(races(), RATED_CARS)
-    with pytest.raises(podium.ParameterError, match="no tyres is rated here, but car"):
+    with pytest.raises(podium.ParameterError, match="tyres: the system does not rate this kind of equipment. Use car."):
         rated.predict([{"player": "a", "shared": {"tyres": "soft"}}, "b"])
-    with pytest.raises(podium.ParameterError, match="has no 'cars'; it may say player, shared, side and new"):
+    with pytest.raises(podium.ParameterError, match="has no 'cars'. The keys are player, shared, side and new"):
         rated.predict([{"player": "a", "cars": "r"}, "b"])
     with pytest.raises(podium.ParameterError, match="needs a player"):
         rated.predict([{"shared": {"car": "r"}}, "b"])
@@ -140,12 +140,12 @@ def test_the_commands_take_cars_and_refuse_what_is_unclear(tmp_path):
     assert "Nobody is not in" in err
     assert "X (car) is not in" in err
     for wrong, words in (
-        ("a,car", "a: 'car' is not as car=Ferrari or side=white"),
-        ("a,=s", "a: '=s' is not as car=Ferrari"),
+        ("a,car", "a: 'car' is not like car=Ferrari or side=white"),
+        ("a,=s", "a: '=s' is not like car=Ferrari"),
         ("a,car=s,Car=r", "a: 'Car=r' is a second car"),
         ("b", "'b' is given twice"),
         ("", "'' is nobody"),
-        ("a,tyres=soft", "no tyres is rated here, but car"),
+        ("a,tyres=soft", "tyres: the system does not rate this kind of equipment. Use car."),
         ("a,side=weiss", "a: the side 'weiss' is not one of home, white, away, black"),
     ):
         assert words in run("predict", *rates_cars, "--with", "b", "--with", wrong, status=2)

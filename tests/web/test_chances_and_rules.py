@@ -129,7 +129,7 @@ def test_strangers_are_named_and_a_field_of_one_is_refused(site):
     note = root.first("main").first("p", "note")
     assert "Zoe (did you mean Zoë?)" in note.text
     assert "<i>" in note.text
-    assert "a field needs two entrants" in read(site, "/bikes/predict?entrants=Dragana", 422).text.lower()
+    assert "a forecast needs at least two" in read(site, "/bikes/predict?entrants=Dragana", 422).text.lower()
     many = "&".join(f"entrants=p{k}" for k in range(70))
     root = read(site, f"/bikes/predict?{many}")
     assert "The first 64 are taken; 6 more are left out." in root.text

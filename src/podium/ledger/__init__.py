@@ -1,1 +1,1 @@
-"""What follows from ratings: the history, the leaderboard, the reason for each point, the chances of a field."""
+"""Tables calculated from ratings: the history, the leaderboard, explanations of changes, and forecasts."""

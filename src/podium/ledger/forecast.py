@@ -1,4 +1,4 @@
-"""What is expected of a field: each entrant's chances by the system's own model, and how strong a race is."""
+"""Forecasts of an event: each entrant's probabilities by the system's own model, and the strength of a field."""
 
 import csv
 import functools
@@ -35,17 +35,17 @@ SHOWN_ENTRANTS = 3  # in a line
 
 @dataclass(frozen=True, repr=False)
 class Forecast:
-    """The chances of a field; a side of several is named by its members: `Ana, Ben`."""
+    """The probabilities of a field. A team has the names of its members: `Ana, Ben`."""
 
     entrants: pl.DataFrame  # player, rating, events, win, top, mean_rank: the likeliest winner first
     chances: Floats  # (entrants, ranks)
     expected: Floats  # (entrants, entrants): the expected score in a heat of two
     players: tuple[str, ...]  # of all sides, in the order given
-    newcomers: tuple[str, ...]  # of these, and of what they share, who has not been in a result: misspelt names, too
+    newcomers: tuple[str, ...]  # entrants and equipment without results, which may be misspelt names
 
     @functools.cached_property
     def ranks(self) -> pl.DataFrame:
-        """`player, rank, chance`: one row for each of both."""
+        """Return `player, rank, chance`: one row per player and rank."""
         players = self.entrants["player"]
         size = players.len()
         numbers = np.arange(size)
@@ -59,7 +59,7 @@ class Forecast:
 
     @functools.cached_property
     def pairs(self) -> pl.DataFrame:
-        """`player, opponent, expected`: the expected score of each in a heat of two."""
+        """Return `player, opponent, expected`: the expected score of each pair in a heat of two."""
         players = self.entrants["player"]
         first, second = np.nonzero(~np.eye(players.len(), dtype=np.bool_))
         return pl.DataFrame(
@@ -77,34 +77,34 @@ class Forecast:
         return f"Forecast({', '.join(shown)})"
 
     def _repr_html_(self) -> str:
-        """The entrants, as a notebook shows them."""
+        """Return the entrants as a table for notebooks."""
         return table_html(f"Forecast of {counted(self.entrants.height, 'entrant')}", self.entrants)
 
 
 def names_in(rows: Iterable[str]) -> list[list[str]]:
-    """The names of each row `A,B,...`, in which a spreadsheet's quotes keep a comma; no empty ones."""
+    """Return the names in each row `A,B,...`, without empty ones. Quotes protect a comma, as in a spreadsheet."""
     return [[name.strip() for name in row if name.strip()] for row in csv.reader(rows, skipinitialspace=True)]
 
 
 def members_in(rows: Iterable[str]) -> dict[str, "Member"]:
-    """Those who start by name, of rows `Ana,car=Ferrari,side=white`.
+    """Return the entrants in rows such as `Ana,car=Ferrari,side=white`, by name.
 
     Raises:
-        ParameterError: a row names nobody, or one whom another names; a cell after the name is no `KIND=NAME`, or gives
-            a kind again; what `member_of` refuses.
+        ParameterError: a row has no name or a repeated name, a cell after the name is not `KIND=NAME` or repeats a
+            kind, or `member_of` raises it.
     """
     members: dict[str, Member] = {}
     for row in rows:
         name, *cells = next(iter(names_in([row])), []) or [""]
         if not name or name in members:
             lacking = "is given twice" if name else "is nobody"
-            raise ParameterError(f"{name or row!r} {lacking}; write all of one entrant as Ana,car=Ferrari,side=white")
+            raise ParameterError(f"{name or row!r} {lacking}. Write one entrant like this: Ana,car=Ferrari,side=white")
         given: dict[str, str] = {}
         for cell in cells:
             kind, _, what = (part.strip() for part in cell.partition("="))
             kind = kind.casefold()
             if not kind or not what or kind in given:
-                wrong = f"is a second {kind}" if kind in given else "is not as car=Ferrari or side=white"
+                wrong = f"is a second {kind}" if kind in given else "is not like car=Ferrari or side=white"
                 raise ParameterError(f"{name}: {cell!r} {wrong}")
             given[kind] = what
         members[name] = member_of({"player": name, "side": given.pop("side", None), "shared": given})
@@ -112,10 +112,10 @@ def members_in(rows: Iterable[str]) -> dict[str, "Member"]:
 
 
 class Member(NamedTuple):
-    """One who starts: the name, and what an entry of a result would say beside it."""
+    """An entrant: the name, and optionally the equipment and the side."""
 
     player: str
-    shared: Mapping[str, str] = {}  # the name of a thing, by kind
+    shared: Mapping[str, str] = {}  # the name of the equipment, by kind
     side: str | None = None  # home or white, away or black
     new: bool = False  # a newcomer, even if the name is nearly a known one
 
@@ -124,18 +124,18 @@ Named = str | Mapping[str, Any] | Member  # a name, or a dict with `player`, and
 
 
 def member_of(given: Named) -> Member:
-    """One who starts, as given; a dict must have a player, nothing unknown, and names of things."""
+    """Return the entrant for a name or a dict. A dict must have a player and no unknown keys."""
     if not isinstance(given, Mapping):
         return given if isinstance(given, Member) else Member(given)
     unknown = [key for key in given if key not in Member._fields]
     if unknown or not isinstance(given.get("player"), str):
         lacking = f"has no {unknown[0]!r}" if unknown else "needs a player"
-        raise ParameterError(f"an entrant {lacking}; it may say player, shared, side and new")
+        raise ParameterError(f"an entrant {lacking}. The keys are player, shared, side and new.")
     shared, side = given.get("shared") or {}, given.get("side")
     if not isinstance(shared, Mapping) or not all(isinstance(each, str) for each in shared.values()):
-        raise ParameterError(f"{given['player']}: shared is {shared!r}; write things by kind: {{'car': 'Ferrari'}}")
+        raise ParameterError(f"{given['player']}: shared is {shared!r}. Give equipment by kind: {{'car': 'Ferrari'}}")
     if side is not None and side not in SIDES:
-        raise ParameterError(f"{given['player']}: the side {side!r} is not one of {', '.join(SIDES)}")
+        raise ParameterError(f"{given['player']}: the side {side!r} does not exist. Use one of {', '.join(SIDES)}.")
     return Member(
         given["player"],
         {kind.casefold(): admit(name, kind) for kind, name in shared.items()},
@@ -147,48 +147,55 @@ def member_of(given: Named) -> Member:
 def field_of(
     entrants: Iterable[Named], sides: Iterable[Iterable[Named]], admitted: Callable[[list[str]], Iterable[str]]
 ) -> list[list[Member]]:
-    """Each side's members: entrants alone first, then sides; `admitted` refuses names or mends them.
+    """Return each side's members: first the single entrants, then the sides.
+
+    `admitted` corrects or rejects names.
 
     Raises:
-        ParameterError: a side, or all entrants, are a text; a side has nobody; two begin; what `member_of` refuses.
+        ParameterError: the entrants or a side are a text, a side is empty, two sides begin, or `member_of` raises it.
     """
     if isinstance(entrants, str):
-        raise ParameterError(f"the entrants {entrants!r} are a text; write them as a list of names")
+        raise ParameterError(f"entrants: {entrants!r} is a text. Give a list of names.")
     field = [[member_of(each)] for each in entrants]
     for side in sides:
         if isinstance(side, str):
-            raise ParameterError(f"the side {side!r} is a text; write a side as a list of names")
+            raise ParameterError(f"sides: {side!r} is a text. Give each side as a list of names.")
         field.append([member_of(each) for each in side])
         if not field[-1]:
-            raise ParameterError("a side has nobody: name its members, or leave it out")
+            raise ParameterError("sides: a side is empty. Name its members, or leave it out.")
     beginning = [side[0].player for side in field if begins(side)]
     if len(beginning) > 1:
-        raise ParameterError(f"{beginning[0]!r} and {beginning[1]!r} are both home or white: one side is, or none")
+        raise ParameterError(
+            f"{beginning[0]!r} and {beginning[1]!r} are both home or white. Give that to one side only."
+        )
     names = iter(admitted([each.player for side in field for each in side]))
     return [[each._replace(player=next(names)) for each in side] for side in field]
 
 
 def begins(side: Iterable[Member]) -> bool:
-    """Whether a side is at home, or has the first move."""
+    """Return True if a side is at home or has the first move."""
     return any(each.side in BEGINNING for each in side)
 
 
 def played(states: Mapping[str, Any]) -> set[str]:
-    """Return the names of those who have played, by the states of everyone."""
+    """Return the names of all players who have played, from all states."""
     return {name for name, state in states.items() if state.events}
 
 
 def refuse_slips(
     field: Iterable[Iterable[Member]], known: Container[str], candidates: Callable[[str], Iterable[str]]
 ) -> None:
-    """Refuse a newcomer whose name is nearly the name of a known player, if nothing says that both exist.
+    """Raise a NearNameError for a newcomer with nearly the name of a known player.
+
+    Entrants marked as new are accepted.
 
     Args:
-        known: names of players who are no newcomers.
-        candidates: known names among which those that are nearly a name are looked for.
+        field: each side's members.
+        known: names of players who are not newcomers.
+        candidates: known names to compare with.
 
     Raises:
-        NearNameError: such a name.
+        NearNameError: a name is nearly a known one.
     """
     for name in [each.player for side in field for each in side if not each.new and each.player not in known]:
         near = {each for each in candidates(name) if is_nearly(name, each)}
@@ -197,26 +204,28 @@ def refuse_slips(
 
 
 def things_of(field: Iterable[Iterable[Member]], kinds: Sequence[str]) -> list[str]:
-    """The names under which the ratings are kept of all things of a field that a system rates; others are refused."""
+    """Return the stored names of all rated equipment in a field. Other equipment raises a ParameterError."""
     given = {(kind, name): None for side in field for each in side for kind, name in each.shared.items()}
     unknown = [kind for kind, _ in given if kind not in kinds]
     if kinds and unknown:
-        raise ParameterError(f"no {unknown[0]} is rated here, but {', '.join(kinds)}")
+        raise ParameterError(f"{unknown[0]}: the system does not rate this kind of equipment. Use {', '.join(kinds)}.")
     return [thing_name(kind, name) for kind, name in given if kind in kinds]
 
 
 def names_to_rate(field: Sequence[Sequence[Member]], kinds: Sequence[str]) -> list[str]:
-    """The names under which the ratings are kept of everyone, and of what they share."""
+    """Return the stored names of all players and their equipment."""
     return [each.player for side in field for each in side] + things_of(field, kinds)
 
 
 def line_up(
     system: System, field: Sequence[Sequence[Member]], states: Mapping[str, Any]
 ) -> tuple[list[list[Any]], list[list[Shared]], list[float]]:
-    """The states of each side's members, what they share, and which side begins, as `sides_of` takes them.
+    """Return each side's states and equipment, and the side that begins, as arguments of `sides_of`.
 
     Args:
-        states: of players, and of things by the names that `things_of` gives.
+        system: the rating system.
+        field: each side's members.
+        states: states of players, and of equipment by the names from `things_of`.
     """
     numbers = {name: number for number, name in enumerate(things_of(field, system.kinds))}
     things: list[list[Shared]] = []
@@ -234,39 +243,40 @@ def line_up(
 
 
 def names_of_field(field: Sequence[Sequence[Member]]) -> list[str]:
-    """Everyone's names, side by side; fewer than two sides, or a name twice, are refused."""
+    """Return all names, side by side. Repeated names, or fewer than two sides, raise a ParameterError."""
     if len(field) < 2:  # noqa: PLR2004  (it takes two to compare)
-        raise ParameterError("a field needs two entrants at least")
+        raise ParameterError("entrants: a forecast needs at least two. Add one.")
     names = [each.player for side in field for each in side]
     repeated = sorted(name for name, count in Counter(names).items() if count > 1)
     if repeated:
-        raise ParameterError(f"{repeated[0]!r} appears twice among the entrants")
+        raise ParameterError(f"entrants: {repeated[0]!r} appears twice. Name each entrant once.")
     return names
 
 
 def forecast(system: System, field: Sequence[Sequence[Member]], states: Mapping[str, Any], top: int) -> Forecast:
-    """The chances of players in these states against each other, alone or in sides.
+    """Return the probabilities for an event between players or sides with these states.
 
-    Whoever is given no thing of a kind that the system rates has an average one, of 0 points, as an entry of a result
-    that says none; so has a field without a side that begins nobody ahead by it. Two of one thing are expected against
-    each other without what is uncertain of it; in the chances of ranks of three and more they are uncertain apart.
+    If an entrant's equipment is not given, it is average and counts 0 points. Without sides, nobody begins. In pairs,
+    two
+    users of the same equipment share its uncertainty; with three or more entrants, their uncertainties are independent.
 
     Args:
-        system: whose model gives the chances.
+        system: the system with the model.
         field: each side's members.
-        states: of everyone, and of what `things_of` names.
-        top: how many places count as the top.
+        states: states of all players, and of the names from `things_of`.
+        top: number of places that count as the top.
 
     Returns:
-        Chances between 0 and 1: of each rank by the system's performances, and of each pair by its `expect_side`. A
-        side's rating is the mean of its members', its events those of the least experienced.
+        Probabilities (0 to 1): of each rank by the system's performances, and for each pair by its `expect_side`. A
+        side's rating is the mean of its members' ratings. Its number of events is that of its newest member.
 
     Raises:
-        ParameterError: fewer than two sides, a name twice, or `top` no whole number of at least 1.
+        ParameterError: there are fewer than two sides, a name is repeated, or `top` is not a whole number of at least
+            1.
     """
     names = names_of_field(field)
     if not isinstance(top, Integral) or top < 1:
-        raise ParameterError(f"top is {top}; it must be a whole number of at least 1")
+        raise ParameterError(f"top: {top} is not a number of places. Give a whole number of at least 1.")
     sides, things, home = line_up(system, field, states)
     standing = sides_of(system, sides, things, home)
     expected = expected_scores(system, standing, len(field))
@@ -288,10 +298,12 @@ def forecast(system: System, field: Sequence[Sequence[Member]], states: Mapping[
 
 
 def performances_of(system: System, sides: Sides, expected: Floats) -> Performances:
-    """How sides perform: by the system's own performances, where each is one player or like one.
+    """Return the distribution of each side's performance.
 
-    Else the mean of a side's log-odds against all is its strength in Plackett and Luce's model, as between two the
-    log-odds of `expected` are.
+    It is the system's own distribution if each side is one player or can be treated as one. Otherwise, the strength of
+    a
+    side in the Plackett-Luce model is its mean log-odds against all others, as between two they are those of
+    `expected`.
     """
     count, entering = len(expected), system.arguments()[1][1]
     alone = (np.diff(sides.start[: count + 1]) == 1) & (sides.home[:count] == 0.0)
@@ -308,30 +320,35 @@ def performances_of(system: System, sides: Sides, expected: Floats) -> Performan
 
 
 def expected_score(system: System, first: Any, second: Any) -> float:
-    """The expected score of one state against another, between 0 and 1."""
+    """Return the expected score of one state against another, between 0 and 1."""
     return float(expected_scores(system, sides_of(system, [[first], [second]]), 2)[0, 1])
 
 
 def strengths(system: System, events: Events, replayed: Replayed, top: int, probe: float | None) -> pl.DataFrame:
-    """How strong the field of each event was, by the ratings before it.
+    """Return the strength of the field of each event, from the ratings before it.
 
-    The strength is one over the chance of a newcomer added to the field to finish among the first `top`; 1 where
-    there are not more entrants than that.
+    Add a newcomer to the field: the strength is one over the probability that the newcomer finishes among the first
+    `top`.
+    It is 1 if there are no more entrants than that.
 
     Args:
-        probe: the newcomer's rating instead of the system's own.
+        system: the rating system.
+        events: the encoded events.
+        replayed: their replay.
+        top: number of places that count as the top.
+        probe: the rating of the newcomer. Default: the system's own.
 
     Returns:
         `event_id, pool, started_at, entrants, mean_rating, strength`, in the order of rating. A rating period is
         one row, named after its last event.
 
     Raises:
-        ParameterError: `top` is no whole number of at least 1, or `probe` not finite.
+        ParameterError: `top` is not a whole number of at least 1, or `probe` is not finite.
     """
     if not isinstance(top, Integral) or top < 1:
-        raise ParameterError(f"top is {top}; it must be a whole number of at least 1")
+        raise ParameterError(f"top: {top} is not a number of places. Give a whole number of at least 1.")
     if probe is not None and not math.isfinite(probe):
-        raise ParameterError(f"probe is {probe}; it must be a finite number")
+        raise ParameterError(f"probe: {probe} is not a rating. Give a finite number.")
     newcomer = system.newcomer()
     probed = newcomer if probe is None else newcomer._replace(rating=probe)
     brought, columns = states_brought(system, events, replayed), events.columns
@@ -350,33 +367,33 @@ def strengths(system: System, events: Events, replayed: Replayed, top: int, prob
 
 
 def unknown_names(names: Iterable[str], frame: pl.DataFrame, kinds: tuple[str, ...]) -> dict[str, str | None]:
-    """The names that are no player's or thing's in a table of results, each with the nearest one where one is near."""
+    """Return the names without results in a table, each with the nearest known name or None."""
     known = {*frame["player"].unique().to_list(), *map(called, shared_things.names_in(frame, kinds))}
     return {name: nearest_name(name, known) for name in names if name not in known}
 
 
 def existing_pool(name: str, pools: Sequence[str]) -> str:
-    """The pool of that name, which must be one of them."""
+    """Return the name of the pool, which must exist."""
     if name not in pools:
-        raise UnknownError(f"there is no pool {name!r} (there are {', '.join(pools)})")
+        raise UnknownError(f"pool {name!r} does not exist. Choose one: {', '.join(pools)}.")
     return name
 
 
 def only_pool(pools: Sequence[str], name: str | None) -> str | None:
-    """The pool of that name, or the only one; None where there is no pool at all.
+    """Return the given pool or the only pool, or None if there are no pools.
 
     Raises:
-        UnknownError: there is none of that name.
-        ParameterError: no name is given, and there are several.
+        UnknownError: the pool does not exist.
+        ParameterError: no name is given, and there are several pools.
     """
     if name is not None:
         return existing_pool(name, pools) if pools else None
     if len(pools) > 1:
-        raise ParameterError(f"name the pool: there are {', '.join(pools)}")
+        raise ParameterError(f"pool: the results have several pools. Choose one: {', '.join(pools)}.")
     return pools[0] if pools else None
 
 
 def system_in(system: System, states: Mapping[str, PoolNumbers], pool: str | None) -> System:
-    """The system bound to the state of a pool; as it is where none is known."""
+    """Return the system with the state of a pool, or unchanged if the pool has no state."""
     state = None if pool is None else states.get(pool)
     return system if state is None else system.within(state)

@@ -1,7 +1,7 @@
-"""How strong everybody was at every event, knowing all since: a smoother on the model of the system `adaptive`.
+"""Strengths at every event, with hindsight: a smoother on the model of the system `adaptive`.
 
-A skill is a random walk, and an event says of it what the filter's pairs say. `smoothing` works out who was how strong;
-here stand what it begins with, and the frame that comes of it.
+A skill is a random walk, and an event adds the information from the filter's pairs. `smoothing` calculates the
+strengths; this module prepares its input and returns the result as a frame.
 """
 
 import math
@@ -36,24 +36,25 @@ NUMBERS_AT = [
 
 @dataclass(frozen=True, slots=True)
 class Hindsight:
-    """Where everybody stood at every event, knowing all since."""
+    """The strengths of all players at every event, with hindsight."""
 
     frame: pl.DataFrame  # player, pool, event_id, at, rating, deviation; in the order of rating
     sweeps: int  # at most, until sites and walks agreed
 
     def at(self, moment: datetime) -> pl.DataFrame:
-        """Where everybody stood at a moment, by the event before it, best first: of those who had played."""
+        """Return the strengths of players after the last event before a time, best first."""
         if self.frame["at"].null_count():
-            raise ParameterError("a date needs the column started_at in the results")
+            raise ParameterError("at: a date needs the column started_at. Add it to the results.")
         known = self.frame.filter(pl.col("at") <= moment).group_by("pool", "player", maintain_order=True).last()
         return known.sort("pool", "rating", descending=[False, True], maintain_order=True)
 
     def best(self) -> pl.DataFrame:
-        """The best ever: everyone where the own curve is highest, highest first, and how sure that order is.
+        """Return all players at their best, highest first, with the confidence in that order.
 
         Returns:
-            As `frame`, a row a player of each pool, then `above_next`: the chance of having truly been above the next
-            one, each at the own peak, as if the two erred apart; null of a pool's last.
+            The columns of `frame`, with one row per player and pool. `above_next` is the probability that the player's
+            peak
+            was above the next player's, with independent errors. It is null for the last player of a pool.
         """
         peaks = self.frame.sort("rating", descending=True, maintain_order=True).unique(
             ["pool", "player"], keep="first", maintain_order=True
@@ -68,17 +69,18 @@ class Hindsight:
 
 
 def chance_above(one: tuple[float, float], other: tuple[float, float]) -> float:
-    """The chance that one of two normals is above the other, each a mean and a deviation, which err apart."""
+    """Return the probability that one normal variable exceeds another. Each is a mean and a deviation."""
     return float(distribution((one[0] - other[0]) / math.hypot(one[1], other[1])))
 
 
 def hindsight(system: System, events: Events, replayed: Replayed) -> Hindsight:
-    """How strong everybody was at every event, knowing all since, by the parameters that each pool has learnt.
+    """Return the strengths at every event, with hindsight, by the parameters learned for each pool.
 
-    Results say who is above whom, and nothing of the level of all: it is that of the ratings at a pool's last events.
+    Results only show differences, so the overall level is arbitrary. It is set by the ratings at the pool's last
+    events.
 
     Raises:
-        ParameterError: the system is another than podium, or podium with modes.
+        ParameterError: the system is not adaptive, or has modes.
     """
     visits, heats, way = visits_and_heats(system, events, replayed)
     sweeps = learn(heats, visits, way, replayed.pools[:, _adaptive_state.THETA :])
@@ -95,10 +97,11 @@ def hindsight(system: System, events: Events, replayed: Replayed) -> Hindsight:
 
 
 def level(replayed: Replayed, visits: Appearances, way: SmootherState) -> Any:
-    """What the skill of each visit counts from, (visits) points.
+    """Return the level from which the skill of each visit counts, (visits) points.
 
-    Nothing has come since the last event, so that there hindsight and ratings know the same: over the appearances of a
-    pool's players, each by how sure its skill still is on the last day, their mean is one.
+    After the last event, ratings and hindsight have the same information, so their means must agree. The mean is over
+    the
+    appearances of a pool's players, weighted by the certainty of their skill on the last day.
     """
     off = np.zeros((len(replayed.pools), 2))
     _add_levels(replayed.after, replayed.pools, way, visits, off)
@@ -119,7 +122,7 @@ def _add_levels(after: Any, learnt: Any, way: Any, visits: Any, off: Any) -> Non
 
 
 def visits_and_heats(system: System, events: Events, replayed: Replayed) -> tuple[Appearances, Heats, SmootherState]:
-    """All visits before anything is learnt of them, the heats, and whose visits they are."""
+    """Return all visits before learning, the heats, and the state of the smoother."""
     if not isinstance(system, Adaptive) or why_unavailable(system):
         raise ParameterError(why_unavailable(system))
     columns = events.columns
@@ -132,7 +135,7 @@ def visits_and_heats(system: System, events: Events, replayed: Replayed) -> tupl
 
 
 def why_unavailable(system: System) -> str:
-    """Why a system has no hindsight; empty where it has."""
+    """Return the reason why a system has no hindsight, or an empty string if it has."""
     if isinstance(system, Adaptive) and system.modes is None:
         return ""
     name = f"{system.name} with modes" if isinstance(system, Adaptive) else system.name
@@ -140,19 +143,19 @@ def why_unavailable(system: System) -> str:
 
 
 def heat_bounds(events: Events) -> npt.NDArray[np.int64]:
-    """The heats of each settlement: (settlements + 1)."""
+    """Return the bounds of the heats of each settlement: (settlements + 1)."""
     heats = events.columns.heats
     return heats if heats.size else np.arange(events.columns.entrants.size)
 
 
 def pool_of(events: Events, bounds: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
-    """The pool of each entrant, or heat, of each settlement, by their bounds."""
+    """Return the pool of each entrant, or heat, given the bounds of each settlement."""
     counts = [pool.last - pool.first for pool in events.pools]
     return np.repeat(np.repeat(np.arange(len(counts), dtype=np.int32), counts), np.diff(bounds))
 
 
 def visits_of(system: Adaptive, events: Events, replayed: Replayed, way: SmootherState) -> Appearances:
-    """The visits before the first sweep: as the filter left everybody."""
+    """Return the visits before the first sweep, with the filter's states."""
     visits = Appearances._make(np.zeros(way.order.size) for _ in Appearances._fields)
     _set_out(replayed.after, replayed.pools, way, float(system.growth), system.initial, visits)
     first = way.start[:-1] if way.kind.size == 0 else way.start[:-1][way.kind[way.start[:-1]] == 0.0]
@@ -167,7 +170,7 @@ def visits_of(system: Adaptive, events: Events, replayed: Replayed, way: Smoothe
 
 @kernel
 def days_between(one: float, other: float, gap: float) -> float:
-    """How many days passed, by the pace of the pool where events have numbers; none from a number to a date."""
+    """Return the days between two events. Numbered events use the pace of the pool; from a number to a date it is 0."""
     counted = other < _adaptive_state.COUNTED
     if counted != (one < _adaptive_state.COUNTED):
         return 0.0
@@ -202,7 +205,7 @@ def _set_out(after: Any, learnt: Any, way: Any, growth: float, initial: float, v
 
 
 def heats_in(system: Adaptive, events: Events, replayed: Replayed, way: SmootherState) -> Heats:
-    """Every heat's units, as the filter lines them up."""
+    """Return every heat's units, in the filter's order."""
     columns, kinds = events.columns, len(system.kinds)
     last, entries = columns.entrants.size - 1, columns.place.size
     scratch = scratch_for(system, columns, 0, last, np.array(system.new_pool()))

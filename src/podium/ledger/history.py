@@ -1,4 +1,4 @@
-"""The ledger: every change of every player's rating, with the state after it; thinned for charts, and its trend."""
+"""The ledger: every rating change with the state after it, a thinned history for charts, and the trend."""
 
 from typing import Any, Literal
 
@@ -20,11 +20,11 @@ from podium.results.reading import Results
 
 
 def history(system: System, events: Events, replayed: Replayed) -> pl.DataFrame:
-    """One row a player an event, in event order, then file order.
+    """Return one row per player and event, in event order, then file order.
 
     Columns: `event_id, pool, started_at, player, rating_before, delta`, then every field of the state after
-    the event. Within a rating period only a player's last event moves the rating; the rows before it show
-    the state as it was.
+    the event. Within a rating period only a player's last event changes the rating. The rows before it repeat
+    the state before the period.
     """
     taken, row = named_rows(events.results), events.ledger.row
     if not row.are_all(taken.height):  # else they share their columns
@@ -37,12 +37,12 @@ def history(system: System, events: Events, replayed: Replayed) -> pl.DataFrame:
 
 
 def named_rows(results: Results) -> pl.DataFrame:
-    """What a history shows of each row of the results: `event_id, pool, started_at, player`."""
+    """Return the first columns of the history for each row: `event_id, pool, started_at, player`."""
     return results.frame.select("event_id", "pool", started_at(results.frame), "player")
 
 
 def starting_rows(system: System, start: StartingRatings) -> pl.DataFrame:
-    """Where players stood before the first event, as the history has rows."""
+    """Return the ratings before the first event, as rows of the history."""
     are_players = ~are_things(start.players["player"])
     players = start.players.filter(are_players)
     states = start.states[are_players.to_numpy()]
@@ -61,14 +61,14 @@ def starting_rows(system: System, start: StartingRatings) -> pl.DataFrame:
 
 
 def started_at(frame: pl.DataFrame) -> pl.Series:
-    """When each row's event started; empty where the table does not say."""
+    """Return the start of each row's event, or null if the table has no time."""
     if "started_at" in frame.columns:
         return frame["started_at"]
     return pl.Series("started_at", [None], INSTANT).new_from_index(0, frame.height)
 
 
 def changes(system: System, events: Events, replayed: Replayed) -> tuple[npt.NDArray[np.float64], States]:
-    """The rating before and the state after, for each row of the history."""
+    """Return the rating before and the state after, for each row of the history."""
     rows = events.ledger
     if rows.settles is None:
         return rows.entrant.take(replayed.before), rows.entrant.take(replayed.after)
@@ -79,7 +79,7 @@ def changes(system: System, events: Events, replayed: Replayed) -> tuple[npt.NDA
 
 
 def pools_brought(system: System, events: Events, replayed: Replayed) -> PoolNumbers:
-    """The state of the pool before each settlement, (settlements, fields)."""
+    """Return the state of the pool before each settlement, (settlements, fields)."""
     start = new_pools(system, len(events.pools)) if replayed.pool_start is None else replayed.pool_start
     brought = np.roll(replayed.pool_history, 1, axis=0)
     if brought.size:
@@ -88,7 +88,10 @@ def pools_brought(system: System, events: Events, replayed: Replayed) -> PoolNum
 
 
 def system_at(system: System, events: Events, replayed: Replayed, settlement: int) -> System:
-    """The system bound to the state of the pool before a settlement, on its occasion; itself where pools have none."""
+    """Return the system with the state of the pool before a settlement.
+
+    Systems whose pools have no state are returned unchanged.
+    """
     if system.pool_state_type is None:
         return system
     number = next(k for k, pool in enumerate(events.pools) if pool.first <= settlement < pool.last)
@@ -100,7 +103,7 @@ def system_at(system: System, events: Events, replayed: Replayed, settlement: in
 
 
 def states_brought(system: System, events: Events, replayed: Replayed) -> States:
-    """The state each entrant brought: its player's last before, or where the replay began."""
+    """Return each entrant's state before the event: after the player's last event, or the starting state."""
     player = events.columns.player
     order = np.lexsort((np.arange(player.size), player))
     start = newcomers(system, events.player_names.len()) if replayed.start is None else replayed.start
@@ -114,7 +117,7 @@ POINTS_A_COLUMN = 4  # the first, the lowest, the highest and the last
 
 
 def thinned(times: npt.NDArray[np.int64], ratings: npt.NDArray[np.float64], most: int) -> npt.NDArray[np.int64]:
-    """The numbers of at most so many points, in their order: of each column of pixels the outermost."""
+    """Return the indices of points for a chart, in order: in each pixel column the first, lowest, highest and last."""
     if times.size <= most:
         return np.arange(times.size)
     columns = most // POINTS_A_COLUMN
@@ -131,12 +134,12 @@ def thinned(times: npt.NDArray[np.int64], ratings: npt.NDArray[np.float64], most
 Trend = Literal["climbing", "falling", "steady", "settling"]
 FORM_EVENTS = 10  # of which the form and the trend speak
 FINDING_EVENTS = 5  # that find a rating: no record is made in them
-SURE_DEVIATIONS = 2.0  # beside a rating: 19 times in 20, and below it for a peak that is no stroke of luck
+SURE_DEVIATIONS = 2.0  # rating ± this covers 19 of 20 cases; a peak minus this is no stroke of luck
 STEADY_ELO = 25.0  # points within which ten events move a steady player, where ratings have no interval
 
 
 def without_days(system: System) -> str:
-    """What becomes of idle time where events have no dates; empty where the system does not read it."""
+    """Return how the system treats idle time if events have no dates, or an empty string if it ignores idle time."""
     if system.reads_days:
         return "a month passes between two events of a player, and no other day"
     if system.idle_unit is None:
@@ -145,25 +148,25 @@ def without_days(system: System) -> str:
 
 
 def can_be_unsettled(system: System) -> bool:
-    """Whether a system has a rule of its own for ratings that are not settled yet, which take no rank."""
+    """Return True if a system has its own rule for provisional ratings, which have no rank."""
     return system.min_events > 0 or system.settled_deviation is not None
 
 
 def are_settled(system: System, states: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    """Which players' ratings are settled: by the system's rule, or else from the fifth event on; (players, fields)."""
+    """Return a mask of established ratings: by the system's rule, or from the fifth event on."""
     if can_be_unsettled(system):
         return ~system.unsettled(states)
     return states[:, system.column("events")] >= FINDING_EVENTS
 
 
 def own_interval(system: System, deviation: float | None) -> float:
-    """How many points may be chance: the interval of the rating, or what is steady where it has none."""
+    """Return how many points may be chance: the rating's interval, or a fixed number for systems without one."""
     scale = system.points_per_logit / ELO_SCALE
     return STEADY_ELO * scale if deviation is None else SURE_DEVIATIONS * deviation
 
 
 def trend(system: System, moved: float, deviation: float | None, *, settled: bool) -> Trend:
-    """Where a player is going, by what the newest events moved, without those that found the rating."""
+    """Return a player's trend from the newest changes, without those of the provisional period."""
     interval = own_interval(system, deviation)
     return (
         "settling" if not settled else "climbing" if moved > interval else "falling" if moved < -interval else "steady"
@@ -171,7 +174,7 @@ def trend(system: System, moved: float, deviation: float | None, *, settled: boo
 
 
 def events_of_settlements(events: Events) -> pl.DataFrame:
-    """`settlement, event_id, pool, started_at` of each settlement, in the order of the history."""
+    """Return `settlement, event_id, pool, started_at` of each settlement, in the order of the history."""
     rows = events.ledger
     settlement = np.searchsorted(events.columns.entrants, rows.entrant.array, side="right") - 1
     taken = events.results.frame[rows.row.array]
@@ -187,17 +190,17 @@ def events_of_settlements(events: Events) -> pl.DataFrame:
 
 
 def learnt_history(system: System, events: Events, replayed: Replayed, pool: str) -> pl.DataFrame:
-    """The parameters that a pool has learnt, a row an event (or rating period) in the order of rating.
+    """Return the parameters learned in a pool, with one row per event or rating period, in the order of rating.
 
     Returns:
-        `event_id, started_at` of what settled, then a column for each parameter, by name and in its own unit.
+        `event_id, started_at` of the event, then one column per parameter, in its own unit.
 
     Raises:
-        ParameterError: the system learns none.
+        ParameterError: the system does not learn parameters.
     """
     if not system.learnt_parameters or system.pool_state_type is None:
         raise ParameterError(
-            f"{system.name} learns no parameters from results; take a system that does, such as podium"
+            f"{system.name}: this system learns no parameters from results. Use one that does, such as adaptive."
         )
     span = next(each for each in events.pools if each.name == pool)
     last_entrants = events.columns.entrants[span.first + 1 : span.last + 1] - 1
@@ -217,7 +220,7 @@ def learnt_history(system: System, events: Events, replayed: Replayed, pool: str
 
 
 def entrant_rows(events: Events) -> Integers:
-    """The row of the results table, (entrants), that each entrant's last change stands in."""
+    """Return the row of the results table, (entrants), with each entrant's last change."""
     rows = np.zeros(events.columns.player.size, np.int64)
     rows[events.ledger.entrant.array] = events.ledger.row.array  # the last assignment stays
     return rows

@@ -1,4 +1,4 @@
-"""A race to come, rated as if it had ended, in any order, from the states in which its entrants start; and in words."""
+"""An upcoming race, rated for any order of finish from the entrants' current states."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -43,14 +43,14 @@ TWO = 2
 
 
 def place_words(place: float | None, sides: int) -> str:
-    """A place as a line of the table names it: "3rd", "win", "draw", "quit"."""
+    """Return a place as text: "3rd", "win", "draw" or "quit"."""
     if place is None:
         return "quit"
     return DUEL[place].removeprefix("a ") if sides == TWO else ordinal_number(int(place))
 
 
 def headline(lines: Sequence[Mapping[str, Any]], sides: int, digits: int) -> str:
-    """Which places gain: those from the first on, as far as each of them does."""
+    """Return a sentence about the places that gain: all from the first to the last that gains."""
     places = [line for line in lines if line["place"] is not None]
     gains = [shown_change(line["rating"] - line["delta"], line["rating"], digits) > 0 for line in places]
     count = gains.index(False) if False in gains else len(gains)
@@ -64,7 +64,7 @@ def headline(lines: Sequence[Mapping[str, Any]], sides: int, digits: int) -> str
 
 
 def promise(line: Mapping[str, Any], sides: int, rank: int | None) -> str:
-    """What one line brings, by its rank: "3rd would make you 4th."."""
+    """Return a sentence about the effect of one place on the rank: "3rd would make you 4th."."""
     place = DUEL[line["place"]].capitalize() if sides == TWO else ordinal_number(int(line["place"]))
     verb = "leave" if line["rank"] == rank else "make"
     return f"{place} would {verb} you {ordinal_number(line['rank'])}."
@@ -89,7 +89,7 @@ TILED = (*ENTRANT_COLUMNS, *HEAT_COLUMNS, *SETTLEMENT_COLUMNS, *ENTRY_COLUMNS, *
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """What finishers of an earlier heat brought home beside their places, the best first."""
+    """The times or scores of the finishers of an earlier heat, best first."""
 
     event_id: str
     mode: str | None
@@ -98,7 +98,7 @@ class Lines:
 
 @dataclass(frozen=True)
 class Race:
-    """Who starts in a race to come, and what of the pool its result would be rated with."""
+    """An upcoming race: its entrants, and the pool's data that rating its result needs."""
 
     system: System  # bound to the pool's state
     pool: str
@@ -107,8 +107,8 @@ class Race:
     period: str = EVENT
     started_at: datetime | None = None
     seen: Integers = field(default_factory=lambda: np.empty(0, np.int64))  # (players) when they last played, or none
-    lines: Lines | None = None  # where times or scores rate
-    given: Mapping[str, Member] = field(default_factory=dict)  # by name, who starts with something or on a side
+    lines: Lines | None = None  # Return all names, side by side.
+    given: Mapping[str, Member] = field(default_factory=dict)  # Return all ratings before the race.
     things: Mapping[str, Any] = field(default_factory=dict)  # states of what they share, by its kept name
     heats: int = 1  # all with the same result
 
@@ -130,10 +130,10 @@ class Race:
             system: bound to the pool's state.
             pool: its name.
             field: each side's members.
-            states: of everyone, and of what `things_of` names.
+            states: states of all players, and of the names from `things_of`.
             seen: when each player played last, in microseconds since 1970.
             started_at: when the race starts, if it has a date.
-            recent: events of the pool, whose lines it takes if times or scores rate.
+            recent: recent events of the pool. If the system rates times or scores, the race borrows theirs.
             period: the rating period.
         """
         players = [each for side in field for each in side]
@@ -165,7 +165,7 @@ class Race:
         return self.states[:, self.system.column("rating")]
 
     def performances(self, sides: Sequence[int]) -> Performances:
-        """How some of the sides perform, by the system's own model."""
+        """Return the performances of some of the sides, by the system's own model."""
         if not self.given and not self.things and len(self.players) == len(self.sides):
             return self.system.performances([self.brought[side] for side in sides])
         newcomer = self.system.newcomer()
@@ -181,28 +181,28 @@ class Race:
 
     @cached_property
     def brought(self) -> list[Any]:
-        """What each of the players brings who starts alone, with nothing."""
+        """Return the state with which each single player without equipment enters."""
         params, newcomer = self.system.params(), self.system.newcomer()
         return [enter(params, read(self.states, k, newcomer), PRESENT) for k in range(len(self.players))]
 
     @cached_property
     def is_plain(self) -> bool:
-        """Whether all start alone and with nothing, in a race of which nothing but places is read."""
+        """Return True if all entrants are single players without equipment, and only places count."""
         reads_more = self.lines or self.things or self.given or self.system.reads_days or self.system.idle_unit
         return not reads_more and len(self.players) == len(self.sides) and self.heats == 1
 
     @cached_property
     def whole(self) -> Events:
-        """The race as it might have ended, with everybody at the end."""
+        """Return the race with everybody finishing, encoded."""
         return encoded_alone(self.system, self.period, len(self.sides)) if self.is_plain else self.ended()
 
     @cached_property
     def ranks(self) -> Floats:
-        """The chance of each place, (sides, sides)."""
+        """Return the probability of each place, (sides, sides)."""
         return rank_distribution(self.performances(range(len(self.sides))))
 
     def ended(self, *quits: int) -> Events:
-        """The race as it might have ended, encoded, for `changes`, which places who finished; sides may have quit."""
+        """Return the encoded race, in which sides may have quit, for `changes` to fill in places."""
         lines = self.lines
         if 0 < len(quits) < len(self.sides) and lines is None and not self.things and self.heats == 1:
             out = np.isin(self.side_of[self.seats(self.whole)], quits)
@@ -236,7 +236,7 @@ class Race:
         return with_idle_before(events, self.system, self.period, seen)
 
     def seats(self, ended: Events) -> npt.NDArray[np.int64]:
-        """Which of the players each entrant of the encoded race is; of the things behind them."""
+        """Return the player's index for each entrant of the encoded race. Equipment comes after the players."""
         return self.whole_seats if ended.player_names is self.whole.player_names else self.find_seats(ended)
 
     @cached_property
@@ -249,9 +249,10 @@ class Race:
         return np.array([number[name] for name in names], np.int64)
 
     def changes(self, ended: Events, places: Floats) -> Floats:
-        """What everyone's rating would change by, (races, players), were the race to end so; NaN for who is not rated.
+        """Return everyone's change for each order of finish, (races, players); NaN if unrated.
 
-        Who quit in the race as it is encoded quits here; `places`, (races, sides) from 1, tie where they are equal.
+        Players who quit in the encoded race also quit here. `places`, (races, sides), start at 1; equal places are
+        ties.
         """
         seats, columns, count = self.seats(ended), ended.columns, len(places)
         size, entries = seats.size, columns.place.size
@@ -304,15 +305,15 @@ class Race:
 
 @lru_cache(64)
 def encoded_alone(system: System, period: str, count: int) -> Events:
-    """A race of so many who start alone, called by their numbers, of a system that reads nothing but places."""
+    """Return an encoded race of `count` single players, named by number, for systems that read only places."""
     names = tuple((str(number),) for number in range(count))
     return Race(system, IMAGINED, names, np.tile(system.newcomer(), (count, 1)), period).ended()
 
 
 def last_lines(system: System, events: Events, pool: str, sides: int) -> Lines | None:
-    """The lines of the pool's last heat that has enough finishers, or of the last of the largest; None without a heat.
+    """Return the lines of the pool's last heat with enough finishers, or of its last largest heat.
 
-    Only entries count that the system rates.
+    Only entries that the system rates count. None if the pool has no heats.
     """
     span = next((each for each in events.pools if each.name == pool), None)
     columns, best, chosen = events.columns, 0, None
@@ -338,7 +339,7 @@ def last_lines(system: System, events: Events, pool: str, sides: int) -> Lines |
 
 
 def has_draws(events: Events, pool: str) -> bool:
-    """Whether any two finishers of a heat of the pool have drawn."""
+    """Return True if two finishers of any heat in the pool have drawn."""
     columns = events.columns
     span = next((each for each in events.pools if each.name == pool), None)
     if span is None or not columns.rank.size:

@@ -1,4 +1,4 @@
-"""Leaderboards: who stands where, under rules of eligibility, now or as of a date."""
+"""Leaderboards under rules of eligibility, now or as of a date."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -32,20 +32,20 @@ SPAN_DAYS = {"d": 1, None: 1, "w": 7, "mo": 30, "y": 365}
 
 
 class Standings:
-    """Where players stand in their pools, and what that says of two of them."""
+    """Methods for objects that hold the ratings of pools: forecasts and expected scores."""
 
     system: System
 
     def _standing_of(self, names: Sequence[str], pool: str | None) -> tuple[System, list[Any]]:
-        """The system in the pool of that name, or in the only one there is, and the states of players there."""
+        """Return the system and the players' states in the named pool or the only pool."""
         raise NotImplementedError
 
     def _known_names(self) -> Iterable[str]:
-        """The names of everyone who has a rating."""
+        """Return the names of all rated players."""
         raise NotImplementedError
 
     def _existing(self, pool: str | None) -> str | None:
-        """Return the pool of that name; refuse it if there is none, as far as that is known."""
+        """Return the name of the pool, after a check that it exists where possible."""
         return pool
 
     def _field(
@@ -55,7 +55,7 @@ class Standings:
         player: str | None,
         pool: str | None,
     ) -> tuple[System, list[list["Member"]], dict[str, Any]]:
-        """Return the system in a pool, the members of each side, and the states of all and of what they share."""
+        """Return the system in a pool, each side's members, and the states of players and equipment."""
         from podium.ledger import forecast  # noqa: PLC0415  (which ratings alone do without)
 
         field = forecast.field_of(entrants, sides, lambda names: [admit(each, "entrant") for each in names])
@@ -75,41 +75,43 @@ class Standings:
         top: int = 3,
         pool: str | None = None,
     ) -> "Forecast":
-        """The chances of a field now; unknown players are newcomers. See `podium.ledger.forecast.Forecast`.
+        """Forecast an event with the current ratings; unknown players are newcomers.
+
+        See `podium.ledger.forecast.Forecast`.
 
         Args:
-            entrants: the names of those who start alone; for a name, here and in `sides`, may stand a dict as of a
-                result: `player`, `shared` (by kind), `side`. What is not given is an average car, and neither side.
-            sides: the names of each side's members, where several start together.
-            top: how many places count as the top.
-            pool: needed where there are several.
+            entrants: the names of players who start alone. Each name, also in `sides`, can be a dict as in results:
+                `player`, `shared` (equipment by kind), `side`. Default: average equipment, and no side.
+            sides: the names of the members of each team.
+            top: number of places that count as the top.
+            pool: the pool; required if there are several.
 
         Returns:
-            Each one's chances to win and to be among the first `top`, of every rank, and in each pair.
+            Each entrant's probability of winning, of a place among the first `top`, of every rank, and in each pair.
 
         Raises:
-            ParameterError: fewer than two sides, a player twice, a name that the rule refuses, or there are several
-                pools and none is named.
-            UnknownError: no such pool.
+            ParameterError: there are fewer than two sides, a player is repeated, a name is invalid, or the pool is not
+                named although there are several.
+            UnknownError: the pool does not exist.
         """
         from podium.ledger.forecast import forecast  # noqa: PLC0415  (which ratings alone do without)
 
         return forecast(*self._field(entrants, sides, None, self._existing(pool)), top)
 
     def expected(self, a: str, b: str, pool: str | None = None) -> float:
-        """The expected score of `a` against `b` now, between 0 and 1; a newcomer's rating for unknown players.
+        """Return the expected score of `a` against `b` now. Unknown players are newcomers.
 
         Args:
             a: a player.
             b: the opponent.
-            pool: needed where there are several.
+            pool: the pool; required if there are several.
 
         Returns:
-            A share of 1: 0.5 between equals.
+            A score between 0 and 1: 0.5 between equals.
 
         Raises:
             ParameterError: there are several pools and none is named.
-            UnknownError: no such pool.
+            UnknownError: the pool does not exist.
         """
         from podium.ledger.forecast import expected_score  # noqa: PLC0415  (which ratings alone do without)
 
@@ -117,17 +119,17 @@ class Standings:
         return expected_score(system, *states)
 
     def pool_state(self, pool: str | None = None) -> Any:
-        """What the system has learnt of a pool, where its pools have a state.
+        """Return the values that the system has learned for a pool.
 
         Args:
-            pool: needed where there are several.
+            pool: the pool; required if there are several.
 
         Returns:
-            The system's own NamedTuple; `()` for systems whose pools have none.
+            The system's own NamedTuple, or `()` if the system learns nothing.
 
         Raises:
             ParameterError: there are several pools and none is named.
-            UnknownError: no such pool.
+            UnknownError: the pool does not exist.
         """
         system, _ = self._standing_of((), pool)
         kind, (numbers, _) = system.pool_state_type, system.standing
@@ -136,7 +138,7 @@ class Standings:
 
 @dataclass(frozen=True, slots=True)
 class Eligibility:
-    """Who stands on a leaderboard; None leaves a rule out."""
+    """Rules for being listed on a leaderboard. None switches a rule off."""
 
     min_events: int | None = None
     max_deviation: float | None = None
@@ -146,9 +148,9 @@ class Eligibility:
 
     def __post_init__(self) -> None:
         if self.max_deviation is not None and not self.max_deviation >= 0.0:
-            raise ParameterError(f"max_deviation is {self.max_deviation}; it must be 0 or more")
+            raise ParameterError(f"max_deviation: {self.max_deviation} is too small. Give 0 or more.")
         if self.top is not None and self.top < 1:
-            raise ParameterError(f"top is {self.top}; it must be at least 1")
+            raise ParameterError(f"top: {self.top} is too small. Give 1 or more.")
 
 
 def eligibility(
@@ -159,20 +161,22 @@ def eligibility(
     top: int | None,
     pool: str | None,
 ) -> Eligibility:
-    """The rules as callers give them; the system's own where `min_events` is None."""
+    """Return the rules for given options. The system supplies the default of `min_events`."""
     least = system.min_events if min_events is None else min_events
     return Eligibility(least, max_deviation, None if active_within is None else span(active_within), top, pool)
 
 
 def ratings(system: System, players: pl.DataFrame, states: States, *, whole: bool = False) -> pl.DataFrame:
-    """Every player's rating after the last event, sorted by pool and rank; equal ratings share a rank.
+    """Return every player's rating after the last event, by pool and rank. Equal ratings share a rank.
 
     Columns: `pool, rank, player, rating`, the other fields of the state, `events, last_event_id,
-    last_played_at, provisional`; where `whole`, then those fields that people have no use for, and behind the players,
-    without a rank, what they share, with its `kind`.
+    last_played_at, provisional`. With `whole`, internal fields follow. Equipment follows the players, without a rank,
+    and
+    with its `kind`.
 
     Args:
-        players: as `last_played` gives them, (players) rows.
+        system: the rating system.
+        players: the frame from `last_played`, (players) rows.
         states: (players, fields).
     """
     shown = {name: pl.Series(values) for name, values in system.shown(states).items()}
@@ -191,12 +195,12 @@ def ratings(system: System, players: pl.DataFrame, states: States, *, whole: boo
 
 
 def as_board(system: System, players: pl.DataFrame, shown: Mapping[str, pl.Series], states: States) -> pl.DataFrame:
-    """Put a board together: who, the rating, the state's other shown fields, events, the last of them, provisional.
+    """Return a board: player, rating, other shown fields, events, the last event, and `provisional`.
 
     Args:
-        players: `pool, player`, and what is known of the last event: `last_event_id, last_played_at` or one of them,
-            (players) rows.
-        shown: the columns of the state that people read, each (players).
+        system: the rating system.
+        players: `pool, player`, and `last_event_id`, `last_played_at` or both, (players) rows.
+        shown: the displayed columns of the state, each (players).
         states: (players, fields).
     """
     last = [name for name in ("last_event_id", "last_played_at") if name in players.columns]
@@ -214,11 +218,10 @@ def as_board(system: System, players: pl.DataFrame, shown: Mapping[str, pl.Serie
 
 
 def last_played(events: Events, replayed: Replayed, start: StartingRatings | None) -> tuple[pl.DataFrame, States]:
-    """Everyone who is rated, with the last event, and their states: first the events' players, then who has none.
+    """Return all rated players with their last event, and their states.
 
-    Things that entrants share are among them, by the names under which their ratings are kept.
-
-    Where the events have no dates, the last instant that is known stays.
+    Players of the events come first, then others from `start`. Equipment is included under its stored names. If the
+    events have no dates, the last known time stays.
 
     Returns:
         `pool, player, last_event_id, last_played_at`; (players, fields) float64.
@@ -227,7 +230,7 @@ def last_played(events: Events, replayed: Replayed, start: StartingRatings | Non
     last = np.full(replayed.states.shape[0], -1, np.int64)
     last[rows.entrant.take(events.columns.player)] = rows.row.array
     if events.columns.kind.size:
-        columns = events.columns  # a thing's last row is that of its event's first player
+        columns = events.columns  # the last row of equipment is that of its event's first player
         things = np.flatnonzero(columns.kind)
         players_beside = columns.entrants[np.searchsorted(columns.entrants, things, side="right") - 1]
         last[columns.player[things]] = entrant_rows(events)[players_beside]
@@ -249,7 +252,7 @@ def last_played(events: Events, replayed: Replayed, start: StartingRatings | Non
 
 
 def with_ranks(system: System, frame: pl.DataFrame) -> pl.DataFrame:
-    """Sorted by pool and rank, with the rank: 1 is best, equals share one."""
+    """Return the frame sorted by pool and rank, with the rank: 1 is best, and equals share one."""
     by: pl.Expr = system.score(pl.col("rating"), pl.col("deviation"))
     rank = by.rank("min", descending=True).over("pool").cast(pl.Int64).alias("rank")
     columns = [name for name in frame.columns if name not in ("pool", "rank")]
@@ -257,9 +260,9 @@ def with_ranks(system: System, frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def as_of(history: pl.DataFrame, at: datetime) -> pl.DataFrame:
-    """The history's rows of events that had started by `at`."""
+    """Return the history's rows of events that had started by `at`."""
     if history.height and history["started_at"].null_count():
-        raise ParameterError("a date needs the column started_at in the results")
+        raise ParameterError("at: a date needs the column started_at. Add it to the results.")
     return history.filter(pl.col("started_at") <= at)
 
 
@@ -275,7 +278,7 @@ def leaderboard(system: System, history: pl.DataFrame, rules: Eligibility, at: d
 
 
 def last_rows(history: pl.DataFrame) -> pl.DataFrame:
-    """The last row of each player of the history, with `peak`, the highest rating that a row has shown or brought."""
+    """Return the last row of each player, with `peak`, the highest rating shown in any row."""
     if "peak" not in history.columns:
         brought = pl.col("rating_before").first().over("pool", "player")
         peak = pl.max_horizontal(pl.col("rating").max().over("pool", "player"), brought)
@@ -284,7 +287,7 @@ def last_rows(history: pl.DataFrame) -> pl.DataFrame:
 
 
 def listed(system: System, board: pl.DataFrame, rules: Eligibility, at: datetime | None) -> pl.DataFrame:
-    """Those of a board whom the rules list, with their ranks among each other, by pool and rank."""
+    """Return the players of a board who satisfy the rules, ranked among each other, by pool and rank."""
     ranked = with_ranks(system, eligible_rows(board, rules, at))
     return ranked if rules.top is None else ranked.filter(pl.col("rank") <= rules.top)
 
@@ -294,44 +297,44 @@ def eligible_rows(board: pl.DataFrame, rules: Eligibility, at: datetime | None) 
         board = board.filter(pl.col("events") >= rules.min_events)
     if rules.max_deviation is not None:
         if "deviation" not in board.columns:
-            raise ParameterError("this system has no deviation to limit")
+            raise ParameterError("max_deviation: this system has no deviation. Leave it out.")
         board = board.filter(pl.col("deviation") <= rules.max_deviation)
     if rules.active_within is not None and board.height:
         if board["last_played_at"].null_count():
-            raise ParameterError("activity needs the column started_at in the results")
+            raise ParameterError("active_within: this needs the column started_at. Add it to the results.")
         now = pl.lit(at) if at is not None else pl.col("last_played_at").max()
         board = board.filter(pl.col("last_played_at") >= now - rules.active_within)
     return board
 
 
 def span(text: str | float | timedelta) -> timedelta:
-    """A span of time: days as a number, or a text like 90d, 12w, 6mo (30 days each) or 1y (365 days)."""
+    """Return a time span: days as a number, or a text such as 90d, 12w, 6mo (30 days each) or 1y (365 days)."""
     if isinstance(text, timedelta):
         return text
     match = SPAN.fullmatch(str(text))
     if match is None:
-        raise ParameterError(f"{text!r} is not a span of time; it must be like 90d, 12w, 6mo or 1y")
+        raise ParameterError(f"{text!r} is not a time span. Use one such as 90d, 12w, 6mo or 1y.")
     days = int(match[1]) * SPAN_DAYS[match[2]]
     if days > LONGEST_DAYS:
-        raise ParameterError(f"{text!r} is longer than any history; it must be like 90d, 12w, 6mo or 1y")
+        raise ParameterError(f"{text!r} is too long for a time span. Use one such as 90d, 12w, 6mo or 1y.")
     return timedelta(days=days)
 
 
 def instant(text: str | date | datetime, *, whole_day: bool = True) -> datetime:
-    """An instant in UTC; a plain date is the end of that day, or its start where it does not count whole."""
+    """Return a time in UTC. A plain date is the end of that day with `whole_day`, otherwise its start."""
     try:
         value = datetime.fromisoformat(text) if isinstance(text, str) else text
         if isinstance(text, str) and len(text) <= len("2025-01-31"):
             value = date.fromisoformat(text)
     except ValueError:
-        raise ParameterError(f"{text!r} is not a date; it must be like 2025-01-31 or 2025-01-31T18:00Z") from None
+        raise ParameterError(f"{text!r} is not a date. Use one such as 2025-01-31 or 2025-01-31T18:00Z.") from None
     if not isinstance(value, datetime):
         return datetime.combine(value, time.max if whole_day else time.min, UTC)
     return value.astimezone(UTC) if value.tzinfo else value.replace(tzinfo=UTC)
 
 
 def why_nothing_counts(frame: pl.DataFrame) -> str | None:
-    """Why no event of checked results can be rated; None where one can."""
+    """Return the reason why no event of checked results can be rated, or None if one can."""
     counts = ~pl.col("status").is_in(UNRATED_STATUS)
     if "ranked" in frame.columns:
         counts &= pl.col("ranked")
@@ -353,7 +356,7 @@ def why_nothing_counts(frame: pl.DataFrame) -> str | None:
 
 
 def needs(results: Results) -> Iterator[str]:
-    """What systems would need that the results do not have, a line for each lack."""
+    """Yield one line for each group of systems and the columns that they lack."""
     finishers = results.frame.filter(pl.col("status") == "finished")
     if "ranked" in finishers.columns:
         finishers = finishers.filter("ranked")
@@ -368,11 +371,11 @@ def needs(results: Results) -> Iterator[str]:
 
 
 def count_lacking(finishers: pl.DataFrame, column: str) -> int:
-    """How many finishers have no value in a column."""
+    """Return the number of finishers without a value in a column."""
     return int(finishers[column].null_count()) if column in finishers.columns else finishers.height
 
 
 def lack(finishers: pl.DataFrame, column: str) -> str:
-    """A column that finishers lack, and how many do, where others have it."""
+    """Return the name of a lacking column, with the number of finishers without a value if others have one."""
     count = count_lacking(finishers, column)
     return column if count == finishers.height else f"{column} (lacking in {count:,} of {finishers.height:,})"

@@ -1,4 +1,4 @@
-"""What a system expected of every pair of sides before it knew, and what came: a row a pair."""
+"""One row per pair of sides: the expected score before the event, and the actual score."""
 
 from hashlib import blake2b
 from typing import Any, NamedTuple, Self
@@ -29,17 +29,17 @@ Numbers = npt.NDArray[np.int64]
 
 @answer
 class ReliabilityBin:
-    """Duels in which about the same score was expected; each is counted from both sides."""
+    """Duels with about the same expected score. Each is counted from both sides."""
 
-    expected: float = described("The mean of the expected scores.")
-    observed: float = described("The mean of the scores.")
-    lowest: float = described("The lower end of the 95 % interval of the observed mean.")
-    highest: float = described("The upper end of it.")
-    duels: int = described("How many there are.")
+    expected: float = described("Mean of the expected scores.")
+    observed: float = described("Mean of the scores.")
+    lowest: float = described("Lower end of the 95 % interval of the observed mean.")
+    highest: float = described("Upper end of the 95 % interval of the observed mean.")
+    duels: int = described("Number of duels.")
 
 
 class Listing(NamedTuple):
-    """What is listed of events, and what settles which side of a pair comes first."""
+    """Numbers that identify entries of events and decide which side of a pair comes first."""
 
     selected: npt.NDArray[np.bool_]  # (heats)
     brought: npt.NDArray[np.float64]  # (entrants, fields)
@@ -50,7 +50,7 @@ class Listing(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    first: Numbers  # an entry of the first side
+    first: Numbers  # Return a mask of the heats to compare: an overall result only if the event has no other heat.
     second: Numbers
     expected: npt.NDArray[np.float64]
     result: npt.NDArray[np.float64]
@@ -79,18 +79,24 @@ def pair_predictions(
     heats: npt.NDArray[np.bool_] | None = None,
     min_events: float = 0.0,
 ) -> pl.DataFrame:
-    """List every pair of sides that the system compares, with what it expected from the ratings before.
+    """List every pair of sides that the system compares, with the expected score from the ratings before.
 
-    Which of a pair is the player and which the opponent is settled by the hash of their names and the event's id, so
-    that the place in the file, which often is the place of finish, says nothing of the result.
+    A hash of the names and the event's id decides who is the player and who the opponent. The place in the file is
+    often
+    the place of finish, so it must not be used.
 
     Args:
-        heats: whose pairs are listed, (heats); all that were held where None.
+        system: the rating system.
+        events: the encoded events.
+        replayed: their replay.
+        heats: a mask of the heats to list. Default: all heats from `held_heats`.
+        min_events: minimum number of rated events of each player.
 
     Returns:
-        `event_id, pool, started_at, player, opponent, expected, result`, and `heat` where there are several: the
-        expected score of the player, from 0 to 1, and the score, 1, 0 or 0.5 for a draw; in the order of rating. A
-        side of several is named by its members, in the order of their names: `Ana, Ben`.
+        `event_id, pool, started_at, player, opponent, expected, result`, and `heat` if there are several, in the order
+        of rating. `expected` is the player's expected score, 0 to 1; `result` is 1, 0, or 0.5 for a draw. A team has
+        the
+        names of its members, sorted: `Ana, Ben`.
 
     Raises:
         ParameterError: there are more pairs than a table can hold.
@@ -114,8 +120,8 @@ def pair_predictions(
     count = run_kernel(system, _fill_kernels, *arguments, Pairs.room_for(0))
     if count > MAX_PAIRS:
         raise ParameterError(
-            f"there are {count:,} pairs, more than the {MAX_PAIRS:,} that one table holds; rate fewer events, or judge "
-            "them with podium.evaluate, which needs no table of them"
+            f"there are {count:,} pairs, and one table holds {MAX_PAIRS:,}. Rate fewer events, or use "
+            "podium.evaluate, which does not need this table."
         )
     pairs = Pairs.room_for(count)
     run_kernel(system, _fill_kernels, *arguments, pairs)
@@ -141,13 +147,13 @@ def pair_predictions(
 
 
 def name_keys(names: pl.Series) -> npt.NDArray[np.uint64]:
-    """A number for each name, the same wherever and in whatever order they are read."""
+    """Return a number for each name, independent of the order of the names."""
     digests = b"".join(blake2b(name.encode(), digest_size=8).digest() for name in names.to_list())
     return np.frombuffer(digests, np.dtype("<u8")).astype(np.uint64)
 
 
 def event_keys(ids: pl.Series) -> npt.NDArray[np.uint64]:
-    """A number for each heat's event by its id, as `name_keys`; ids of an event stand together."""
+    """Return a number for each heat's event, from its id. The heats of an event must be together."""
     number, starts = runs(ids)
     return np.array([crc32(each.encode()) for each in ids.gather(starts).to_list()], np.uint64)[number]
 
@@ -155,7 +161,7 @@ def event_keys(ids: pl.Series) -> npt.NDArray[np.uint64]:
 def _fill(
     params: Any, prototypes: Any, columns: Any, listing: Any, pools: Any, entering_states: Any, sides: Any, pairs: Any
 ) -> int:
-    """Write every pair, if there is room for any; return how many there are."""
+    """Write all pairs if there is room. Return the number of pairs."""
     newcomer, entering, _ = prototypes
     row, room = 0, (entering_states, sides)
     for settlement in range(columns.entrants.size - 1):
@@ -174,7 +180,7 @@ def _fill(
 def fill_heat(
     params: Any, entering: Any, columns: Any, heat: int, start: int, listing: Any, room: Any, pairs: Any, row: int
 ) -> int:
-    """Write the pairs of a heat from `row` on, if there is room; return the row after them."""
+    """Write the pairs of a heat from `row` on if there is room. Return the row after them."""
     entering_states, sides = room
     begin, end = entries_of(columns, heat)
     count = gather_sides(columns, begin, end, start, entering_states, entering, sides)
@@ -201,7 +207,7 @@ def fill_heat(
 
 @kernel
 def are_known(columns: Any, known: Any, sides: Any, side: int, start: int) -> bool:
-    """Whether all members of a side have played enough; entrants begin at `start`."""
+    """Return True if all members of a side have played enough. Entrants begin at `start`."""
     all_known = True
     for member in range(sides.start[side], sides.start[side + 1]):
         all_known = all_known and known[start + slot_at(columns, sides.entry[member], start)]
@@ -210,7 +216,7 @@ def are_known(columns: Any, known: Any, sides: Any, side: int, start: int) -> bo
 
 @kernel
 def side_key(columns: Any, name_key: Any, event_key: Any, sides: Any, side: int, start: int) -> Any:
-    """What settles which side of a pair comes first: a hash of its members' names and the event."""
+    """Return the number that decides which side of a pair comes first: a hash of the names and the event."""
     key = np.uint64(0)
     for member in range(sides.start[side], sides.start[side + 1]):
         key += name_key[columns.player[start + slot_at(columns, sides.entry[member], start)]]

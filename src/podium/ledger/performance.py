@@ -1,7 +1,7 @@
-"""How well each entrant played in one event: the rating whose expected score is the actual one.
+"""Performance ratings: the rating whose expected score equals the entrant's actual score in one event.
 
-The performance rating of chess, by a system's own expected scores and over every duel of the event: one opponent in
-one heat. Where the actual score is one that no rating expects, as where every duel was won, it is a bound.
+This is the performance rating of chess, with a system's own expected scores and over every duel of the event: one
+opponent in one heat. If no rating expects the actual score, for example after only wins, the result is a bound.
 """
 
 import math
@@ -64,7 +64,7 @@ def interpolate(nodes: Floats, values: Floats, at: Floats) -> Floats:
 
 
 class Lane(NamedTuple):
-    """What stands in a lane below an entering state."""
+    """The fields of a lane after the entering state."""
 
     total: float
     first: float  # entrant whom it meets
@@ -74,7 +74,7 @@ class Lane(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PerformanceRating:
-    """How well an entrant played in an event."""
+    """The performance rating of an entrant in an event."""
 
     player: str
     rating: float | None  # None where nobody was compared
@@ -82,7 +82,7 @@ class PerformanceRating:
 
 
 def _enter_field(params: Any, prototypes: Any, columns: Any, settlement: int, states: Any, field: Any) -> None:
-    """Write what each entrant of a settlement brings, (entrants, fields of an entering state)."""
+    """Write the entering state of each entrant of a settlement, (entrants, fields of an entering state)."""
     newcomer, _, _ = prototypes
     first = columns.entrants[settlement]
     for i in range(states.shape[0]):
@@ -92,10 +92,11 @@ def _enter_field(params: Any, prototypes: Any, columns: Any, settlement: int, st
 def _total_compared(
     params: Any, prototypes: Any, columns: Any, settlement: int, field: Any, moved: Any, begin: int, totals: Any
 ) -> None:
-    """Add up the duels of some by `compare`, had they stood as `moved` says and their opponents as they did.
+    """Add up the duels of some entrants by `compare`, with their states replaced by `moved`.
 
-    `field` is (entrants, fields of an entering state), `moved` (some, fields of the state), the first of whom is
-    `begin` among the entrants; `totals`, (some, 3), are added to.
+    `field` is (entrants, fields of an entering state). `moved` is (some, fields of the state), for entrants from
+    `begin`
+    on; their opponents keep their states. The sums are added to `totals`, (some, 3).
     """
     newcomer, entering, _ = prototypes
     first = columns.entrants[settlement]
@@ -130,7 +131,10 @@ def _total_compared(
 def _total_expected(
     params: Any, prototypes: Any, columns: Any, settlement: int, field: Any, moved: Any, begin: int, totals: Any
 ) -> None:
-    """Add up the duels of some by places and `expect`, for a system that is no sum over pairs; see above."""
+    """Add up the duels of some entrants by places and `expect`, for a system that does not sum over pairs.
+
+    The arguments are those of `_total_compared`.
+    """
     newcomer, entering, _ = prototypes
     first = columns.entrants[settlement]
     first_heat, end_heat = heats_of(columns, settlement)
@@ -154,9 +158,9 @@ def _total_expected(
 def _total_met_compared(
     params: Any, prototypes: Any, columns: Any, settlement: int, field: Any, moved: Any, met: Any, sums: Any, _: Any
 ) -> None:
-    """Add up what `compare` expects of some who meet a part of the field of one heat without teams, in `sums`, (some).
+    """Add up the scores that `compare` expects of some entrants in one heat without teams, in `sums`, (some).
 
-    `met` has, (some, 3), in whose place each of them comes, the first whom it meets, and the one after the last.
+    `met` is (some, 3): the entrant replaced, the first opponent, and one after the last opponent.
     """
     newcomer, entering = prototypes[0], prototypes[1]
     first, heat = columns.entrants[settlement], heats_of(columns, settlement)[0]
@@ -174,7 +178,10 @@ def _total_met_compared(
 def _total_met_expected(
     params: Any, prototypes: Any, columns: Any, settlement: int, field: Any, moved: Any, met: Any, sums: Any, lanes: Any
 ) -> None:
-    """As `_total_met_compared`, by `expect`; `lanes` has room for those who are next to each other in `met`."""
+    """Add up expected scores like `_total_met_compared`, by `expect`.
+
+    `lanes` has room for entrants who are next to each other in `met`.
+    """
     newcomer, entering, _ = prototypes
     first, own = columns.entrants[settlement], len(entering)
     start, _ = entries_of(columns, heats_of(columns, settlement)[0])
@@ -194,7 +201,7 @@ def _total_met_expected(
 
 @kernel
 def expect_in_lanes(params: Any, prototypes: Any, b: Any, j: int, finished: float, lanes: Any) -> None:
-    """Everyone in a lane who meets entrant `j` adds what is expected against it."""
+    """Add the expected score against entrant `j` to everyone in a lane who meets it."""
     _, entering, _ = prototypes
     own = len(entering)
     for lane in range(LANES):
@@ -209,21 +216,21 @@ KERNELS = {
 
 
 def performances(system: System, events: Events, replayed: Replayed, entrant: int) -> list[PerformanceRating]:
-    """The performance rating of everyone in the settlement of an entrant, in the order of the entrants."""
+    """Return the performance ratings of all entrants in an entrant's settlement, in their order."""
     settlement = settlement_number(events, entrant)
     first, last = (int(each) for each in events.columns.entrants[settlement : settlement + 2])
     return Duels(system, events, replayed, settlement).performances(0, last - first)
 
 
 def performance(system: System, events: Events, replayed: Replayed, entrant: int) -> PerformanceRating:
-    """The performance rating of an entrant: of a field below `LARGE_FIELD` to the bits of `performances`."""
+    """Return the performance rating of an entrant. In fields below `LARGE_FIELD` it equals that of `performances`."""
     settlement = settlement_number(events, entrant)
     begin = entrant - int(events.columns.entrants[settlement])
     return Duels(system, events, replayed, settlement).performances(begin, begin + 1)[0]
 
 
 class Duels:
-    """The duels of one settlement, and what would be expected of its entrants with other ratings."""
+    """The duels of one settlement, and the expected scores of its entrants with other ratings."""
 
     def __init__(self, system: System, events: Events, replayed: Replayed, settlement: int) -> None:
         self.system = system_at(system, events, replayed, settlement)
@@ -244,7 +251,7 @@ class Duels:
         self.is_large = is_one_heat and len(players) >= LARGE_FIELD
 
     def performances(self, begin: int, end: int) -> list[PerformanceRating]:
-        """The performance ratings of the entrants from `begin` to `end`, without the latter."""
+        """Return the performance ratings of the entrants from `begin` up to `end`, exclusive."""
         is_table = self.is_large and end - begin == len(self.states)
         totals_before = self.count() if is_table and self.by_chances else self.totals(begin, np.zeros(end - begin))
         table = self.table() if is_table and totals_before[:, DUELS].any() else None
@@ -256,11 +263,11 @@ class Duels:
         ]
 
     def finished(self) -> npt.NDArray[np.bool_]:
-        """Who of the entrants of one heat finished."""
+        """Return a mask of the entrants of one heat who finished."""
         return np.array([finishes(self.columns, i) for i in self.entries])
 
     def count(self) -> Floats:
-        """The totals of everyone, of a large heat by places; but for what was expected."""
+        """Return the totals of everyone without expected scores. In a large heat they are counted by places."""
         place, finished = self.columns.place[self.entries], self.finished()
         totals = np.zeros((place.size, 3))
         for each in (True, False):
@@ -271,28 +278,29 @@ class Duels:
         return totals
 
     def totals(self, begin: int, shift: Floats) -> Floats:
-        """The totals, (some, 3), of the entrants from `begin`, each so many points, (some), higher."""
+        """Return the totals, (some, 3), of the entrants from `begin`, with ratings `shift` points, (some), higher."""
         totals = np.zeros((shift.size, 3))
         moved = self.moved(slice(begin, begin + shift.size), shift)
         self.run(_total_expected if self.by_chances else _total_compared, self.entered, moved, begin, totals)
         return totals
 
     def moved(self, hosts: npt.NDArray[np.int64] | slice, shift: Floats) -> States:
-        """The states, (some, fields), of some entrants who are so many points, (some), higher."""
+        """Return the states, (some, fields), of some entrants with ratings `shift` points, (some), higher."""
         moved: States = np.array(self.states[hosts])
         moved[:, self.levels] += shift[:, None]
         return moved
 
     def run(self, total: Any, *more: Any) -> None:
-        """Do what a kernel does, with its last arguments."""
+        """Call a kernel with its last arguments."""
         run_kernel(self.system, KERNELS[total], *self.arguments, self.columns, self.settlement, *more)
 
     def table(self) -> Expected | None:
-        """What is expected, (everyone), of each so many points higher, by the curves of a few; None where it is not so.
+        """Return the expected scores of everyone by shift, from the curves of a few, or None if that is not accurate.
 
-        A curve is of someone who meets the whole field at many ratings. Against single opponents, what is expected of
-        anyone is what is expected of those few, with a weight for each; so it is against all. Ratings count from where
-        each is even with one entrant: fewer curves differ then.
+        A curve belongs to an entrant who meets the whole field at many ratings. The expected score of any entrant is a
+        weighted sum of the curves of a few entrants. The weights come from single opponents. Ratings count from the
+        rating
+        that is even with one entrant, so that fewer curves are needed.
         """
         field, point = self.states[:, self.rating], self.system.points_per_logit
         hosts, finished, reach = np.arange(field.size), self.finished(), (REACH_LOGITS + 1.0) * point
@@ -317,7 +325,7 @@ class Duels:
         return expected if np.abs(off).max() <= EXACT * field.size else None
 
     def expect_met(self, hosts: npt.NDArray[np.int64], shift: Floats, first: Any, after: Any) -> Floats:
-        """What is expected, (some), of some so many points higher who meet those from `first` up to `after`."""
+        """Return the expected scores, (some), of shifted entrants against opponents from `first` up to `after`."""
         sums, met = np.zeros(hosts.size), np.stack(np.broadcast_arrays(hosts, first, after), axis=1)
         lanes = np.ones((self.entered.shape[1] + len(Lane._fields), LANES))
         total = _total_met_expected if self.by_chances else _total_met_compared
@@ -325,11 +333,11 @@ class Duels:
         return sums
 
     def expect_others(self, hosts: npt.NDArray[np.int64], shift: Floats) -> Floats:
-        """What is expected, (some), of some who are so many points higher and meet everyone else."""
+        """Return the expected scores, (some), of shifted entrants against everyone else."""
         return self.expect_met(hosts, shift, 0, len(self.states)) - self.expect_met(hosts, shift, hosts, hosts + 1)
 
     def shifts(self, begin: int, totals_before: Floats, table: Expected | None) -> tuple[Floats, list[Bound | None]]:
-        """How many points more each from `begin` on would need for its score to be expected; or where it is a bound."""
+        """Return the shift at which each entrant from `begin` on expects its actual score, or its bound."""
         _, score, count = totals_before.T
         field = self.states[:, self.rating]
         rating, reach = field[begin : begin + score.size], REACH_LOGITS * self.system.points_per_logit
@@ -353,7 +361,7 @@ class Duels:
 
 
 def approach(excess: Expected, low: Floats, high: Floats) -> Floats:
-    """Find where functions that rise are 0, each between two numbers: false position, by Anderson and Björck."""
+    """Return the zeros of rising functions, each between two numbers, by Anderson and Björck's false position."""
     for _ in range(FIRST_STEPS):
         middle = 0.5 * (low + high)
         is_low = excess(middle) < 0.0
@@ -377,7 +385,7 @@ def approach(excess: Expected, low: Floats, high: Floats) -> Floats:
 
 
 def choose(samples: Floats) -> tuple[npt.NDArray[np.int64], Floats]:
-    """A few columns that all are sums of, and the weight, (columns, a few), of each in all: by complete pivoting."""
+    """Return a few columns and their weights, (columns, a few), for each column, by complete pivoting."""
     chosen: list[int] = []
     rest = samples.copy()
     while len(chosen) < len(samples):

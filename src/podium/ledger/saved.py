@@ -1,4 +1,4 @@
-"""Saved ratings: every player's whole state, written with what it was rated by, and read again to go on from."""
+"""Saved ratings: every player's complete state and the settings, written to a file and read again."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -35,7 +35,7 @@ OF_POOL = "pool_"  # before the fields of the state of a row's pool
 
 @dataclass(frozen=True, slots=True)
 class StartingRatings:
-    """Where players stand before the first event."""
+    """The players' ratings before the first event."""
 
     players: pl.DataFrame  # pool, player, last_event_id, last_played_at
     states: States  # (players, fields)
@@ -43,35 +43,35 @@ class StartingRatings:
 
     @property
     def seen(self) -> Integers:
-        """The instant of each player's last dated event in microseconds since 1970, `NEVER` without one: (players)."""
+        """Return the time of each player's last dated event in microseconds since 1970, or `NEVER`: (players)."""
         return self.players["last_played_at"].cast(pl.Int64).fill_null(NEVER).to_numpy()
 
     def rows(self, events: Events) -> Integers:
-        """The row that each player of the events has among `players`, -1 without one: (players of the events)."""
+        """Return the row in `players` of each player in the events, or -1: (players of the events)."""
         pools = [pool.name for pool in events.pools for _ in range(pool.first_player, pool.last_player)]
         return self.rows_of(pl.DataFrame({"pool": pl.Series(pools, dtype=pl.String), "player": events.player_names}))
 
     def rows_of(self, seats: pl.DataFrame) -> Integers:
-        """The row that each `pool, player` has among `players`, -1 without one: (seats)."""
+        """Return the row in `players` of each `pool, player`, or -1: (seats)."""
         numbered = self.players.select("pool", "player").with_row_index("row")
         numbers = seats.join(numbered, on=PLAYER_KEYS, how="left", maintain_order="left")["row"]
         return numbers.cast(pl.Int64).fill_null(-1).to_numpy()
 
     def states_of(self, system: System, rows: Integers) -> States:
-        """The states in those rows, a newcomer's for -1: (rows, fields)."""
+        """Return the states in these rows, and a newcomer's state for -1: (rows, fields)."""
         states = newcomers(system, rows.size)
         states[rows >= 0] = self.states[rows[rows >= 0]]
         return states
 
     def seen_of(self, rows: Integers) -> Integers:
-        """What `seen` says of those rows, `NEVER` for -1: (rows)."""
+        """Return the elements of `seen` for these rows, and `NEVER` for -1: (rows)."""
         seen = np.full(rows.size, NEVER)
         seen[rows >= 0] = self.seen[rows[rows >= 0]]
         return seen
 
 
 def pool_table(system: System, names: Sequence[str], known: Mapping[str, PoolNumbers]) -> PoolNumbers:
-    """The states of pools by name, new ones where none is known: (pools, fields)."""
+    """Return the states of pools by name, and new ones for unknown pools: (pools, fields)."""
     table = new_pools(system, len(names))
     for row, name in enumerate(names):
         if name in known:
@@ -80,7 +80,7 @@ def pool_table(system: System, names: Sequence[str], known: Mapping[str, PoolNum
 
 
 def metadata(system: System, period: str) -> dict[str, str]:
-    """What a file of states says of how they came about."""
+    """Return the metadata of saved states: system, parameters, version."""
     return {
         SYSTEM: system.name,
         PARAMETERS: json.dumps(parameters(system)),
@@ -113,7 +113,7 @@ def read_start(source: Any, system: System, period: str = EVENT, pools: Sequence
 
 
 def refuse_other_origin(path: Path, name: str, system: System, period: str) -> None:
-    """Refuse a Parquet file that says it was rated in another way."""
+    """Raise a ParameterError for a Parquet file rated with other settings."""
     if not path.is_file():
         return
     with path.open("rb") as file:
@@ -128,29 +128,29 @@ def refuse_other_origin(path: Path, name: str, system: System, period: str) -> N
 def refuse_other(
     name: str, saved_system: str, saved_parameters: dict[str, Any], saved_period: str, system: System, period: str
 ) -> None:
-    """Refuse to go on in another way than the ratings were saved."""
+    """Raise a ParameterError unless the settings are those of the saved ratings."""
     saved_system = current_name(saved_system)
     if saved_system != system.name:
-        raise ParameterError(f"{name} holds ratings of {saved_system}, not of {system.name}: go on with {saved_system}")
+        raise ParameterError(f"{name} holds ratings of {saved_system}, not of {system.name}. Use {saved_system}.")
     ours = parameters(system)
     for setting in sorted((ours.keys() | saved_parameters.keys()) - {"conservative"}):  # which moves no rating
         before, now = saved_parameters.get(setting), ours.get(setting)
         if before != now or setting not in ours or setting not in saved_parameters:
             raise ParameterError(
-                f"{name} was rated by {system.name} with {setting} {as_setting(before)}, now it is {as_setting(now)}: "
-                "go on with the same parameters"
+                f"{name} was rated by {system.name} with {setting} {as_setting(before)}, now it is {as_setting(now)}. "
+                "Use the same parameters."
             )
     if saved_period != period:
-        raise ParameterError(f"{name} was rated with the period {saved_period}, not {period}: go on with the same")
+        raise ParameterError(f"{name} was rated with the period {saved_period}, not {period}. Use the same period.")
 
 
 def packed_columns(system: System) -> list[str]:
-    """The columns of a ratings table that hold several fields of the state."""
+    """Return the columns of a ratings table that hold several fields of the state."""
     return [name for name in system.shown(newcomers(system, 0)) if name not in system.state_type._fields]
 
 
 def refuse_columns(frame: pl.DataFrame, name: str, system: System) -> None:
-    """Refuse columns that saved ratings do not have, and the lack of those they must have."""
+    """Raise a ResultsError for unknown or missing columns of saved ratings."""
     known = [*PLAYER_KEYS, *system.state_type._fields, *packed_columns(system), *LAST_EVENT, *DERIVED]
     known += [KIND] if system.kinds else []
     known += pool_columns(system)
@@ -169,7 +169,7 @@ def refuse_columns(frame: pl.DataFrame, name: str, system: System) -> None:
 
 
 def read_identities(frame: pl.DataFrame, name: str, pools: Sequence[str]) -> tuple[pl.DataFrame, list[Fault]]:
-    """Whose ratings they are and when each played last, and what is wrong with that."""
+    """Return the players of saved ratings with the time of their last event, and the errors in these columns."""
     columns = {}
     faults = []
     for column in (*PLAYER_KEYS, *LAST_EVENT, *([KIND] if KIND in frame.columns else [])):
@@ -193,12 +193,12 @@ def read_identities(frame: pl.DataFrame, name: str, pools: Sequence[str]) -> tup
 
 
 def blank_as_null(series: pl.Series) -> pl.Series:
-    """The column, empty texts as no value."""
+    """Return the column with empty texts as nulls."""
     return series.replace("", None) if series.dtype == pl.String else series
 
 
 def instants(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
-    """When each played last; empty where it is not known."""
+    """Return the time of each player's last event, or null if unknown."""
     if series.null_count() == series.len():
         return series.cast(UTC), []
     column, faults = started(series)
@@ -206,7 +206,7 @@ def instants(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
 
 
 def state_columns(frame: pl.DataFrame, system: System) -> tuple[dict[str, npt.NDArray[np.float64]], list[Fault]]:
-    """The fields of the state that are known, NaN where a cell is empty, and what is wrong with them."""
+    """Return the known fields of the state, with NaN for empty cells, and the errors in them."""
     columns: dict[str, npt.NDArray[Any]] = {}
     faults: list[Fault] = []
     for name in packed_columns(system):
@@ -230,14 +230,14 @@ def state_columns(frame: pl.DataFrame, system: System) -> tuple[dict[str, npt.ND
 
 
 def duplicate_players(players: pl.DataFrame) -> Iterator[Fault]:
-    """A player has one row in a pool."""
+    """Yield players with two rows in a pool."""
     again = players.with_row_index("row", 1).filter(~pl.struct(PLAYER_KEYS).is_first_distinct())
     for row, pool, player in again.select("row", *PLAYER_KEYS).iter_rows():
         yield Fault(row, "player", player, f"appears twice in the pool {pool}")
 
 
 def out_of_range(columns: dict[str, npt.NDArray[np.float64]], system: System) -> Iterator[Fault]:
-    """Only what moves with the rating may be negative, and counts are whole; none is beyond what the rules can take."""
+    """Yield values outside the range of a field: negative, fractional or too large."""
     for name, values in columns.items():
         if name in (*system.with_level, *system.signed, "rating", "peak"):
             continue
@@ -255,7 +255,7 @@ def out_of_range(columns: dict[str, npt.NDArray[np.float64]], system: System) ->
 
 
 def incomplete_fields(columns: dict[str, npt.NDArray[np.float64]], system: System) -> Iterator[Fault]:
-    """Fields that say something together are there all or none."""
+    """Yield rows with only some of the fields that belong together."""
     if not system.together:
         return
     unknown = np.full(columns["rating"].size, np.nan)
@@ -275,12 +275,12 @@ def peaks_below_rating(states: States, system: System) -> Iterator[Fault]:
 
 
 def pool_columns(system: System) -> list[str]:
-    """The columns of a ratings table that hold the state of the row's pool."""
+    """Return the columns of a ratings table that hold the state of the row's pool."""
     return [] if system.pool_state_type is None else [f"{OF_POOL}{name}" for name in system.pool_state_type._fields]
 
 
 def with_pool_columns(ratings: pl.DataFrame, system: System, pools: Mapping[str, PoolNumbers]) -> pl.DataFrame:
-    """The ratings table with the state of each row's pool, where pools have one."""
+    """Return the ratings table with the state of each row's pool, for systems with pool states."""
     columns = pool_columns(system)
     if not columns:
         return ratings
@@ -292,7 +292,7 @@ def with_pool_columns(ratings: pl.DataFrame, system: System, pools: Mapping[str,
 def read_pools(
     frame: pl.DataFrame, players: pl.DataFrame, system: System
 ) -> tuple[dict[str, PoolNumbers], list[Fault]]:
-    """The state of each pool in a ratings table, of none where it has no such columns, and what is wrong with them."""
+    """Return the state of each pool in a ratings table, empty without such columns, and the errors in them."""
     columns = [name for name in pool_columns(system) if name in frame.columns]
     if not columns:
         return {}, []
@@ -316,7 +316,7 @@ def read_pools(
 
 
 def refuse_earlier(start: StartingRatings, results: Results, period: str) -> None:
-    """Refuse results that begin before the saved ratings end, or within their last rating period."""
+    """Raise a ResultsError for results before the end of the saved ratings, or within their last rating period."""
     if "started_at" not in results.frame.columns:
         return
     newest = start.players.group_by("pool").agg(pl.col("last_played_at").max().alias("newest"))
@@ -328,7 +328,12 @@ def refuse_earlier(start: StartingRatings, results: Results, period: str) -> Non
         early = pl.Series(numbers_at(both["started_at"], period) <= numbers_at(both["newest"], period))
         where = "lies in a rating period that the saved ratings hold, or before it"
     faults = [
-        Fault(row, "started_at", str(when), f"{where} ({until}); rate only what came later, or all from the beginning")
+        Fault(
+            row,
+            "started_at",
+            str(when),
+            f"{where} ({until}). Rate only later results, or all results from the beginning.",
+        )
         for when, row, until in both.filter(early).select("started_at", "row", "newest").iter_rows()
     ]
     if faults:

@@ -1,13 +1,13 @@
-"""Sites and walks in turn, until they agree, with what foretells each event best by all others.
+"""Sites and walks in turn, until they agree, with the parameters that best predict each event from all others.
 
-Every visit of a player to an event has a site, a Gaussian that stands for what the event says: it is taken at the
-smoothed mean, against what all other events say of the opponents. How much newcomers differ, and how much is luck, is
-what foretells each event best by all others: the filter has learnt what serves those who do not know these.
+Every visit of a player to an event has a site: a Gaussian with the information from the event. It is calculated at the
+smoothed mean, against the information of all other events about the opponents. The spread of newcomers and the amount
+of luck are the values that best predict each event from all others. The filter learned them from the past alone.
 
 Source: H. Rauch, F. Tung and C. Striebel, "Maximum likelihood estimates of linear dynamic systems" (1965), for walks;
-T. Minka, "Expectation propagation for approximate Bayesian inference" (2001), for sites and cavities; S. Geisser, "The
-predictive sample reuse method with applications" (1975), for what is learnt; D. Anderson, "Iterative procedures for
-nonlinear integral equations" (1965), for how sweeps gain on each other.
+T. Minka, "Expectation propagation for approximate Bayesian inference" (2001), for sites and cavities. S. Geisser, "The
+predictive sample reuse method with applications" (1975), for learning; D. Anderson, "Iterative procedures for
+nonlinear integral equations" (1965), for combining sweeps.
 """
 
 import math
@@ -28,7 +28,7 @@ FARTHEST = 4.0  # log-odds that a sweep moves a skill by at most, as an event do
 
 
 class Appearances(NamedTuple):
-    """What is known of each entrant of each settlement, (entrants) float64: one player's after another's."""
+    """The information about each entrant of each settlement, (entrants) float64, player by player."""
 
     mean: Any  # smoothed
     variance: Any
@@ -64,7 +64,7 @@ class Heats(NamedTuple):
 
 
 class SmootherState(NamedTuple):
-    """Who comes where; the visits of one player after another."""
+    """The order of visits, player by player."""
 
     order: Any  # int32 (entrants): which entrant each visit is
     start: Any  # int64 (players + 1): each one's first visit
@@ -74,10 +74,11 @@ class SmootherState(NamedTuple):
 
 
 def learn(heats: Heats, visits: Appearances, way: SmootherState, theta: Any) -> int:
-    """Move what pairs of a field weigh, spread and noise to what foretells events best by all others; the most sweeps.
+    """Move a parameter to the value that best predicts events from all others. Return the largest number of sweeps.
 
-    Each pool has its own, one after the other: tried as it is, e times as large, and e times smaller. It ends where
-    their parabola is lowest between these. Where the first try changes next to nothing, it stays.
+    Each pool has its own value. It is tried unchanged, e times as large, and e times smaller. The result is the minimum
+    of
+    the parabola through these. If the first try changes almost nothing, the parameter stays.
     """
     sweeps = settle(heats, visits, way)
     has_fields = (np.diff(heats.start) > DUEL).any()
@@ -104,10 +105,12 @@ def learn(heats: Heats, visits: Appearances, way: SmootherState, theta: Any) -> 
 
 
 def widen(heats: Heats, visits: Appearances, way: SmootherState) -> None:
-    """Let variances know that the pairs of a field are not independent; means stay.
+    """Widen variances, because the pairs of a field are not independent. Means stay the same.
 
-    Among n equals a place has the variance (n^2 - 1) / 12, where n - 1 independent duels have (n - 1) / 4: what pairs
-    say of an entrant is so (n + 1) / 3 times too sure (V. Godambe, "An optimum property of regular maximum likelihood
+    Among n equals a place has the variance (n^2 - 1) / 12, where n - 1 independent duels have (n - 1) / 4. The
+    information
+    from pairs is therefore (n + 1) / 3 times too certain (V. Godambe, "An optimum property of regular maximum
+    likelihood
     estimation", 1960).
     """
     size, mean = sizes(heats), visits.mean.copy()
@@ -118,12 +121,12 @@ def widen(heats: Heats, visits: Appearances, way: SmootherState) -> None:
 
 
 def sizes(heats: Heats) -> Any:
-    """How many units each heat has, two at least."""
+    """Return the number of units in each heat, at least two."""
     return np.maximum(np.diff(heats.start), DUEL)
 
 
 def missed(heats: Heats, values: Any, column: int) -> Any:
-    """By how much each pool's events were missed, and its parameter misses the prior: (pools)."""
+    """Return the prediction error of each pool's events, plus the parameter's distance from the prior: (pools)."""
     start, deviation = (
         (0.0, 1.0) if column == WEIGHT else (_adaptive_state.START[column], _adaptive_state.PRIOR_DEVIATION[column])
     )
@@ -132,9 +135,9 @@ def missed(heats: Heats, values: Any, column: int) -> Any:
 
 
 def scale(heats: Heats, visits: Appearances, way: SmootherState, column: int, factors: Any) -> None:
-    """Multiply a parameter of each pool: how much luck there is, or by how much newcomers differ.
+    """Multiply a parameter of each pool: the amount of luck, or the spread of newcomers.
 
-    Pairs of n weigh the root of 2 / n, as where the pool learns; factors of 1 / e and e make that 1 and 2 / n.
+    Pairs of n weigh the root of 2 / n, as in the filter. Factors of 1 / e and e make that 1 and 2 / n.
     """
     if column == WEIGHT:
         heats.weight[:] *= (DUEL / sizes(heats)) ** (0.5 * np.log(factors)[heats.pool])
@@ -149,10 +152,11 @@ def scale(heats: Heats, visits: Appearances, way: SmootherState, column: int, fa
 
 
 def settle(heats: Heats, visits: Appearances, way: SmootherState, close: float = CLOSE) -> int:
-    """Sweep until the gaps within events hardly change; how many sweeps it took.
+    """Sweep until the gaps within events hardly change. Return the number of sweeps.
 
-    Results say nothing of the level of all who meet, which may drift for long: it does not count. The next means are
-    those of the last sweeps, mixed so that their changes, mixed alike, are the least. Nobody goes far at a time.
+    The overall level may drift for long, because results do not determine it; it is ignored. The next means are a mix
+    of
+    those of the last sweeps, with the smallest change. The size of a step is limited.
     """
     means: deque[Any] = deque(maxlen=MEMORY)
     changes: deque[Any] = deque(maxlen=MEMORY)
@@ -172,13 +176,13 @@ def settle(heats: Heats, visits: Appearances, way: SmootherState, close: float =
 
 
 def go_to(visits: Appearances, means: Any) -> None:
-    """Move the smoothed means, and those without the event itself as far."""
+    """Move the smoothed means, and those without the event itself by the same amounts."""
     visits.cavity_mean[:] += means - visits.mean
     visits.mean[:] = means
 
 
 def least_mix(changes: deque[Any]) -> Any:
-    """The shares, together 1, of changes whose mix is the least by the sum of squares."""
+    """Return shares with the sum 1 for which the mixed changes have the smallest sum of squares."""
     products = np.array([[np.einsum("i,i", one, other, dtype=np.float64) for other in changes] for one in changes])
     steps = np.diff(np.eye(len(changes)), axis=0)
     back = np.linalg.lstsq(steps @ products @ steps.T, steps @ products[-1], rcond=1e-10)[0]
@@ -195,7 +199,7 @@ def _sweep(heats: Any, visits: Any, way: Any) -> None:
 
 @kernel
 def unit_mean(heats: Any, visits: Any, unit: int) -> tuple[float, float]:
-    """A unit's mean and variance by all other events."""
+    """Return a unit's mean and variance from all other events."""
     mean, variance = heats.ahead[unit], 0.0
     for part in range(heats.parts[unit], heats.parts[unit + 1]):
         share, visit = heats.share[part], heats.part[part]
@@ -206,7 +210,7 @@ def unit_mean(heats: Any, visits: Any, unit: int) -> tuple[float, float]:
 
 @kernel
 def judge_heat(heats: Any, visits: Any, heat: int) -> None:
-    """Add what every pair of a heat says of all who are in one of both units; and how well they were foretold."""
+    """Add the information from every pair of a heat to both units, and the prediction error of the pairs."""
     begin, end, missed = heats.start[heat], heats.start[heat + 1], 0.0
     noise, unfinished, reach = heats.numbers[heats.pool[heat]]
     for i in range(begin, end):
@@ -229,7 +233,7 @@ def judge_heat(heats: Any, visits: Any, heat: int) -> None:
 
 @kernel
 def say(heats: Any, visits: Any, unit: int, other: int, gap: float, spread: float, result: float, worth: float) -> None:
-    """Add what a duel says of each of a unit's parts, which are uncertain all but the one it is about."""
+    """Add a duel's information to each of a unit's parts. The other parts count with their uncertainty."""
     for part in range(heats.parts[unit], heats.parts[unit + 1]):
         share, visit = heats.share[part], heats.part[part]
         is_common = False
@@ -246,7 +250,7 @@ def say(heats: Any, visits: Any, unit: int, other: int, gap: float, spread: floa
 
 @kernel
 def walk(visits: Any, start: int, stop: int) -> None:
-    """Go along a player's visits, forth and back."""
+    """Run forward and backward along a player's visits."""
     mean, variance = 0.0, 0.0
     for v in range(start, stop):
         visits.shift[v] += visits.precision[v] * visits.mean[v]

@@ -1,4 +1,4 @@
-"""What each place of a race to come would bring: the mean over the orders in which the others may come in."""
+"""The effect of each place in an upcoming race: the mean over the possible orders of the others."""
 
 import functools
 import math
@@ -46,14 +46,14 @@ class StakesGrid:
     will_be_listed: npt.NDArray[np.bool_]  # (players who start) whether they are once they have started
 
     def ranks(self, mine: Floats, rivals: Floats) -> npt.NDArray[np.int64]:
-        """The ranks, (lines), of scores, (lines), among the others and some who start, (lines, rivals)."""
+        """Return the ranks, (lines), of scores, (lines), among the others and some entrants, (lines, rivals)."""
         ranks: npt.NDArray[np.int64] = 1 + self.count_above(mine) + (rivals > mine[:, None]).sum(axis=1)
         return ranks
 
 
 @dataclass(frozen=True, repr=False)
 class Stakes:
-    """What each place of a race to come would bring, with the others in every order as likely as the system has it."""
+    """The effect of each place in an upcoming race, averaged over the orders of the others by their probability."""
 
     table: tuple[Row, ...]  # of each of some players a line a place
     starters: tuple[Row, ...]  # the highest rating first
@@ -67,12 +67,18 @@ class Stakes:
 
     @functools.cached_property
     def frame(self) -> pl.DataFrame:
-        """Columns: player, place, chance, delta, rating, rank, error; a quit has no place, half places are draws."""
+        """Return the table: player, place, chance, delta, rating, rank, error.
+
+        Quits have no place, and half places are draws.
+        """
         return pl.DataFrame(self.table, LINE, orient="row")
 
     @functools.cached_property
     def field(self) -> pl.DataFrame:
-        """Columns: player, rating, rank, win, break_even: the last place that loses nothing; none where none is."""
+        """Return the entrants: player, rating, rank, win, break_even.
+
+        `break_even` is the last place that loses nothing, or null if every place loses.
+        """
         return pl.DataFrame(self.starters, STARTER, orient="row")
 
     def __repr__(self) -> str:
@@ -80,53 +86,54 @@ class Stakes:
         return f"Stakes({counted(self.sides, 'side')}, {counted(players, 'player')}: {self.method})"
 
     def _repr_html_(self) -> str:
-        """The table, as a notebook shows it."""
+        """Return the table for notebooks."""
         return table_html(repr(self), self.frame)
 
     @functools.cached_property
     def error(self) -> float:
-        """Twice the largest standard error of any change of the table; 0 where every order was rated."""
+        """Return twice the largest standard error of any change in the table, or 0 if every order was rated."""
         error: float = self.frame["error"].max() or 0.0  # type: ignore[assignment]
         return error
 
     @property
     def method(self) -> str:
-        """How the table was computed, and how near it is, in a sentence."""
+        """Return a sentence about the method and its accuracy."""
         return self.notice or hypothetical_race.method(
             self.draws, self.error, self.digits, self.lines_from, is_exact=self.is_exact
         )
 
     def lines(self, player: str | None = None) -> list[dict[str, Any]]:
-        """List the lines of one player's table.
+        """Return the lines of one player's table.
 
         Returns:
-            A dict a line, the best place first; of the first player where None is named.
+            One dict per line, the best place first. Default player: the first.
         """
         chosen = next((each["player"] for each in self.table), None) if player is None else player
         return [{**each} for each in self.table if each["player"] == chosen]
 
     def in_words(self) -> pl.DataFrame:
-        """Name places as people do.
+        """Return the table with places as text.
 
         Returns:
-            The table, its places in words: "3rd", "draw", "quit".
+            The table with places such as "3rd", "draw" and "quit".
         """
         words = [hypothetical_race.place_words(place, self.sides) for place in self.frame["place"]]
         return self.frame.with_columns(place=pl.Series(words, dtype=pl.String))
 
     def headline(self, player: str | None = None) -> str:
-        """Say which places gain.
+        """Return a sentence about the places that gain.
 
         Returns:
-            A sentence.
+            The sentence.
         """
         return self.notice or hypothetical_race.headline(self.lines(player), self.sides, self.digits)
 
     def promise(self, player: str | None = None) -> str | None:
-        """Say what the best place that is likely would bring.
+        """Return a sentence about the best likely place.
 
         Returns:
-            A sentence, of the likeliest place where none is likely; None where there is no table.
+            One sentence about the best likely place, or about the most likely one if no place is likely. None without a
+            table.
         """
         lines = [each for each in self.lines(player) if each["chance"] is not None]
         if not lines:
@@ -137,10 +144,10 @@ class Stakes:
         return hypothetical_race.promise(best, self.sides, rank)
 
     def to_dict(self) -> dict[str, Any]:
-        """Turn it into what JSON can hold.
+        """Return the table as JSON values.
 
         Returns:
-            `stakes` and `field`, a line each, and how they came about.
+            `stakes` and `field`, one entry per line, and the method.
         """
         plain = {name: getattr(self, name) for name in ("sides", "heats", "draws", "is_exact", "lines_from", "notice")}
         return {"stakes": self.frame.to_dicts(), "field": self.field.to_dicts()} | plain | {"error": self.error}
@@ -149,22 +156,26 @@ class Stakes:
 def stakes(
     race: Race, chosen: Sequence[str], board: StakesGrid, *, heats: int = 1, draws: bool = False, promise: bool = False
 ) -> Stakes:
-    """What each place would bring some of those who start.
+    """Return the effect of each place on some of the entrants.
 
-    The others come in as the system's own model has it without the player, who is put at each place in turn; a line is
-    the plain mean over the same orders at all places. Up to `MOST_EXACT` sides that is over every order, each by its
-    chance; else orders are drawn until twice the standard error is below 1 % of the table's range, or the time is
-    spent. A rank counts the others at their mean in the same orders, all with today's deviations.
+    The player is put at each place in turn. The others finish in the order of the system's own model without the
+    player.
+    A line is the mean over the same orders for all places. With up to `MOST_EXACT` sides every order counts by its
+    probability. Otherwise orders are drawn until twice the standard error is below 1 % of the table's range, or the
+    time
+    is over. A rank compares with the mean of the others in the same orders, all with today's deviations.
 
     Args:
-        chosen: whose tables.
-        heats: of the race, from 1 to 100; everybody comes in at the same place in each.
-        draws: whether two can draw, which makes a line in a duel.
-        promise: only what holds at any look: orders are drawn until the table is close, whatever time that takes, and
-            the last place that loses nothing is sought for nobody but who is chosen.
+        race: the upcoming race.
+        chosen: the players with a table.
+        board: the current board.
+        heats: number of heats in the race, 1 to 100. Everybody has the same place in each.
+        draws: True if two can draw, which adds a line in a duel.
+        promise: True to calculate only stable values. Orders are drawn until the table is accurate, without a time
+            limit, and `break_even` is calculated only for the chosen players.
 
     Raises:
-        ParameterError: fewer than two sides, a name twice, or not 1 to 100 heats.
+        ParameterError: there are fewer than two sides, a name is repeated, or the number of heats is not 1 to 100.
     """
     names_of_field([[Member(name) for name in side] for side in race.sides])
     if not 1 <= heats <= MOST_HEATS:
@@ -193,15 +204,15 @@ def stakes(
 
 
 def waiting_sides(race: Race, order: Sequence[int], out: Sequence[int]) -> list[int]:
-    """The sides that have no place yet, and are not out."""
+    """Return the sides without a place that have not quit."""
     settled = {*order, *out}
     return [side for side in range(len(race.sides)) if side not in settled]
 
 
 def changes_now(race: Race, order: Sequence[int], out: Sequence[int]) -> dict[str, float | None]:
-    """What everyone's rating would change by, were the race to end now, in the order of the places; None if unrated.
+    """Return everyone's change if the race ended now, by place; None if unrated.
 
-    Sides without a place yet come behind those in `order`, the highest rated first; those who are `out` do not finish.
+    Sides without a place come after those in `order`, the highest rated first. Those in `out` do not finish.
     """
     level = [race.before[race.side_of == side].mean() for side in range(len(race.sides))]
     waiting = waiting_sides(race, order, out)
@@ -214,7 +225,7 @@ def changes_now(race: Race, order: Sequence[int], out: Sequence[int]) -> dict[st
 
 
 def likely_places(race: Race, order: Sequence[int], out: Sequence[int]) -> dict[str, int]:
-    """The likeliest place of each who has none yet: by the chances among those, behind the sides in `order`."""
+    """Return the most likely place of each side without one, after the sides in `order`."""
     waiting = waiting_sides(race, order, out)
     ranks = rank_distribution(race.performances(waiting)).argmax(axis=1) if waiting else np.zeros(0, np.int64)
     likely = zip(waiting, (len(order) + 1 + ranks).tolist(), strict=True)
@@ -226,7 +237,7 @@ def is_exact(race: Race) -> bool:
 
 
 def field_of(race: Race, ranks: Floats, board: StakesGrid, places: Sequence[int | None]) -> tuple[Row, ...]:
-    """Who starts, the highest rating first: `player, rating, rank, win, break_even`; the rank is a listed one's."""
+    """Return the entrants, best first: `player, rating, rank, win, break_even`. Only listed players have a rank."""
     scores = race.system.scores(race.states)
     now = board.ranks(scores, np.tile(scores[board.is_listed], (len(race.players), 1))).tolist()
     listed = [rank if is_listed else None for rank, is_listed in zip(now, board.is_listed, strict=True)]
@@ -252,7 +263,7 @@ class Table:
         return sum(len(each) for each in self.moved)
 
     def fill(self, budget_s: float) -> None:
-        """Rate every order of the others, or draw orders until the table is close or the time is spent."""
+        """Rate every order of the others, or draw orders until the table is accurate or the time is over."""
         begin = time.perf_counter()
         if is_exact(self.race):
             orders, self.weights = order_chances(self.race.performances(self.others))
@@ -271,7 +282,7 @@ class Table:
             wanted = int(min(self.draws_lacking(), left, MOST_DRAWS - self.draws))
 
     def draws_lacking(self) -> int:
-        """How many more orders it takes until the table is close, as far as those that were drawn tell."""
+        """Estimate the number of further orders until the table is accurate."""
         mean, error = self.mine()
         widest = float(error.max())
         close = CLOSE * float(np.ptp(mean))
@@ -281,7 +292,7 @@ class Table:
         return max(1, math.ceil(min(more, 3.0 * self.draws)))
 
     def rate(self, orders: Orders) -> Floats:
-        """The changes, (orders, lines, players), with the player at each place among the others in each order."""
+        """Return the changes, (orders, lines, players), with the player at each place in each order of the others."""
         count, lines = len(orders), len(self.places)
         behind = np.argsort(orders, axis=1) + 1.0  # the place of each other, without the player
         places = np.empty((count, lines, len(self.race.sides)))
@@ -298,26 +309,26 @@ class Table:
         return np.concatenate([whole, changes_in_parts(self.race, self.quit, places)[:, None]], axis=1)
 
     def means(self) -> Floats:
-        """The mean change, (lines, players)."""
+        """Return the mean change, (lines, players)."""
         every = np.concatenate(self.moved)
         weights = np.full(len(every), 1.0 / len(every)) if self.weights is None else self.weights / self.weights.sum()
         return np.tensordot(weights, every, 1)
 
     def mine(self) -> tuple[Floats, Floats]:
-        """The player's own mean change, and twice its standard error: (lines) each."""
+        """Return the player's own mean change, and twice its standard error: (lines) each."""
         own = np.concatenate([each[:, :, self.number] for each in self.moved])
         if self.weights is not None:
             return self.means()[:, self.number], np.zeros(own.shape[1])
         return own.mean(axis=0), 2.0 * own.std(axis=0, ddof=1) / math.sqrt(len(own))
 
     def break_even(self) -> int | None:
-        """The last place of those from the first on that lose nothing; None where even the first loses."""
+        """Return the last place, counted from the first, that loses nothing, or None if even the first loses."""
         loses = np.flatnonzero(self.mine()[0][: len(self.places)] < EVEN)
         place = int(self.places[-1]) if not loses.size else int(math.ceil(self.places[loses[0]]) - 1)
         return place or None
 
     def lines(self, ranks: Floats, board: StakesGrid) -> list[Row]:
-        """The table: `player, place, chance, delta, rating, rank, error`."""
+        """Return the table: `player, place, chance, delta, rating, rank, error`."""
         mean, error = self.mine()
         scores, rating = self.race.system.scores(self.race.states), self.race.before[self.number]
         chance = [float(ranks[self.side, int(each) - 1]) if each == int(each) else None for each in self.places]
@@ -331,15 +342,15 @@ class Table:
 
 
 def changes_in_parts(race: Race, ended: Any, places: Floats) -> Floats:
-    """`Race.changes` of many races, in as many calls as memory asks for."""
+    """Return `Race.changes` of many races, in as many calls as memory requires."""
     most = max(1, MOST_CELLS // (race.states.size * race.heats))
     return np.concatenate([race.changes(ended, places[first : first + most]) for first in range(0, len(places), most)])
 
 
 def break_evens(race: Race, numbers: Sequence[int], table: Table, budget_s: float) -> dict[int, int | None]:
-    """The last place that loses nothing of each of some players, around the expected one; None where a win loses.
+    """Return each player's last place that loses nothing, searched around the expected one. None if a win loses.
 
-    Where orders are drawn, all are drawn once, and each player is left out of them.
+    If orders are drawn, they are drawn once, and each player is left out of them.
     """
     sides = len(race.sides)
     if not numbers:
@@ -379,5 +390,5 @@ def break_evens(race: Race, numbers: Sequence[int], table: Table, budget_s: floa
 
 
 def with_place(orders: Orders, side: int, place: int) -> Floats:
-    """The places, (orders, sides), of everyone where one side is put at a place among the others in each order."""
+    """Return the places, (orders, sides), of everyone with one side moved to a place in each order of the others."""
     return np.argsort(np.insert(orders, place - 1, side, axis=1), axis=1).astype(np.float64) + 1.0

@@ -153,7 +153,7 @@ class Columns:
 
 
 def frozen(array: Array) -> Array:
-    """Return an array of its own memory that nobody can write to."""
+    """Return a copy of an array in separate, read-only memory."""
     own = array if array.base is None and array.flags.owndata else array.copy()
     own.flags.writeable = False
     return own

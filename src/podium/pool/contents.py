@@ -33,7 +33,7 @@ class Part(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many contents there are."""
+        """Return the number of contents."""
         return int(self.bounds.size) - 1
 
 
@@ -51,7 +51,7 @@ class Contents:
         self.size = 0
 
     def memory(self) -> dict[int, int]:
-        """Return the bytes of each parsed part, and of those that are not parsed, by identity: snapshots share them."""
+        """Return the bytes of each part by identity, because snapshots share parts."""
         return {id(part): part.nbytes for part in self._parts} | {id(self._open): sum(map(len, self._open))}
 
     def appended(self, bodies: Sequence[bytes]) -> "Contents":
@@ -73,11 +73,11 @@ class Contents:
         return [json.loads(line) for line in self._open[at].splitlines()]
 
     def table(self, numbers: Integers, **values: Any) -> pl.DataFrame:
-        """Return the rows of several contents, in the order of `numbers`, as a results table has them.
+        """Return the rows of several contents as a results table, in the order of `numbers`.
 
         Args:
-            numbers: of the contents; none may come twice.
-            values: columns of the table with a value for each content: `event_id`, `started_at` in microseconds
+            numbers: the numbers of the contents, each at most once.
+            values: columns with a value for each content: `event_id`, `started_at` in microseconds
                 since 1970, and others.
         """
         frames, found = [], []
@@ -101,7 +101,7 @@ class Contents:
         return as_results(frame, lengths, values)
 
     def equals(self, number: int, body: bytes) -> bool:
-        """Return whether a content has the same results as a body, in the same order."""
+        """Return True if a content has the same results as a body, in the same order."""
         one, none = np.zeros(1, np.int64), {"event_id": [""], "started_at": np.zeros(1, np.int64)}
         return self.table(one + number, **none).equals(Contents().appended([body]).table(one, **none))
 

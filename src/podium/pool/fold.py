@@ -229,7 +229,7 @@ class Draft:
             self._follow_result(uid, entry.match_id, entry.present or 0)
 
     def _has_results(self, uid: int, body: bytes) -> bool:
-        """Return whether an event has the very results of a body; False if the log is read from its begin."""
+        """Return True if an event has exactly the results of a body. False if the log is read from the start."""
         number = self.value("content", uid)
         return self.base.seq > 0 and number < self.contents.size and self.contents.equals(number, body)
 

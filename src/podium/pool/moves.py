@@ -54,7 +54,7 @@ class Moves:
 
     @cached_property
     def _counterparts(self) -> Array:
-        """For each new row the old row of the same player in the same event at the same time, or -1."""
+        """Return for each new row the old row of the same player in the same event at the same time, or -1."""
         old, new = self._old.keys, self._new.keys
         if not old.size or not new.size:
             return np.full(new.size, NONE)
@@ -79,7 +79,7 @@ class Moves:
 
     @cached_property
     def is_written(self) -> Array:
-        """A flag for each new row: it is new, or differs from before."""
+        """Return a mask of new rows that did not exist or differ from before."""
         new, counterparts = self._new, self._counterparts
         written = counterparts < 0
         both = np.flatnonzero(~written)
@@ -93,7 +93,7 @@ class Moves:
 
     @cached_property
     def gone(self) -> Array:
-        """The places of old rows that are removed."""
+        """Return the positions of old rows that are removed."""
         alone = np.ones(self._old.keys.size, np.bool_)
         counterparts = self._counterparts
         alone[counterparts[counterparts >= 0]] = False
@@ -119,7 +119,7 @@ class Moves:
         return np.union1d(self._new.uids[self.is_written], self._old.uids[self.gone])
 
     def count_by_event(self) -> list[tuple[int, int]]:
-        """Return events by uid with how many rows of each move; one that moves itself is at both of its places."""
+        """Return events by uid with their number of changed rows. A moved event is listed at both places."""
         names = "started_at", "seq", "uids"
         moved = [
             np.concatenate([getattr(self._new, each)[self.is_written], getattr(self._old, each)[self.gone]])

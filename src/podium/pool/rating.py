@@ -123,7 +123,7 @@ class Rater:
     def note_statuses(
         self, uids: Array, rated: Array, table: pl.DataFrame, twice: Mapping[int, int], errors: Mapping[int, Any]
     ) -> None:
-        """Note the status of each event that has another than before."""
+        """Note the status of each event whose status has changed."""
         columns = self.after.events.columns
         was_unrated = columns.at("status", uids) == UNRATED
         self.ratings.statuses |= dict.fromkeys(uids[was_unrated & rated].tolist(), (RATED, 0))

@@ -1,4 +1,4 @@
-"""The players of a pool, and where they stand between events."""
+"""The players of a pool, and their states between events."""
 
 from dataclasses import dataclass
 
@@ -34,7 +34,7 @@ def entrant_numbers(names: pl.Series) -> Integers:
 
 @dataclass(slots=True)
 class Roster:
-    """Players of one pool, and the pool's own state; what they have moves with the events."""
+    """Players of one pool, and the pool's own state, which change with the events."""
 
     system: System
     numbers: Integers  # of the players, rising
@@ -44,12 +44,12 @@ class Roster:
 
     @classmethod
     def of_newcomers(cls, system: System, numbers: Integers) -> "Roster":
-        """Players whom no event has rated, of a pool in which nothing has been; their numbers rise."""
+        """Return unrated players of a pool without events; their numbers rise."""
         played_at = np.full(numbers.size, NEVER)
         return cls(system, numbers, newcomers(system, numbers.size), played_at, new_pools(system, 1))
 
     def rows_of(self, numbers: Integers) -> Integers:
-        """The row of each of these players; who is unknown gets one."""
+        """Return the row of each player, and add rows for unknown players."""
         size = self.numbers.size
         rows: Integers
         if size and self.numbers[-1] - self.numbers[0] == size - 1:  # no number is left out, as in a whole pool
@@ -99,10 +99,10 @@ class Roster:
         return events, replayed
 
     def reset(self, keep: float) -> tuple[Integers, States, States]:
-        """Begin a season: every lead over a newcomer shrinks to the share `keep`.
+        """Begin a season: multiply every lead over a newcomer by `keep`.
 
         Returns:
-            Who has a rating, and the states before and after, (players, fields).
+            The rated players, and the states before and after, (players, fields).
         """
         refuse_share(keep)
         rated = np.flatnonzero(self.played_at != NEVER)

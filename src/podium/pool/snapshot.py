@@ -1,4 +1,4 @@
-"""A pool at one point in time: its events, the changes of ratings, and what its system has learnt."""
+"""A pool at one point in time: its events, its rating changes, and the values that its system has learned."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
@@ -68,7 +68,7 @@ class Season(NamedTuple):
 
 
 class Event(NamedTuple):
-    """An event as it stands."""
+    """An event in its current version."""
 
     position: int  # in the order of rating
     event_id: str
@@ -82,13 +82,13 @@ class Event(NamedTuple):
 
     @property
     def key(self) -> OrderKey:
-        """What orders the event among the others."""
+        """Return the sort key of the event."""
         return OrderKey(self.started_at, self.seq)
 
 
 @dataclass(frozen=True)
 class IdTable:
-    """Ids of matches or fixtures by number, and columns beside them."""
+    """Ids of matches or fixtures by number, with further columns."""
 
     ids: Texts
     columns: Columns
@@ -111,7 +111,7 @@ class Events:
 
     @property
     def size(self) -> int:
-        """How many events and seasons there are."""
+        """Return the number of events and seasons."""
         return self.columns.size
 
     def find(self, event_id: str) -> int:
@@ -119,7 +119,7 @@ class Events:
         return self.ids.find(event_id)
 
     def key(self, uid: int) -> OrderKey:
-        """Return what orders an event among the others."""
+        """Return the sort key of an event."""
         return OrderKey(int(self.columns.value("started_at", uid)), int(self.columns.value("seq", uid)))
 
     def position(self, key: tuple[int, int]) -> int:
@@ -162,7 +162,7 @@ class Events:
 
     @property
     def newest_start(self) -> int | None:
-        """When the last event in the order of rating began, in microseconds since 1970; None if there is none."""
+        """Return the start of the last event in the order of rating, in microseconds since 1970, or None."""
         for position in reversed(range(self.order.size)):
             uid = int(self.order.value("uid", position))
             if uid not in self.seasons:
@@ -195,12 +195,12 @@ class Events:
 
     @cached_property
     def newest_rated(self) -> Event | None:
-        """The newest rated event; None if there is none."""
+        """Return the newest rated event, or None."""
         return next(iter(self.first(range(self.order.size)[::-1], 1, RATED)), None)
 
 
 class Carried(NamedTuple):
-    """What an earlier snapshot has computed, whose ledger rows are the first of the later one."""
+    """Values that an earlier snapshot has computed and a later one can reuse."""
 
     standings: Standings | None = None
     day_start: Standings | None = None
@@ -256,7 +256,7 @@ class Snapshot:
         return self.learnt.part(position - 1, position)
 
     def system_at(self, position: int) -> System:
-        """Return the system with what it had learnt of the pool before a position."""
+        """Return the system with the values it had learned for the pool before a position."""
         return self.pool.system.within(self.pool_state(position)[0])
 
     def newest_rows(self, row: int, slots: Array | None = None) -> Array:
@@ -316,7 +316,7 @@ class Snapshot:
 
     @cached_property
     def standings(self) -> Standings:
-        """How everyone stands now."""
+        """Return the current standings."""
         earlier = self.carried.standings
         if earlier is None:
             return self.standings_at(self.events.order.size)
@@ -325,7 +325,7 @@ class Snapshot:
 
     @cached_property
     def day_start(self) -> Standings | None:
-        """How everyone stood when the day of the newest rated event began; without dates, before that event."""
+        """Return the standings when the day of the newest rated event began, or, without dates, before that event."""
         newest, unit = self.events.newest_rated, self.pool.unit_us
         if newest is None:
             return None
@@ -338,7 +338,7 @@ class Snapshot:
         return Carried(*(each if each is not None and each.stop <= row else None for each in known))
 
     def standings_at(self, position: int) -> Standings:
-        """Return how everyone stood before a position in the order of rating."""
+        """Return the standings before a position in the order of rating."""
         row = self.row_at(position)
         newest = self.newest_rows(row)
         slots = np.flatnonzero(newest >= 0).astype(np.int32)
@@ -405,7 +405,7 @@ def with_tables(item: Any, parts_of: Callable[[str], Iterable[Part]], path: str 
 
 
 def facts_of(snapshot: Snapshot) -> dict[str, Any]:
-    """Return what a snapshot has beside its tables, as JSON has it."""
+    """Return everything but the tables of a snapshot, as JSON values."""
     return {
         "seq": snapshot.seq,
         "order": snapshot.pool.order,
@@ -416,10 +416,12 @@ def facts_of(snapshot: Snapshot) -> dict[str, Any]:
 
 
 def restored(pool: Pool, facts: Mapping[str, Any], parts_of: Callable[[str], Iterable[Part]]) -> Snapshot:
-    """Return the snapshot of which `facts` and `parts_of` its tables were stored.
+    """Return the snapshot that was stored as `facts` and the parts of its tables.
 
     Args:
         pool: the pool with the system that it had then.
+        facts: the JSON values from `facts_of`.
+        parts_of: the stored parts of each table, by path.
     """
     found: Snapshot = with_tables(empty(replace(pool, order=facts["order"])), parts_of)
     seasons = {uid: Season(*season) for uid, *season in facts["seasons"]}

@@ -1,4 +1,4 @@
-"""How everyone in a pool stands at one point in time."""
+"""The standings in a pool at one point in time."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -35,22 +35,22 @@ class Standings:
 
     @property
     def states(self) -> States:
-        """The state of each, (entries, fields)."""
+        """Return the state of each entry, (entries, fields)."""
         return self.ledger.at("state", self.rows)
 
     @cached_property
     def numbers(self) -> Array:
-        """The number of each entry in the log."""
+        """Return the number of each entry in the log."""
         return numbers_of(self.slots)
 
     @cached_property
     def is_player(self) -> Array:
-        """Whether each entry is a player; equipment has no rank."""
+        """Return a mask of the entries that are players. Equipment has no rank."""
         return is_player(self.slots)
 
     @cached_property
     def best_first(self) -> Array:
-        """The entries of players in the order of a board: highest score first, then the highest number."""
+        """Return the players' entries in the order of a board: highest score first, then the highest number."""
         players = np.flatnonzero(self.is_player)  # by rising numbers, as slots rise
         return players[np.argsort(self.scores[players], kind="stable")[::-1]]
 

@@ -27,7 +27,7 @@ class States:
 
     @property
     def size(self) -> int:
-        """How many states there are."""
+        """Return the number of states."""
         return len(self._blocks) * BLOCK_EVENTS + len(self._open)
 
     def memory(self) -> dict[int, int]:

@@ -1,4 +1,4 @@
-"""Why a rating moved: the duels and other causes of a change, their shares, and the words for them."""
+"""Explanations of rating changes: the duels and other causes, their shares, and the text for them."""
 
 from dataclasses import asdict, dataclass, field
 from decimal import Decimal
@@ -28,14 +28,14 @@ SCHEMA = {
 
 @answer
 class DuelCount:
-    """How many duels a player won, and how many the ratings promised."""
+    """A player's number of won duels, and the number expected from the ratings."""
 
-    count: int = described("Duels of the player.")
-    won: float = described("Duels won; a draw is a half.")
-    expected: float = described("Duels that the ratings promised.")
-    headline: str = described("The three in a sentence.")  # "Won 17.5 of 25 duels; 23.1 were expected."
-    meaning: str = described("What a duel is in this event.")
-    not_compared: str = described("Who is not compared, and why; empty where everybody is.")
+    count: int = described("Number of duels of the player.")
+    won: float = described("Number of duels won. A draw counts as half.")
+    expected: float = described("Number of duels the player was expected to win.")
+    headline: str = described("The three numbers in a sentence.")  # "Won 17.5 of 25 duels; 23.1 were expected."
+    meaning: str = described('Explanation of the word "duel" in this event.')
+    not_compared: str = described("Players who are not compared, and the reason. Empty if everybody is compared.")
 
 
 NO_DUELS = DuelCount(0, 0.0, 0.0, "", "", "")
@@ -43,7 +43,7 @@ NO_DUELS = DuelCount(0, 0.0, 0.0, "", "", "")
 
 @dataclass(frozen=True, slots=True)
 class ThingPart:
-    """What a player's result moved something that the player had."""
+    """The change of a piece of equipment that the player used."""
 
     kind: str
     name: str
@@ -55,7 +55,7 @@ class ThingPart:
 class Explanation:
     """Every reason for one change; the contributions add up to `delta`, in points.
 
-    The numbers in sentences, and all that are called shown, are rounded by one rule and add up as shown.
+    Numbers in sentences and fields called `shown` are rounded by one rule and add up as shown.
     """
 
     event_id: str
@@ -84,24 +84,24 @@ class Explanation:
         return f"Explanation({self.player} in {self.event_id}: {change})"
 
     def _repr_html_(self) -> str:
-        """The change and its parts, as a notebook shows them."""
+        """Return the change and its parts as a table for notebooks."""
         parts = [(", ".join(filter(None, (group.label, group.result))), signed(group.shown)) for group in self.groups]
         ends = ("Before", str(self.shown_before)), ("After", f"{self.shown_after}")
         return lines_html(" ".join(filter(None, (self.verdict, self.cause))), [ends[0], *parts, ends[1]])
 
     @property
     def shown_before(self) -> Decimal:
-        """The rating before, as people read it."""
+        """Return the rating before, as displayed."""
         return shown(self.rating_before, self.digits)
 
     @property
     def shown_after(self) -> Decimal:
-        """The rating after, as people read it."""
+        """Return the rating after, as displayed."""
         return shown(self.rating_after, self.digits)
 
     @property
     def shown_change(self) -> Decimal:
-        """The difference of the two."""
+        """Return the displayed change: the difference of the displayed ratings."""
         return self.shown_after - self.shown_before
 
     def rows_of(self, group: int) -> pl.DataFrame:
@@ -117,10 +117,10 @@ class Explanation:
         return rows.sort("contribution", descending=self.delta >= 0.0, maintain_order=True)
 
     def to_dict(self) -> dict[str, Any]:
-        """Turn the explanation into what JSON can hold.
+        """Return the explanation as JSON values.
 
         Returns:
-            All but the rows; numbers that are called shown are those that people read.
+            All fields but the rows. Numbers called `shown` are rounded for display.
         """
         return {
             "event_id": self.event_id,

@@ -1,4 +1,4 @@
-"""The duels of an event: one player against one opponent in one heat, and what each did to the rating."""
+"""The duels of an event: one player against one opponent in one heat, with the effect of each on the rating."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -27,10 +27,10 @@ LARGE_HEAT = 1_000  # entries, from where on to load a kernel takes less time th
 def _list_compared(
     params: Any, prototypes: Any, columns: Any, heat: int, first: int, span: Any, i: int, states: Any, table: Any
 ) -> None:
-    """Write what each entry of a heat says of entry `i`, (entries, fields of a comparison), where it says anything.
+    """Write the comparisons of entries of a heat with entry `i`, (entries, fields of a comparison).
 
-    `first` is the first entrant of the settlement, `span` the first entry of the heat and the one after its last, and
-    `states` (players, fields of a state) what was known of all.
+    `first` is the first entrant of the settlement. `span` has the first entry of the heat and the one after its last.
+    `states` are the states before, (players, fields of a state).
     """
     newcomer, _, _ = prototypes
     start, stop = span
@@ -70,7 +70,7 @@ class Duel:
 
 
 class Account:
-    """One entrant's duels in a settlement, and what else moved its rating."""
+    """One entrant's duels in a settlement, and the other causes of the change."""
 
     def __init__(self, system: System, events: Events, number: int, entrant: int, states: Any) -> None:
         self.system, self.events, self.entrant = system, events, entrant
@@ -84,7 +84,7 @@ class Account:
         self.left_out: list[tuple[int, int, str]] = []  # heat, entrant and why: who stood in a heat but is no opponent
 
     def state(self, entrant: int) -> Any:
-        """What was known of an entrant before."""
+        """Return an entrant's state before the settlement."""
         return read(self.states, int(self.columns.player[entrant]), self.system.newcomer())
 
     def entering(self, entrant: int) -> Any:
@@ -98,13 +98,13 @@ class Account:
         return self.names[entrant]
 
     def lead(self, entrant: int) -> float:
-        """How far above the player an opponent was rated before, in points."""
+        """Return the opponent's rating minus the player's before the event, in points."""
         them, me = self.columns.player[entrant], self.columns.player[self.entrant]
         rating = self.system.column("rating")
         return float(self.states[them, rating] - self.states[me, rating])
 
     def heats(self) -> Iterator[tuple[int, int, int, int]]:
-        """Each heat that the player entered: its number, its first entry, the one after the last, the player's."""
+        """Yield each heat of the player: its number, its first entry, the one after the last, the player's entry."""
         start, stop, entrant = self.settlement.start, self.settlement.stop, self.settlement.entrant
         mine = np.flatnonzero(entrant == self.entrant) + int(start[0])
         for i, heat in zip(mine.tolist(), (np.searchsorted(start, mine, side="right") - 1).tolist(), strict=True):
@@ -114,14 +114,14 @@ class Account:
         return int(self.settlement.entrant[entry - int(self.settlement.start[0])])
 
     def duels(self) -> list[Duel]:
-        """Every duel, heat by heat, in the order in which the replay adds them; no contribution is known yet."""
+        """Return every duel, heat by heat, in the replay's order, without contributions."""
         columns = self.columns
         in_sides = self.system.rates_sides and columns.side.size + columns.home.size + columns.shared.size > 0
         duels = self.faced() if in_sides else self.compared() if self.by_pairs else self.ranked()
         return list(duels)
 
     def compared(self) -> Iterator[Duel]:
-        """The duels of a system that is a sum over pairs."""
+        """Yield the duels of a system that sums over pairs."""
         columns = self.columns
         for heat, start, stop, i in self.heats():
             comparison_with = self.comparisons(heat, start, stop, i)
@@ -138,7 +138,7 @@ class Account:
                 yield Duel(heat, j, opponent, *numbers, comparison=comparison)
 
     def comparisons(self, heat: int, start: int, stop: int, i: int) -> Callable[[int], Any]:
-        """What another entry of a heat says of the player's."""
+        """Return a function that compares another entry of a heat with the player's."""
         columns, size, first = self.columns, float(stop - start), self.settlement.entrants[0]
         course = inputs.Heat(size, float(inputs.mode_at(columns, heat)))
         mine = inputs.Entry(*map(float, inputs.entry_at(columns, i, size)))
@@ -159,7 +159,7 @@ class Account:
         return lambda j: kind._make(rows[j - start])
 
     def faced(self) -> Iterator[Duel]:
-        """The duels of a system that rates a side as one: of each opponent's, its members have equal shares."""
+        """Yield the duels of a system that rates a side as one. Members of an opponent's side have equal shares."""
         columns, first = self.columns, int(self.columns.entrants[self.settlement.number])
         prototype = zeros(self.system.entering_type)
         entering = np.array([self.entering(k) for k in range(first, int(columns.entrants[self.settlement.number + 1]))])
@@ -191,7 +191,7 @@ class Account:
                     yield duel
 
     def ranked(self) -> Iterator[Duel]:
-        """The duels of a system that judges a whole field: all but with team mates who share the player's place."""
+        """Yield the duels of a system that rates whole fields, without team mates who share the player's place."""
         columns, chances = self.columns, dict[int, float]()
         for heat, start, stop, i in self.heats():
             for j in range(start, stop):
@@ -207,7 +207,7 @@ class Account:
                 yield Duel(heat, j, opponent, result, chances[opponent])
 
     def credited(self, duels: list[Duel], after: Any) -> tuple[list[Duel], dict[str, float]]:
-        """The duels with what each did, by the rules of a sum over pairs, and other causes in points."""
+        """Return the duels with their contributions by the rules of a sum over pairs, and other causes in points."""
         weights = [float(inputs.weight_at(self.columns, duel.heat)) * duel.share for duel in duels]
         sums = list(zeros(self.system.evidence_type))
         for duel, weight in zip(duels, weights, strict=True):
@@ -227,7 +227,7 @@ class Account:
     def shared(
         self, duels: list[Duel], parts: list[list[int]], whole_heats: list[list[int]], change: float
     ) -> tuple[list[Duel], dict[str, float]]:
-        """The duels with what each did, as fair shares of the change, and what the player's entry does alone."""
+        """Return the duels with their fair shares of the change, and the effect of the player's entry alone."""
         by_part = []
         for numbers, heats in zip(parts, whole_heats, strict=True):
             members = [duels[number].theirs for number in sorted(numbers, key=lambda k: self.lead(duels[k].opponent))]
@@ -249,7 +249,7 @@ class Account:
         return counting, {TIME: alone} if alone != 0.0 else {}
 
     def span(self, heat: int) -> tuple[int, int]:
-        """The entries of a heat: the first, and the one after the last."""
+        """Return the entries of a heat: the first, and the one after the last."""
         number = heat - self.settlement.first_heat
         return int(self.settlement.start[number]), int(self.settlement.stop[number])
 
@@ -277,7 +277,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """What the duels of a part have in common."""
+    """The common properties of the duels in a part."""
 
     kind: str
     heats: tuple[int, ...] = ()  # of the events' columns
@@ -290,7 +290,7 @@ class Partition:
     members: list[list[int]]  # of each heading, numbers of duels
 
     def among(self, before: Sequence[int], after: Sequence[int]) -> "Partition":
-        """Return the partition of some of the duels, each known by its entry; a part without duels is gone."""
+        """Return the partition of some of the duels, given by entry. Parts without duels are removed."""
         number_of = {entry: number for number, entry in enumerate(after)}
         members = [[number_of[before[k]] for k in each if before[k] in number_of] for each in self.members]
         pairs = [(heading, each) for heading, each in zip(self.headings, members, strict=True) if each]
@@ -300,7 +300,7 @@ class Partition:
 def partition(
     duels: Sequence[Duel], leads: dict[int, float], overall: set[int], system: System, most: int
 ) -> Partition:
-    """The duels by heat; in one heat by opponent, where they are few; else in bands of strength."""
+    """Return the duels by heat; for one heat by opponent if they are few, otherwise in bands of strength."""
     heats = sorted({duel.heat for duel in duels})
     if len(heats) > 1:
         headings = [Heading(HEAT, heats=run) for run in runs_of_heats(heats, overall, most)]
@@ -319,7 +319,7 @@ def partition(
 
 
 def runs_of_heats(heats: list[int], overall: set[int], most: int) -> list[tuple[int, ...]]:
-    """The heats in at most so many runs of neighbours; an overall result is one of its own where there is room."""
+    """Return at most `most` runs of neighbouring heats. The overall result has its own run if there is room."""
     if len(heats) <= most:
         return [(heat,) for heat in heats]
     last = [heats[-1:]] if heats[-1] in overall and most > 1 else []
@@ -330,7 +330,7 @@ def runs_of_heats(heats: list[int], overall: set[int], most: int) -> list[tuple[
 
 
 def members_of(parts: Sequence[int], count: int) -> list[list[int]]:
-    """The numbers of those in each part."""
+    """Return the indices of the members of each part."""
     members: list[list[int]] = [[] for _ in range(count)]
     for number, part in enumerate(parts):
         members[part].append(number)
@@ -338,7 +338,7 @@ def members_of(parts: Sequence[int], count: int) -> list[list[int]]:
 
 
 def band_edges(system: System, most: int) -> list[Decimal]:
-    """The gaps at which bands begin, lowest first: five bands, or as many as there may be parts."""
+    """Return the gaps at which bands begin, lowest first: five bands, or fewer if `most` is smaller."""
     scale, digits = system.points_per_logit / ELO_SCALE, system.digits - 1
     unit = Decimal(1).scaleb(-digits)
     near, far = (shown(float(f"{gap * scale:.2g}"), digits) for gap in (NEAR, FAR))

@@ -1,4 +1,4 @@
-"""Why a rating moved: the evidence listed instead of added, by the very rules that the replay compiled."""
+"""Explanations of rating changes, by the same compiled rules as the replay."""
 
 import math
 from collections.abc import Sequence
@@ -37,10 +37,11 @@ Found = tuple[list[int], str, int, bool]
 def explain(
     system: System, events: Events, replayed: Replayed, event_id: str, player: str, found: Found | None = None
 ) -> Explanation:
-    """Why `player`'s rating moved in an event.
+    """Explain a player's rating change in an event.
 
-    Within a rating period a player's change stands at the last event of the period, and its explanation
-    lists the duels of them all. `found` is what `find_entrant` says, where that is known.
+    Within a rating period the change belongs to the player's last event, and its explanation lists the duels of the
+    whole
+    period. `found` is the result of `find_entrant`, if known.
     """
     rows, player, entrant, settles = found or find_entrant(events, event_id, player)
     before = float(replayed.before[entrant])
@@ -61,7 +62,7 @@ def explain(
 
 
 def thing_parts(account: Account, replayed: Replayed, after: Any, explanation: Explanation) -> tuple[ThingPart, ...]:
-    """What the result moved each thing that the player had; nothing unless it is a unit with them, once."""
+    """Return the change of each piece of equipment of the player, or nothing unless they are rated together, once."""
     columns, system, heats = account.columns, account.system, [*account.heats()]
     if not columns.shared.size or len(heats) != 1 or system.has_offsets:
         return ()
@@ -80,12 +81,12 @@ def thing_parts(account: Account, replayed: Replayed, after: Any, explanation: E
 
 
 def find_entrant(events: Events, event_id: str, player: str) -> Found:
-    """The rows of an event, the player's name, the entrant it was in it, and whether the change stands there."""
+    """Return the rows of an event, the player's name and entrant, and whether this event has the change."""
     frame = events.results.frame
     rows = np.flatnonzero((frame["event_id"] == event_id).to_numpy())
     if not rows.size:
         hint = suggestion(event_id, frame["event_id"].unique().to_list())
-        raise UnknownError(f"there is no event {event_id!r} in {events.results.source}{hint}")
+        raise UnknownError(f"event {event_id!r} is not in {events.results.source}{hint}")
     players = frame["player"][rows]
     own = rows[(players == player).to_numpy()]
     if not own.size:
@@ -110,7 +111,7 @@ def settlement_number(events: Events, entrant: int) -> int:
 
 
 def states_before(system: System, events: Events, settlement: int, replayed: Replayed) -> States:
-    """The state of every entrant of a settlement before it, (players, fields); others' are not to be read."""
+    """Return the states of all entrants before a settlement, (players, fields). Other rows are undefined."""
     columns = events.columns
     pool = next(pool for pool in events.pools if pool.first <= settlement < pool.last)
     first, now, stop = (int(columns.entrants[each]) for each in (pool.first, settlement, settlement + 1))
@@ -124,7 +125,7 @@ def states_before(system: System, events: Events, settlement: int, replayed: Rep
 
 
 class Breakdown:
-    """One change taken apart: its parts, what each did, and the words for them."""
+    """One change, divided into parts with their effects and the text for them."""
 
     def __init__(
         self, account: Account, table: Standings, event_id: str, player: str, before: float, after: Any
@@ -144,15 +145,15 @@ class Breakdown:
         return str(self.events.results.frame["event_id"][self.events.entry_row.at(self.entry_in[heat])])
 
     def name_of(self, heat: int) -> str:
-        """The name of one of the player's heats; empty where it has none."""
+        """Return the name of one of the player's heats, or an empty string."""
         return "" if self.events.entry_heat is None else str(self.events.entry_heat[self.entry_in[heat]])
 
     def words_of(self, heat: int) -> str:
-        """One of the player's heats in a sentence."""
+        """Return one of the player's heats as part of a sentence."""
         return wording.heat_words(self.name_of(heat), self.event_of(heat) if self.several_events else None)
 
     def status_in(self, heat: int) -> str:
-        """How the player ended a heat: a status of the results."""
+        """Return the player's status at the end of a heat, as in the results."""
         i = self.entry_in[heat]
         finished = self.events.columns.finished
         if not finished.size or finished[i]:
@@ -194,14 +195,14 @@ class Breakdown:
         )
 
     def partition(self, duels: Sequence[Duel], most: int) -> Partition:
-        """Which duels share a part of the change, of at most so many."""
+        """Return the duels divided into at most `most` parts of the change."""
         overall = {heat for heat in self.entry_in if self.name_of(heat) == OVERALL}
         return partition(duels, self.leads, overall, self.system, most)
 
     def grouped(
         self, parts: Partition, duels: Sequence[Duel], causes: dict[str, float]
     ) -> tuple[tuple[Group, ...], list[wording.Phrases], pl.DataFrame]:
-        """The groups of the change, each as the subject of a sentence, and the rows of all."""
+        """Return the groups of the change, each as the subject of a sentence, and the rows of all."""
         digits = self.system.digits
         points = [math.fsum(duels[k].contribution for k in members) for members in parts.members]
         visible = shown_parts([*points, *causes.values()], self.change, digits)
@@ -226,7 +227,7 @@ class Breakdown:
         return tuple(groups), phrases, pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
     def shown_duels(self, parts: Partition, duels: Sequence[Duel], visible: Sequence[Decimal]) -> list[list[Decimal]]:
-        """The duels of each part as people read them: they add up to it, and in a table of heats to each opponent."""
+        """Return the displayed duels of each part. They add up to the part and, by heat, to each opponent."""
         digits = self.system.digits
         points = [[duels[k].contribution for k in members] for members in parts.members]
         opponents = [{duels[k].opponent: number for number, k in enumerate(members)} for members in parts.members]
@@ -240,7 +241,7 @@ class Breakdown:
         return [[cells[who][k] for who in of] for k, of in enumerate(opponents)]
 
     def words_for(self, heading: Heading, duels: Sequence[Duel], points: Decimal) -> tuple[str, str, tuple[str, str]]:
-        """A group's label, how it went, and what it is called in a sentence, for others and for the player."""
+        """Return a group's label, its outcome, and its name in a sentence, for others and for the player."""
         against, digits = wording.tally([duel.result for duel in duels]), self.system.digits
         if heading.kind == HEAT:
             names = [self.words_of(heat) for heat in heading.heats]
@@ -259,7 +260,7 @@ class Breakdown:
         return name, f"{wording.gap_words(lead, digits)}, {ended}", subjects
 
     def outcome(self, duels: Sequence[Duel]) -> str:
-        """How the player did: against the opponents by the overall result or the only heat, else in all duels."""
+        """Return the player's outcome: by the overall result or the only heat, otherwise over all duels."""
         if self.several_events:
             return ""
         place = {line.player: line.place or 0 for line in self.table.deciding}
@@ -277,7 +278,7 @@ class Breakdown:
         return wording.outcome(wording.tally(results), status, two_teams=len(sides) == 2)  # noqa: PLR2004  (two)
 
     def duels_in_words(self, duels: Sequence[Duel]) -> DuelCount:
-        """How many duels were won, what a duel is, and who is not compared."""
+        """Return the number of duels won, the meaning of a duel, and the players who are not compared."""
         results = [duel.result for duel in duels]
         graded = any(result not in (0.0, 0.5, 1.0) for result in results)
         won, expected = math.fsum(results), math.fsum(duel.expected for duel in duels)

@@ -1,7 +1,7 @@
-"""Fair shares of a change that is no sum over pairs: what each part did, on average over all orders to come in.
+"""Fair shares of a change that is not a sum over pairs: each part's mean effect over all orders of joining.
 
 Source: L. S. Shapley, "A Value for n-Person Games" (1953). The event is rated with every coalition of up to
-`MOST_PARTS` parts of the field; all coalitions are one table of events, rated by one call of the kernel of the replay.
+`MOST_PARTS` parts of the field. All coalitions are one table of events, rated by one call of the replay's kernel.
 """
 
 import math
@@ -29,7 +29,7 @@ Mask = npt.NDArray[np.bool_]
 
 
 class Part(NamedTuple):
-    """A part of the field whose share is wanted."""
+    """A part of the field, for which a share is wanted."""
 
     entries: list[int]  # that are gone without it
     members: list[int]  # the entries among which its share is divided, neighbours together
@@ -61,7 +61,7 @@ def settlement_of(columns: inputs.Columns, number: int) -> Settlement:
 
 
 def affordable_parts(settlement: Settlement) -> int:
-    """How many parts of a field can be rated in every coalition: `MOST_PARTS`, or fewer where that is much work."""
+    """Return the number of parts whose coalitions can all be rated: `MOST_PARTS`, or fewer for large fields."""
     sizes = (settlement.stop - settlement.start).astype(np.float64)
     pairs = 0.5 * float(sizes @ sizes)  # of a coalition, which has half of the heats or of the field
     quick, most = (int(math.log2(max(1.0, work / pairs))) for work in (QUICK_WORK, MAX_WORK))
@@ -71,7 +71,7 @@ def affordable_parts(settlement: Settlement) -> int:
 def fair_shares(
     system: System, settlement: Settlement, entrant: int, states: Any, change: float, parts: Sequence[Part]
 ) -> tuple[float, list[list[float]]]:
-    """What is left of an entrant's change without any part of the field, and what each part's members did."""
+    """Return the change that remains without any part of the field, and the share of each part's members."""
     if not parts:
         return change, []
     coalitions = np.arange(2 ** len(parts) - 1)  # all but the whole, which is the change itself
@@ -102,7 +102,7 @@ def fair_shares(
 
 
 def blocks_of(members: list[int], parts: Sequence[Part], settlement: Settlement) -> list[list[int]]:
-    """The members of a part that are left out one at a time, or in a large field the blocks of neighbours."""
+    """Return the members of a part to leave out one at a time, or blocks of neighbours in a large field."""
     total = sum(len(each.members) for each in parts)
     field = float((settlement.stop - settlement.start).max())
     most = min(MOST_BLOCKS, max(len(parts), int(MAX_WORK / field**2)))
@@ -111,10 +111,12 @@ def blocks_of(members: list[int], parts: Sequence[Part], settlement: Settlement)
 
 
 def shapley_values(worth: npt.NDArray[np.float64]) -> list[float]:
-    """Shapley's value of each part, which add up to the worth of the whole less that of none.
+    """Return the Shapley value of each part.
+
+    The values add up to the worth of the whole minus that of the empty coalition.
 
     Args:
-        worth: (2^parts) the worth of each coalition; bit k of its number says whether part k is in it.
+        worth: (2^parts): the worth of each coalition. Bit k of its index is set if part k is in it.
     """
     parts = worth.size.bit_length() - 1
     coalitions = np.arange(worth.size)
@@ -129,7 +131,7 @@ def shapley_values(worth: npt.NDArray[np.float64]) -> list[float]:
 
 
 def divided(share: float, effects: list[float]) -> list[float]:
-    """A share divided in proportion to effects: each moves by the same part of its size, so that signs may differ."""
+    """Divide a share in proportion to effects. Each changes by the same part of its size, so signs may differ."""
     size = sum(map(abs, effects))
     if size == 0.0:
         return [share / len(effects)] * len(effects)
@@ -140,7 +142,7 @@ def divided(share: float, effects: list[float]) -> list[float]:
 def changes_among(
     system: System, settlement: Settlement, entrant: int, states: Any, present: Mask
 ) -> npt.NDArray[np.float64]:
-    """The change of an entrant's rating with each set of entries, `present` (sets, entries), rated as one table."""
+    """Return an entrant's change with each set of entries, `present` (sets, entries), rated as one table."""
     columns, first = settlement.columns, settlement.entrants[0]
     sets = len(present)
     slot = settlement.entrant - first
@@ -168,7 +170,7 @@ def changes_among(
 def table_of_sets(
     settlement: Settlement, present: Mask, entrant: int, entrants: Any, slots: Any, offsets: Any
 ) -> inputs.Columns:
-    """A settlement for each set of entries; empty heats are gone, ranks close up. One entrant's state is sought."""
+    """Return one settlement per set of entries, without empty heats, with ranks closed up."""
     columns = settlement.columns
     base = int(settlement.start[0])
     entries = base + np.nonzero(present)[1]
@@ -201,7 +203,7 @@ def table_of_sets(
 
 
 def reranked(places: Any, heat: Any) -> tuple[Any, Any]:
-    """Ranks and places within each heat, counted anew: ties share the best of their places, or their mean."""
+    """Return ranks and places within each heat, counted again: ties share the best place, or the mean."""
     order = np.lexsort((places, heat))
     sorted_places, sorted_heat = places[order], heat[order]
     position = np.arange(order.size)
@@ -220,20 +222,24 @@ def reranked(places: Any, heat: Any) -> tuple[Any, Any]:
 def shown_table(
     cells: Sequence[Sequence[float]], rows: Sequence[Decimal], columns: Sequence[Decimal], digits: int
 ) -> list[list[Decimal]]:
-    """The cells of a table as they are shown, so that its rows and its columns both add up to totals that are shown.
+    """Round a table so that its rows and its columns both add up to displayed totals.
 
-    Each row is rounded by largest remainder; then units move within rows from columns that have too many to columns
-    that have too few, by the moves that leave the cells nearest to what they are. Where a cell is so large that a
-    double has no such digits, the rows alone add up.
+    Each row is rounded by largest remainder. Then units move within rows, from columns with too many to columns with
+    too
+    few, by the moves with the smallest error. If a cell is so large that a double does not have such digits, only the
+    rows add up.
 
     Args:
-        cells: rows of equal length; rows and columns add up to their totals but for the totals' own rounding.
+        cells: rows of equal length. Rows and columns add up to their totals, except for rounding of the totals.
+        rows: the totals of the rows.
+        columns: the totals of the columns.
+        digits: decimals.
 
     Raises:
-        ValueError: the totals of the rows and those of the columns do not add up to the same.
+        ValueError: the totals of the rows and of the columns have different sums.
     """
     if sum(rows, Decimal(0)) != sum(columns, Decimal(0)):
-        raise ValueError("the totals of the rows and of the columns do not add up to the same")
+        raise ValueError("the totals of the rows and of the columns have different sums")
     unit = Decimal(1).scaleb(-digits)
     table = [shown_parts(row, total, digits) for row, total in zip(cells, rows, strict=True)]
     if any(abs(cell / unit) >= WHOLE for row in table for cell in row):
@@ -249,9 +255,9 @@ def shown_table(
 def move_unit(
     counts: "npt.NDArray[np.int64]", exact: "npt.NDArray[np.float64]", surplus: "npt.NDArray[np.int64]"
 ) -> None:
-    """Move a unit from a column that has too many to one that has too few, over others where that costs less.
+    """Move a unit from a column with too many to one with too few, through others if that costs less.
 
-    The cost of a step is what it adds to the squares of the cells' errors; the cheapest path is Bellman and Ford's.
+    The cost of a step is its addition to the squared errors of the cells. The cheapest path is Bellman and Ford's.
     """
     error = counts - exact
     steps = error[:, None, :] - error[:, :, None]  # from a column to a column, in each row

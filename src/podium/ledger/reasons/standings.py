@@ -1,4 +1,4 @@
-"""Who stood where in an event, and what decided it: the sums, times and gaps as they were sent."""
+"""The order of an event and its reason: the sums, times and gaps as submitted."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -53,10 +53,10 @@ class Standings:
     lines: tuple[Line, ...]
     heats: int  # without the overall result
     deciding: tuple[Line, ...]  # the overall result, or the only heat; empty where nothing decides between heats
-    derived: bool  # the overall result was not sent, and follows from the heats
+    derived: bool  # the overall result was derived from the heats
 
     def frame(self) -> pl.DataFrame:
-        """A row for each line: `heat, player, team, place, status, score, time_s, gap_s` to the first of the heat."""
+        """Return one row per line: `heat, player, team, place, status, score, time_s`, `gap_s` to the winner."""
         best: dict[str | None, float] = {}
         for line in self.lines:
             if line.place == 1 and line.time_s is not None:
@@ -94,7 +94,7 @@ def standings(events: Events, settlement: Settlement, frame: pl.DataFrame, rows:
 
 
 def entry_line(events: Events, i: int, player: str, heat: str | None, sent: dict[str, Any]) -> Line:
-    """The line of an encoded entry; what was derived from the heats is in the columns alone."""
+    """Return the line of an encoded entry. Values derived from the heats are only in the columns."""
     columns = events.columns
     own = heat is None or (sent.get("heat") or "") == heat
     finished = bool(columns.finished[i]) if columns.finished.size else True
@@ -118,7 +118,7 @@ def known(column: Any, i: int) -> float | None:
 
 
 def line_of(sent: dict[str, Any], place: int | None) -> Line:
-    """The line of a row of a results table; of an overall result that follows from the heats, too."""
+    """Return the line of a row of a results table, or of an overall result derived from the heats."""
     return Line(
         heat=sent.get("heat"),
         player=sent["player"],
@@ -133,14 +133,14 @@ def line_of(sent: dict[str, Any], place: int | None) -> Line:
 
 
 class EventRanks(NamedTuple):
-    """Ranks in events, an element for each row of the history."""
+    """Ranks in events, with one element per row of the history."""
 
     rank: Any  # int64: in the overall result, or the only heat; ties share the best; 0 where there is none
     field: Any  # int64: rated entrants of the event
 
 
 def event_ranks(events: Events) -> EventRanks:
-    """The rank of each entrant of each event, as `standings` has it, and among how many."""
+    """Return the rank of each entrant of each event, as in `standings`, and the number of entrants."""
     columns, entrant = events.columns, events.ledger.entrant.array
     sizes = np.diff(columns.entrants)
     players = sizes
@@ -167,7 +167,7 @@ def event_ranks(events: Events) -> EventRanks:
 
 
 def derived_ranks(frame: pl.DataFrame, rows: Any) -> Any:
-    """The ranks that follow from the heats where nothing else decides, for an entrant a row; 0 where nothing does."""
+    """Return ranks derived from the heats, one per entrant, or 0 if there is no way to derive them."""
     status, counts = frame["status"], np.ones(frame.height, np.bool_)
     for word in UNRATED_STATUS:
         counts &= (status != word).to_numpy()
@@ -177,13 +177,13 @@ def derived_ranks(frame: pl.DataFrame, rows: Any) -> Any:
 
 
 def overall_ranks(overall: Overall) -> Any:
-    """The rank of each entrant in an overall result that follows from the heats: those who did not finish come last."""
+    """Return each entrant's rank in an overall result derived from the heats. Entrants who did not finish are last."""
     result = np.where(np.isnan(overall.score), overall.time_s, -overall.score)
     return reranked(np.where(overall.finished, result, np.finfo(np.float64).max), overall.event)[0].astype(np.int64)
 
 
 def ranked_by(table: Standings, player: str) -> str:
-    """What decided the event, in a sentence: "Ranked by the sum of the heats' scores: Ana 171, Ben 138."."""
+    """Return the reason for the order as a sentence: "Ranked by the sum of the heats' scores: Ana 171, Ben 138."."""
     lines = sorted(table.deciding, key=lambda line: (line.place or 0, line.status != "finished"))
     finishers = [line for line in lines if line.status == "finished"]
     if not finishers:
@@ -211,7 +211,7 @@ def ranked_by(table: Standings, player: str) -> str:
 
 
 def teams_ranked_by(finishers: Iterable[Line]) -> str:
-    """What decided between teams."""
+    """Return the reason for the order between teams."""
     sides: dict[str, list[Line]] = {}
     for line in finishers:
         sides.setdefault(line.team or line.player, []).append(line)
@@ -226,10 +226,10 @@ def teams_ranked_by(finishers: Iterable[Line]) -> str:
 
 
 def gap(time_s: float, first_s: float) -> float:
-    """The seconds between two times, to the digits that were sent."""
+    """Return the seconds between two times, with the digits as submitted."""
     return float(Decimal(str(time_s)) - Decimal(str(first_s)))
 
 
 def plain(number: float | None) -> str:
-    """A number as it was sent: 171 and not 171.0."""
+    """Return a number as submitted: 171 and not 171.0."""
     return "" if number is None else f"{int(number)}" if number.is_integer() else f"{number}"

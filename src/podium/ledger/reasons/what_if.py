@@ -1,4 +1,4 @@
-"""What a change would have been: the event rated again from the states before it, with one thing changed."""
+"""What-if changes: the event rated again from the states before it, with one thing changed."""
 
 from bisect import bisect_left
 from collections.abc import Sequence
@@ -45,7 +45,7 @@ class Alternative:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class WhatIf:
-    """An event as it was for a player, and as it would have been."""
+    """A player's event as it happened, and with changes."""
 
     event_id: str
     player: str
@@ -59,15 +59,15 @@ class WhatIf:
         return f"WhatIf({self.player} in {self.event_id}: {signed(self.shown)}, {alternatives})"
 
     def _repr_html_(self) -> str:
-        """The change as it was and as it would have been, as a notebook shows them."""
+        """Return the actual change and the alternatives as a table for notebooks."""
         lines = [("as it was", signed(self.shown)), *((each.words, signed(each.shown)) for each in self.alternatives)]
         return lines_html(f"What if {self.player} had …", lines)
 
     def to_dict(self) -> dict[str, Any]:
-        """Turn it into what JSON can hold.
+        """Return the comparison as JSON values.
 
         Returns:
-            The change as it was, and `alternatives`: `words, delta, shown, better`.
+            The actual change, and `alternatives`: `words, delta, shown, better`.
         """
         alternatives = [
             {"words": each.words, "delta": each.delta, "shown": float(each.shown), "better": float(each.better)}
@@ -94,21 +94,21 @@ class OwnHeat:
 
 
 def side_of(finisher: tuple[int, float, int]) -> int:
-    """A number for a finisher's team, or for one who competes alone."""
+    """Return the number of a finisher's team, or of a player who competes alone."""
     row, _, side = finisher
     return side if side >= 0 else -1 - row
 
 
 @dataclass(frozen=True, slots=True)
 class Altered:
-    """One thing to change: the places to take in heats."""
+    """One thing to change: new places in heats."""
 
     words: str
     places: list[tuple[OwnHeat, int]]
 
 
 def is_quickly_imagined(system: System, events: Events) -> bool:
-    """Whether an event of nobody else, rated once more, keeps nobody waiting."""
+    """Return True if the event alone can be rated again within the time of a request."""
     return len(events.columns.player) <= MOST_IMAGINED or sums_up(system)
 
 
@@ -116,12 +116,12 @@ def what_if(
     system: System, events: Events, replayed: Replayed, event_id: str, player: str, period: str = "event",
     found: Found | None = None,
 ) -> WhatIf:  # fmt: skip
-    """What a player's change would have been with each heat not won won instead, each quit a finish, or all heats won.
+    """Return a player's change with each lost heat won instead, each quit heat finished, or all heats won.
 
-    A heat that was quit is finished in the middle place of the player's other heats, or where the ratings expected it
-    if there is none. The others keep their order; whoever is behind the player then takes the next line (score and
-    time) of those sent. Where teams compete it is the player's team that wins, by its team score. Within a rating
-    period it is the change of the whole period that would have been another. `found` is what `find_entrant` says.
+    A quit heat is finished in the middle place of the player's other heats, or in the expected place if there are none.
+    The others keep their order. Everyone behind the player takes the next submitted line (score and time). In events of
+    teams the player's team wins, by its team score. Within a rating period the change is that of the whole period.
+    `found` is the result of `find_entrant`.
     """
     _, player, entrant, _ = found or find_entrant(events, event_id, player)
     settlement = settlement_number(events, entrant)
@@ -141,7 +141,7 @@ def what_if(
 
 
 def own_heats(account: Account, event_id: str) -> list[OwnHeat]:
-    """The player's heats of an event that have lines of their own in the results, and rivals who finished."""
+    """Return the player's heats with their own lines in the results, and the rivals who finished."""
     events, columns = account.events, account.columns
     frame = events.results.frame
     heats = []
@@ -176,12 +176,12 @@ def own_heats(account: Account, event_id: str) -> list[OwnHeat]:
 
 
 def side_at(columns: Columns, i: int) -> int:
-    """The side of an entry; negative for one who competes alone."""
+    """Return the side of an entry, which is negative for a player who competes alone."""
     return int(columns.side[i]) if columns.side.size else -1
 
 
 def alterations(heats: list[OwnHeat], most: int) -> list[Altered]:
-    """What to change, at most so many: quits first, then the heats that were lost, all heats last."""
+    """Return at most `most` changes to try: quits first, then the lost heats, then all heats."""
     quits, wins = [], []
     for heat in heats:
         where = f" {heat_words(heat.name)}" if len(heats) > 1 else ""
@@ -206,7 +206,7 @@ def alterations(heats: list[OwnHeat], most: int) -> list[Altered]:
 
 
 def finish_of(heat: OwnHeat, others: list[int]) -> tuple[int, str]:
-    """The place that one who quit a heat is imagined at, and in words why; `others` are those of the other heats."""
+    """Return the imagined place of a player who quit a heat, and its reason as text. `others` are the other places."""
     if heat.mates:
         return 1 + len({side_of(each) for each in heat.rivals if each[1] < heat.mates[0][1]}), "with the team"
     sides = len({side_of(each) for each in heat.rivals})
@@ -215,7 +215,7 @@ def finish_of(heat: OwnHeat, others: list[int]) -> tuple[int, str]:
 
 
 def instead(heat: OwnHeat) -> str:
-    """What happened, in place of which something else is imagined."""
+    """Return the actual outcome that the change replaces."""
     if not heat.rank:
         return "instead of quitting" if heat.status == "quit" else "instead of not finishing"
     if len({side_of(each) for each in heat.rivals}) == 1:
@@ -224,7 +224,7 @@ def instead(heat: OwnHeat) -> str:
 
 
 def changes_with(account: Account, altered: Sequence[Altered], period: str) -> list[float]:
-    """The player's change in the settlement with each alteration, all rated in one call: a pool each."""
+    """Return the player's change with each alteration, all rated in one call, in one pool each."""
     if not altered:
         return []
     system, events = account.system, account.events
@@ -245,7 +245,7 @@ def changes_with(account: Account, altered: Sequence[Altered], period: str) -> l
 
 
 def altered_results(account: Account, altered: Sequence[Altered]) -> Results:
-    """The results of the settlement, once for each alteration, in a pool of its own."""
+    """Return the results of the settlement once per alteration, each in a separate pool."""
     events, settlement = account.events, account.settlement
     rows = np.unique(events.entry_row[int(settlement.start[0]) : int(settlement.stop[-1])])
     once = events.results.frame[rows]
@@ -274,7 +274,7 @@ def altered_results(account: Account, altered: Sequence[Altered]) -> Results:
 
 
 def take_place(numbers: Numbers, heat: OwnHeat, place: int, place_of: dict[int, int]) -> None:
-    """Put the player at a place of a heat in which everybody competes alone; the lines stay with the places."""
+    """Move the player to a place of a heat without teams. The lines stay with the places."""
     behind = len(heat.rivals) if not heat.rank else sum(each[1] < heat.place for each in heat.rivals)
     lines = [place_of[row] for row, _, _ in heat.rivals]
     lines.insert(behind, place_of[heat.row] if heat.rank else lines[-1])  # one finisher more has the last line too
@@ -290,7 +290,7 @@ def take_place(numbers: Numbers, heat: OwnHeat, place: int, place_of: dict[int, 
 
 
 def take_place_of_team(numbers: Numbers, heat: OwnHeat, place: int, place_of: dict[int, int]) -> None:
-    """Put the player's team at a place of a heat between teams, by team scores; own scores and times stay."""
+    """Move the player's team to a place of a heat of teams, by team scores. Own scores and times stay."""
     places = {side_of(each): each[1] for each in heat.rivals}
     order = sorted(places, key=lambda side: places[side])
     sorted_places = [places[side] for side in order]

@@ -1,4 +1,4 @@
-"""An explanation in words: the verdict, the part that decided it, and the duels behind both."""
+"""The text of an explanation: the verdict, the decisive part, and the duels."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -35,13 +35,13 @@ class Tally:
 
 
 def tally(results: Sequence[float]) -> Tally:
-    """How duels of these results ended."""
+    """Count the outcomes of duels."""
     won, lost = (sum(sign * (result - DRAW) > 0.0 for result in results) for sign in (1, -1))
     return Tally(won, len(results) - won - lost, lost)
 
 
 def outcome(against: Tally, status: str, *, two_teams: bool = False) -> str:
-    """How the player did against the opponents, the way that follows a name: "won", "beat 5 of 6", "came last"."""
+    """Return the player's outcome to follow a name: "won", "beat 5 of 6", "came last"."""
     if not against.duels:
         return ""
     if status in UNFINISHED_PAST:
@@ -61,7 +61,7 @@ def outcome(against: Tally, status: str, *, two_teams: bool = False) -> str:
 
 
 def duels_outcome(against: Tally) -> str:
-    """How the player did where there is no overall result, which follows a name: "won 3 of 8 duels, drew 1"."""
+    """Return the outcome without an overall result, to follow a name: "won 3 of 8 duels, drew 1"."""
     if not against.duels:
         return ""
     drew = f", drew {against.drew}" if against.drew else ""
@@ -69,7 +69,7 @@ def duels_outcome(against: Tally) -> str:
 
 
 def verdict(player: str, result: str, change: Decimal, *, you: bool = False) -> str:
-    """What happened, in a sentence: "Dragana won, but lost 40.5 points."."""
+    """Return the verdict as a sentence: "Dragana won, but lost 40.5 points."."""
     stayed = "kept your rating" if you else "kept the rating"
     moved = stayed if not change else f"{'gained' if change > 0 else 'lost'} {abs(change)} points"
     who = f"{player}: you" if you else player
@@ -81,7 +81,7 @@ def verdict(player: str, result: str, change: Decimal, *, you: bool = False) -> 
 
 
 def heat_words(name: str, event_id: str | None = None) -> str:
-    """A heat in a sentence: "heat 3", "the overall result", 'heat "final"'; with its event where there are several."""
+    """Return a heat, with its event if given: "heat 3", "the overall result", 'heat "final"'."""
     event = f"event {event_id}" if event_id else ""
     if name == "overall":
         words = "the overall result"
@@ -94,14 +94,14 @@ def heat_words(name: str, event_id: str | None = None) -> str:
 
 
 def heats_label(names: Sequence[str]) -> str:
-    """The label of one heat or of neighbouring ones, from their words: "Heat 2", "Overall", "Heats 1 to 3"."""
+    """Return the label of one heat or of neighbouring ones: "Heat 2", "Overall", "Heats 1 to 3"."""
     if len(names) == 1:
         return "Overall" if names[0] == "the overall result" else capitalised(names[0])
     return capitalised(heats_subject(names))
 
 
 def heats_subject(names: Sequence[str]) -> str:
-    """One heat or neighbouring ones in a sentence, from their words."""
+    """Return one heat or neighbouring ones as the subject of a sentence."""
     if len(names) == 1:
         return names[0]
     first = names[0].replace("heat ", "heats ", 1).replace("event ", "events ", 1)
@@ -110,7 +110,7 @@ def heats_subject(names: Sequence[str]) -> str:
 
 
 def heat_result(against: Tally, status: str) -> str:
-    """How a heat went: "quit, lost all 5", "won 4 of 5, drew 1"."""
+    """Return the outcome of a heat: "quit, lost all 5", "won 4 of 5, drew 1"."""
     parts = [UNFINISHED_PAST[status]] if status in UNFINISHED_PAST else []
     count = against.duels
     for word, number in (("won", against.won), ("drew", against.drew), ("lost", against.lost)):
@@ -126,7 +126,7 @@ def heat_result(against: Tally, status: str) -> str:
 
 
 def band_result(against: Tally) -> str:
-    """How the duels of a band went: "lost to all 12", "beat 3 of 12, drew with 1"."""
+    """Return the outcome of the duels of a band: "lost to all 12", "beat 3 of 12, drew with 1"."""
     count = against.duels
     for word, number in (("beat", against.won), ("drew with", against.drew), ("lost to", against.lost)):
         if number == count:
@@ -138,13 +138,13 @@ def band_result(against: Tally) -> str:
 
 
 def gap_words(lead: float, digits: int) -> str:
-    """A gap beside a name: "723 below", "level"; with one decimal fewer than points."""
+    """Return a gap to follow a name: "723 below", "level". It has one decimal fewer than points."""
     gap = shown(lead, digits - 1)
     return f"{abs(gap)} {'above' if gap > 0 else 'below'}" if gap else "level"
 
 
 def rated_words(lead: float, digits: int, *, you: bool) -> str:
-    """A gap in a sentence: "rated 723 below you", "rated as you are"."""
+    """Return a gap for a sentence: "rated 723 below you", "rated as you are"."""
     gap = gap_words(lead, digits)
     if gap == "level":
         return "rated as you are" if you else "rated the same"
@@ -152,7 +152,7 @@ def rated_words(lead: float, digits: int, *, you: bool) -> str:
 
 
 def band_words(heading: Heading, digits: int, player: str = "") -> str:
-    """The limits of a band: "200 or more below Ana", "50 to 199 above Ana", "within 50 of Ana"."""
+    """Return the limits of a band: "200 or more below Ana", "50 to 199 above Ana", "within 50 of Ana"."""
     low, high = heading.edges
     unit = Decimal(1).scaleb(1 - digits)
     beside, near = (f" {player}", f" of {player}") if player else ("", "")
@@ -166,12 +166,12 @@ def band_words(heading: Heading, digits: int, player: str = "") -> str:
 
 
 def band_label(heading: Heading, digits: int) -> str:
-    """The limits of a band where the player's name stands above: "200+ below", "Within 50"."""
+    """Return the limits of a band below the player's name: "200+ below", "Within 50"."""
     return capitalised(band_words(heading, digits).replace(" or more", "+"))
 
 
 def cause_words(cause: str) -> str:
-    """What moved the rating beside the opponents, in a sentence."""
+    """Return a cause other than the opponents, for a sentence."""
     return CAUSES.get(cause, cause.replace("_", " "))
 
 
@@ -186,7 +186,10 @@ class Phrases:
 
 
 def opponent_subject(name: str, against: Tally, lead: float, points: Decimal, digits: int) -> tuple[str, str]:
-    """One opponent as a subject, for others and for the player; a duel whose points defy its result is only named."""
+    """Return one opponent as a subject, for others and for the player.
+
+    A duel whose points contradict its result is only named.
+    """
     if against.won and points >= 0:
         verb = "beating"
     elif against.lost and points <= 0:
@@ -198,7 +201,7 @@ def opponent_subject(name: str, against: Tally, lead: float, points: Decimal, di
 
 
 def band_subject(heading: Heading, against: Tally, points: Decimal, digits: int) -> tuple[str, str]:
-    """A band of several as a subject, for others and for the player, by the duels that agree with its points."""
+    """Return a band as a subject, for others and for the player, by the duels that agree with its points."""
     count = against.duels
     verb, number = ("losing to", against.lost) if points < 0 else ("beating", against.won)
     opponents = f"{'' if number == count else f'{number} of '}{count} opponents"
@@ -208,7 +211,7 @@ def band_subject(heading: Heading, against: Tally, points: Decimal, digits: int)
 
 
 def heat_subject(names: Sequence[str], status: str) -> tuple[str, str]:
-    """One heat or several as a subject, for others and for the player."""
+    """Return one heat or several as a subject, for others and for the player."""
     words = heats_subject(names)
     if len(names) == 1 and status in UNFINISHED:
         words = f"{UNFINISHED[status]} {words}"
@@ -216,12 +219,12 @@ def heat_subject(names: Sequence[str], status: str) -> tuple[str, str]:
 
 
 def effect(points: Decimal) -> str:
-    """What a part did: "cost 33.4", "brought 2.8"."""
+    """Return a part's effect: "cost 33.4", "brought 2.8"."""
     return f"{'cost' if points < 0 else 'brought'} {abs(points)}"
 
 
 def deciding(phrases: Sequence[Phrases], change: Decimal) -> Phrases | None:
-    """The largest part in the direction of the change, where no other is as large and it is two fifths of it."""
+    """Return the part that explains the change: the largest in its direction, if unique and at least 40 % of it."""
     sign = 1 if change > 0 else -1
     largest = max(phrases, key=lambda each: sign * each.points, default=None)
     if largest is None or not change or sign * largest.points < DECIDING_SHARE * abs(change):
@@ -231,7 +234,7 @@ def deciding(phrases: Sequence[Phrases], change: Decimal) -> Phrases | None:
 
 
 def cause(phrases: Sequence[Phrases], change: Decimal, *, you: bool = False) -> str:
-    """What decided a change: "Quitting heat 2 cost 33.4 of them.", or that no one part did."""
+    """Return a sentence about the decisive part: "Quitting heat 2 cost 33.4 of them.", or that no part decided."""
     moving = [each for each in phrases if each.points]
     if not change:
         return "Gains and losses are equal." if moving else ""
@@ -248,7 +251,7 @@ def cause(phrases: Sequence[Phrases], change: Decimal, *, you: bool = False) -> 
 
 
 def counterweight(phrases: Sequence[Phrases], change: Decimal) -> str:
-    """The largest part against a change, to the player; nothing where there is none."""
+    """Return a sentence to the player about the largest part against a change, or an empty string."""
     sign = 1 if change > 0 else -1
     against = min(phrases, key=lambda each: sign * each.points, default=None)
     if against is None or not change or sign * against.points >= 0:
@@ -257,7 +260,7 @@ def counterweight(phrases: Sequence[Phrases], change: Decimal) -> str:
 
 
 def summary(player: str, result: str, phrases: Sequence[Phrases], change: Decimal) -> str:
-    """Two or three sentences to the player."""
+    """Return two or three sentences to the player."""
     largest = deciding(phrases, change)
     beyond = largest is not None and abs(largest.points) > abs(change)
     against = "" if beyond else counterweight(phrases, change)
@@ -266,7 +269,7 @@ def summary(player: str, result: str, phrases: Sequence[Phrases], change: Decima
 
 
 def shared_words(player: str, own: Decimal, things: Sequence[tuple[str, str, Decimal]]) -> str:
-    """What a result was worth to a player and to things, each a kind, a name and points; empty without things."""
+    """Return a sentence about the points for a player and for equipment: each a kind, a name and points."""
     if not things:
         return ""
     total = own + sum((points for _, _, points in things), Decimal(0))
@@ -275,7 +278,7 @@ def shared_words(player: str, own: Decimal, things: Sequence[tuple[str, str, Dec
 
 
 def duels_headline(count: int, won: float, expected: float, *, graded: bool) -> str:
-    """How many duels were won, and how many the ratings promised: "Won 17.5 of 25 duels; 23.1 were expected."."""
+    """Return won and expected duels as a sentence: "Won 17.5 of 25 duels; 23.1 were expected."."""
     if not count:
         return "Nobody was compared."
     if count == 1:
@@ -286,7 +289,7 @@ def duels_headline(count: int, won: float, expected: float, *, graded: bool) -> 
 
 
 def duel_meaning(player: str, heats: Sequence[str], opponents: int, *, draws: bool, graded: bool) -> str:
-    """What a duel is in an event of these heats, in a sentence or two."""
+    """Return one or two sentences about the meaning of a duel in an event with these heats."""
     if len(heats) > 1:
         whole = sum(name != "overall" for name in heats)
         more = ", and the overall result counts as one more heat" if whole < len(heats) else ""
@@ -299,7 +302,7 @@ def duel_meaning(player: str, heats: Sequence[str], opponents: int, *, draws: bo
 
 
 def not_compared_words(left_out: Sequence[tuple[str, str | None, str]], heats: int) -> str:
-    """Who is not compared and why, from player, heat's words and reason; nothing where everybody is."""
+    """Return sentences about players who are not compared, given player, heat and reason. Empty if there are none."""
     by_reason: dict[str, dict[str, list[str]]] = {}
     for name, heat, reason in left_out:
         by_reason.setdefault(reason, {}).setdefault(name, []).append(heat or "")

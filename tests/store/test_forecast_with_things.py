@@ -115,9 +115,9 @@ def test_others_ignore_what_they_do_not_rate_and_a_wrong_kind_is_refused():
     assert elo.predict(line_up()).entrants.equals(elo.predict(list("abcd")).entrants)
     assert elo.stakes(line_up(), "a").frame.equals(elo.stakes(list("abcd"), "a").frame)
     rated = podium.rate(races(), RATED_CARS)
-    with pytest.raises(podium.ParameterError, match="tyres: the system does not rate this kind of equipment. Use car."):
+    with pytest.raises(podium.ParameterError, match=r"tyres: the system does not rate this kind of equipment. Use car."):
         rated.predict([{"player": "a", "shared": {"tyres": "soft"}}, "b"])
-    with pytest.raises(podium.ParameterError, match="has no 'cars'. The keys are player, shared, side and new"):
+    with pytest.raises(podium.ParameterError, match=r"has no 'cars'. The keys are player, shared, side and new"):
         rated.predict([{"player": "a", "cars": "r"}, "b"])
     with pytest.raises(podium.ParameterError, match="needs a player"):
         rated.predict([{"shared": {"car": "r"}}, "b"])

@@ -159,7 +159,7 @@ def test_live_goes_the_same_way_to_the_bit_and_so_do_copies_and_files(rated, tmp
         parts.append(live.rate(event))
     assert pl.concat(parts).rows() == rated.history.rows()
     assert [live.pool_state(pool) for pool in ("one", "two")] == [rated.pool_state(pool) for pool in ("one", "two")]
-    with pytest.raises(ParameterError, match="name the pool"):
+    with pytest.raises(ParameterError, match="pool: the results have several pools"):
         live.pool_state()
 
 

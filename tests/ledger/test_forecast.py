@@ -123,7 +123,7 @@ def test_strengths_are_of_the_ratings_before_the_race():
         assert row["mean_rating"] == pytest.approx(sum(before) / 4.0)
     assert rated.strengths(top=5)["strength"].to_list() == [1.0] * 8
     assert (rated.strengths(top=1, probe=2000.0)["strength"] < strengths["strength"]).all()
-    with pytest.raises(podium.ParameterError, match="probe is nan; it must be a finite number"):
+    with pytest.raises(podium.ParameterError, match="probe: nan is not a rating"):
         rated.strengths(probe=math.nan)
     assert podium.rate(ROWS[:1], "folyami").strengths().schema == strengths.schema  # nobody met anybody
 

@@ -66,11 +66,11 @@ def test_of_several_pools_one_is_named():
         live.expected("ana", "ben")
     with pytest.raises(podium.ParameterError, match=r"pool: the results have several pools. Choose one: duels, races"):
         live.predict(["ana", "ben"])
-    with pytest.raises(podium.UnknownError, match="there is no pool 'karts'"):
+    with pytest.raises(podium.UnknownError, match="pool 'karts' does not exist"):
         live.predict(["ana", "ben"], pool="karts")
-    with pytest.raises(podium.UnknownError, match="there is no pool 'karts'"):
+    with pytest.raises(podium.UnknownError, match="pool 'karts' does not exist"):
         live.leaderboard(pool="karts")
-    with pytest.raises(podium.UnknownError, match="there is no pool 'typo'"):
+    with pytest.raises(podium.UnknownError, match="pool 'typo' does not exist"):
         podium.rate(TWO).expected("ana", "ben", pool="typo")
 
 

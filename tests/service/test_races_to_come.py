@@ -162,7 +162,7 @@ def test_stakes_take_cars_in_the_address(cars):
             (["a,car=s", "a,side=home"], "'a' is given twice"),
             ([""], "is nobody"),
             (["a,tyres=soft"], "tyres: the system does not rate this kind of equipment. Use car."),
-            (["a,side=left"], "the side 'left' is not one of home, white, away, black"),
+            (["a,side=left"], "the side 'left' does not exist. Use one of home, white, away, black"),
         ):
             refused = client.get(f"{POOL}/stakes", params={"entrants": ["a", "b"], "with": wrong})
             assert refused.status_code == 422

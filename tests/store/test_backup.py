@@ -70,7 +70,7 @@ def test_nothing_is_restored_beside_what_is_left_of_another_database(tmp_path, c
     crashed(target, 4)
     target.rename(tmp_path / "broken.db")
     before = contents(tmp_path)
-    with pytest.raises(StoreError, match=r"podium\.db-wal is left of an earlier podium\.db"):
+    with pytest.raises(StoreError, match=r"podium\.db-wal is left from an earlier podium\.db"):
         restore(copy, str(target))
     assert contents(tmp_path) == before
     for end in ("-wal", "-shm"):
@@ -210,7 +210,7 @@ def test_where_nothing_may_be_written_a_database_is_read(tmp_path, copy):
 def test_there_is_nothing_to_copy(tmp_path, url, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "empty.db").touch()
-    with pytest.raises(StoreError, match=r"no such database|is empty|is for SQLite files|cannot be opened"):
+    with pytest.raises(StoreError, match=r"no such database|is empty|restores only SQLite files|cannot be opened"):
         back_up(url, tmp_path / "copy.db")
     assert [path.name for path in tmp_path.iterdir()] == ["empty.db"]
 

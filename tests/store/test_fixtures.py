@@ -76,7 +76,7 @@ def test_what_is_refused(pool):
     pool.register("main", "lobby", ["a", "b"])
     with pytest.raises(StoreError, match="a match of that id"):
         pool.plan_fixture("main", "lobby", starts_at=SOON)
-    with pytest.raises(podium.ParameterError, match="'a' stands there twice"):
+    with pytest.raises(podium.ParameterError, match="'a' is entered twice"):
         pool.plan_fixture("main", "gp", starts_at=SOON, entrants=["a", "b", "a"])
     pool.submit("main", rows(7, ["old", "d"]))
     pool.merge("main", "old", "c")

@@ -115,7 +115,9 @@ def test_others_ignore_what_they_do_not_rate_and_a_wrong_kind_is_refused():
     assert elo.predict(line_up()).entrants.equals(elo.predict(list("abcd")).entrants)
     assert elo.stakes(line_up(), "a").frame.equals(elo.stakes(list("abcd"), "a").frame)
     rated = podium.rate(races(), RATED_CARS)
-    with pytest.raises(podium.ParameterError, match=r"tyres: the system does not rate this kind of equipment. Use car."):
+    with pytest.raises(
+        podium.ParameterError, match=r"tyres: the system does not rate this kind of equipment. Use car."
+    ):
         rated.predict([{"player": "a", "shared": {"tyres": "soft"}}, "b"])
     with pytest.raises(podium.ParameterError, match=r"has no 'cars'. The keys are player, shared, side and new"):
         rated.predict([{"player": "a", "cars": "r"}, "b"])
@@ -146,7 +148,7 @@ def test_the_commands_take_cars_and_refuse_what_is_unclear(tmp_path):
         ("b", "'b' is given twice"),
         ("", "'' is nobody"),
         ("a,tyres=soft", "tyres: the system does not rate this kind of equipment. Use car."),
-        ("a,side=weiss", "a: the side 'weiss' is not one of home, white, away, black"),
+        ("a,side=weiss", "a: the side 'weiss' does not exist. Use one of home, white, away, black"),
     ):
         assert words in run("predict", *rates_cars, "--with", "b", "--with", wrong, status=2)
     err, ignoring = streams("predict", file, "-s", "elo", "--with", "a,car=s,side=white", "--with", "b")

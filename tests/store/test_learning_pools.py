@@ -145,7 +145,7 @@ def test_what_is_expected_and_explained_reads_the_state_of_its_moment(kind, new_
         assert imagined.delta == explained.delta
     with mock.patch.object(what_if, "MOST_IMAGINED", len(events[-1]) - 1):
         assert store.event_story("main", "e8", who).imagined is None
-        with pytest.raises(podium.ParameterError, match="entrants; what would have been is worked out here for"):
+        with pytest.raises(podium.ParameterError, match="entrants, and what-if changes are limited to"):
             store.what_if("main", "e8", who)
     live.rate(events[-1])
     chances, forecast = live.predict(["a", "b", "nobody"]), store.predict("main", ["a", "b", "nobody"])

@@ -85,7 +85,7 @@ def test_a_match_without_a_result_costs_nobody_anything(filled, monkeypatch):
     monkeypatch.setattr(administration, "now", lambda: later)
     assert filled.match("main", "m").status == "expired"
     assert filled.waiting_matches("main") == []
-    with pytest.raises(StoreError, match="has expired; if the result should count, send it without match_id"):
+    with pytest.raises(StoreError, match=r"has expired. If the result should count, submit it without match_id"):
         filled.submit("main", race(9, "ab"), match_ids={"e9": "m"})
     assert ratings(filled) == before
     assert filled.verify() == []
@@ -171,7 +171,7 @@ def test_a_player_is_renamed_everywhere_and_no_rating_moves(filled):
     assert filled.submit("main", race(9, "ab"))[0].duplicate
     assert "Äna" in filled.results("main").frame["player"].to_list()
     assert filled.event("main", "e0").entries[3].player == "Äna"
-    with pytest.raises(StoreError, match="merge the two"):
+    with pytest.raises(StoreError, match="Merge the two"):
         filled.rename("main", "Äna", "b")
     with pytest.raises(podium.UnknownError):
         filled.rename("main", "nobody", "x")

@@ -147,7 +147,7 @@ def test_a_file_that_was_altered_is_refused_by_line_and_nothing_is_stored(new_ur
         ([*lines, lines[-1]], f"line {len(lines) + 1}: the chain is broken"),
         (lines[1:], "line 1: podium_pool is missing"),
         ([], "line 1: podium_pool is missing"),
-        (["event_id,player\n"], "line 1: is not an object of JSON"),
+        (["event_id,player\n"], "line 1: this is not a JSON object"),
         ([lines[0], *lines[2:]], f"line {log}: player is missing"),
         ([lines[0], lines[1], *lines[1:]], "is not the log of a pool"),
         ([lines[0], with_fields(lines[1], player=2**70), *lines[2:]], "is not the log of a pool"),
@@ -157,7 +157,7 @@ def test_a_file_that_was_altered_is_refused_by_line_and_nothing_is_stored(new_ur
         ([*lines[:amended], with_fields(lines[amended], reason=text), *lines[amended + 1 :]], "the reason was altered"),
         (
             [*lines[: log + 1], with_fields(lines[log + 1], kind="destroy"), *lines[log + 2 :]],
-            "is no kind of log entry",
+            "does not know log entries of kind",
         ),
     ]
     with closing(Store(new_url("sqlite"))) as store:
@@ -216,7 +216,7 @@ def test_a_deleted_pool_leaves_nothing_behind(kind, new_url):
         fill(store)
         create_key(store.engine, "server", "write", "main")
         create_webhook(store.engine, "main", "https://example.org/podium")
-        with pytest.raises(StoreError, match="is not closed; podium pool close"):
+        with pytest.raises(StoreError, match=r"is open. Close it first with `podium pool close`"):
             store.delete_pool("main")
         for name in ("main", "other"):
             store.close_pool(name)

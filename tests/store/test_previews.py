@@ -80,7 +80,7 @@ def test_an_act_is_not_carried_out_once_something_else_was_done(store):
     seen = store.preview("main", ACTS["amend"]).version
     store.submit("main", rows(40, "ab"))
     before = store.version("main"), ratings(store)
-    with pytest.raises(StaleError, match="something else was done"):
+    with pytest.raises(StaleError, match="has changed since the preview"):
         store.run("main", ACTS["amend"], version=seen)
     assert (store.version("main"), ratings(store)) == before
 

@@ -152,10 +152,10 @@ def test_a_package_s_system_is_found_by_name_and_rates_a_pool(here, monkeypatch)
 def test_a_pool_takes_no_file(here):
     url = f"sqlite:///{here}/podium.db"
     run("db", "init", "--db", url)
-    with pytest.raises(podium.ParameterError, match="a file's path cannot be one"):
+    with pytest.raises(podium.ParameterError, match="cannot rate a pool"):
         run("pool", "create", "main", "--system", "stakes.py:Stakes", "--db", url)
     run("pool", "create", "main", "--system", "elo", "--db", url)
-    with pytest.raises(podium.ParameterError, match="a file's path cannot be one"):
+    with pytest.raises(podium.ParameterError, match="cannot rate a pool"):
         run("pool", "configure", "main", "--system", "stakes.py:Stakes", "--db", url)
     _, pool = run("pool", "list", "--db", url, "--format", "csv").splitlines()
     assert pool.startswith("main,elo,open,")

@@ -9,49 +9,50 @@ class PoolSummary(TypedDict):
 
     name: str  # Its name.
     system: str  # The system that rates it.
-    parameters: dict[str, bool | int | float | str | None]  # The system's parameters by name; `none` where one is off.
-    notice: str | None  # How many players are beyond what the system can rate, and what suits, if any.
-    title: str  # What pages call it; empty where they use its name.
-    contact: str  # Who corrects results: a mail address, or that of a page; or empty.
-    player_word: str  # What one player is called, like rider; empty for player.
-    public: bool  # Whether its pages and reads need no key.
+    parameters: dict[str, bool | int | float | str | None]  # Parameters of the system by name; `none` if one is off.
+    # Note if events have more players than the system can rate, with suitable systems. Null if there are none.
+    notice: str | None
+    title: str  # Title on pages. Empty if pages use the name.
+    contact: str  # Email address or page of the person who corrects results, or empty.
+    player_word: str  # Word for one player, such as rider. Empty for player.
+    public: bool  # True if its pages and data can be read without a key.
     # `dated` if its events have dates, `sequence` if numbers. Null if neither an event nor the pool says it.
     order: Literal["dated", "sequence"] | None
-    version: int  # Its newest log entry; other answers name theirs in the header `Pool-Version`.
+    version: int  # Number of its newest log entry. Other responses have it in the header `Pool-Version`.
 
 
 class Totals(TypedDict):
-    """How much moved, or would move."""
+    """Totals of recalculated changes, made or previewed."""
 
-    events: int  # Events with a change that moved; seasons are among them.
+    events: int  # Number of events with a recalculated change, including seasons.
     players: int  # Players who have one.
     changes: int  # Changes that are new, other or gone.
-    largest: float  # The most that the rating after any one change moved; or 0.
+    largest: float  # Largest difference in any rating, in points, or 0.
 
 
 class Effect(TypedDict):
-    """How a change moves."""
+    """The effect on one change."""
 
-    event_id: str | None  # The event; null where a season began.
+    event_id: str | None  # Event. Null for the start of a season.
     player: str  # The player's name as it is now.
-    rating_was: float | None  # The rating after the event until now; null if none.
-    rating: float | None  # The rating after it from now on; null if none.
+    rating_was: float | None  # Rating after the event before this correction, or null.
+    rating: float | None  # Rating after the event once this correction is applied, or null.
 
 
 class Rerated(TypedDict):
-    """How many changes of ratings moved, or would move."""
+    """Numbers of recalculated rating changes, made or previewed."""
 
     rerated: int  # Their number.
-    totals: NotRequired[Totals]  # How much would move; left out if it is done.
-    effects: NotRequired[list[Effect]]  # The largest changes that would move; left out if it is done.
-    next: NotRequired[str]  # For `effects_after`; left out if no effect follows.
+    totals: NotRequired[Totals]  # Totals of a dry run. Left out otherwise.
+    effects: NotRequired[list[Effect]]  # Largest changes of a dry run. Left out otherwise.
+    next: NotRequired[str]  # Cursor for the next page of effects (`effects_after`). Left out on the last page.
 
 
 class Season(TypedDict):
     """A season."""
 
     name: str  # Its name.
-    starts_at: datetime | None  # When it begins; null in a numbered pool.
+    starts_at: datetime | None  # Start time. Null in a pool without dates.
     keep: float  # The share of each lead over a newcomer that stays, from 0 to 1.
     sequence: NotRequired[float]  # The number of its first event in a numbered pool.
 
@@ -63,8 +64,8 @@ class Change(TypedDict):
     rating_before: float  # The rating before, in points.
     rating: float  # The rating after, in points.
     delta: float  # The change, in points.
-    deviation: float | None  # How uncertain the rating is then, in points; null if the system does not say.
-    provisional: bool  # Whether the rating is not settled yet then.
+    deviation: float | None  # Uncertainty of the rating after the change, in points. Null if the system has none.
+    provisional: bool  # True if the rating is provisional after the change.
 
 
 class Head(TypedDict):
@@ -75,22 +76,22 @@ class Head(TypedDict):
 
 
 class Receipt(TypedDict):
-    """What became of an event that was sent."""
+    """The answer for a submitted event."""
 
     event_id: str  # The event.
-    seq: int  # The number of its submission in the log; 0 in a dry run of a new one.
-    status: Literal["rated", "unrated", "voided", "superseded"]  # What became of it.
-    reason: str  # Why it is not rated; empty where it is.
-    duplicate: bool  # Whether it was known, with this very content.
+    seq: int  # Number of its log entry; 0 in a dry run of a new event.
+    status: Literal["rated", "unrated", "voided", "superseded"]  # Status.
+    reason: str  # Reason why it is not rated. Empty if it is rated.
+    duplicate: bool  # True if the same event was already stored with identical content.
     changes: list[Change]  # Its own changes of ratings, in the order of its rows.
-    rerated: int  # How many changes of other events it moved.
+    rerated: int  # Number of later rating changes that were recalculated.
     effects: list[Effect]  # Of a dry run, on its first receipt: the largest changes that would move.
     totals: Totals | None  # Of a dry run, on its first receipt: how much would move.
-    next: str | None  # For `effects_after`; null where no effect follows.
-    warnings: list[str]  # Which new players have names like those of others.
+    next: str | None  # Cursor for the next page of effects (`effects_after`). Null on the last page.
+    warnings: list[str]  # New players whose names are similar to existing ones.
     head: Head | None  # Keep it: `podium verify --head` finds what was removed since. Null in a dry run.
-    # If the system learns from its pool: what a late result or a correction moves. Of a pool's first events: that they
-    # have numbers and no dates.
+    # Note on late results and corrections if the system learns from the pool. For the first events of a pool, a note if
+    # they have numbers instead of dates.
     notice: NotRequired[str]
 
 
@@ -101,33 +102,33 @@ class ResultRow(TypedDict):
     mode: NotRequired[str]  # The kind of event.
     heat: NotRequired[str]  # The heat.
     team: NotRequired[str]  # The player's side.
-    position: NotRequired[float]  # The place; 1 is best.
+    position: NotRequired[float]  # Place, 1 is the best.
     time_s: NotRequired[float]  # The time, in seconds.
-    score: NotRequired[float]  # The score; more is better.
+    score: NotRequired[float]  # Score; higher is better.
     team_score: NotRequired[float]  # The score of the team.
     status: NotRequired[Literal["finished", "quit", "dnf", "disqualified", "did_not_start"]]  # How it ended.
     played_s: NotRequired[float]  # Seconds that the player took part.
     duration_s: NotRequired[float]  # Seconds that the heat took.
-    ranked: NotRequired[bool]  # Whether the event counts.
-    handicap: NotRequired[bool]  # Whether the player had a handicap.
+    ranked: NotRequired[bool]  # True if the event counts for ratings.
+    handicap: NotRequired[bool]  # True if the player had a handicap.
     side: NotRequired[str]  # home or white: it was at home.
-    shared: NotRequired[dict[str, str]]  # What the player had or shared with others, by kind.
-    weight: NotRequired[float]  # How many events it counts as.
+    shared: NotRequired[dict[str, str]]  # Equipment of the player, by kind.
+    weight: NotRequired[float]  # Weight of the event: 2 counts like two events.
 
 
 class EventDetails(TypedDict):
-    """An event as it stands, and what it did."""
+    """An event with its results and effects."""
 
     event_id: str  # The event.
     seq: int  # The number of its submission in the log.
     started_at: datetime | None  # When it started; null in a numbered pool.
-    title: str | None  # What people call it, where that was sent.
-    url: str | None  # A page about it, where one was sent.
-    status: Literal["rated", "unrated", "voided", "superseded"]  # What became of it.
-    reason: str  # Why it is not rated; empty where it is.
+    title: str | None  # Title, if one was submitted.
+    url: str | None  # Address of a page about the event, if one was submitted.
+    status: Literal["rated", "unrated", "voided", "superseded"]  # Status.
+    reason: str  # Reason why it is not rated. Empty if it is rated.
     match_id: str | None  # The registered match whose result it is, if any.
-    corrected: bool  # Whether its content is another than was submitted.
-    version: str  # Its version, which is its ETag: for the If-Match of a correction.
+    corrected: bool  # True if the content was changed after submission.
+    version: str  # Version (ETag). Send it as If-Match with a correction.
     entries: list[ResultRow]  # Its content, in the order of its rows.
     changes: list[Change]  # The changes of ratings, in the order of its rows.
     sequence: NotRequired[float]  # Its number in a numbered pool.
@@ -137,9 +138,9 @@ class RegisteredMatch(TypedDict):
     """A match that was registered."""
 
     match_id: str  # The match.
-    entrants: list[str]  # Who plays, by their names as they are now.
+    entrants: list[str]  # Players of the match, by current name.
     expires_at: datetime  # Until when it waits for a result.
-    status: Literal["open", "reported", "expired"]  # What became of it.
+    status: Literal["open", "reported", "expired"]  # Status.
     results: list[str]  # Its results, the event that counts first.
 
 
@@ -150,49 +151,50 @@ class NewName(TypedDict):
 
 
 class Anonymization(TypedDict):
-    """What anonymizing a player replaces."""
+    """The replacements made when a player is anonymized."""
 
     player: str  # The player's name now.
     name: str  # The name that the player gets.
     ids: dict[str, str]  # New ids of events, matches, fixtures and seasons whose ids mention a name, by id.
     entries: int  # Log entries with a title, a team, an id or another text that mentions a name.
-    reasons: int  # Reasons that mention a name; their texts are deleted.
+    reasons: int  # Number of reasons that mention a name. Their texts are deleted.
 
 
 class Moved(TypedDict):
-    """What a correction moved."""
+    """The effect of a correction."""
 
     events: int  # Events with a change that moved.
     players: int  # Players who have one.
-    largest: float  # The most that the rating after any one change moved; or 0.
+    largest: float  # Largest difference in any rating, in points, or 0.
 
 
 class LogRecord(TypedDict):
     """An entry of the log: something that was done to a ladder."""
 
     seq: int  # Its number: rising, and never used again.
-    place: int | None  # Its place in the chain, from 1; null outside it.
-    hash: str | None  # Of all up to it, hexadecimal; null outside it.
-    kind: str  # What was done: submit, amend, void, restore, register, merge and so on.
-    subject: str  # The event, match or season by its name; a player by number.
-    player: str | None  # The player whom it is about, as called now; or null.
-    into: str | None  # As whom a merged player goes on; null of anything else.
+    place: int | None  # Position in the hash chain, from 1. Null outside it.
+    # Hash of the log up to and including this entry, hexadecimal. Null for entries that are not in the chain.
+    hash: str | None
+    kind: str  # Kind of entry: submit, amend, void, restore, register, merge and so on.
+    subject: str  # Name of the event, match or season, or number of the player.
+    player: str | None  # Current name of the player concerned, or null.
+    into: str | None  # Player into whom the account was merged. Null for other entries.
     received_at: datetime  # When it came.
-    actor: str  # Who did it: the name of a key, or what a command was given.
-    reason: str | None  # Why; null where no reason was given, or it is blanked.
-    moved: Moved | None  # What a correction moved; null of anything else, and in an imported pool.
+    actor: str  # Name of the key, or the name given to the command.
+    reason: str | None  # Reason. Null if none was given, or if it was deleted.
+    moved: Moved | None  # Effect of a correction. Null for other entries and in imported pools.
 
 
 class BoardRow(TypedDict):
-    """A player on a board; on a filtered one, or one as of a date, the system's other numbers stand beside these."""
+    """A player on a board. Filtered boards and boards of a past date also have the system's other numbers."""
 
-    rank: int  # 1 is best; equal ratings share the best of their ranks.
+    rank: int  # Rank, 1 is the best. Equal ratings share the best of their ranks.
     player: str  # The player's name.
     rating: float  # The rating, in points.
     events: int  # Rated events of the player.
     last_played_at: datetime | None  # When the player's last rated event started; null in a numbered pool.
-    provisional: bool  # Whether the rating is not settled yet.
-    deviation: float | None  # How uncertain the rating is, in points; null if the system does not say.
+    provisional: bool  # True if the rating is provisional.
+    deviation: float | None  # Uncertainty of the rating, in points. Null if the system has none.
     last_sequence: NotRequired[float]  # The number of the player's last rated event in a numbered pool.
 
 
@@ -200,20 +202,20 @@ class BoardPage(TypedDict):
     """A page of the leaderboard."""
 
     players: list[BoardRow]  # The players, best first.
-    next: str | None  # The cursor of the page after it; null where there is none.
+    next: str | None  # Cursor for the next page. Null on the last page.
 
 
 class RatingCount(TypedDict):
-    """How many players there are within a point."""
+    """The number of players within one point."""
 
     rating: int  # A whole rating: counted are ratings from it up to the next.
     players: int  # Their number.
 
 
 class CareerChange(TypedDict):
-    """What an event, or the start of a season, did to the rating of one player."""
+    """The effect of an event, or of the start of a season, on one player's rating."""
 
-    event_id: str | None  # The event; null where a season began.
+    event_id: str | None  # Event. Null for the start of a season.
     started_at: datetime | None  # When it started; null in a numbered pool.
     rating_before: float  # The rating before, in points.
     delta: float  # The change, in points.
@@ -225,8 +227,8 @@ class PlayerDetails(TypedDict):
     """A player's rank and history."""
 
     player: str  # The player's name as it is now.
-    rank: int  # 1 is best; equal ratings share the best of their ranks.
-    players: int  # How many players have a rating.
+    rank: int  # Rank, 1 is the best. Equal ratings share the best of their ranks.
+    players: int  # Number of players with a rating.
     percentile: float  # The share of players who are not rated above, from 0 to 100.
     rating: float  # The rating, in points.
     events: int  # Rated events of the player.
@@ -238,18 +240,18 @@ class PlayerDetails(TypedDict):
 class DailyRank(TypedDict):
     """A player's rank at 00:00 UTC of a day, or in a numbered pool before an event."""
 
-    day: date | None  # The day; null in a numbered pool.
-    rank: int  # 1 is best; equal ratings share the best of their ranks.
+    day: date | None  # Day. Null in a pool without dates.
+    rank: int  # Rank, 1 is the best. Equal ratings share the best of their ranks.
     rating: float  # The rating, in points.
     sequence: NotRequired[float]  # The event in a numbered pool.
 
 
 class HindsightPoint(TypedDict):
-    """How strong a player was at an event, knowing all since."""
+    """A player's strength at an event, with hindsight."""
 
     started_at: datetime | None  # When it started; null in a numbered pool.
-    rating: float  # What the rating would be, in points.
-    deviation: float  # How uncertain it is, in points.
+    rating: float  # Rating in hindsight, in points.
+    deviation: float  # Uncertainty, in points.
     sequence: NotRequired[float]  # Its number in a numbered pool.
 
 
@@ -257,17 +259,17 @@ class BestEver(TypedDict):
     """A player where the curve of hindsight is highest."""
 
     started_at: datetime | None  # When it started; null in a numbered pool.
-    rating: float  # What the rating would be, in points.
-    deviation: float  # How uncertain it is, in points.
+    rating: float  # Rating in hindsight, in points.
+    deviation: float  # Uncertainty, in points.
     player: str  # The player.
-    above_next: float | None  # The chance of having truly been above the next; null of the last.
+    above_next: float | None  # Probability of having been stronger than the next player. Null for the last.
     sequence: NotRequired[float]  # Its number in a numbered pool.
 
 
 class BestEverBoard(TypedDict):
     """The best ever, in hindsight; no rating that counts."""
 
-    as_of: date  # The day on which it was worked out.
+    as_of: date  # Day of the calculation.
     players: list[BestEver]  # The settled, highest peak first: at most 50.
 
 
@@ -282,35 +284,35 @@ class ShownChange(TypedDict):
 class ReasonGroup(TypedDict):
     """Reasons that belong together: a heat, an opponent, a band of strength, or another cause."""
 
-    kind: str  # What they have in common: `heat`, `opponent`, `band` or `cause`.
-    label: str  # What it is called.
-    result: str  # How the player did in it, in words; empty for a cause.
+    kind: str  # Kind of group: `heat`, `opponent`, `band` or `cause`.
+    label: str  # Label of the group.
+    result: str  # Result as text, such as "won 4 of 5". Empty if it is not about opponents.
     duels: int  # Duels in it.
-    expected: float  # Duels that the ratings promised.
-    won: float  # Duels won; a draw is a half.
-    points: float  # What it adds to the change, in points.
-    shown: float  # The points as people read them; they add up to the change.
+    expected: float  # Number of duels the player was expected to win.
+    won: float  # Number of duels won. A draw counts as half.
+    points: float  # Contribution to the change, in points.
+    shown: float  # Points rounded for display. They add up to the displayed change.
 
 
 class DuelCount(TypedDict):
-    """How many duels a player won, and how many the ratings promised."""
+    """A player's number of won duels, and the number expected from the ratings."""
 
-    count: int  # Duels of the player.
-    won: float  # Duels won; a draw is a half.
-    expected: float  # Duels that the ratings promised.
-    headline: str  # The three in a sentence.
-    meaning: str  # What a duel is in this event.
-    not_compared: str  # Who is not compared, and why; empty where everybody is.
+    count: int  # Number of duels of the player.
+    won: float  # Number of duels won. A draw counts as half.
+    expected: float  # Number of duels the player was expected to win.
+    headline: str  # The three numbers in a sentence.
+    meaning: str  # Explanation of the word "duel" in this event.
+    not_compared: str  # Players who are not compared, and the reason. Empty if everybody is compared.
 
 
 class StandingLine(TypedDict):
     """A player's line in a heat, or in the overall result."""
 
-    heat: str | None  # The heat; null where the event has one only.
+    heat: str | None  # Heat. Null if the event has only one.
     player: str  # The player.
     team: str | None  # The team, if any.
-    place: int | None  # The place; ties share the best of theirs.
-    status: str  # What became of the player, as it was sent.
+    place: int | None  # Place. Ties share the best place.
+    status: str  # Finish status as submitted.
     score: float | None  # The score, as it was sent.
     time_s: float | None  # The time in seconds, as it was sent.
     gap_s: float | None  # The seconds behind the first.
@@ -320,14 +322,14 @@ class Reason(TypedDict):
     """A part of a change: a comparison with an opponent, or another cause."""
 
     player: str  # The player whose rating changed.
-    opponent: str | None  # The opponent; null for another cause.
-    heat: str | None  # The heat; empty where the event has one only.
+    opponent: str | None  # Opponent. Null for other causes.
+    heat: str | None  # Heat. Empty if the event has only one.
     result: float | None  # The score against the opponent, from 0 to 1.
     expected: float | None  # The score that was expected, from 0 to 1.
-    weight: float | None  # How many times the comparison counts.
-    contribution: float  # What it adds to the change, in points.
-    cause: str  # `opponent`, or what else moved the rating.
-    gap: float | None  # How far above the player the opponent was rated, in points.
+    weight: float | None  # Weight of the comparison.
+    contribution: float  # Contribution to the change, in points.
+    cause: str  # `opponent`, or another cause of the change.
+    gap: float | None  # Rating of the opponent minus that of the player, in points.
     group: int  # The number of its group, from 0.
     shown: float  # The contribution as people read it.
 
@@ -340,16 +342,16 @@ class ExplainedChange(TypedDict):
     rating_before: float  # The rating before, in points.
     delta: float  # The change, in points: the sum of the contributions.
     words: str  # The reasons in a few sentences.
-    outcome: str  # How the player did; empty where nobody was compared.
+    outcome: str  # Outcome of the player as text. Empty if nobody was compared.
     verdict: str  # Place and change in a sentence.
-    cause: str  # What moved the rating most, in a sentence; empty where nothing did.
+    cause: str  # Sentence about the main reason. Empty if there is none.
     shown: ShownChange  # The change as people read it.
     groups: list[ReasonGroup]  # The reasons, a few groups of them.
     duels: DuelCount  # Duels won, and expected.
-    ranked_by: str  # What decided the event, in a sentence.
-    standings: list[StandingLine]  # Who stood where in the event.
-    method: str  # How a change is divided that is no sum over duels; else empty.
-    shared: str  # What the result was worth to what the player had, or empty.
+    ranked_by: str  # Sentence about the rule that decided the order.
+    standings: list[StandingLine]  # Lines of the result.
+    method: str  # Method of dividing the change if it is not a sum over duels. Otherwise empty.
+    shared: str  # Sentence about the change of the player's equipment, or empty.
     reasons: list[Reason]  # Every reason.
 
 
@@ -382,7 +384,7 @@ class AlternativeChange(TypedDict):
     words: str  # What is changed.
     delta: float  # The change then, in points.
     shown: float  # The change as people read it.
-    better: float  # How much more that is than it was, as people read it.
+    better: float  # Difference from the actual change, rounded for display.
 
 
 class AlternativeChanges(TypedDict):
@@ -397,13 +399,13 @@ class AlternativeChanges(TypedDict):
 
 
 class SharedThing(TypedDict):
-    """Something that entrants share, and what the results say of it whoever had it."""
+    """A piece of shared equipment, and its effect on results over all its users."""
 
-    kind: str  # What it is, as `car`.
+    kind: str  # Kind of equipment, such as `car`.
     name: str  # Its name as it is now.
-    points: float  # What it adds to the rating of whoever has it, in points.
-    deviation: float | None  # How uncertain that is, in points.
-    events: int  # Rated events in which somebody had it.
+    points: float  # Points that it adds to the rating of its user.
+    deviation: float | None  # Uncertainty of that number, in points.
+    events: int  # Number of rated events in which it was used.
     last_played_at: datetime | None  # When the player's last rated event started; null in a numbered pool.
     last_sequence: NotRequired[float]  # The number of the player's last rated event in a numbered pool.
 
@@ -411,6 +413,6 @@ class SharedThing(TypedDict):
 class RankedPlayer(TypedDict):
     """A player at 00:00 UTC of a day, or in a numbered pool before an event."""
 
-    rank: int  # 1 is best; equal ratings share the best of their ranks.
+    rank: int  # Rank, 1 is the best. Equal ratings share the best of their ranks.
     player: str  # The player's name as it is now.
     rating: float  # The rating, in points.

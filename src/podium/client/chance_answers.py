@@ -3,13 +3,15 @@
 from datetime import datetime
 from typing import Literal, NotRequired, TypedDict
 
+from podium.client.answers import Change
+
 
 class ComparedPlayer(TypedDict):
     """Where one of two players stands."""
 
     player: str  # The player's name as it is now.
-    rank: int  # 1 is best; equal ratings share the best of their ranks.
-    players: int  # How many players have a rating.
+    rank: int  # Rank, 1 is the best. Equal ratings share the best of their ranks.
+    players: int  # Number of players with a rating.
     percentile: float  # The share of players who are not rated above, from 0 to 100.
     rating: float  # The rating, in points.
     events: int  # Rated events of the player.
@@ -28,17 +30,17 @@ class CommonEvent(TypedDict):
     losses: int  # Heats that the first player lost.
     delta: float  # The change of the first player's rating by the event, in points.
     other_delta: float  # The change of the other's.
-    title: str | None  # What people call the event; null where it has no title.
-    rank: int | None  # The first player's rank in it; null where none is known.
+    title: str | None  # Title of the event, or null.
+    rank: int | None  # Rank of the first player in the event. Null if unknown.
     other_rank: int | None  # The other's.
-    lead: float  # How far above the other the first was rated before it, in points.
+    lead: float  # Lead of the first player over the other before the event, in points.
     shown: float  # The first player's change as people read it.
     other_shown: float  # The other's.
     sequence: NotRequired[float]  # Its number in a numbered pool.
 
 
 class Comparison(TypedDict):
-    """Two players beside each other."""
+    """A comparison of two players."""
 
     players: list[ComparedPlayer]  # Both, in the order of the request.
     wins: int  # Heats that the first player won, in all their common events.
@@ -52,7 +54,7 @@ class EntrantChances(TypedDict):
 
     player: str  # The entrant.
     rating: float  # The rating, in points.
-    events: int  # Rated events of the player; 0 of a newcomer.
+    events: int  # Rated events of the player; 0 for a newcomer.
     win: float  # The chance to win, from 0 to 1.
     top: float  # The chance to be among the first, from 0 to 1.
     mean_rank: float  # The mean of the ranks.
@@ -62,12 +64,12 @@ class RankChance(TypedDict):
     """The chance of an entrant to take a rank."""
 
     player: str  # The entrant.
-    rank: int  # The rank; 1 is best.
+    rank: int  # Rank, 1 is the best.
     chance: float  # Its chance, from 0 to 1.
 
 
 class PairChance(TypedDict):
-    """What is expected of two entrants in a heat of their own."""
+    """The expected score of two entrants in a heat."""
 
     player: str  # One.
     opponent: str  # The other.
@@ -94,35 +96,35 @@ class Match(TypedDict):
 
 
 class Starter(TypedDict):
-    """Who is to start."""
+    """An entrant of an upcoming race."""
 
     player: str  # The name as it is now.
-    team: str | None  # With whom; null for one who starts alone.
-    side: NotRequired[str]  # home or white, away or black; left out where not planned.
-    shared: NotRequired[dict[str, str]]  # What the player will have, by kind.
+    team: str | None  # Team. Null for a player who starts alone.
+    side: NotRequired[str]  # Side: home, white, away or black. Left out if not planned.
+    shared: NotRequired[dict[str, str]]  # Equipment of the player, by kind.
 
 
 class Fixture(TypedDict):
     """A race to come, or one that was."""
 
-    fixture_id: str  # The race; its result is the event of this id.
-    title: str | None  # What people call it.
+    fixture_id: str  # ID of the race. Its result is the event with the same ID.
+    title: str | None  # Title.
     starts_at: datetime  # When it starts.
-    entrants: list[Starter] | None  # Who starts; null for whoever comes.
-    # What became of it; a day after its start it has no result.
+    entrants: list[Starter] | None  # Entrants. Null if the race is open to anyone.
+    # Status. One day after the start it becomes `no_result` unless there is a result.
     status: Literal["planned", "started", "reported", "cancelled", "no result"]
 
 
 class StakesLine(TypedDict):
-    """What one place would bring one player."""
+    """The effect of one place on one player."""
 
-    player: str  # Whose line it is.
-    place: float | None  # The place, 1.5 for a draw of two; null for a quit.
-    chance: float | None  # Of the place, from 0 to 1; null for a draw and a quit.
+    player: str  # Player.
+    place: float | None  # Place; 1.5 for a draw of two. Null for a quit.
+    chance: float | None  # Probability of finishing in this place, 0 to 1. Null for draws and quits.
     delta: float  # By how much the rating would change.
-    rating: float  # What it would be then.
+    rating: float  # Rating the player would have.
     rank: int  # Among the settled then.
-    error: float  # Twice the standard error of the change; 0 where it is exact.
+    error: float  # Twice the standard error of the change. 0 if it is exact.
 
 
 class StakesEntrant(TypedDict):
@@ -130,39 +132,39 @@ class StakesEntrant(TypedDict):
 
     player: str  # The player.
     rating: float  # The rating now.
-    rank: int | None  # Among the settled; null for whoever is not.
+    rank: int | None  # Rank among players with an established rating. Null for others.
     win: float  # The chance to win, from 0 to 1.
-    break_even: int | None  # The last place that loses nothing; null where none is.
+    break_even: int | None  # Last place that loses nothing. Null if every place loses.
 
 
 class RaceStakes(TypedDict):
-    """What each place of a race to come would bring."""
+    """The effect of each place in an upcoming race."""
 
     stakes: list[StakesLine]  # A line a place, the best first.
-    entrants: list[StakesEntrant]  # Who starts, the highest rating first.
-    headline: str  # Which places gain, of the first player.
-    promise: str | None  # What the best likely place brings; null without a table.
-    method: str  # How it was computed, with its error; or why there is no table.
+    entrants: list[StakesEntrant]  # Entrants, the highest rating first.
+    headline: str  # Sentence about the places in which the first player gains.
+    promise: str | None  # Sentence about the best likely place. Null without a table.
+    method: str  # Method and accuracy, or the reason why there is no table.
     draws: int  # Orders of the others that were rated.
-    is_exact: bool  # Whether these are all.
+    is_exact: bool  # True if these are all entrants.
     error: float  # The largest of the lines.
-    age_s: float  # Seconds since it was worked out, where newer results came since.
+    age_s: float  # Age in seconds, if newer results arrived since.
 
 
 class RunningRace(TypedDict):
-    """How a race stands, and what everyone's rating would change by, were it to end so."""
+    """The current places in a race, and everyone's rating change if it ended now."""
 
-    places: list[str]  # Who is where, the first first.
-    out: list[str]  # Who does not finish.
-    posted_at: datetime | None  # As of when; null where nothing was posted.
-    changes: dict[str, float | None]  # By player; null for who would not be rated.
+    places: list[str]  # Players by place, the leader first.
+    out: list[str]  # Players who did not finish.
+    posted_at: datetime | None  # Time of the latest places. Null if nothing was posted.
+    changes: dict[str, float | None]  # Change by player. Null for players who would not be rated.
     likely: dict[str, int]  # By player without a place yet: the likeliest, behind those who have one.
 
 
 class Places(TypedDict):
-    """How a race stands; nothing of it counts until the result is in."""
+    """The current places in a race. They do not count before the result."""
 
     race_id: str  # The race.
     posted_at: datetime  # As of when.
-    places: list[str]  # Who is where, the first first.
-    out: list[str]  # Who does not finish.
+    places: list[str]  # Players by place, the leader first.
+    out: list[str]  # Players who did not finish.

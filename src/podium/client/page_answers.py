@@ -3,9 +3,11 @@
 from datetime import date, datetime
 from typing import Literal, NotRequired, TypedDict
 
+from podium.client.answers import Change, Reason
+
 
 class EntrantChange(TypedDict):
-    """What an event did to an entrant."""
+    """The effect of an event on an entrant."""
 
     player: str  # The player's name as it is now.
     change: float  # The change, in points.
@@ -16,15 +18,15 @@ class EventHeadline(TypedDict):
     """An event in a list."""
 
     event_id: str  # The event.
-    title: str | None  # What people call it; null where it has no title.
-    url: str | None  # A page about it; null where there is none.
+    title: str | None  # Title, or null.
+    url: str | None  # Address of a page about the event, or null.
     started_at: datetime | None  # When it started; null in a numbered pool.
-    status: Literal["rated", "unrated", "voided", "superseded"]  # What became of it.
-    entrants: int  # How many took part.
-    winners: list[str]  # Who won: several where the first place is shared.
-    most_gained: EntrantChange | None  # The largest gain; null where nobody gained.
-    most_lost: EntrantChange | None  # The largest loss; null where nobody lost.
-    headline: str  # What happened, in a sentence or two.
+    status: Literal["rated", "unrated", "voided", "superseded"]  # Status.
+    entrants: int  # Number of entrants.
+    winners: list[str]  # Winners. Several if they share the first place.
+    most_gained: EntrantChange | None  # Largest gain. Null if nobody gained.
+    most_lost: EntrantChange | None  # Largest loss. Null if nobody lost.
+    headline: str  # Summary of the event in one or two sentences.
     sequence: NotRequired[float]  # Its number in a numbered pool.
 
 
@@ -32,26 +34,25 @@ class EventListPage(TypedDict):
     """A page of the list of events."""
 
     events: list[EventHeadline]  # The events, newest first.
-    next: str | None  # The cursor of the page after it; null where there is none.
+    next: str | None  # Cursor for the next page. Null on the last page.
 
 
 class ListedRow(TypedDict):
     """A player on a board."""
 
-    # Among those who are listed: 1 is best, equal ratings share the best of their ranks. Null of an unsettled player
-    # beside a board of settled ones.
+    # Rank among the listed players. Equal ratings share the best of their ranks. Null for provisional players on a
+    # board of established ones.
     rank: int | None
     player: str  # The player's name.
     rating: float  # The rating, in points.
-    deviation: float | None  # How uncertain the rating is, in points; null if the system does not say.
-    provisional: bool  # Whether the rating is not settled yet.
+    deviation: float | None  # Uncertainty of the rating, in points. Null if the system has none.
+    provisional: bool  # True if the rating is provisional.
     events: int  # Rated events of the player.
     last_played_at: datetime | None  # When the player's last rated event started; null in a numbered pool.
-    # Ranks that the player has risen by since the day that the page names; null where there is nothing to compare with.
-    move: int | None
-    is_new: bool  # Whether the player was not on this board on that day.
+    move: int | None  # Number of ranks gained since the day in `since`. Null if there is nothing to compare with.
+    is_new: bool  # True if the player was not on this board on that day.
     spark: list[float]  # The rating after each of the newest 16 changes at most, oldest first.
-    newest_change: float | None  # The change by the pool's newest event, in points; null of whoever was not in it.
+    newest_change: float | None  # Change in the pool's newest event, in points. Null for players who were not in it.
     newest_shown: float | None  # The change as people read it: the difference of the two ratings as they are shown.
     last_sequence: NotRequired[float]  # The number of the player's last rated event in a numbered pool.
 
@@ -60,19 +61,20 @@ class ListedPage(TypedDict):
     """A page of a board."""
 
     rows: list[ListedRow]  # The players, best first.
-    next: str | None  # The cursor of the page after it; null where there is none.
-    listed: int  # How many players the whole board lists.
-    players: int  # How many players have a rating.
-    since: date | None  # The day, at 00:00 UTC, that `move` compares with; null where there is none, or no dates.
+    next: str | None  # Cursor for the next page. Null on the last page.
+    listed: int  # Number of players on the whole board.
+    players: int  # Number of players with a rating.
+    since: date | None  # Day (00:00 UTC) that `move` compares with. Null if there is none, or in a pool without dates.
     newest: EventHeadline | None  # The pool's newest rated event, if there is one.
     unsettled: list[ListedRow]  # On the first page of a board of settled players: up to 20 of the others, best first.
-    since_sequence: NotRequired[float]  # Since before which event in a numbered pool.
+    since_sequence: NotRequired[float]  # Number of the event before which the ranks are compared (pools without dates).
 
 
 class PlayerPage(TypedDict):
     """The page of a board that a player is on."""
 
-    cursor: str | None  # The cursor of the page, empty of the first; null of whoever is not listed.
+    # Cursor of the page with the player; empty for the first page. Null if the player is not listed.
+    cursor: str | None
 
 
 class FoundPlayer(TypedDict):
@@ -80,26 +82,26 @@ class FoundPlayer(TypedDict):
 
     pool: str  # The ladder.
     player: str  # The player's name as it is now.
-    rating: float | None  # The rating, in points; null of whoever has none.
-    rank: int | None  # Among the settled; null of whoever is not settled.
-    former_name: str | None  # The former name that was found; null if the present one.
-    is_similar: bool  # Whether the name is only similar to what was searched.
+    rating: float | None  # Rating, in points. Null for players without one.
+    rank: int | None  # Rank among players with an established rating. Null for others.
+    former_name: str | None  # Former name that matched. Null if the current name matched.
+    is_similar: bool  # True if the name is only similar to the search text.
 
 
 class EventName(TypedDict):
     """An event to be linked to."""
 
     event_id: str  # The event.
-    title: str | None  # What people call it; null where it has no title.
+    title: str | None  # Title, or null.
     started_at: datetime | None  # When it started; null in a numbered pool.
     sequence: NotRequired[float]  # Its number in a numbered pool.
 
 
 class AdjacentEvents(TypedDict):
-    """The events beside an event, in the order of rating."""
+    """The events before and after an event, in the order of rating."""
 
-    previous: EventName | None  # The one before it; null where there is none.
-    next: EventName | None  # The one after it; null where there is none.
+    previous: EventName | None  # Previous event, or null.
+    next: EventName | None  # Next event, or null.
 
 
 class Mover(TypedDict):
@@ -112,37 +114,37 @@ class Mover(TypedDict):
 
 
 class Surprise(TypedDict):
-    """The change that ratings expected least: won and lost points, or came last and gained; else the largest."""
+    """The most unexpected change: won but lost points, came last but gained, or otherwise the largest."""
 
     event_id: str  # The event.
-    title: str | None  # What people call it; null where it has no title.
+    title: str | None  # Title, or null.
     started_at: datetime | None  # When it started; null in a numbered pool.
     player: str  # The player's name as it is now.
     change: float  # The change, in points.
     shown: float  # The change as people read it: the difference of the two ratings as they are shown.
-    settled: bool  # Whether the player's rating is settled now.
-    rank: int | None  # The player's place in the event; null where it is not kept.
-    field: int | None  # How many were rated in it; null where it is not kept.
+    settled: bool  # True if the player's rating is established.
+    rank: int | None  # Place in the event. Null if it is not stored.
+    field: int | None  # Number of rated entrants. Null if it is not stored.
     sequence: NotRequired[float]  # Its number in a numbered pool.
 
 
 class Movers(TypedDict):
-    """Who moved most in the days up to a pool's newest event; in a numbered pool so many events are days."""
+    """The largest changes in the days before a pool's newest event. Without dates, events count as days."""
 
-    since: datetime | None  # From when on; null where there is no rated event, and in a numbered pool.
-    gained: list[Mover]  # Who gained, most first.
-    lost: list[Mover]  # Who lost, most first.
-    surprise: Surprise | None  # The surprise of these days, of their newest 20,000 changes; null without an event.
+    since: datetime | None  # Start of the period. Null without rated events and in pools without dates.
+    gained: list[Mover]  # Players who gained, the largest gain first.
+    lost: list[Mover]  # Players who lost, the largest loss first.
+    surprise: Surprise | None  # Greatest surprise among the newest 20,000 changes of these days. Null without events.
     spread: float  # The standard deviation of all ratings: changes in several pools compare as shares of it.
-    since_sequence: NotRequired[float]  # Since before which event in a numbered pool.
+    since_sequence: NotRequired[float]  # Number of the event before which the ranks are compared (pools without dates).
 
 
 class Peak(TypedDict):
     """The highest rating after an event, while it was settled."""
 
     rating: float  # The rating, in points.
-    deviation: float | None  # How uncertain it was; null if the system has no such.
-    event_id: str  # The event after which it was reached, the first of them.
+    deviation: float | None  # Uncertainty at that time, in points. Null if the system has none.
+    event_id: str  # First event after which it was reached.
     started_at: datetime | None  # When it started; null in a numbered pool.
     sequence: NotRequired[float]  # Its number in a numbered pool.
 
@@ -159,34 +161,34 @@ class Streaks(TypedDict):
 class FormLine(TypedDict):
     """A rated event of a player, or where a season began, in a line."""
 
-    event_id: str | None  # The event; null where a season began.
-    title: str | None  # What people call it; null where it has no title.
+    event_id: str | None  # Event. Null for the start of a season.
+    title: str | None  # Title, or null.
     started_at: datetime | None  # When it started; null in a numbered pool.
     change: float  # The change of the rating, in points.
     shown: float  # The change as people read it: the difference of the two ratings as they are shown.
     rating: float  # The rating after it, in points.
-    rank: int | None  # The player's rank in it; null where none was sent.
-    field: int | None  # How many entrants it rated; null where a season began.
+    rank: int | None  # Rank of the player in the event. Null if none was submitted.
+    field: int | None  # Number of rated entrants. Null for the start of a season.
     sequence: NotRequired[float]  # Its number in a numbered pool.
 
 
 class NearbyRow(TypedDict):
     """A player who is rated next to another; only settled ratings stand nearby."""
 
-    rank: int | None  # The rank among the settled; null of a player who is not.
+    rank: int | None  # Rank among players with an established rating. Null for others.
     player: str  # The player's name.
     rating: float  # The rating, in points.
-    ahead: float  # Points ahead of the player of the card, by what ranks follow; negative where behind.
+    ahead: float  # Lead over the player of the card in ranking points. Negative if behind.
     ahead_shown: float  # The change as people read it: the difference of the two ratings as they are shown.
 
 
 class Encounters(TypedDict):
-    """How a player finished against one opponent, by the overall results of the newest events."""
+    """A player's finishes against one opponent, by the overall results of the newest events."""
 
     opponent: str  # The opponent.
-    met: int  # Events in which both have a rank.
+    met: int  # Number of events in which both have a rank.
     ahead: int  # In how many of them the player finished ahead.
-    behind: int  # In how many behind; in the others they shared a rank.
+    behind: int  # Number of events behind the opponent. In the rest they shared a rank.
 
 
 class PlayerCard(TypedDict):
@@ -194,38 +196,39 @@ class PlayerCard(TypedDict):
 
     player: str  # The player's name as it is now.
     rating: float  # The rating, in points.
-    deviation: float | None  # How uncertain it is; null if the system has no such.
-    provisional: bool  # Whether the rating is not settled yet.
-    rank: int | None  # The rank among the settled; null of a player who is not.
-    would_be_rank: int | None  # The rank that one who is not settled would have among them; null of who is.
-    listed: int  # How many players are settled.
-    move: int | None  # Ranks that the player has risen by since that day; null where there is no such rank.
-    since: date | None  # The day, at 00:00 UTC, that `move` compares with; null where there is none, or no dates.
+    deviation: float | None  # Uncertainty, in points. Null if the system has none.
+    provisional: bool  # True if the rating is provisional.
+    rank: int | None  # Rank among players with an established rating. Null for others.
+    # Rank that a provisional player would have among established ones. Null for established players.
+    would_be_rank: int | None
+    listed: int  # Number of players with an established rating.
+    move: int | None  # Number of ranks gained since that day. Null if there was no rank.
+    since: date | None  # Day (00:00 UTC) that `move` compares with. Null if there is none, or in a pool without dates.
     events: int  # Rated events of the player.
-    first_played_at: datetime | None  # When the first rated event started; null in a numbered pool.
+    first_played_at: datetime | None  # Start of the first rated event. Null in a pool without dates.
     last_played_at: datetime | None  # When the player's last rated event started; null in a numbered pool.
     peak: Peak | None  # The settled rating that was highest less two deviations, from the sixth event on.
     last_ten: float  # The sum of the newest ten changes by events, from the sixth event on, in points.
     last_ten_shown: float  # The sum as people read it: that of the changes as each of them is shown.
-    last_ten_events: int  # How many changes these are.
-    # `climbing` or `falling` where the newest ten changes sum to more than the rating's own interval (without one, to
-    # more than 25 points of Elo), else `steady`; `settling` while the rating is.
+    last_ten_events: int  # Number of changes.
+    # `climbing` or `falling` if the newest ten changes sum to more than the rating's interval (or 25 Elo points if it
+    # has none). Otherwise `steady`. `settling` for provisional ratings.
     trend: Literal["climbing", "falling", "steady", "settling"]
     chance: float  # That interval: so many points may be chance.
-    is_highest: bool  # Whether the rating was never higher from the sixth event on.
+    is_highest: bool  # True if the rating was never higher since the sixth event.
     streaks: Streaks  # Runs of events won, and of events that raised the rating.
     form: list[FormLine]  # The newest ten events, newest first.
-    best_days: list[FormLine]  # The largest gains, largest first; none of the first five events, which find a rating.
+    best_days: list[FormLine]  # Largest gains, the largest first. The first five events are left out.
     worst_days: list[FormLine]  # The largest losses likewise.
     finding: float  # The sum of the changes by the first five events, in points.
     finding_shown: float  # The sum as people read it: that of the changes as each of them is shown.
-    nearby: list[NearbyRow]  # Up to two who are rated above, the player, and up to two below; best first.
-    # Up to three whom the player finishes ahead of more often than behind, the largest lead first; then whoever is
-    # ahead of the player most, if anybody is. Over the newest hundred events at most.
+    nearby: list[NearbyRow]  # The player with up to two players above and two below, best first.
+    # Up to three opponents whom the player beats most often, then the opponent who beats the player most often. It
+    # covers the newest 100 events.
     encounters: list[Encounters]
     former_names: list[str]  # Other names that lead to the player, in the order of letters.
     first_sequence: NotRequired[float]  # The number of the first rated event in a numbered pool.
-    since_sequence: NotRequired[float]  # Since before which event in a numbered pool.
+    since_sequence: NotRequired[float]  # Number of the event before which the ranks are compared (pools without dates).
     last_sequence: NotRequired[float]  # The number of the player's last rated event in a numbered pool.
 
 
@@ -233,11 +236,11 @@ class CurvePoint(TypedDict):
     """A player's rating after an event, or where a season began."""
 
     started_at: datetime | None  # When it started; null in a numbered pool.
-    event_id: str | None  # The event; null where a season began.
+    event_id: str | None  # Event. Null for the start of a season.
     change: float  # The change of the rating, in points.
     shown: float  # The change as people read it: the difference of the two ratings as they are shown.
     rating: float  # The rating after it, in points.
-    deviation: float | None  # How uncertain it was; null if the system has no such.
+    deviation: float | None  # Uncertainty at that time, in points. Null if the system has none.
     sequence: NotRequired[float]  # Its number in a numbered pool.
 
 
@@ -245,21 +248,21 @@ class ChangesPage(TypedDict):
     """A page of a player's changes."""
 
     rows: list[FormLine]  # The changes, newest first.
-    next: str | None  # The cursor of the page after it; null where there is none.
+    next: str | None  # Cursor for the next page. Null on the last page.
 
 
 class RivalRow(TypedDict):
     """A player's duels against one opponent: a duel is one heat, or the overall result of several."""
 
     opponent: str  # The opponent.
-    events: int  # Events in which they were compared.
-    met: int  # Duels between them; none where neither finished.
-    won: int  # Duels in which the player scored more than a half.
-    drawn: int  # Duels in which each scored a half.
-    lost: int  # Duels in which the player scored less than a half.
-    score: float  # The sum of the scores; a draw is a half.
+    events: int  # Number of events in which they were compared.
+    met: int  # Number of duels between them. Duels that neither finished do not count.
+    won: int  # Number of duels with more than half a point for the player.
+    drawn: int  # Number of duels with half a point each.
+    lost: int  # Number of duels with less than half a point for the player.
+    score: float  # Sum of the scores. A draw counts as half.
     expected: float  # The sum of the expected scores.
-    points: float  # What the duels added to the player's rating.
+    points: float  # Points that the duels added to the player's rating.
 
 
 class Scalp(TypedDict):
@@ -267,9 +270,9 @@ class Scalp(TypedDict):
 
     opponent: str  # The opponent.
     event_id: str  # The event.
-    title: str | None  # What people call it; null where it has no title.
+    title: str | None  # Title, or null.
     started_at: datetime | None  # When it started; null in a numbered pool.
-    heat: str  # The heat; empty where the event has one only.
+    heat: str  # Heat. Empty if the event has only one.
     expected: float  # The score that was expected, from 0 to 1.
     sequence: NotRequired[float]  # Its number in a numbered pool.
 
@@ -279,93 +282,94 @@ class Rivals(TypedDict):
 
     events: int  # Events that are counted: the newest, up to a hundred.
     duels: int  # Duels in them.
-    won: float  # Duels won; a draw is a half.
-    expected: float  # Duels that the ratings promised.
-    opponents: list[RivalRow]  # Everyone met, whoever was met most first.
-    best_scalp: Scalp | None  # The least expected duel that was won; null without one.
+    won: float  # Number of duels won. A draw counts as half.
+    expected: float  # Number of duels the player was expected to win.
+    opponents: list[RivalRow]  # Opponents, the most frequent first.
+    best_scalp: Scalp | None  # Least expected win, or null.
 
 
 class Performance(TypedDict):
-    """How well an entrant played in one event."""
+    """An entrant's performance in one event."""
 
     player: str  # The entrant.
-    performance: float | None  # The rating whose expected score is the actual one; null where nobody was compared.
-    # `at least` where every duel was won, `at most` where every duel was lost; else null.
+    # Rating for which the expected score equals the actual score. Null if nobody was compared.
+    performance: float | None
+    # `at least` if all duels were won, `at most` if all were lost. Otherwise null.
     bound: Literal["at least", "at most"] | None
 
 
 class EventField(TypedDict):
-    """How strong the field of an event was, and how well each played in it."""
+    """The strength of an event's field, and the performance of each entrant."""
 
     players: int  # Entrants who were rated.
     mean_rating: float  # The mean of their ratings before it, in points.
-    performances: list[Performance]  # Of each, in the order of the event's rows.
+    performances: list[Performance]  # Performance rating of each entrant, in result order.
 
 
 class CorrectedLine(TypedDict):
     """A line of an event's content that a correction changed."""
 
-    heat: str | None  # The heat; null where the event has one only.
-    player: str | None  # The player; null where it is of the event as a whole.
-    before: str | None  # What is another now, in words; null where no line was there.
-    after: str | None  # What it is now, in words; null where the line is gone.
+    heat: str | None  # Heat. Null if the event has only one.
+    player: str | None  # Player. Null for changes to the event itself.
+    before: str | None  # Former values as text. Null for a new line.
+    after: str | None  # New values as text. Null for a removed line.
 
 
 class CorrectionRecord(TypedDict):
     """An event's submission, or something that was done to it afterwards."""
 
     seq: int  # The number of the log entry.
-    kind: str  # What was done: submit, amend, move, void or restore.
+    kind: str  # Kind of change: submit, amend, move, void or restore.
     received_at: datetime  # When it came.
-    actor: str  # Who did it: the name of a key, or what a command was given.
-    reason: str | None  # Why; null where no reason was given, or it is blanked.
-    events: int | None  # Events with a change that moved; null where not known.
-    players: int | None  # Players who have one; null where not known.
-    largest: float | None  # The most that the rating after any one change moved; null where not known.
-    lines: list[CorrectedLine]  # What it changed of the event's content.
+    actor: str  # Name of the key, or the name given to the command.
+    reason: str | None  # Reason. Null if none was given, or if it was deleted.
+    events: int | None  # Number of events with a recalculated change. Null if unknown.
+    players: int | None  # Number of players with a recalculated change. Null if unknown.
+    largest: float | None  # Largest difference in any rating, in points. Null if unknown.
+    lines: list[CorrectedLine]  # Changes to the event's content.
 
 
 class ReliabilityBin(TypedDict):
-    """Duels in which about the same score was expected; each is counted from both sides."""
+    """Duels with about the same expected score. Each is counted from both sides."""
 
-    expected: float  # The mean of the expected scores.
-    observed: float  # The mean of the scores.
-    lowest: float  # The lower end of the 95 % interval of the observed mean.
-    highest: float  # The upper end of it.
-    duels: int  # How many there are.
+    expected: float  # Mean of the expected scores.
+    observed: float  # Mean of the scores.
+    lowest: float  # Lower end of the 95 % interval of the observed mean.
+    highest: float  # Upper end of the 95 % interval of the observed mean.
+    duels: int  # Number of duels.
 
 
 class FairExpectation(TypedDict):
     """A player's duels in an event, as they were promised and as such promises come true in the pool."""
 
-    duels: int  # Duels of the player.
-    promised: float  # Duels that the ratings promised.
-    fair: float | None  # Duels that would have been fair to expect; null where too few such are known.
-    example: ReliabilityBin | None  # What came of promises like most of these; null where nothing is fair to say.
+    duels: int  # Number of duels of the player.
+    promised: float  # Number of duels the player was expected to win.
+    fair: float | None  # Number of wins that was realistic, from similar duels in this pool. Null if there are too few.
+    example: ReliabilityBin | None  # Outcome of most similar duels in this pool. Null if there are too few.
 
 
 class PromisePoint(TypedDict):
-    """What a lead promises the middle settled player over an equal; a newcomer where nobody is settled."""
+    """The expected score of a leader over an equal of the median established player, or of a newcomer without any."""
 
-    gap: float  # Points by which a player is ahead.
+    gap: float  # Lead of the player, in points.
     expected: float  # The expected score, from 0 to 1.
 
 
 class WeightPoint(TypedDict):
-    """How far a duel moved players in their n-th rated event, by some who are spread over all."""
+    """The effect of one duel on players in their n-th rated event, from a sample."""
 
-    event_number: int  # Which rated event of a player it was, from 1.
+    event_number: int  # Number of the rated event in the player's career, from 1.
     points: float  # The most that one duel moved the middle player.
-    players: int  # How many players it is the middle of.
+    players: int  # Number of players in the median.
 
 
 class PoolFacts(TypedDict):
-    """What a pool's whole history shows, as of a day."""
+    """Facts from a pool's whole history, as of a day."""
 
-    day: date  # The day on which it was worked out.
-    events: int  # Rated events that were counted: all, or the newest of a large pool.
+    day: date  # Day of the calculation.
+    events: int  # Number of rated events covered: all, or the newest ones in a large pool.
     players: int  # Players in them.
-    duels: int  # Duels in them; events of over 1,000 entrants have none here.
-    promise: list[PromisePoint]  # What a lead in points promises.
-    weights: list[WeightPoint]  # How far one duel moves a player, by event.
-    reliability: list[ReliabilityBin]  # Whether promises came true.
+    duels: int  # Number of duels in these events. Events with over 1,000 entrants are left out.
+    promise: list[PromisePoint]  # Expected score by lead in points.
+    weights: list[WeightPoint]  # Change by one duel, by number of events played.
+    reliability: list[ReliabilityBin]  # Expected scores compared with actual scores.

@@ -55,18 +55,18 @@ def heads_of(path: Path) -> list[str]:
 
 
 def restore(source: Path, url: str, *, unverified: bool = False) -> Verification:
-    """Put a copy where a database is to be, once it is found to be whole and what its log says.
+    """Copy a backup to the place of a database, after checking that it is complete and agrees with its log.
 
-    The copy is left as it is, but for what SQLite has beside it, which it moves into the copy.
+    The backup stays unchanged, except that SQLite merges its additional files into it.
     """
     target = sqlite_file(url)
     refuse_existing(target)
     if not source.exists():
-        raise StoreError(f"{source}: there is no such file")
+        raise StoreError(f"{source}: there is no such file. Check the path.")
     if not source.is_file():
         raise StoreError(f"{source}: is not a file")
     if not source.stat().st_size:
-        raise StoreError(f"{source}: the file is empty, there is no database in it")
+        raise StoreError(f"{source}: the file is empty. Choose a file with a database.")
     with database_part(target) as part:
         copy(source, part)
         refuse_damaged(part, str(source))
@@ -87,7 +87,7 @@ def sqlite_file(url: str) -> Path:
     """The file of an SQLite database, which need not be there."""
     path = database_file(url)
     if path is None:
-        raise StoreError("this is for SQLite files; PostgreSQL has pg_dump and pg_restore")
+        raise StoreError("Podium restores only SQLite files. Use pg_dump and pg_restore for PostgreSQL.")
     return path
 
 
@@ -96,11 +96,11 @@ def refuse_existing(target: Path) -> None:
     files = files_of(target)
     if target in files:
         names = " ".join(str(each) for each in files)
-        raise StoreError(f"{target} is there already; move it away first, with all of its files: {names}")
+        raise StoreError(f"{target} already exists. Move it away first, with all of its files: {names}")
     if files:
         raise StoreError(
-            f"{files[0]} is left of an earlier {target.name}, and holds a part of what that held; "
-            "move it to where the rest of that database is first"
+            f"{files[0]} is left from an earlier {target.name} and has some of its data. Move it to the rest of that "
+            "database first."
         )
 
 
@@ -116,7 +116,7 @@ def make_way(target: Path) -> None:
 
 
 def copy(source: Path, part: Path) -> None:
-    """Copy an SQLite database, with what is in its `-wal`, as of one moment."""
+    """Copy an SQLite database, including its `-wal`, as of one point in time."""
     try:
         with (
             closing(connect_sealed(source) if is_sealed(source) else sqlite3.connect(source)) as database,
@@ -141,7 +141,7 @@ def refuse_damaged(part: Path, name: str) -> None:
     faults = integrity_faults(engine)
     engine.dispose()
     if faults:
-        raise StoreError("\n".join([f"{name}: the database is damaged; take an earlier copy", *faults]))
+        raise StoreError("\n".join([f"{name}: the database is damaged. Use an earlier copy.", *faults]))
 
 
 def require_alone(part: Path, target: Path) -> None:

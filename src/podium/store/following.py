@@ -130,16 +130,16 @@ class Snapshots:
         return found
 
     def follow(self, name: str, since: float = 0) -> Held:
-        """Return a pool with all that was committed before this call. The caller must not have a connection.
+        """Return a pool with everything committed before this call. The caller must not have a connection.
 
         One thread folds, and the others wait for it. While a long fold runs, they get the older snapshot instead.
 
         Args:
-            name: of the pool.
-            since: the version that the snapshot has at least, if the log has it.
+            name: the name of the pool.
+            since: minimum version of the snapshot, if the log has it.
 
         Raises:
-            UnknownError: there is no such pool.
+            UnknownError: the pool does not exist.
             StoreError: another revision of the arithmetic rated the pool, or its log cannot be read.
         """
         followed = self._followed(name)
@@ -218,7 +218,7 @@ class Snapshots:
         return Held(place, snapshot)
 
     def _make_room(self, kept: Followed) -> None:
-        """Let the pools go that were read longest ago; whoever still reads one has it until the end."""
+        """Remove the pools read longest ago from memory. Current readers keep theirs."""
         total = sum(each.nbytes for each in self._pools.values())
         for name, followed in [*self._pools.items()]:
             if total > self.most_bytes and followed is not kept and followed.fold is None:
@@ -279,8 +279,8 @@ def drafted(pool: PoolView, base: Snapshot | None) -> Draft:
     except UNREADABLE as error:
         reason = first_line(error)
         raise StoreError(
-            f"pool {pool.name!r}: its log cannot be read ({type(error).__name__}: {reason}). podium verify says which "
-            "entry was altered; put back a copy from before"
+            f"pool {pool.name!r}: its log cannot be read ({type(error).__name__}: {reason}). Find the altered entry "
+            "with `podium verify`, and restore an earlier copy."
         ) from error
     return drafted(pool, None) if draft.is_rewritten else draft
 
@@ -356,10 +356,10 @@ class PoolReader(PoolAt):
         return self.snapshots.answers
 
     def version(self) -> int:
-        """Find the version of a pool that answers from this transaction are of.
+        """Return the version of a pool that this transaction sees.
 
         Returns:
-            The number of the newest log entry that they know of; 0 before the first one.
+            The number of the newest log entry in its answers; 0 before the first one.
         """
         return newest_seq(self) if self.older is None else self.older.seq
 

@@ -80,14 +80,14 @@ def read(pool: PoolView, name: str, part: int = HEAD) -> Cache | None:
     """Read a cache of a pool.
 
     Args:
-        name: of the cache.
-        part: number of the part.
+        name: the name of the cache.
+        part: the number of the part.
 
     Returns:
-        The cache, or None if there is none that the log confirms.
+        The cache, or None if there is no cache that agrees with the log.
 
     Raises:
-        UnknownError: there is no such pool.
+        UnknownError: the pool does not exist.
     """
     for stamp, body in pool.run(SELECT_PART, cache=name, part=part):
         try:

@@ -1,4 +1,4 @@
-"""Who may connect: API keys, stored as digests, for one pool or all; sessions, budgets of requests, and webhooks."""
+"""API keys (stored as digests, for one pool or all), sessions, request budgets, and webhooks."""
 
 import base64
 import hashlib
@@ -68,12 +68,12 @@ class ApiKey:
         return cls(*(getattr(row, each.name) for each in fields(cls)))
 
     def may(self, role: str, pool: str | None) -> bool:
-        """Whether the key has a role in a pool; None stands for what belongs to no pool."""
+        """Return True if the key has a role in a pool. None stands for everything outside pools."""
         return ROLES.index(self.role) >= ROLES.index(role) and (self.pool is None or self.pool == pool)
 
 
 class SessionKey(NamedTuple):
-    """What the session of a browser has of a key."""
+    """The data of a key in a browser's session."""
 
     number: int
     fingerprint: str  # a number may be given again, once a pool and the keys to it alone are deleted
@@ -89,21 +89,27 @@ def create_key(
     lifetime: timedelta | None = None,
     reach_s: float | None = None,
 ) -> str:
-    """Create a key; it is shown only once.
+    """Create a key, which is shown only once.
 
     Args:
-        reach_s: seconds back from now that the events may have started which it sends or corrects; no limit where None.
+        engine: the database.
+        name: the name of the key.
+        role: the role of the key.
+        pool: the pool. Default: all pools.
+        per_second: requests per second.
+        lifetime: time until the key expires.
+        reach_s: how many seconds ago events may have started that the key submits or corrects. Default: no limit.
     """
     if role not in ROLES:
-        raise ParameterError(f"role is {role!r}; it must be one of {', '.join(ROLES)}")
+        raise ParameterError(f"role {role!r} does not exist. Use one of {', '.join(ROLES)}.")
     if not name.isprintable():
         raise ParameterError("the key's name has characters that cannot be printed")
     if per_second is not None and not 0.0 < per_second < math.inf:
-        raise ParameterError(f"the rate is {per_second}; it must be above 0 requests a second")
+        raise ParameterError(f"{per_second} requests per second is too low. Give a rate above 0.")
     if lifetime is not None and lifetime <= timedelta():
-        raise ParameterError("the key must be valid for some time")
+        raise ParameterError("The key would expire at once. Give a longer lifetime, such as 30d.")
     if reach_s is not None and not 0.0 < reach_s < math.inf:
-        raise ParameterError(f"the reach is {reach_s} seconds; it must be above 0")
+        raise ParameterError(f"A backdating limit of {reach_s} seconds is too low. Give a time above 0.")
     limits = {"per_second": per_second, "reach_s": reach_s}
     row = {"name": name, "role": role, "pool": pool, "created_at": timestamp()} | limits
     row["expires_at"] = None if lifetime is None else timestamp(lifetime)
@@ -135,7 +141,7 @@ def parse_reach(text: str) -> float:
     """Read a time like 30d, 12h or 90m, in seconds."""
     written = REACH.fullmatch(text)
     if written is None:
-        raise ParameterError(f"{text!r} is not a time; write it like 30d, 12h or 90m")
+        raise ParameterError(f"{text!r} is not a time span. Write it like 30d, 12h or 90m.")
     return float(written[1]) * REACH_UNITS_S[written[2]]
 
 
@@ -237,12 +243,12 @@ def find_session_key(connection: sa.Connection, session_key: SessionKey) -> ApiK
 
 
 def fingerprint(key_digest: bytes) -> str:
-    """What tells a key from every other that had its number, and gives nothing of the key or its digest away."""
+    """Return a text that distinguishes a key from others with its number, without revealing the key or its digest."""
     return hashlib.sha256(key_digest).hexdigest()[:FINGERPRINT_CHARACTERS]
 
 
 def digest(secret: str) -> bytes:
-    """What is stored of a key: its secret is random and long, so that one round of SHA-256 does."""
+    """Return the stored digest of a key. One round of SHA-256 is enough, because the secret is random and long."""
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).digest()
 
 
@@ -376,16 +382,16 @@ def create_webhook(engine: sa.Engine, pool_name: str, url: str, *, form: str = "
 
 
 def refuse_url(url: str) -> None:
-    """Refuse what is no URL of HTTP, or has a password that every list would show."""
+    """Raise a ParameterError for an address that is not HTTP, or has a password that every list would show."""
     try:
         parts = urlsplit(url)
         is_fit = parts.scheme in ("http", "https") and bool((parts.hostname or "").encode("idna")) and parts.port != 0
     except ValueError:  # so is what no look-up of a name can encode
         is_fit = False
     if not is_fit or not url.isascii() or not url.isprintable() or " " in url:
-        raise ParameterError(f"{url!r} is not a URL to send to; write it like https://example.org/podium")
+        raise ParameterError(f"{url!r} is not a URL of HTTP. Write it like https://example.org/podium")
     if "@" in parts.netloc:
-        raise ParameterError("the URL has a user or password; the signature tells the receiver who sends")
+        raise ParameterError("The URL has a user or password. Remove it: the signature identifies the sender.")
 
 
 def list_webhooks(engine: sa.Engine) -> list[Webhook]:

@@ -51,9 +51,10 @@ LOGGER = logging.getLogger(__name__)
 class Store(Reader):
     """Pools of results with their ratings, in a database.
 
-    What a method does is done whole, or not at all. Writers to a pool take turns. All that take a pool's
-    name raise `UnknownError` where there is none. With `dry_run` a correction stores nothing and waits
-    for nobody: it says how much would move, and lists the largest effects; `effects_after` lists those that follow.
+    Each method is applied completely or not at all. Writers to a pool take turns. All methods with a pool's
+    name raise `UnknownError` if it does not exist. With `dry_run`, a correction stores nothing and does not wait. It
+    returns
+    totals and the largest effects; `effects_after` lists the following ones.
     """
 
     def _run(
@@ -65,7 +66,7 @@ class Store(Reader):
         dry_run: bool = False,
         effects_after: str | None = None,
     ) -> Done:
-        """Do what is proposed to a pool that is admitted, or only say what that would do."""
+        """Apply a proposal to a pool, or only return its effects."""
         if dry_run:
 
             def look(pool: PoolReader) -> Done:
@@ -93,27 +94,30 @@ class Store(Reader):
         dry_run: bool = False,
         effects_after: str | None = None,
     ) -> list[Receipt]:
-        """Take the results of one event or several; each once, however often it is sent.
+        """Store and rate the results of one or more events. Repeated results are stored only once.
 
         Args:
-            actor: who sent it, for the log.
-            dry_run: store nothing, and list the largest changes that would come in the first receipt.
-            effects_after: of a dry run, the `next` of the page of effects before.
-            rows: as `podium.rate` takes results; a pool's first event settles whether all have a `started_at` or none.
-            order: of a pool without events, if the rows have neither `started_at` nor `sequence`.
+            pool_name: the pool.
+            rows: results, as for `podium.rate`. The first event of a pool decides whether all events have `started_at`.
+            actor: the sender, for the log.
             match_ids: the registered match of each event that is the result of one.
-            received: microseconds since 1970, when dated events without a `started_at` were; refused where None.
-            reason: for the log: what was made up, as dates.
-            sheet: what the events came in, for `amend_sheet`.
+            received: time of receipt in microseconds since 1970, for dated events without `started_at`. Default: raise
+                an
+                error.
+            reason: a note for the log on supplied values, such as dates.
+            sheet: the sheet with the events, for `amend_sheet`.
+            order: the order of a pool without events, if the rows have neither `started_at` nor `sequence`.
+            dry_run: True to store nothing. The first receipt has the largest changes.
+            effects_after: for a dry run, `next` from the previous page of effects.
 
         Returns:
             A receipt for each event, in the order of the rows.
 
         Raises:
-            UndatedError: an event has no date, and nothing says when it was, or that the events are only numbered.
-            ResultsError: the rows are refused, or an event lacks what the system needs, or the dates of the others.
-            ConflictError: an event is known with other content; `amend` corrects one.
-            UnknownError: no such pool or match.
+            UndatedError: an event has no date, and the pool's order is not known.
+            ResultsError: the rows are invalid, or an event lacks a date or values that the system needs.
+            ConflictError: an event exists with different content. Correct it with `amend`.
+            UnknownError: the pool or a match does not exist.
             StoreError: a match has expired.
         """
         propose = previews.submit(rows, reason, sheet, order, match_ids, received)(actor, "")
@@ -131,13 +135,14 @@ class Store(Reader):
         order: Order | None = None,
         dry_run: bool = False,
     ) -> SheetChanges:
-        """Make a pool what it would be, had a sheet that is sent again always been as it is now.
+        """Update a pool from a sheet that was submitted before, as if it had always been in its present form.
 
-        What is new is taken, what differs is amended, what is gone is voided, all or nothing. What people corrected or
-        voided in the pool stays so, unless the sheet is to `overrule` them.
+        New events are added, changed events are amended and missing events are voided, all in one transaction.
+        Corrections
+        made in the pool itself stay, unless the sheet is to `overrule` them.
 
         Returns:
-            How many events are the same, and which are new, other, gone or kept.
+            The numbers of unchanged, new, changed, removed and kept events.
         """
         propose = previews.amend_sheet(rows, sheet, overrule=overrule, order=order)(actor, reason)
         return cast("SheetChanges", self._run(pool_name, propose, dry_run=dry_run).answer)
@@ -145,13 +150,13 @@ class Store(Reader):
     def submit_each(
         self, pool_name: str, sent: Sequence[Submission | tuple[Any, ...]], *, leave_long: bool = False
     ) -> list[list[Receipt] | Exception]:
-        """Take what several sent, in one transaction if all of it can be taken.
+        """Store results from several senders, in one transaction if all are valid.
 
-        What one of them raises keeps nobody else's results out. No event may be in two of them. With `leave_long`
-        what takes more than a short transaction is left for `submit`.
+        An error in one submission does not affect the others. No event may be in two of them. With `leave_long`,
+        submissions that take longer than a short transaction are left for `submit`.
 
         Returns:
-            In their order: each one's receipts, or what it raised; a `LongWorkError` where it is left.
+            In their order: the receipts of each sender, or the error. A `LongWorkError` marks those that were left.
         """
         try:
             self.follow(pool_name)
@@ -191,44 +196,50 @@ class Store(Reader):
         dry_run: bool = False,
         effects_after: str | None = None,
     ) -> Receipt:
-        """Correct an event; every rating becomes what it would have been. Content that it has already is a duplicate.
+        """Correct an event, and recalculate every later rating. Identical content is reported as a duplicate.
 
         Args:
-            reason: why, for the log; it may be blanked later.
-            rows: the event as it should have been, as `podium.rate` takes results.
-            versions: those that the correction may be of, as `event` has them; any where None.
+            pool_name: the pool.
+            rows: the corrected event, as results for `podium.rate`.
+            actor: the sender, for the log.
+            reason: the reason for the log. It can be deleted later.
+            versions: the versions to which the correction may apply. Default: any.
+            dry_run: True to store nothing.
+            effects_after: for a dry run, `next` from the previous page of effects.
 
         Returns:
-            A receipt; with `dry_run` it has the largest changes that would come.
+            A receipt. With `dry_run` it has the largest changes.
 
         Raises:
-            UnknownError: no such pool or event.
-            ResultsError: the rows are refused, or are not one event.
+            UnknownError: the pool or the event does not exist.
+            ResultsError: the rows are invalid, or are not one event.
             StaleError: the event has another version.
         """
         propose = previews.amend(rows, versions)(actor, reason)
         return self._run(pool_name, propose, dry_run=dry_run, effects_after=effects_after).receipts[0]
 
     def void(self, pool_name: str, event_id: str, **options: Unpack[VoidingOptions]) -> Receipt:
-        """Let an event count for nothing; its content stays in the log.
+        """Void an event, so that it no longer counts. Its content stays in the log.
 
         Args:
-            options: `actor`, `reason`, `versions`, `dry_run` and `effects_after`, as of `amend`.
+            pool_name: the pool.
+            event_id: the id of the event.
+            options: `actor`, `reason`, `versions`, `dry_run` and `effects_after`, as for `amend`.
 
         Returns:
-            A receipt; with `dry_run` it has the largest changes that would come.
+            A receipt. With `dry_run` it has the largest changes.
 
         Raises:
-            UnknownError: no such pool or event.
+            UnknownError: the pool or the event does not exist.
             StaleError: the event has another version.
         """
         return self._set_voided(pool_name, previews.void, event_id, **options)
 
     def unvoid(self, pool_name: str, event_id: str, **options: Unpack[VoidingOptions]) -> Receipt:
-        """Let a voided event count again; all else is as of `void`.
+        """Count a voided event again. The arguments and errors are those of `void`.
 
         Returns:
-            A receipt; with `dry_run` it has the largest changes that would come.
+            A receipt. With `dry_run` it has the largest changes.
         """
         return self._set_voided(pool_name, previews.unvoid, event_id, **options)
 
@@ -251,19 +262,21 @@ class Store(Reader):
     preview = reads(previews.preview, as_stored=True)
 
     def run(self, pool_name: str, act: Act, *, version: int, actor: str = "", reason: str = "") -> Any:
-        """Do what was previewed, as it was seen, or not at all.
+        """Apply a previewed change exactly as shown, or not at all.
 
         Args:
-            act: of `podium.store.reading.previews`.
-            version: of the log that it was looked at with.
-            reason: why, for the log; it may be blanked later.
+            pool_name: the pool.
+            act: a change from `podium.store.reading.previews`.
+            version: the version of the log in the preview.
+            actor: the sender, for the log.
+            reason: the reason for the log. It can be deleted later.
 
         Returns:
-            The act's answer: a receipt, several, or how many rows of the ledger changed.
+            The change's answer: one receipt, several, or the number of changed ledger rows.
 
         Raises:
-            StaleError: something else was done to the pool since.
-            PodiumError: the act is refused.
+            StaleError: the pool has changed since the preview.
+            PodiumError: the change is invalid.
         """
         propose = partial(previews.propose_at, propose=act(actor, reason), version=version)
         return self._run(pool_name, propose).answer
@@ -293,28 +306,29 @@ class Store(Reader):
     blank_reason = writes(log.blank_reason, even_closed=True, forgets=True)
 
     def merge(self, pool_name: str, name: str, into: str, *, kind: str = "", actor: str = "", reason: str = "") -> int:
-        """Let one player's results be another's, from the first on; or one thing's, of a `kind` of shared things.
+        """Merge a player into another, or a piece of equipment of a `kind` into another, for all events.
 
         Returns:
-            How many rows of the ledger changed.
+            The number of changed ledger rows.
 
         Raises:
-            UnknownError: no such pool, or no such player has a rating.
-            StoreError: they are one, or either was merged away itself.
-            ResultsError: they met in an event that counts.
+            UnknownError: the pool does not exist, or a player has no rating.
+            StoreError: the two are the same, or one was already merged.
+            ResultsError: the two met in an event that counts.
         """
         return self._run(pool_name, previews.merge(name, into, kind)(actor, reason)).written
 
     def unmerge(self, pool_name: str, name: str, *, kind: str = "", actor: str = "", reason: str = "") -> int:
-        """Let a merged account be a player of its own again, as if that merge had never been; or a thing of a `kind`.
+        """Separate a merged player, or a merged piece of equipment of a `kind`, as if the merge had never happened.
 
-        Results that came under its name since are its own too; accounts that were merged into it before stay so.
+        Results under its name since the merge belong to it as well. Accounts that were merged into it before stay
+        merged.
 
         Returns:
-            How many rows of the ledger changed; 0 where it is a player of its own already.
+            The number of changed ledger rows; 0 if it was already separate.
 
         Raises:
-            UnknownError: no such pool or player.
+            UnknownError: the pool or the player does not exist.
             StoreError: the account was never merged into another.
         """
         return self._run(pool_name, previews.unmerge(name, kind)(actor, reason)).written
@@ -334,29 +348,32 @@ class Store(Reader):
         order: Order | None = None,
         **description: Unpack[DescriptionChanges],
     ) -> None:
-        """Open a ladder.
+        """Create a pool.
 
         Args:
-            order: of its events: `dated`, or `sequence` if they have numbers and no dates. None leaves it to the first.
-            description: as `describe_pool` takes it.
+            name: the name of the pool.
+            system: the rating system.
+            actor: the sender, for the log.
+            order: the order of events: `dated`, or `sequence` for numbers without dates. Default: the first event
+                decides.
+            description: settings, as for `describe_pool`.
 
         Raises:
-            StoreError: there is one of that name.
-            ParameterError: the rule for names refuses it, a page of the service has its address, or a text of the
-                description is not what it has to be.
+            StoreError: a pool of that name exists.
+            ParameterError: the name is invalid or is the address of a page, or a text of the description is invalid.
         """
         admitted = NO_DESCRIPTION.changed(**description)
         with write_transaction(self.engine) as connection:
             administration.create(connection, name, system, actor, admitted, order)
 
     def configure(self, pool_name: str, system: System, *, actor: str = "") -> int:
-        """Rate a pool with another system from its first event on.
+        """Change the rating system of a pool, and recalculate all ratings.
 
         Returns:
-            How many rows of the ledger changed.
+            The number of changed ledger rows.
 
         Raises:
-            ResultsError: an event lacks what the system needs.
+            ResultsError: an event lacks values that the system needs.
         """
         return self._run(pool_name, previews.configure(system)(actor, ""), refuse_closed).written
 
@@ -370,7 +387,7 @@ class Store(Reader):
         actor: str = "",
         dry_run: bool = False,
     ) -> int:
-        """Order a pool of fewer than 50 events by dates or by numbers, in one transaction.
+        """Order a pool of fewer than 50 events by dates or by numbers.
 
         Args:
             order: `dated` or `sequence`.
@@ -378,7 +395,7 @@ class Store(Reader):
             every: the time from each event to the next, such as 1w; empty if all were on one day.
 
         Returns:
-            How many rows of the ledger changed.
+            The number of changed ledger rows.
 
         Raises:
             StoreError: the pool has 50 events or more, or a season.
@@ -386,18 +403,21 @@ class Store(Reader):
         return self._run(pool_name, previews.set_order(order, start, every)(actor, ""), dry_run=dry_run).written
 
     def begin_season(self, pool_name: str, name: str, starts: When, *, keep: float, actor: str = "") -> int:
-        """Shrink every lead over a newcomer to the share `keep` at a moment, or before an event.
+        """Begin a season at a time or before an event: multiply every lead over a newcomer by `keep`.
 
         Args:
-            starts: the moment, with its zone, or the number of the first event.
-            keep: from 0 (all start level) to 1 (nothing changes).
+            pool_name: the pool.
+            name: the name of the season.
+            starts: the time, with its time zone, or the number of the first event.
+            keep: share of the lead to keep, from 0 (all start level) to 1 (nothing changes).
+            actor: the sender, for the log.
 
         Returns:
-            How many rows of the ledger changed.
+            The number of changed ledger rows.
 
         Raises:
             ParameterError: the share is not from 0 to 1.
-            StoreError: there is another season of that name.
+            StoreError: another season of that name exists.
         """
         return self._run(pool_name, previews.begin_season(name, starts, keep)(actor, "")).written
 
@@ -416,19 +436,19 @@ class Store(Reader):
     def import_pool(
         self, lines: Iterable[str], *, name: str | None = None, source: str = "the export"
     ) -> pool_files.Imported:
-        """Store a pool that `export_pool` wrote, rate it, and compare all of it with its log.
+        """Import a pool from `export_pool`, rate it, and compare it with its log.
 
         Args:
-            lines: of the export.
-            name: of the pool; that which it had where None.
-            source: what errors call the lines.
+            lines: the lines of the export.
+            name: the name of the pool. Default: its name in the export.
+            source: the name of the source for error messages.
 
         Returns:
-            The pool's name, the head of its log, and how many events and changes were compared.
+            The pool's name, the head of its log, and the numbers of compared events and changes.
 
         Raises:
-            StoreError: the lines are no pool's, the chain is broken, or there is a pool of that name.
-            ParameterError: the pool's system or name is none.
+            StoreError: the lines are not an export, the chain is broken, or a pool of that name exists.
+            ParameterError: the pool's system or name is invalid.
         """
         with write_transaction(self.engine) as connection:
             return pool_files.import_lines(connection, lines, source, name)

@@ -1,7 +1,7 @@
-"""Databases of earlier versions: their pools are rated again, and tables that nothing reads any more are dropped.
+"""Upgrades of databases from earlier versions: their pools are rated again, and unused tables are removed.
 
-Each pool is rated in transactions of its own, by `podium db upgrade` and by `podium serve` as it starts. An upgrade
-that was interrupted goes on at the next call.
+Each pool is rated in its own transactions, by `podium db upgrade` and at the start of `podium serve`. An interrupted
+upgrade continues at the next call.
 """
 
 import json
@@ -131,7 +131,7 @@ def rerate_pool(store: Store, name: str, actor: str) -> Snapshot | None:
 
 
 def find_differences(store: Store, name: str, former: pl.DataFrame) -> list[str]:
-    """Return the first differences between the tables of an earlier version and the log, in words."""
+    """Return the first differences between the tables of an earlier version and the log, as text."""
     try:
         with store.reading(name) as pool:
             return [*islice(former_differences(pool, former), MOST_DIFFERENCES)]

@@ -1,4 +1,4 @@
-"""All that can be checked of a database: its file, its logs, and what derives from them against the log rated anew."""
+"""Checks of a database: its file, its logs, and its derived data against a complete recalculation."""
 
 import contextlib
 from collections import Counter
@@ -39,7 +39,7 @@ SELECT_WITNESS = sa.select(witness.c.part, witness.c.digest).where(of_pool(witne
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What was compared of a database, and what was found."""
+    """The amount compared in a database, and the findings."""
 
     pools: int
     events: int
@@ -50,7 +50,7 @@ class Verification:
 
     @property
     def findings(self) -> list[str]:
-        """What people should look at, a sentence each."""
+        """Return one sentence per finding."""
         return [*self.waits, *self.differences]
 
     def __str__(self) -> str:
@@ -129,9 +129,9 @@ def ledger_differences(pool: PoolView, held: Snapshot, replayed: Snapshot) -> li
 def verify_database(
     engine: sa.Engine, snapshots: Snapshots, pool_name: str | None = None, heads: Sequence[Head] = ()
 ) -> Verification:
-    """Let a database check itself, check the chains of its logs, and compare what is kept with the logs rated anew.
+    """Let the database check itself, check the chains of its logs, and compare stored data with a recalculation.
 
-    It takes, returns and raises what `Store.verification` does.
+    The arguments, results and errors are those of `Store.verification`.
     """
     with ThreadPoolExecutor(1) as thread:  # which is waited for, whatever comes of the comparison
         lost: list[str] = []
@@ -146,7 +146,7 @@ def verify_database(
 def compare_pools(
     engine: sa.Engine, snapshots: Snapshots, pool_name: str | None, heads: Sequence[Head]
 ) -> Verification:
-    """Check the chains of logs, and compare what is kept with the logs rated anew, as `verify_database` does."""
+    """Check the chains of logs, and compare stored data with a recalculation, as in `verify_database`."""
     found, waits, notes = list[str](), list[str](), list[str]()
     compared: Counter[str] = Counter()
     head_faults: dict[str, dict[Head, str]] = {}  # by pool, why its log is not one that had a head

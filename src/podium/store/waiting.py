@@ -1,4 +1,4 @@
-"""What waits for an hour: files until their questions are answered, and changes until their dry run is confirmed."""
+"""Data kept for one hour: files with open questions, and changes with an unconfirmed dry run."""
 
 import hashlib
 import secrets
@@ -51,13 +51,13 @@ class Owner(NamedTuple):
 
 
 def keep_waiting(engine: sa.Engine, owner: Owner, file: WaitingFile) -> str:
-    """Keep a file for an hour; the oldest files of a key go when it has too many.
+    """Keep a file for an hour. If a key has too many files, the oldest ones are removed.
 
     Returns:
-        The file's id, which no one can guess.
+        The file's id, which nobody can guess.
 
     Raises:
-        UnavailableError: so many keys have files here that there is no room for this one.
+        UnavailableError: the space for waiting files is full.
     """
     forget_waiting(engine)
     number = secrets.token_urlsafe(ID_BYTES)

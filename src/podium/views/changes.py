@@ -26,8 +26,10 @@ class Change:
     rating_before: float = described("The rating before, in points.")
     rating: float = described("The rating after, in points.")
     delta: float = described("The change, in points.")
-    deviation: float | None = described("How uncertain the rating is then, in points; null if the system does not say.")
-    provisional: bool = described("Whether the rating is not settled yet then.")
+    deviation: float | None = described(
+        "Uncertainty of the rating after the change, in points. Null if the system has none."
+    )
+    provisional: bool = described("True if the rating is provisional after the change.")
 
 
 @dataclass(frozen=True)

@@ -158,8 +158,8 @@ def alternatives(pool: PoolAt, event_id: str, name: str) -> WhatIf:
     events, replayed, event_id = rated_event(pool, event_id)
     if not is_quickly_imagined(pool.system, events):
         raise ParameterError(
-            f"event {event_id!r} has {len(replayed.before):,} entrants; what would have been is worked out here for "
-            f"{MOST_IMAGINED:,}; `podium explain --what-if` has no such limit"
+            f"event {event_id!r} has {len(replayed.before):,} entrants, and what-if changes are limited to "
+            f"{MOST_IMAGINED:,} here. `podium explain --what-if` has no such limit."
         )
     return what_if(pool.system, events, replayed, event_id, name_of(pool, name))
 
@@ -335,9 +335,9 @@ def winners(lines: Sequence[Line]) -> tuple[str, ...]:
 
 
 def sent_results(finishers: Sequence[Line]) -> list[Decimal]:
-    """The result of each finisher, lower is better: the team's score, the place, the score or the time; none without.
+    """Return each finisher's result, lower is better: the team's score, the place, the score or the time.
 
-    Scores of a team are added up where it has none of its own.
+    If a team has no score, the scores of its members are added up. Nothing is returned if a result is missing.
     """
     for name, sign in (("team_score", -1), ("position", 1), ("score", -1), ("time_s", 1)):
         sent = [line.get(name) for line in finishers]

@@ -98,7 +98,7 @@ def headline(pool: Pool, event: Event, titles: Titles, what: Happening) -> Event
 
 
 def headline_words(what: Happening, status: str, digits: int) -> str:
-    """What happened, in a sentence or two: "Dragana won, but lost 40.5 points.", "Ana won. Ben gained most, +8.0."."""
+    """Return one or two sentences: "Dragana won, but lost 40.5 points.", "Ana won. Ben gained most, +8.0."."""
     sentences = [f"{winners_words(what.winners, what.entrants)}."] if what.winners else []
     if status != STATUSES[RATED]:
         return " ".join([*sentences, "The result is void." if status == STATUSES[VOIDED] else "It is not rated."])
@@ -119,7 +119,7 @@ def headline_words(what: Happening, status: str, digits: int) -> str:
 
 
 def winners_words(winners: Sequence[str], entrants: int) -> str:
-    """Who won: "Ana won", "Ana was alone", "Ana and Ben drew", "Ana, Ben and 3 others won"."""
+    """Return the winners as text: "Ana won", "Ana was alone", "Ana and Ben drew", "Ana, Ben and 3 others won"."""
     if entrants == 1:
         return f"{winners[0]} was alone"
     if len(winners) == entrants > 1:

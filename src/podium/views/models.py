@@ -1,6 +1,6 @@
-"""What is read from a store, as the HTTP API, commands and pages have it.
+"""Answers read from a store, for the HTTP API, commands and pages.
 
-When something was, is a moment, or in a numbered pool a number; the other of the two is None.
+Each start is a time, or in a pool without dates a number. The other of the two is None.
 """
 
 from collections.abc import Mapping
@@ -29,7 +29,7 @@ def either(moment: str, number: str) -> Any:
 
 @answer_part
 class Started:
-    """What started at a moment, its `started_at`, or has a number in a numbered pool."""
+    """An object with a start: the time `started_at`, or a number in a pool without dates."""
 
     __slots__ = ()
     sequence: float | None = described("Its number in a numbered pool.", default=None, kw_only=True)
@@ -38,18 +38,20 @@ class Started:
 
 @answer_part
 class Compared:
-    """What is compared with the ranks of a day, `since`, or with those before an event of a numbered pool."""
+    """An object compared with the ranks of a day, `since`, or, in a pool without dates, before an event."""
 
     __slots__ = ()
 
-    since_sequence: float | None = described("Since before which event in a numbered pool.", default=None, kw_only=True)
+    since_sequence: float | None = described(
+        "Number of the event before which the ranks are compared (pools without dates).", default=None, kw_only=True
+    )
 
     since_when = either("since", "since_sequence")  # None where nothing is compared
 
 
 @answer_part
 class LastPlayed:
-    """Who played last at a moment, `last_played_at`, or in an event with a number of a numbered pool."""
+    """A player with the last event: the time `last_played_at`, or a number in a pool without dates."""
 
     __slots__ = ()
 
@@ -67,26 +69,28 @@ class PoolSummary:
     name: str = described("Its name.")
     system: str = described("The system that rates it.")
     parameters: Mapping[str, bool | int | float | str | None] = described(
-        "The system's parameters by name; `none` where one is off."
+        "Parameters of the system by name; `none` if one is off."
     )
-    notice: str | None = described("How many players are beyond what the system can rate, and what suits, if any.")
-    title: str = described("What pages call it; empty where they use its name.")
-    contact: str = described("Who corrects results: a mail address, or that of a page; or empty.")
-    player_word: str = described("What one player is called, like rider; empty for player.")
-    public: bool = described("Whether its pages and reads need no key.")
+    notice: str | None = described(
+        "Note if events have more players than the system can rate, with suitable systems. Null if there are none."
+    )
+    title: str = described("Title on pages. Empty if pages use the name.")
+    contact: str = described("Email address or page of the person who corrects results, or empty.")
+    player_word: str = described("Word for one player, such as rider. Empty for player.")
+    public: bool = described("True if its pages and data can be read without a key.")
     order: Order | None = described(
         "`dated` if its events have dates, `sequence` if numbers. Null if neither an event nor the pool says it."
     )
-    version: int = described("Its newest log entry; other answers name theirs in the header `Pool-Version`.")
+    version: int = described("Number of its newest log entry. Other responses have it in the header `Pool-Version`.")
 
 
 @answer
 class Moved:
-    """What a correction moved."""
+    """The effect of a correction."""
 
     events: int = described("Events with a change that moved.")
     players: int = described("Players who have one.")
-    largest: float = described("The most that the rating after any one change moved; or 0.")
+    largest: float = described("Largest difference in any rating, in points, or 0.")
 
 
 @answer
@@ -94,29 +98,31 @@ class LogRecord:
     """An entry of the log: something that was done to a ladder."""
 
     seq: int = described("Its number: rising, and never used again.")
-    place: int | None = described("Its place in the chain, from 1; null outside it.")
-    hash: str | None = described("Of all up to it, hexadecimal; null outside it.")
-    kind: str = described("What was done: submit, amend, void, restore, register, merge and so on.")
-    subject: str = described("The event, match or season by its name; a player by number.")
-    player: str | None = described("The player whom it is about, as called now; or null.")
-    into: str | None = described("As whom a merged player goes on; null of anything else.")
+    place: int | None = described("Position in the hash chain, from 1. Null outside it.")
+    hash: str | None = described(
+        "Hash of the log up to and including this entry, hexadecimal. Null for entries that are not in the chain."
+    )
+    kind: str = described("Kind of entry: submit, amend, void, restore, register, merge and so on.")
+    subject: str = described("Name of the event, match or season, or number of the player.")
+    player: str | None = described("Current name of the player concerned, or null.")
+    into: str | None = described("Player into whom the account was merged. Null for other entries.")
     received_at: datetime = described("When it came.")
-    actor: str = described("Who did it: the name of a key, or what a command was given.")
-    reason: str | None = described("Why; null where no reason was given, or it is blanked.")
-    moved: Moved | None = described("What a correction moved; null of anything else, and in an imported pool.")
+    actor: str = described("Name of the key, or the name given to the command.")
+    reason: str | None = described("Reason. Null if none was given, or if it was deleted.")
+    moved: Moved | None = described("Effect of a correction. Null for other entries and in imported pools.")
 
 
 @answer
 class BoardRow(LastPlayed):
-    """A player on a board; on a filtered one, or one as of a date, the system's other numbers stand beside these."""
+    """A player on a board. Filtered boards and boards of a past date also have the system's other numbers."""
 
-    rank: int = described("1 is best; equal ratings share the best of their ranks.")
+    rank: int = described("Rank, 1 is the best. Equal ratings share the best of their ranks.")
     player: str = described("The player's name.")
     rating: float = described("The rating, in points.")
     events: int = described("Rated events of the player.")
     last_played_at: datetime | None = described(LAST_PLAYED)
-    provisional: bool = described("Whether the rating is not settled yet.")
-    deviation: float | None = described("How uncertain the rating is, in points; null if the system does not say.")
+    provisional: bool = described("True if the rating is provisional.")
+    deviation: float | None = described("Uncertainty of the rating, in points. Null if the system has none.")
 
 
 @answer
@@ -124,12 +130,12 @@ class BoardPage:
     """A page of the leaderboard."""
 
     players: tuple[BoardRow, ...] = described("The players, best first.")
-    next: str | None = described("The cursor of the page after it; null where there is none.")
+    next: str | None = described("Cursor for the next page. Null on the last page.")
 
 
 @answer
 class RatingCount:
-    """How many players there are within a point."""
+    """The number of players within one point."""
 
     rating: int = described("A whole rating: counted are ratings from it up to the next.")
     players: int = described("Their number.")
@@ -140,8 +146,8 @@ class PlayerRank(LastPlayed):
     """Where a player stands."""
 
     player: str = described("The player's name as it is now.")
-    rank: int = described("1 is best; equal ratings share the best of their ranks.")
-    players: int = described("How many players have a rating.")
+    rank: int = described("Rank, 1 is the best. Equal ratings share the best of their ranks.")
+    players: int = described("Number of players with a rating.")
     percentile: float = described("The share of players who are not rated above, from 0 to 100.")
     rating: float = described("The rating, in points.")
     events: int = described("Rated events of the player.")
@@ -150,9 +156,9 @@ class PlayerRank(LastPlayed):
 
 @answer
 class CareerChange(Started):
-    """What an event, or the start of a season, did to the rating of one player."""
+    """The effect of an event, or of the start of a season, on one player's rating."""
 
-    event_id: str | None = described("The event; null where a season began.")
+    event_id: str | None = described("Event. Null for the start of a season.")
     started_at: datetime | None = described(STARTED)
     rating_before: float = described("The rating before, in points.")
     delta: float = described("The change, in points.")
@@ -170,8 +176,8 @@ class PlayerDetails(PlayerRank):
 class DailyRank:
     """A player's rank at 00:00 UTC of a day, or in a numbered pool before an event."""
 
-    day: date | None = described("The day; null in a numbered pool.")
-    rank: int = described("1 is best; equal ratings share the best of their ranks.")
+    day: date | None = described("Day. Null in a pool without dates.")
+    rank: int = described("Rank, 1 is the best. Equal ratings share the best of their ranks.")
     rating: float = described("The rating, in points.")
     sequence: float | None = described("The event in a numbered pool.", default=None)
 
@@ -180,7 +186,7 @@ class DailyRank:
 class RankedPlayer:
     """A player at 00:00 UTC of a day, or in a numbered pool before an event."""
 
-    rank: int = described("1 is best; equal ratings share the best of their ranks.")
+    rank: int = described("Rank, 1 is the best. Equal ratings share the best of their ranks.")
     player: str = described("The player's name as it is now.")
     rating: float = described("The rating, in points.")
 
@@ -203,17 +209,17 @@ class CommonEvent(Started):
     losses: int = described("Heats that the first player lost.")
     delta: float = described("The change of the first player's rating by the event, in points.")
     other_delta: float = described("The change of the other's.")
-    title: str | None = described("What people call the event; null where it has no title.")
-    rank: int | None = described("The first player's rank in it; null where none is known.")
+    title: str | None = described("Title of the event, or null.")
+    rank: int | None = described("Rank of the first player in the event. Null if unknown.")
     other_rank: int | None = described("The other's.")
-    lead: float = described("How far above the other the first was rated before it, in points.")
+    lead: float = described("Lead of the first player over the other before the event, in points.")
     shown: float = described("The first player's change as people read it.")
     other_shown: float = described("The other's.")
 
 
 @answer
 class Comparison:
-    """Two players beside each other."""
+    """A comparison of two players."""
 
     players: tuple[ComparedPlayer, ...] = described("Both, in the order of the request.")
     wins: int = described("Heats that the first player won, in all their common events.")
@@ -224,7 +230,7 @@ class Comparison:
 
 @answer
 class Rivalry:
-    """Two players beside each other at a glance."""
+    """A short comparison of two players."""
 
     players: tuple[ComparedPlayer, ...]  # both, in the order of the request
     meetings: int
@@ -243,34 +249,34 @@ class ResultRow:
     mode: str | None = described("The kind of event.", default=None)
     heat: str | None = described("The heat.", default=None)
     team: str | None = described("The player's side.", default=None)
-    position: float | None = described("The place; 1 is best.", default=None)
+    position: float | None = described("Place, 1 is the best.", default=None)
     time_s: float | None = described("The time, in seconds.", default=None)
-    score: float | None = described("The score; more is better.", default=None)
+    score: float | None = described("Score; higher is better.", default=None)
     team_score: float | None = described("The score of the team.", default=None)
     status: str | None = described("How it ended.", default=None, enum=STATUSES)
     played_s: float | None = described("Seconds that the player took part.", default=None)
     duration_s: float | None = described("Seconds that the heat took.", default=None)
-    ranked: bool | None = described("Whether the event counts.", default=None)
-    handicap: bool | None = described("Whether the player had a handicap.", default=None)
+    ranked: bool | None = described("True if the event counts for ratings.", default=None)
+    handicap: bool | None = described("True if the player had a handicap.", default=None)
     side: str | None = described("home or white: it was at home.", default=None)
-    shared: dict[str, str] | None = described("What the player had or shared with others, by kind.", default=None)
-    weight: float | None = described("How many events it counts as.", default=None)
+    shared: dict[str, str] | None = described("Equipment of the player, by kind.", default=None)
+    weight: float | None = described("Weight of the event: 2 counts like two events.", default=None)
 
 
 @answer
 class EventDetails(Started):
-    """An event as it stands, and what it did."""
+    """An event with its results and effects."""
 
     event_id: str = described("The event.")
     seq: int = described("The number of its submission in the log.")
     started_at: datetime | None = described(STARTED)
-    title: str | None = described("What people call it, where that was sent.")
-    url: str | None = described("A page about it, where one was sent.")
-    status: str = described("What became of it.", enum=EVENT_STATUSES)
-    reason: str = described("Why it is not rated; empty where it is.")
+    title: str | None = described("Title, if one was submitted.")
+    url: str | None = described("Address of a page about the event, if one was submitted.")
+    status: str = described("Status.", enum=EVENT_STATUSES)
+    reason: str = described("Reason why it is not rated. Empty if it is rated.")
     match_id: str | None = described("The registered match whose result it is, if any.")
-    corrected: bool = described("Whether its content is another than was submitted.")
-    version: str = described("Its version, which is its ETag: for the If-Match of a correction.")
+    corrected: bool = described("True if the content was changed after submission.")
+    version: str = described("Version (ETag). Send it as If-Match with a correction.")
     entries: tuple[ResultRow, ...] = described("Its content, in the order of its rows.")
     changes: tuple[Change, ...] = described("The changes of ratings, in the order of its rows.")
 
@@ -280,7 +286,7 @@ class Season:
     """A season."""
 
     name: str = described("Its name.")
-    starts_at: datetime | None = described("When it begins; null in a numbered pool.")
+    starts_at: datetime | None = described("Start time. Null in a pool without dates.")
     keep: float = described("The share of each lead over a newcomer that stays, from 0 to 1.")
     sequence: float | None = described("The number of its first event in a numbered pool.", default=None)
     when = either("starts_at", "sequence")
@@ -292,7 +298,7 @@ class EntrantChances:
 
     player: str = described("The entrant.")
     rating: float = described("The rating, in points.")
-    events: int = described("Rated events of the player; 0 of a newcomer.")
+    events: int = described("Rated events of the player; 0 for a newcomer.")
     win: float = described("The chance to win, from 0 to 1.")
     top: float = described("The chance to be among the first, from 0 to 1.")
     mean_rank: float = described("The mean of the ranks.")
@@ -303,13 +309,13 @@ class RankChance:
     """The chance of an entrant to take a rank."""
 
     player: str = described("The entrant.")
-    rank: int = described("The rank; 1 is best.")
+    rank: int = described("Rank, 1 is the best.")
     chance: float = described("Its chance, from 0 to 1.")
 
 
 @answer
 class PairChance:
-    """What is expected of two entrants in a heat of their own."""
+    """The expected score of two entrants in a heat."""
 
     player: str = described("One.")
     opponent: str = described("The other.")
@@ -340,7 +346,7 @@ def rows_as(kind: type[Row], table: pl.DataFrame) -> tuple[Row, ...]:
 
 
 def answer_from(kind: type[Row], source: Any, /, **given: Any) -> Row:
-    """An answer with what is given, and of a source all else that it calls the same."""
+    """Return an answer with the given values, and other fields from a source with the same names."""
     model: Any = kind
     return kind(**{each.name: getattr(source, each.name) for each in fields(model) if each.name not in given}, **given)
 

@@ -25,7 +25,7 @@ def name_of(pool: PoolAt, name: str) -> str:
 
 
 def accounts_of(pool: PoolAt, number: int) -> list[int]:
-    """Return a player's own account and those that are merged into it."""
+    """Return a player's own account and the accounts merged into it."""
     return [number, *(account for account, into in pool.snapshot.merged.items() if into == number)]
 
 
@@ -58,7 +58,7 @@ def find_event(pool: PoolAt, event_id: str) -> Event:
     if uid < 0:
         uid = max(map(events.find, public_ids(pool, [event_id]).values()), default=NONE)
     if uid < 0 or uid in events.seasons:
-        raise UnknownError(f"there is no event {event_id!r} in pool {pool.name!r}")
+        raise UnknownError(f"pool {pool.name!r} has no event {event_id!r}. Check the id.")
     return events.event_of(uid)
 
 

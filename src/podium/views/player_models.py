@@ -1,4 +1,4 @@
-"""What pages show of boards, events, searches and a player, as the API has it; see `podium.views.models`."""
+"""Answers about boards, events, searches and players for pages and the API; see `podium.views.models`."""
 
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -13,7 +13,7 @@ SHOWN_CHANGE = "The change as people read it: the difference of the two ratings 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """Who is listed on a board; None leaves a rule out."""
+    """Rules for a listing on a board. None switches a rule off."""
 
     min_events: int | None = None
     active_within: timedelta | None = None  # before the pool's newest rated event
@@ -22,7 +22,7 @@ class Listing:
 
 @answer
 class EntrantChange:
-    """What an event did to an entrant."""
+    """The effect of an event on an entrant."""
 
     player: str = described("The player's name as it is now.")
     change: float = described("The change, in points.")
@@ -34,15 +34,15 @@ class EventHeadline(Started):
     """An event in a list."""
 
     event_id: str = described("The event.")
-    title: str | None = described("What people call it; null where it has no title.")
-    url: str | None = described("A page about it; null where there is none.")
+    title: str | None = described("Title, or null.")
+    url: str | None = described("Address of a page about the event, or null.")
     started_at: datetime | None = described(STARTED)
-    status: str = described("What became of it.", enum=EVENT_STATUSES)
-    entrants: int = described("How many took part.")
-    winners: tuple[str, ...] = described("Who won: several where the first place is shared.")
-    most_gained: EntrantChange | None = described("The largest gain; null where nobody gained.")
-    most_lost: EntrantChange | None = described("The largest loss; null where nobody lost.")
-    headline: str = described("What happened, in a sentence or two.")
+    status: str = described("Status.", enum=EVENT_STATUSES)
+    entrants: int = described("Number of entrants.")
+    winners: tuple[str, ...] = described("Winners. Several if they share the first place.")
+    most_gained: EntrantChange | None = described("Largest gain. Null if nobody gained.")
+    most_lost: EntrantChange | None = described("Largest loss. Null if nobody lost.")
+    headline: str = described("Summary of the event in one or two sentences.")
 
 
 @answer
@@ -50,7 +50,7 @@ class EventListPage:
     """A page of the list of events."""
 
     events: tuple[EventHeadline, ...] = described("The events, newest first.")
-    next: str | None = described("The cursor of the page after it; null where there is none.")
+    next: str | None = described("Cursor for the next page. Null on the last page.")
 
 
 @answer
@@ -58,16 +58,16 @@ class EventName(Started):
     """An event to be linked to."""
 
     event_id: str = described("The event.")
-    title: str | None = described("What people call it; null where it has no title.")
+    title: str | None = described("Title, or null.")
     started_at: datetime | None = described(STARTED)
 
 
 @answer
 class AdjacentEvents:
-    """The events beside an event, in the order of rating."""
+    """The events before and after an event, in the order of rating."""
 
-    previous: EventName | None = described("The one before it; null where there is none.")
-    next: EventName | None = described("The one after it; null where there is none.")
+    previous: EventName | None = described("Previous event, or null.")
+    next: EventName | None = described("Next event, or null.")
 
 
 @answer
@@ -75,23 +75,22 @@ class ListedRow(LastPlayed):
     """A player on a board."""
 
     rank: int | None = described(
-        "Among those who are listed: 1 is best, equal ratings share the best of their ranks. Null "
-        "of an unsettled player beside a board of settled ones."
+        "Rank among the listed players. Equal ratings share the best of their ranks. Null for provisional players on "
+        "a board of established ones."
     )
     player: str = described("The player's name.")
     rating: float = described("The rating, in points.")
-    deviation: float | None = described("How uncertain the rating is, in points; null if the system does not say.")
-    provisional: bool = described("Whether the rating is not settled yet.")
+    deviation: float | None = described("Uncertainty of the rating, in points. Null if the system has none.")
+    provisional: bool = described("True if the rating is provisional.")
     events: int = described("Rated events of the player.")
     last_played_at: datetime | None = described(LAST_PLAYED)
     move: int | None = described(
-        "Ranks that the player has risen by since the day that the page names; null where there is "
-        "nothing to compare with."
+        "Number of ranks gained since the day in `since`. Null if there is nothing to compare with."
     )
-    is_new: bool = described("Whether the player was not on this board on that day.")
+    is_new: bool = described("True if the player was not on this board on that day.")
     spark: tuple[float, ...] = described("The rating after each of the newest 16 changes at most, oldest first.")
     newest_change: float | None = described(
-        "The change by the pool's newest event, in points; null of whoever was not in it."
+        "Change in the pool's newest event, in points. Null for players who were not in it."
     )
     newest_shown: float | None = described(SHOWN_CHANGE)
 
@@ -101,11 +100,11 @@ class ListedPage(Compared):
     """A page of a board."""
 
     rows: tuple[ListedRow, ...] = described("The players, best first.")
-    next: str | None = described("The cursor of the page after it; null where there is none.")
-    listed: int = described("How many players the whole board lists.")
-    players: int = described("How many players have a rating.")
+    next: str | None = described("Cursor for the next page. Null on the last page.")
+    listed: int = described("Number of players on the whole board.")
+    players: int = described("Number of players with a rating.")
     since: date | None = described(
-        "The day, at 00:00 UTC, that `move` compares with; null where there is none, or no dates."
+        "Day (00:00 UTC) that `move` compares with. Null if there is none, or in a pool without dates."
     )
     newest: EventHeadline | None = described("The pool's newest rated event, if there is one.")
     unsettled: tuple[ListedRow, ...] = described(
@@ -117,7 +116,9 @@ class ListedPage(Compared):
 class PlayerPage:
     """The page of a board that a player is on."""
 
-    cursor: str | None = described("The cursor of the page, empty of the first; null of whoever is not listed.")
+    cursor: str | None = described(
+        "Cursor of the page with the player; empty for the first page. Null if the player is not listed."
+    )
 
 
 @answer
@@ -126,10 +127,10 @@ class FoundPlayer:
 
     pool: str = described("The ladder.")
     player: str = described("The player's name as it is now.")
-    rating: float | None = described("The rating, in points; null of whoever has none.")
-    rank: int | None = described("Among the settled; null of whoever is not settled.")
-    former_name: str | None = described("The former name that was found; null if the present one.")
-    is_similar: bool = described("Whether the name is only similar to what was searched.")
+    rating: float | None = described("Rating, in points. Null for players without one.")
+    rank: int | None = described("Rank among players with an established rating. Null for others.")
+    former_name: str | None = described("Former name that matched. Null if the current name matched.")
+    is_similar: bool = described("True if the name is only similar to the search text.")
 
 
 @answer
@@ -144,25 +145,25 @@ class Mover:
 
 @answer
 class Surprise(EventName):
-    """The change that ratings expected least: won and lost points, or came last and gained; else the largest."""
+    """The most unexpected change: won but lost points, came last but gained, or otherwise the largest."""
 
     player: str = described("The player's name as it is now.")
     change: float = described("The change, in points.")
     shown: float = described(SHOWN_CHANGE)
-    settled: bool = described("Whether the player's rating is settled now.")
-    rank: int | None = described("The player's place in the event; null where it is not kept.")
-    field: int | None = described("How many were rated in it; null where it is not kept.")
+    settled: bool = described("True if the player's rating is established.")
+    rank: int | None = described("Place in the event. Null if it is not stored.")
+    field: int | None = described("Number of rated entrants. Null if it is not stored.")
 
 
 @answer
 class Movers(Compared):
-    """Who moved most in the days up to a pool's newest event; in a numbered pool so many events are days."""
+    """The largest changes in the days before a pool's newest event. Without dates, events count as days."""
 
-    since: datetime | None = described("From when on; null where there is no rated event, and in a numbered pool.")
-    gained: tuple[Mover, ...] = described("Who gained, most first.")
-    lost: tuple[Mover, ...] = described("Who lost, most first.")
+    since: datetime | None = described("Start of the period. Null without rated events and in pools without dates.")
+    gained: tuple[Mover, ...] = described("Players who gained, the largest gain first.")
+    lost: tuple[Mover, ...] = described("Players who lost, the largest loss first.")
     surprise: Surprise | None = described(
-        "The surprise of these days, of their newest 20,000 changes; null without an event."
+        "Greatest surprise among the newest 20,000 changes of these days. Null without events."
     )
     spread: float = described(
         "The standard deviation of all ratings: changes in several pools compare as shares of it."
@@ -171,13 +172,13 @@ class Movers(Compared):
 
 @answer
 class SharedThing(LastPlayed):
-    """Something that entrants share, and what the results say of it whoever had it."""
+    """A piece of shared equipment, and its effect on results over all its users."""
 
-    kind: str = described("What it is, as `car`.")
+    kind: str = described("Kind of equipment, such as `car`.")
     name: str = described("Its name as it is now.")
-    points: float = described("What it adds to the rating of whoever has it, in points.")
-    deviation: float | None = described("How uncertain that is, in points.")
-    events: int = described("Rated events in which somebody had it.")
+    points: float = described("Points that it adds to the rating of its user.")
+    deviation: float | None = described("Uncertainty of that number, in points.")
+    events: int = described("Number of rated events in which it was used.")
     last_played_at: datetime | None = described(LAST_PLAYED)
 
 
@@ -188,14 +189,14 @@ SHOWN_SUM = "The sum as people read it: that of the changes as each of them is s
 class FormLine(Started):
     """A rated event of a player, or where a season began, in a line."""
 
-    event_id: str | None = described("The event; null where a season began.")
-    title: str | None = described("What people call it; null where it has no title.")
+    event_id: str | None = described("Event. Null for the start of a season.")
+    title: str | None = described("Title, or null.")
     started_at: datetime | None = described(STARTED)
     change: float = described("The change of the rating, in points.")
     shown: float = described(SHOWN_CHANGE)
     rating: float = described("The rating after it, in points.")
-    rank: int | None = described("The player's rank in it; null where none was sent.")
-    field: int | None = described("How many entrants it rated; null where a season began.")
+    rank: int | None = described("Rank of the player in the event. Null if none was submitted.")
+    field: int | None = described("Number of rated entrants. Null for the start of a season.")
 
 
 @answer
@@ -203,8 +204,8 @@ class Peak(Started):
     """The highest rating after an event, while it was settled."""
 
     rating: float = described("The rating, in points.")
-    deviation: float | None = described("How uncertain it was; null if the system has no such.")
-    event_id: str = described("The event after which it was reached, the first of them.")
+    deviation: float | None = described("Uncertainty at that time, in points. Null if the system has none.")
+    event_id: str = described("First event after which it was reached.")
     started_at: datetime | None = described(STARTED)
 
 
@@ -222,21 +223,21 @@ class Streaks:
 class NearbyRow:
     """A player who is rated next to another; only settled ratings stand nearby."""
 
-    rank: int | None = described("The rank among the settled; null of a player who is not.")
+    rank: int | None = described("Rank among players with an established rating. Null for others.")
     player: str = described("The player's name.")
     rating: float = described("The rating, in points.")
-    ahead: float = described("Points ahead of the player of the card, by what ranks follow; negative where behind.")
+    ahead: float = described("Lead over the player of the card in ranking points. Negative if behind.")
     ahead_shown: float = described(SHOWN_CHANGE)
 
 
 @answer
 class Encounters:
-    """How a player finished against one opponent, by the overall results of the newest events."""
+    """A player's finishes against one opponent, by the overall results of the newest events."""
 
     opponent: str = described("The opponent.")
-    met: int = described("Events in which both have a rank.")
+    met: int = described("Number of events in which both have a rank.")
     ahead: int = described("In how many of them the player finished ahead.")
-    behind: int = described("In how many behind; in the others they shared a rank.")
+    behind: int = described("Number of events behind the opponent. In the rest they shared a rank.")
 
 
 @answer
@@ -245,42 +246,40 @@ class PlayerCard(LastPlayed, Compared):
 
     player: str = described("The player's name as it is now.")
     rating: float = described("The rating, in points.")
-    deviation: float | None = described("How uncertain it is; null if the system has no such.")
-    provisional: bool = described("Whether the rating is not settled yet.")
-    rank: int | None = described("The rank among the settled; null of a player who is not.")
-    would_be_rank: int | None = described("The rank that one who is not settled would have among them; null of who is.")
-    listed: int = described("How many players are settled.")
-    move: int | None = described("Ranks that the player has risen by since that day; null where there is no such rank.")
+    deviation: float | None = described("Uncertainty, in points. Null if the system has none.")
+    provisional: bool = described("True if the rating is provisional.")
+    rank: int | None = described("Rank among players with an established rating. Null for others.")
+    would_be_rank: int | None = described(
+        "Rank that a provisional player would have among established ones. Null for established players."
+    )
+    listed: int = described("Number of players with an established rating.")
+    move: int | None = described("Number of ranks gained since that day. Null if there was no rank.")
     since: date | None = described(
-        "The day, at 00:00 UTC, that `move` compares with; null where there is none, or no dates."
+        "Day (00:00 UTC) that `move` compares with. Null if there is none, or in a pool without dates."
     )
     events: int = described("Rated events of the player.")
-    first_played_at: datetime | None = described("When the first rated event started; null in a numbered pool.")
+    first_played_at: datetime | None = described("Start of the first rated event. Null in a pool without dates.")
     last_played_at: datetime | None = described(LAST_PLAYED)
     peak: Peak | None = described("The settled rating that was highest less two deviations, from the sixth event on.")
     last_ten: float = described("The sum of the newest ten changes by events, from the sixth event on, in points.")
     last_ten_shown: float = described(SHOWN_SUM)
-    last_ten_events: int = described("How many changes these are.")
+    last_ten_events: int = described("Number of changes.")
     trend: Trend = described(
-        "`climbing` or `falling` where the newest ten changes sum to more than the rating's own "
-        "interval (without one, to more than 25 points of Elo), else `steady`; `settling` while the rating is."
+        "`climbing` or `falling` if the newest ten changes sum to more than the rating's interval (or 25 Elo points "
+        "if it has none). Otherwise `steady`. `settling` for provisional ratings."
     )
     chance: float = described("That interval: so many points may be chance.")
-    is_highest: bool = described("Whether the rating was never higher from the sixth event on.")
+    is_highest: bool = described("True if the rating was never higher since the sixth event.")
     streaks: Streaks = described("Runs of events won, and of events that raised the rating.")
     form: tuple[FormLine, ...] = described("The newest ten events, newest first.")
-    best_days: tuple[FormLine, ...] = described(
-        "The largest gains, largest first; none of the first five events, which find a rating."
-    )
+    best_days: tuple[FormLine, ...] = described("Largest gains, the largest first. The first five events are left out.")
     worst_days: tuple[FormLine, ...] = described("The largest losses likewise.")
     finding: float = described("The sum of the changes by the first five events, in points.")
     finding_shown: float = described(SHOWN_SUM)
-    nearby: tuple[NearbyRow, ...] = described(
-        "Up to two who are rated above, the player, and up to two below; best first."
-    )
+    nearby: tuple[NearbyRow, ...] = described("The player with up to two players above and two below, best first.")
     encounters: tuple[Encounters, ...] = described(
-        "Up to three whom the player finishes ahead of more often than behind, the largest lead "
-        "first; then whoever is ahead of the player most, if anybody is. Over the newest hundred events at most."
+        "Up to three opponents whom the player beats most often, then the opponent who beats the player most often. "
+        "It covers the newest 100 events."
     )
     former_names: tuple[str, ...] = described("Other names that lead to the player, in the order of letters.")
     first_sequence: float | None = described("The number of the first rated event in a numbered pool.", default=None)
@@ -293,11 +292,11 @@ class CurvePoint(Started):
     """A player's rating after an event, or where a season began."""
 
     started_at: datetime | None = described(STARTED)
-    event_id: str | None = described("The event; null where a season began.")
+    event_id: str | None = described("Event. Null for the start of a season.")
     change: float = described("The change of the rating, in points.")
     shown: float = described(SHOWN_CHANGE)
     rating: float = described("The rating after it, in points.")
-    deviation: float | None = described("How uncertain it was; null if the system has no such.")
+    deviation: float | None = described("Uncertainty at that time, in points. Null if the system has none.")
 
 
 @answer
@@ -305,14 +304,14 @@ class RivalRow:
     """A player's duels against one opponent: a duel is one heat, or the overall result of several."""
 
     opponent: str = described("The opponent.")
-    events: int = described("Events in which they were compared.")
-    met: int = described("Duels between them; none where neither finished.")
-    won: int = described("Duels in which the player scored more than a half.")
-    drawn: int = described("Duels in which each scored a half.")
-    lost: int = described("Duels in which the player scored less than a half.")
-    score: float = described("The sum of the scores; a draw is a half.")
+    events: int = described("Number of events in which they were compared.")
+    met: int = described("Number of duels between them. Duels that neither finished do not count.")
+    won: int = described("Number of duels with more than half a point for the player.")
+    drawn: int = described("Number of duels with half a point each.")
+    lost: int = described("Number of duels with less than half a point for the player.")
+    score: float = described("Sum of the scores. A draw counts as half.")
     expected: float = described("The sum of the expected scores.")
-    points: float = described("What the duels added to the player's rating.")
+    points: float = described("Points that the duels added to the player's rating.")
 
 
 @answer
@@ -321,9 +320,9 @@ class Scalp(Started):
 
     opponent: str = described("The opponent.")
     event_id: str = described("The event.")
-    title: str | None = described("What people call it; null where it has no title.")
+    title: str | None = described("Title, or null.")
     started_at: datetime | None = described(STARTED)
-    heat: str = described("The heat; empty where the event has one only.")
+    heat: str = described("Heat. Empty if the event has only one.")
     expected: float = described("The score that was expected, from 0 to 1.")
 
 
@@ -333,10 +332,10 @@ class Rivals:
 
     events: int = described("Events that are counted: the newest, up to a hundred.")
     duels: int = described("Duels in them.")
-    won: float = described("Duels won; a draw is a half.")
-    expected: float = described("Duels that the ratings promised.")
-    opponents: tuple[RivalRow, ...] = described("Everyone met, whoever was met most first.")
-    best_scalp: Scalp | None = described("The least expected duel that was won; null without one.")
+    won: float = described("Number of duels won. A draw counts as half.")
+    expected: float = described("Number of duels the player was expected to win.")
+    opponents: tuple[RivalRow, ...] = described("Opponents, the most frequent first.")
+    best_scalp: Scalp | None = described("Least expected win, or null.")
 
 
 @answer
@@ -344,4 +343,4 @@ class ChangesPage:
     """A page of a player's changes."""
 
     rows: tuple[FormLine, ...] = described("The changes, newest first.")
-    next: str | None = described("The cursor of the page after it; null where there is none.")
+    next: str | None = described("Cursor for the next page. Null on the last page.")

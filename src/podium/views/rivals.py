@@ -67,9 +67,9 @@ def rivals(pool: PoolAt, name: str) -> Rivals:
 
 
 def explained_events(pool: PoolAt, stands: PlayerStanding) -> dict[Moved, ExplainedEvent]:
-    """A player's newest events with their duels, the newest first.
+    """Return a player's newest events with their duels, the newest first.
 
-    One is explained anew only where it moved the player otherwise, or the pool was corrected since.
+    An event is explained again only if the player's change is different or the pool was corrected since.
     """
     corrected = pool.execute(SELECT_NEWEST_CORRECTION, newest=pool.snapshot.seq).scalar()
     key, version = ("duels", pool.id, stands.number), (pool.system, corrected)
@@ -234,7 +234,7 @@ def rivalry(pool: PoolAt, name: str, other: str, *, newest: int = 10) -> Rivalry
 
 
 def side_ahead(own: int, theirs: int, heats: Heats) -> int:
-    """Who was ahead in an event: 1 the one, -1 the other, 0 neither; by ranks, or by heats where there are none."""
+    """Return 1 if the first was ahead in an event, -1 if the other was, or 0; by ranks, or by heats without ranks."""
     if not own or not theirs:
         wins, _, losses = heats
         return (wins > losses) - (wins < losses)

@@ -97,8 +97,10 @@ class NewPlaces(Strict):
 
     model_config = with_example({"places": ["ben", "ana"]})
 
-    places: Annotated[list[SentName], Field(max_length=MOST_ENTRANTS, description="Who is where, the first first.")]
-    out: list[SentName] = Field([], max_length=MOST_ENTRANTS, description="Who does not finish.")
+    places: Annotated[
+        list[SentName], Field(max_length=MOST_ENTRANTS, description="Players by place, the leader first.")
+    ]
+    out: list[SentName] = Field([], max_length=MOST_ENTRANTS, description="Players who did not finish.")
 
 
 REQUEST_MODELS = NewFixture, FixtureChange, NewPlaces

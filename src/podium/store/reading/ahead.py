@@ -1,4 +1,4 @@
-"""What is at stake in a race of a pool: before it, from how its entrants stand; after it, as it was promised."""
+"""The stakes of a race in a pool: before it, from the current ratings; after it, as they were then."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -56,7 +56,9 @@ def starters_at(
     """
     players = [each.player for side in sides for each in side]
     if len(players) > MOST_STARTERS:
-        raise ParameterError(f"there are {len(players):,} players; the stakes of a race are shown for {MOST_STARTERS}")
+        raise ParameterError(
+            f"The race has {len(players):,} players, and stakes are limited to {MOST_STARTERS}. Choose fewer players."
+        )
     names = names_to_rate(sides, pool.system.kinds)
     before = before or Before.of(pool, names, position)
     reads_recent = bool(pool.system.needs) or len(sides) == 2  # noqa: PLR2004  (a duel)
@@ -94,19 +96,20 @@ def field_in(pool: PoolReader, entrants: Sequence[Named], sides: Sequence[Sequen
 def predicted(
     pool: PoolReader, entrants: Sequence[Named] = (), *, sides: Sequence[Sequence[Named]] = (), top: int = 3
 ) -> Forecast:
-    """Forecast the chances of players as they stand; whoever has not played is a newcomer.
+    """Forecast an event with the current ratings. Unknown players are newcomers.
 
     Args:
-        entrants: the names of those who start alone, or dicts, as `podium.Rated.predict` takes them.
-        sides: those of each side's members, where several start together.
-        top: how many places count as the top.
+        pool: the pool.
+        entrants: the names of players who start alone, or dicts as for `podium.Rated.predict`.
+        sides: the names of the members of each team.
+        top: number of places that count as the top.
 
     Returns:
-        Chances between 0 and 1 of each rank and in each pair.
+        Probabilities (0 to 1) of each rank and for each pair.
 
     Raises:
-        ParameterError: fewer than two sides, a player twice, a name that the rule refuses, or `top` below 1.
-        NearNameError: a newcomer's name is nearly that of a player, and no dict says that it is `new`.
+        ParameterError: there are fewer than two sides, a player is repeated, a name is invalid, or `top` is below 1.
+        NearNameError: a newcomer's name is almost that of a player, and no dict marks it as `new`.
     """
     field = field_in(pool, entrants, sides)
     names = names_to_rate(field, pool.system.kinds)
@@ -123,22 +126,23 @@ def stakes_of(
     fixture: str | None = None,
     heats: int = 1,
 ) -> Stakes:
-    """Say what each place of a race would bring, from how players stand; kept as long as the log has nothing new.
+    """Return the effect of each place in a race, from the current ratings. The result is kept until the log changes.
 
     Args:
-        entrants: the names of those who start alone, or dicts, as `podium.Rated.predict` takes them.
-        player: whose table, as a name or a dict; one who is not among them joins them. The first one's where None.
-        sides: those of each side's members, where several start together.
-        fixture: the race of this id instead; those who start, and when.
-        heats: of the race, from 1 to 100; everybody comes in at the same place in each.
+        pool: the pool.
+        entrants: the names of players who start alone, or dicts as for `podium.Rated.predict`.
+        player: the player of the table, as a name or a dict; added to the entrants if missing. Default: the first one.
+        sides: the names of the members of each team.
+        fixture: the id of an upcoming race, which supplies entrants and start.
+        heats: number of heats, 1 to 100. Everybody has the same place in each.
 
     Returns:
-        The table, as `podium.Rated.stakes` has it; ranks are among the settled.
+        The table, as from `podium.Rated.stakes`. Ranks are among players with an established rating.
 
     Raises:
-        UnknownError: no such pool or fixture.
-        ParameterError: fewer than two sides, a player twice, over 200 players, or a name that the rule refuses.
-        NearNameError: a newcomer's name is nearly that of a player, and nothing says that both exist.
+        UnknownError: the pool or the fixture does not exist.
+        ParameterError: there are fewer than two sides or over 200 players, a player is repeated, or a name is invalid.
+        NearNameError: a newcomer's name is almost that of a player, and it is not marked as `new`.
     """
     started_at = None
     starting = field_in(pool, entrants, sides)
@@ -169,12 +173,12 @@ def rated_members(sides: Sequence[Sequence[Member]], pool: Pool) -> list[list[Me
 
 @answer
 class RunningRace:
-    """How a race stands, and what everyone's rating would change by, were it to end so."""
+    """The current places in a race, and everyone's rating change if it ended now."""
 
-    places: tuple[str, ...] = described("Who is where, the first first.")
-    out: tuple[str, ...] = described("Who does not finish.")
-    posted_at: datetime | None = described("As of when; null where nothing was posted.")
-    changes: dict[str, float | None] = described("By player; null for who would not be rated.")
+    places: tuple[str, ...] = described("Players by place, the leader first.")
+    out: tuple[str, ...] = described("Players who did not finish.")
+    posted_at: datetime | None = described("Time of the latest places. Null if nothing was posted.")
+    changes: dict[str, float | None] = described("Change by player. Null for players who would not be rated.")
     likely: dict[str, int] = described("By player without a place yet: the likeliest, behind those who have one.")
 
 
@@ -211,25 +215,26 @@ def running_race(pool: PoolReader, race_id: str) -> RunningRace:
 
 
 def if_it_ended(pool: PoolReader, race_id: str) -> dict[str, float | None]:
-    """Say what everyone's rating would change by, were a race that runs to end as it stands; nothing is rated.
+    """Return everyone's change if a running race ended now, without rating it.
 
     Returns:
-        By player, in the order of the places; None for who would not be rated; nobody where no places were posted.
+        Changes by player, in the order of the places. None for players who would not be rated. Empty if no places were
+        posted.
 
     Raises:
-        UnknownError: no such pool or fixture.
+        UnknownError: the pool or the fixture does not exist.
     """
     return running_race(pool, race_id).changes
 
 
 def promised(pool: PoolReader, event_id: str, player: str) -> Stakes | None:
-    """Work out what each place of an event of one heat had promised a player, from the states just before it.
+    """Return the effect of each place in a past event of one heat, from the states just before it.
 
     Returns:
-        The table without ranks and the others' break-even places; None of an event of several heats.
+        The table, without ranks and without the others' break-even places. None for events of several heats.
 
     Raises:
-        UnknownError: no such pool or event, or the event is not rated.
+        UnknownError: the pool or the event does not exist, or the event is not rated.
     """
     event = find_event(pool, event_id)
     if event.status != STATUSES[RATED]:
@@ -238,7 +243,7 @@ def promised(pool: PoolReader, event_id: str, player: str) -> Stakes | None:
 
 
 def promise_of(pool: PoolReader, event: Event, results: Results, player: str, before: Known = None) -> Stakes | None:
-    """As `promised`, of a rated event whose results are known."""
+    """Return the same table as `promised`, for a rated event with known results."""
 
     def find_starters() -> tuple[Race, bool] | None:
         sides = sides_in(pool, results.frame)
@@ -260,7 +265,7 @@ def newest_heats(pool: PoolReader) -> int:
     """Count the heats of the newest event, without the overall result.
 
     Returns:
-        Their number; 0 where there is no event, or one of a field too large for stakes.
+        Their number; 0 without an event, or if its field is too large for stakes.
     """
 
     def find() -> int:
@@ -289,15 +294,15 @@ def sides_in(pool: Pool, results: pl.DataFrame) -> list[list[Member]] | None:
 
 @answer
 class StakesLine:
-    """What one place would bring one player."""
+    """The effect of one place on one player."""
 
-    player: str = described("Whose line it is.")
-    place: float | None = described("The place, 1.5 for a draw of two; null for a quit.")
-    chance: float | None = described("Of the place, from 0 to 1; null for a draw and a quit.")
+    player: str = described("Player.")
+    place: float | None = described("Place; 1.5 for a draw of two. Null for a quit.")
+    chance: float | None = described("Probability of finishing in this place, 0 to 1. Null for draws and quits.")
     delta: float = described("By how much the rating would change.")
-    rating: float = described("What it would be then.")
+    rating: float = described("Rating the player would have.")
     rank: int = described("Among the settled then.")
-    error: float = described("Twice the standard error of the change; 0 where it is exact.")
+    error: float = described("Twice the standard error of the change. 0 if it is exact.")
 
 
 @answer
@@ -306,24 +311,24 @@ class StakesEntrant:
 
     player: str = described("The player.")
     rating: float = described("The rating now.")
-    rank: int | None = described("Among the settled; null for whoever is not.")
+    rank: int | None = described("Rank among players with an established rating. Null for others.")
     win: float = described("The chance to win, from 0 to 1.")
-    break_even: int | None = described("The last place that loses nothing; null where none is.")
+    break_even: int | None = described("Last place that loses nothing. Null if every place loses.")
 
 
 @answer
 class RaceStakes:
-    """What each place of a race to come would bring."""
+    """The effect of each place in an upcoming race."""
 
     stakes: tuple[StakesLine, ...] = described("A line a place, the best first.")
-    entrants: tuple[StakesEntrant, ...] = described("Who starts, the highest rating first.")
-    headline: str = described("Which places gain, of the first player.")
-    promise: str | None = described("What the best likely place brings; null without a table.")
-    method: str = described("How it was computed, with its error; or why there is no table.")
+    entrants: tuple[StakesEntrant, ...] = described("Entrants, the highest rating first.")
+    headline: str = described("Sentence about the places in which the first player gains.")
+    promise: str | None = described("Sentence about the best likely place. Null without a table.")
+    method: str = described("Method and accuracy, or the reason why there is no table.")
     draws: int = described("Orders of the others that were rated.")
-    is_exact: bool = described("Whether these are all.")
+    is_exact: bool = described("True if these are all entrants.")
     error: float = described("The largest of the lines.")
-    age_s: float = described("Seconds since it was worked out, where newer results came since.")
+    age_s: float = described("Age in seconds, if newer results arrived since.")
 
 
 def race_stakes(found: Stakes, age_s: float) -> RaceStakes:

@@ -35,14 +35,14 @@ class Reason:
     """A part of a change: a comparison with an opponent, or another cause."""
 
     player: str = described("The player whose rating changed.")
-    opponent: str | None = described("The opponent; null for another cause.")
-    heat: str | None = described("The heat; empty where the event has one only.")
+    opponent: str | None = described("Opponent. Null for other causes.")
+    heat: str | None = described("Heat. Empty if the event has only one.")
     result: float | None = described("The score against the opponent, from 0 to 1.")
     expected: float | None = described("The score that was expected, from 0 to 1.")
-    weight: float | None = described("How many times the comparison counts.")
-    contribution: float = described("What it adds to the change, in points.")
-    cause: str = described("`opponent`, or what else moved the rating.")
-    gap: float | None = described("How far above the player the opponent was rated, in points.")
+    weight: float | None = described("Weight of the comparison.")
+    contribution: float = described("Contribution to the change, in points.")
+    cause: str = described("`opponent`, or another cause of the change.")
+    gap: float | None = described("Rating of the opponent minus that of the player, in points.")
     group: int = described("The number of its group, from 0.")
     shown: float = described("The contribution as people read it.")
 
@@ -51,14 +51,14 @@ class Reason:
 class ReasonGroup:
     """Reasons that belong together: a heat, an opponent, a band of strength, or another cause."""
 
-    kind: str = described("What they have in common: `heat`, `opponent`, `band` or `cause`.")
-    label: str = described("What it is called.")
-    result: str = described("How the player did in it, in words; empty for a cause.")
+    kind: str = described("Kind of group: `heat`, `opponent`, `band` or `cause`.")
+    label: str = described("Label of the group.")
+    result: str = described('Result as text, such as "won 4 of 5". Empty if it is not about opponents.')
     duels: int = described("Duels in it.")
-    expected: float = described("Duels that the ratings promised.")
-    won: float = described("Duels won; a draw is a half.")
-    points: float = described("What it adds to the change, in points.")
-    shown: float = described("The points as people read them; they add up to the change.")
+    expected: float = described("Number of duels the player was expected to win.")
+    won: float = described("Number of duels won. A draw counts as half.")
+    points: float = described("Contribution to the change, in points.")
+    shown: float = described("Points rounded for display. They add up to the displayed change.")
 
 
 @answer
@@ -74,11 +74,11 @@ class ShownChange:
 class StandingLine:
     """A player's line in a heat, or in the overall result."""
 
-    heat: str | None = described("The heat; null where the event has one only.")
+    heat: str | None = described("Heat. Null if the event has only one.")
     player: str = described("The player.")
     team: str | None = described("The team, if any.")
-    place: int | None = described("The place; ties share the best of theirs.")
-    status: str = described("What became of the player, as it was sent.")
+    place: int | None = described("Place. Ties share the best place.")
+    status: str = described("Finish status as submitted.")
     score: float | None = described("The score, as it was sent.")
     time_s: float | None = described("The time in seconds, as it was sent.")
     gap_s: float | None = described("The seconds behind the first.")
@@ -93,16 +93,16 @@ class ExplainedChange:
     rating_before: float = described("The rating before, in points.")
     delta: float = described("The change, in points: the sum of the contributions.")
     words: str = described("The reasons in a few sentences.")
-    outcome: str = described("How the player did; empty where nobody was compared.")
+    outcome: str = described("Outcome of the player as text. Empty if nobody was compared.")
     verdict: str = described("Place and change in a sentence.")
-    cause: str = described("What moved the rating most, in a sentence; empty where nothing did.")
+    cause: str = described("Sentence about the main reason. Empty if there is none.")
     shown: ShownChange = described("The change as people read it.")
     groups: tuple[ReasonGroup, ...] = described("The reasons, a few groups of them.")
     duels: DuelCount = described("Duels won, and expected.")
-    ranked_by: str = described("What decided the event, in a sentence.")
-    standings: tuple[StandingLine, ...] = described("Who stood where in the event.")
-    method: str = described("How a change is divided that is no sum over duels; else empty.")
-    shared: str = described("What the result was worth to what the player had, or empty.")
+    ranked_by: str = described("Sentence about the rule that decided the order.")
+    standings: tuple[StandingLine, ...] = described("Lines of the result.")
+    method: str = described("Method of dividing the change if it is not a sum over duels. Otherwise empty.")
+    shared: str = described("Sentence about the change of the player's equipment, or empty.")
     reasons: tuple[Reason, ...] = described("Every reason.")
 
 
@@ -113,7 +113,7 @@ class AlternativeChange:
     words: str = described("What is changed.")
     delta: float = described("The change then, in points.")
     shown: float = described("The change as people read it.")
-    better: float = described("How much more that is than it was, as people read it.")
+    better: float = described("Difference from the actual change, rounded for display.")
 
 
 @answer
@@ -166,16 +166,18 @@ class EventStory:
 
 
 def event_story(pool: PoolReader, event_id: str, player: str | None = None) -> EventStory:
-    """Tell of an event, and why it moved the rating of one player.
+    """Return an event, and the reasons for one player's rating change.
 
     Args:
-        player: whose change is explained; the one that surprises most where None.
+        pool: the pool.
+        event_id: the id of the event.
+        player: the player to explain. Default: the most surprising change.
 
     Returns:
-        Its content and changes, the explanation and what might have been, and what was done to it.
+        Its results and changes, the explanation, the what-if changes, and the corrections made to it.
 
     Raises:
-        UnknownError: no such pool or event, or the player is not rated in it.
+        UnknownError: the pool or the event does not exist, or the event does not rate the player.
     """
     with paused_collection():
         event = pool.value(("event", event_id), lambda: read_event(pool, event_id))
@@ -184,7 +186,7 @@ def event_story(pool: PoolReader, event_id: str, player: str | None = None) -> E
 
 
 class ReadEvent(NamedTuple):
-    """What is read of an event, whoever's change is explained."""
+    """The parts of an event's story that do not depend on the player."""
 
     details: EventDetails
     record: tuple[CorrectionRecord, ...]
@@ -223,7 +225,7 @@ def explained_story(pool: PoolReader, story: EventStory, event: RatedEvent, play
 
 
 def surprise(explanation: Explanation, details: EventDetails) -> str:
-    """Who won and lost most, or came last and gained most; empty where nobody did."""
+    """Return the player who won but lost most, or came last but gained most, or an empty string."""
     lines = [line for line in explanation.standings.to_dicts() if line["place"] is not None]
     heats = {line["heat"] for line in lines}
     deciding = OVERALL if OVERALL in heats else None

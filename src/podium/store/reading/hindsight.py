@@ -1,6 +1,6 @@
-"""How strong everybody was, knowing all since: worked out at night and kept beside the ledger, which never knows of it.
+"""Strengths with hindsight, calculated at night and stored separately from the ledger, which they never affect.
 
-Seasons, by which leads shrink, are left out: they are rules about ratings that count, and change nobody's strength.
+Seasons are left out, because they shrink leads by a rule and do not change anybody's strength.
 """
 
 import json
@@ -37,11 +37,11 @@ POINT = np.dtype([("at", "<i8"), ("rating", "<f8"), ("deviation", "<f8")])  # mi
 
 @answer
 class HindsightPoint(Started):
-    """How strong a player was at an event, knowing all since."""
+    """A player's strength at an event, with hindsight."""
 
     started_at: datetime | None = described(STARTED)
-    rating: float = described("What the rating would be, in points.")
-    deviation: float = described("How uncertain it is, in points.")
+    rating: float = described("Rating in hindsight, in points.")
+    deviation: float = described("Uncertainty, in points.")
 
 
 @answer
@@ -49,19 +49,19 @@ class BestEver(HindsightPoint):
     """A player where the curve of hindsight is highest."""
 
     player: str = described("The player.")
-    above_next: float | None = described("The chance of having truly been above the next; null of the last.")
+    above_next: float | None = described("Probability of having been stronger than the next player. Null for the last.")
 
 
 @answer
 class BestEverBoard:
     """The best ever, in hindsight; no rating that counts."""
 
-    as_of: date = described("The day on which it was worked out.")
+    as_of: date = described("Day of the calculation.")
     players: tuple[BestEver, ...] = described("The settled, highest peak first: at most 50.")
 
 
 class Kept(NamedTuple):
-    """What is kept of a pool's hindsight beside its curves."""
+    """The stored hindsight of a pool, without its curves."""
 
     day: int  # since 1970
     version: int  # of the pool's log
@@ -71,17 +71,17 @@ class Kept(NamedTuple):
 
 
 def kept_of(pool: PoolView) -> Kept | None:
-    """What is kept; None where nothing is, or of another system."""
+    """Return the stored hindsight, or None if there is none or it is from another system."""
     found = kept.read(pool, kept.HINDSIGHT)
     known = None if found is None else Kept(*json.loads(found.body))
     return known if known is not None and known.system == system_text(pool) else None
 
 
 def keep(store: Moments, pool_name: str) -> bool:
-    """Work out how strong everybody was, knowing all since, and keep it; once a day, where anything has changed.
+    """Calculate and store the hindsight of a pool, once a day if anything has changed.
 
     Returns:
-        Whether it was due; it never is of a system that has no hindsight.
+        True if it was due. Systems without hindsight are never due.
     """
 
     def find_due(pool: PoolReader) -> Snapshot | None:
@@ -125,7 +125,7 @@ def rated_results(snapshot: Snapshot) -> pl.DataFrame:
 
 
 def pairs_in(table: pl.DataFrame) -> int:
-    """How many pairs of entrants the heats have."""
+    """Return the number of pairs of entrants in the heats."""
     heats = table.group_by("event_id", *(["heat"] if "heat" in table.columns else [])).len()["len"].cast(pl.Int64)
     return int((heats * (heats - 1)).sum()) // 2
 
@@ -172,26 +172,28 @@ def best_ever(pool: PoolReader) -> BestEverBoard:
 
 
 def hindsight_day(pool: PoolView) -> date | None:
-    """Show when a pool's hindsight was worked out.
+    """Return the day on which a pool's hindsight was calculated.
 
     Returns:
-        The day; None where there is none.
+        The day, or None if there is no hindsight.
     """
     known = kept_of(pool)
     return None if known is None or known.too_large else date_of(known.day)
 
 
 def curve_of(pool: PoolReader, name: str, since: When | None = None) -> tuple[HindsightPoint, ...]:
-    """Show how strong a player was at each event, knowing all since, or at as many of them as tell the same shape.
+    """Return a player's strength with hindsight at each event, thinned to the same shape of curve.
 
     Args:
-        since: from when on, a moment or the number of an event; from the first event on where None.
+        pool: the pool.
+        name: the player.
+        since: the start, as a time or an event number. Default: the first event.
 
     Returns:
-        The points, oldest first; none where there is no hindsight, or the player has come since.
+        The points, oldest first. Empty if there is no hindsight, or the player is newer than it.
 
     Raises:
-        UnknownError: no such pool or player.
+        UnknownError: the pool or the player does not exist.
     """
     who = standing_of(pool, name).number
     known, curve = kept_of(pool), kept.read(pool, kept.HINDSIGHT, who)

@@ -27,10 +27,10 @@ from podium.views.names import find_event, present_names
 class CorrectedLine:
     """A line of an event's content that a correction changed."""
 
-    heat: str | None = described("The heat; null where the event has one only.")
-    player: str | None = described("The player; null where it is of the event as a whole.")
-    before: str | None = described("What is another now, in words; null where no line was there.")
-    after: str | None = described("What it is now, in words; null where the line is gone.")
+    heat: str | None = described("Heat. Null if the event has only one.")
+    player: str | None = described("Player. Null for changes to the event itself.")
+    before: str | None = described("Former values as text. Null for a new line.")
+    after: str | None = described("New values as text. Null for a removed line.")
 
 
 @answer
@@ -38,14 +38,14 @@ class CorrectionRecord:
     """An event's submission, or something that was done to it afterwards."""
 
     seq: int = described("The number of the log entry.")
-    kind: str = described("What was done: submit, amend, move, void or restore.")
+    kind: str = described("Kind of change: submit, amend, move, void or restore.")
     received_at: datetime = described("When it came.")
-    actor: str = described("Who did it: the name of a key, or what a command was given.")
-    reason: str | None = described("Why; null where no reason was given, or it is blanked.")
-    events: int | None = described("Events with a change that moved; null where not known.")
-    players: int | None = described("Players who have one; null where not known.")
-    largest: float | None = described("The most that the rating after any one change moved; null where not known.")
-    lines: tuple[CorrectedLine, ...] = described("What it changed of the event's content.")
+    actor: str = described("Name of the key, or the name given to the command.")
+    reason: str | None = described("Reason. Null if none was given, or if it was deleted.")
+    events: int | None = described("Number of events with a recalculated change. Null if unknown.")
+    players: int | None = described("Number of players with a recalculated change. Null if unknown.")
+    largest: float | None = described("Largest difference in any rating, in points. Null if unknown.")
+    lines: tuple[CorrectedLine, ...] = described("Changes to the event's content.")
 
 
 SELECT_RECORDS = (
@@ -69,28 +69,30 @@ NO_END = 2**62
 
 
 def listing(pool: PoolView, *, after: int = 0, most: int = 100) -> tuple[LogRecord, ...]:
-    """List entries of the log above a number, oldest first.
+    """List log entries after a number, oldest first.
 
     Args:
+        pool: the pool.
         after: the number.
-        most: entries to list.
+        most: maximum number of entries.
 
     Returns:
-        The entries, without what they contain: with why they were, unless that is blanked, and what a correction
-        moved, but for that of an imported pool.
+        The entries without their content. They have the reason, unless it was deleted, and the effect of a correction,
+        except in imported pools.
     """
     return records(pool, pool.execute(SELECT_ENTRIES, after=after, most=most).all())
 
 
 def newest_listing(pool: PoolView, *, before: int | None = None, most: int = 100) -> tuple[LogRecord, ...]:
-    """List entries of the log below a number, newest first.
+    """List log entries before a number, newest first.
 
     Args:
-        before: the number; from the newest on where None.
-        most: entries to list.
+        pool: the pool.
+        before: the number. Default: start with the newest.
+        most: maximum number of entries.
 
     Returns:
-        The entries, as `log` has them.
+        The entries, as from `log`.
     """
     end = NO_END if before is None else before
     return records(pool, pool.execute(SELECT_NEWEST_ENTRIES, before=end, most=most).all())
@@ -189,7 +191,7 @@ def lines_of(body: bytes) -> list[Line]:
 
 
 def corrected_lines(before: list[Line], after: list[Line], name_of: Mapping[int, str]) -> Iterator[CorrectedLine]:
-    """What is another in an event's content: of the event itself first, then line by line, those that are gone last."""
+    """Yield the differences in an event's content: the event itself first, then its lines, removed lines last."""
     shared = sorted({name for line in (*before, *after) for name in line if is_shared(name)})
     before, after = (
         [line | {name: name_of[line[name]] for name in shared if name in line} for line in lines]
@@ -217,7 +219,7 @@ def by_key(lines: list[Line]) -> dict[LineKey, Line]:
 
 
 def words(before: Line, after: Line, columns: tuple[str, ...]) -> tuple[str, str] | None:
-    """What is another of two lines, as it was and as it is, in words; None where nothing is."""
+    """Return the differences between two lines as text, before and after, or None if there are none."""
     if all(cell(before, name) == cell(after, name) for name in columns):
         return None
     return in_words(before, after, columns), in_words(after, before, columns)
@@ -229,7 +231,7 @@ def cell(line: Line, name: str) -> Any:
 
 
 def in_words(line: Line, other: Line, columns: tuple[str, ...]) -> str:
-    """What a line says otherwise than another, or alone: "quit", "place 2, score 30", "no score"."""
+    """Return a line's values that differ from another line, as text: "quit", "place 2, score 30", "no score"."""
     if other:
         names = [name for name in columns if cell(line, name) != cell(other, name)]
     else:

@@ -1,4 +1,4 @@
-"""Transactions of a pool: what is read sees one moment, and what is written has the pool to itself."""
+"""Transactions of a pool: reads see one version, and writes have exclusive access."""
 
 import copy
 import functools
@@ -75,10 +75,10 @@ class Moments:
         self._moment: Moment | None = None  # that all reads see; each has its own where None
 
     def limit_memory(self, most_bytes: int) -> None:
-        """Limit the memory of snapshots and of kept answers.
+        """Limit the memory of snapshots and of cached answers.
 
         Args:
-            most_bytes: of both; an eighth is for answers.
+            most_bytes: the limit for both together. One eighth is for answers.
         """
         self.answers.most_bytes = most_bytes // ANSWERS_SHARE
         self.snapshots.most_bytes = most_bytes - self.answers.most_bytes
@@ -93,10 +93,10 @@ class Moments:
 
     @contextmanager
     def at_one_moment(self) -> Iterator[Self]:
-        """Let several reads see one moment, each number of which fits every other.
+        """Return a context in which all reads see the same version.
 
         Yields:
-            The store as it is at the first read; it is one thread's, and ends with the block.
+            The store as of the first read. It belongs to one thread and ends with the block.
         """
         with self._reading_all() as moment:
             yield self._view(moment)
@@ -115,15 +115,15 @@ class Moments:
             yield Moment(connection, self.snapshots)
 
     def read(self, find: Callable[[Moment], T], since: float = 0, *, as_stored: bool = False) -> T:
-        """Return what a function finds at one moment.
+        """Return a function's result from one version of the data.
 
         If the transaction sees entries of a pool that no snapshot has, the transaction ends, one thread brings the pool
         up to date, and the function begins again. Behind a long correction it reads the older snapshot.
 
         Args:
-            find: only reads, so that it can begin again.
-            since: the version of each pool that it reads at least, if the log has it.
-            as_stored: read exactly the newest version, as whoever proposes a change does.
+            find: a function that only reads, so that it can be repeated.
+            since: minimum version of each pool, if the log has it.
+            as_stored: True to read exactly the newest version, which proposals of changes need.
 
         Returns:
             The function's answer.
@@ -145,12 +145,12 @@ class Moments:
             attempt += 1
 
     def read_pool(self, pool_name: str, find: Callable[[PoolReader], T], *, as_stored: bool = False) -> T:
-        """Read one moment of a pool.
+        """Read one version of a pool.
 
         Args:
             pool_name: the pool.
-            find: only reads, so that it can begin again.
-            as_stored: read exactly the newest version.
+            find: a function that only reads, so that it can be repeated.
+            as_stored: True to read exactly the newest version.
 
         Returns:
             The function's answer.
@@ -158,11 +158,11 @@ class Moments:
         return self.read(lambda moment: find(moment.pool(pool_name)), as_stored=as_stored)
 
     def read_view(self, find: Callable[[Self], T], since: float = 0) -> T:
-        """Read one moment of all pools.
+        """Read all pools at one point in time.
 
         Args:
-            find: gets the store as it is at that moment; it only reads, so that it can begin again.
-            since: the version of each pool that it reads at least, if the log has it.
+            find: a function of the store at that time. It only reads, so that it can be repeated.
+            since: minimum version of each pool, if the log has it.
 
         Returns:
             The function's answer.
@@ -233,9 +233,10 @@ def reads(
 def writes(
     act: Callable[Concatenate[PoolReader, P], T], *, even_closed: bool = False, forgets: bool = False
 ) -> Callable[Concatenate[Any, str, P], T]:
-    """The method of a store that does to a pool what a function does, in a transaction that has it to itself.
+    """Return a store method that applies a function to a pool in an exclusive transaction.
 
-    What one `forgets` stands in the write-ahead log no more; a reader may put that off, to `close` at the latest.
+    With `forgets`, deleted texts are also removed from the write-ahead log, at the latest on `close` if a reader delays
+    it.
     """
 
     @functools.wraps(act)

@@ -1,4 +1,4 @@
-"""What a pool's whole history shows: worked out at night and kept, or from fewer events when it is read."""
+"""Facts from a pool's whole history, calculated at night, or from fewer events when requested."""
 
 import json
 import statistics
@@ -35,66 +35,64 @@ from podium.views.events import explanation, rated_event
 
 @answer
 class Performance:
-    """How well an entrant played in one event."""
+    """An entrant's performance in one event."""
 
     player: str = described("The entrant.")
     performance: float | None = described(
-        "The rating whose expected score is the actual one; null where nobody was compared."
+        "Rating for which the expected score equals the actual score. Null if nobody was compared."
     )
-    bound: Bound | None = described(
-        "`at least` where every duel was won, `at most` where every duel was lost; else null."
-    )
+    bound: Bound | None = described("`at least` if all duels were won, `at most` if all were lost. Otherwise null.")
 
 
 @answer
 class EventField:
-    """How strong the field of an event was, and how well each played in it."""
+    """The strength of an event's field, and the performance of each entrant."""
 
     players: int = described("Entrants who were rated.")
     mean_rating: float = described("The mean of their ratings before it, in points.")
-    performances: tuple[Performance, ...] = described("Of each, in the order of the event's rows.")
+    performances: tuple[Performance, ...] = described("Performance rating of each entrant, in result order.")
 
 
 @answer
 class PromisePoint:
-    """What a lead promises the middle settled player over an equal; a newcomer where nobody is settled."""
+    """The expected score of a leader over an equal of the median established player, or of a newcomer without any."""
 
-    gap: float = described("Points by which a player is ahead.")
+    gap: float = described("Lead of the player, in points.")
     expected: float = described("The expected score, from 0 to 1.")
 
 
 @answer
 class WeightPoint:
-    """How far a duel moved players in their n-th rated event, by some who are spread over all."""
+    """The effect of one duel on players in their n-th rated event, from a sample."""
 
-    event_number: int = described("Which rated event of a player it was, from 1.")
+    event_number: int = described("Number of the rated event in the player's career, from 1.")
     points: float = described("The most that one duel moved the middle player.")
-    players: int = described("How many players it is the middle of.")
+    players: int = described("Number of players in the median.")
 
 
 @answer
 class PoolFacts:
-    """What a pool's whole history shows, as of a day."""
+    """Facts from a pool's whole history, as of a day."""
 
-    day: date = described("The day on which it was worked out.")
-    events: int = described("Rated events that were counted: all, or the newest of a large pool.")
+    day: date = described("Day of the calculation.")
+    events: int = described("Number of rated events covered: all, or the newest ones in a large pool.")
     players: int = described("Players in them.")
-    duels: int = described("Duels in them; events of over 1,000 entrants have none here.")
-    promise: tuple[PromisePoint, ...] = described("What a lead in points promises.")
-    weights: tuple[WeightPoint, ...] = described("How far one duel moves a player, by event.")
-    reliability: tuple[ReliabilityBin, ...] = described("Whether promises came true.")
+    duels: int = described("Number of duels in these events. Events with over 1,000 entrants are left out.")
+    promise: tuple[PromisePoint, ...] = described("Expected score by lead in points.")
+    weights: tuple[WeightPoint, ...] = described("Change by one duel, by number of events played.")
+    reliability: tuple[ReliabilityBin, ...] = described("Expected scores compared with actual scores.")
 
 
 @answer
 class FairExpectation:
     """A player's duels in an event, as they were promised and as such promises come true in the pool."""
 
-    duels: int = described("Duels of the player.")
-    promised: float = described("Duels that the ratings promised.")
-    fair: float | None = described("Duels that would have been fair to expect; null where too few such are known.")
-    example: ReliabilityBin | None = described(
-        "What came of promises like most of these; null where nothing is fair to say."
+    duels: int = described("Number of duels of the player.")
+    promised: float = described("Number of duels the player was expected to win.")
+    fair: float | None = described(
+        "Number of wins that was realistic, from similar duels in this pool. Null if there are too few."
     )
+    example: ReliabilityBin | None = described("Outcome of most similar duels in this pool. Null if there are too few.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +110,9 @@ LARGE_FIELD = 1_000  # entrants beyond whom an event is not taken apart: its due
 
 
 def promise_outcomes(pool: PoolReader, most: Effort) -> tuple[int, int, npt.NDArray[np.float64]]:
-    """How many of the newest rated events were judged, of how many players; and of each bin, (bins, 3), sums.
+    """Return the number of newest rated events and players covered, and sums for each bin, (bins, 3).
 
-    Those are of duels, from both sides, of what was expected, and of scores.
+    The sums are the number of duels from both sides, their expected scores, and their scores.
     """
     snapshot, order = pool.snapshot, pool.snapshot.events.order
     positions = newest_rated_positions(snapshot, most)
@@ -166,7 +164,7 @@ EVENT_NUMBERS = (1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 50, 100)  # of which the p
 
 
 def weights(pool: PoolReader, most: int) -> tuple[WeightPoint, ...]:
-    """How far the most moving duel of their n-th rated event moved so many players, at most, for some n."""
+    """Return the effect of the most important duel in the n-th rated event of at most `most` players, for some n."""
     standings = pool.snapshot.standings
     numbers, events = standings.numbers[standings.is_player], standings.events[standings.is_player]
     points = []
@@ -206,7 +204,7 @@ class KeptFacts:
     seq: int  # of the same
 
     def is_fresh(self, pool: PoolView) -> bool:
-        """Whether they are of the pool as it is, but for a tenth of its log."""
+        """Return True if the facts cover at least 90 % of the pool's current log."""
         place = newest_head(pool).place
         return self.system == system_text(pool) and place <= self.place * (1.0 + GROWTH)
 
@@ -231,11 +229,11 @@ def find_facts(pool: PoolReader, effort: Effort) -> KeptFacts:
 
 
 def pool_facts(pool: PoolReader) -> PoolFacts:
-    """Show what a pool's whole history says of its ratings.
+    """Return facts about ratings from a pool's whole history.
 
     Returns:
-        What leads promise, how far duels move players, and whether promises come true: as it was worked out at
-        night, or from the newest events where that is not so or the pool has grown by a tenth since.
+        The expected score by lead, the effect of one duel, and expected against actual scores. They were calculated at
+        night, or come from the newest events if the pool has grown by a tenth since.
     """
     known = kept_facts(pool)
     if known is not None and known.is_fresh(pool):
@@ -266,7 +264,7 @@ def keep(pool: PoolView, found: KeptFacts) -> None:
 
 
 def promise(pool: PoolReader) -> tuple[PromisePoint, ...]:
-    """What a lead promises the middle settled player over an equal, or a newcomer where nobody is settled."""
+    """Return the expected score by lead over the median established player, or a newcomer if nobody is established."""
     system, newcomer = pool.snapshot.system_at(pool.snapshot.events.order.size), pool.system.newcomer()
     standings = pool.snapshot.standings
     settled = standings.rows[standings.is_player & standings.is_settled][:MIDDLE_OF]
@@ -304,13 +302,13 @@ def rated_field(pool: PoolReader, event_id: str) -> EventField:
 
 
 def fair_expectation_of(pool: PoolReader, event_id: str, name: str) -> FairExpectation:
-    """Say what would have been fair to expect of a player in an event, by what comes of such promises in the pool.
+    """Return the realistic number of wins of a player in an event, from similar duels in the pool.
 
     Returns:
-        The duels that were promised, and those that would have been fair to expect where enough such are known.
+        The expected number of wins, and the realistic number if enough similar duels are known.
 
     Raises:
-        UnknownError: no such pool or event, or the player is not rated in it.
+        UnknownError: the pool or the event does not exist, or the event does not rate the player.
     """
     return fair_expectation(pool_facts(pool), explanation(pool, event_id, name))
 
@@ -319,10 +317,10 @@ MIN_DUELS = 100  # of a bin that says something
 
 
 def fair_expectation(facts: PoolFacts, explanation: Explanation) -> FairExpectation:
-    """Correct each duel's promise by what comes of such promises in the pool.
+    """Correct each duel's expected score by the outcome of similar duels in the pool.
 
-    Between the means of two bins the correction goes in a straight line; beyond all of them it stays as it is. Nothing
-    is fair to say without a duel, or where a bin on either side of one has fewer than 100.
+    Between the means of two bins the correction is linear. Beyond the outermost bins it is constant. There is no result
+    without a duel, or if a bin next to one has fewer than 100 duels.
     """
     promised = np.array([each for each in explanation.rows["expected"].to_list() if each is not None])
     count, total = promised.size, float(promised.sum())

@@ -1,4 +1,4 @@
-"""What can be done to a pool, looked at before it is done: it is done as it was seen, or not at all."""
+"""Previews of changes to a pool. A change is made exactly as previewed, or not at all."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
@@ -78,7 +78,7 @@ def merge(name: str, into: str, kind: str = "") -> Act:
 
 
 def unmerge(name: str, kind: str = "") -> Act:
-    """Let a merged account be a player of its own again, or a thing of a kind of equipment."""
+    """Separate a merged player, or a merged piece of equipment of a kind."""
     return explained(accounts.unmerge, name=name, kind=kind)
 
 
@@ -104,7 +104,7 @@ def propose_at(pool: PoolReader, numbering: Numbering, *, propose: Propose, vers
         StaleError: it has.
     """
     if newest_seq(pool) != version:
-        raise StaleError(f"something else was done to pool {pool.name!r} since; look at the new effect first")
+        raise StaleError(f"Pool {pool.name!r} has changed since the preview. Look at the new effect first.")
     return propose(pool, numbering)
 
 
@@ -172,7 +172,7 @@ def preview(pool: PoolReader, act: Act) -> Preview:
 
 
 def amended_lines(pool: PoolReader, proposal: Proposal) -> tuple[CorrectedLine, ...]:
-    """What would be another in the content of an event that is amended."""
+    """Return the differences in the content of an event that is to be amended."""
     if proposal.kind != AMEND or not proposal.entries:
         return ()
     (entry,) = proposal.entries
@@ -213,5 +213,5 @@ def ratings_and_ranks(board: Board) -> dict[int, tuple[float, int | None]]:
 
 
 def size_of(moved: MovedRating) -> float:
-    """By how much a rating would move; infinite of whoever is new or gone."""
+    """Return the size of a rating change, which is infinite for added and removed ratings."""
     return float("inf") if moved.before is None or moved.after is None else abs(moved.after - moved.before)

@@ -1,4 +1,4 @@
-"""What is read from a store, each in one transaction that sees one moment."""
+"""Reads from a store, each in one transaction that sees one version."""
 
 from collections.abc import Iterator, Sequence
 
@@ -29,14 +29,14 @@ class Reader(Moments):
     """Pools of results with their ratings, to be read. All that take a pool's name raise `UnknownError` without one."""
 
     def __init__(self, url: str, *, must_exist: bool = False) -> None:
-        """Open the database, and bring its schema up to date.
+        """Open the database, and upgrade its schema.
 
         Args:
-            url: a path of an SQLite file, or a URL of SQLAlchemy.
-            must_exist: refuse what is no database of Podium, instead of making it one.
+            url: the path of an SQLite file, or a URL of SQLAlchemy.
+            must_exist: True to raise an error instead of creating a new database.
 
         Raises:
-            StoreError: it cannot be opened.
+            StoreError: the database cannot be opened.
         """
         super().__init__(open_database(url, must_exist=must_exist))
 
@@ -111,7 +111,7 @@ class Reader(Moments):
         """Write a pool as lines of JSON: its log with the chain, and its players' names.
 
         Yields:
-            A line that says what follows, a line a player, and a line a log entry, all of one moment.
+            A header, one line per player, and one line per log entry, all of the same version.
 
         Raises:
             StoreError: the log is not chained yet, or its chain is broken.
@@ -120,31 +120,31 @@ class Reader(Moments):
             yield from export_lines(pool)
 
     def verify(self, pool_name: str | None = None) -> list[str]:
-        """Compare the derived tables with the log rated anew, bit for bit.
+        """Compare the derived tables with a complete recalculation from the log.
 
         Args:
-            pool_name: one pool; all where None.
+            pool_name: the pool. Default: all pools.
 
         Returns:
-            A sentence for each difference; empty where all is well.
+            One sentence per difference; empty if everything agrees exactly.
         """
         return self.verification(pool_name).findings
 
     def verification(self, pool_name: str | None = None, heads: Sequence[Head] = ()) -> Verification:
-        """Check the chain of the log, and compare what is kept with the log rated anew, bit for bit.
+        """Check the chain of the log, and compare the stored data with a complete recalculation.
 
-        Meanwhile SQLite checks its file. A fault in one pool keeps no other from being compared.
+        Meanwhile SQLite checks its file. An error in one pool does not stop the check of others.
 
         Args:
-            pool_name: one pool; all where None.
-            heads: of receipts; the log of one of the pools must have each.
+            pool_name: the pool. Default: all pools.
+            heads: hashes from receipts. The log of one of the pools must have each.
 
         Returns:
-            How much was compared, and what was found.
+            The amount compared, and the findings.
 
         Raises:
-            UnavailableError: the database cannot serve at the moment.
-            UnknownError: there is no such pool.
+            UnavailableError: the database is not available now.
+            UnknownError: the pool does not exist.
         """
         return verify_database(self.engine, self.snapshots, pool_name, heads)
 
@@ -165,15 +165,15 @@ class Reader(Moments):
     ranks_on = reads(daily.ranks_on)
 
     def search(self, text: str, pools: Sequence[str] | None = None, *, most: int = 10) -> tuple[FoundPlayer, ...]:
-        """Find players by how their names begin, former names too.
+        """Find players by the beginning of their names, including former names.
 
         Args:
-            text: how a name begins; case and accents do not matter.
-            pools: the pools to look in; all where None.
-            most: players to list at most.
+            text: the beginning of a name. Case and accents do not matter.
+            pools: the pools to search. Default: all.
+            most: maximum number of players.
 
         Returns:
-            The players, best rated first; similar names where nothing is found.
+            The players, best rated first. Similar names if no name matches.
         """
 
         def find(moment: Moment) -> tuple[FoundPlayer, ...]:

@@ -64,7 +64,9 @@ def unmerge(pool: PoolReader, _numbering: Numbering, *, name: str, kind: str = "
         raise unrated_error(pool, name)
     direct = pool.snapshot.direct_merges
     if account not in direct:
-        raise StoreError(f"{called(name)!r} was never merged into another {kind or 'player'}; there is nothing to undo")
+        raise StoreError(
+            f"{called(name)!r} was never merged into another {kind or 'player'}. There is nothing to undo."
+        )
     if direct[account] is None:
         return Proposal(pool, UNMERGE)
     entry = json_entry(str(account), None, actor, reason)
@@ -89,7 +91,7 @@ def refuse_meetings(
 
 
 def refuse_player_twice(pool: PoolReader, contents: Iterable[Content], numbers: Mapping[str, int]) -> None:
-    """Refuse events in which one player stands twice in a heat, by two names."""
+    """Raise an error for events in which one player has two entries in a heat, under two names."""
     merged = pool.snapshot.merged
     if len(set(ends_of([*numbers], numbers, merged))) == len(numbers):
         return  # every name is another player, and a name that stands twice in a heat was refused before
@@ -133,7 +135,7 @@ def repeats(values: Sequence[Any]) -> Iterator[tuple[int, int]]:
 
 
 def cause(pool: PoolReader, names: tuple[str, str], numbers: Mapping[str, int], end: int) -> str:
-    """What made two names one player's, a renaming or a merge, in words."""
+    """Return the renaming or merge that made two names one player's, as text."""
     current = names_of(pool, [end])[end]
     if numbers[names[0]] == numbers[names[1]]:
         others, act = [name for name in names if name != current], "renamed to"
@@ -150,7 +152,7 @@ def rename(pool: PoolReader, name: str, new: str) -> int:
     number = number_of(pool, name)
     taken = known_numbers(pool, [new]).get(new)
     if taken not in (None, number):
-        raise StoreError(f"there is a {kind or 'player'} {bare!r} already; merge the two if they are one")
+        raise StoreError(f"There is already a {kind or 'player'} {bare!r}. Merge the two if they are the same.")
     (old,) = names_of(pool, [number]).values()
     forget_alias(pool, new)
     give_back(pool, new)

@@ -1,4 +1,4 @@
-"""What changes a whole pool: seasons, another system, its description and closing; all but its deletion is logged."""
+"""Changes to a whole pool: seasons, systems, description and closing. All are logged, except deletion."""
 
 import json
 import secrets
@@ -66,17 +66,19 @@ def describe(pool: PoolView, description: PoolDescription, actor: str) -> None:
 
 
 def describe_pool(pool: PoolView, *, actor: str = "", **changes: Unpack[DescriptionChanges]) -> PoolDescription:
-    """Change what a pool says of itself, or who may read it; a closed one takes that, too.
+    """Change the description of a pool or its visibility, even if it is closed.
 
     Args:
-        changes: `title`, `contact` (a mail address or that of a page) and `player_word` ("rider"), of which an
-            empty one is removed, and whether it is `public`; what is left out stays.
+        pool: the pool.
+        actor: the sender, for the log.
+        changes: `title`, `contact` (an email address or a page), `player_word` ("rider") and `public`. An empty text is
+            removed, and omitted fields keep their value.
 
     Returns:
-        All that it says now.
+        The complete description.
 
     Raises:
-        ParameterError: a text is not what it has to be.
+        ParameterError: a text is invalid.
     """
     description = pool.description.changed(**changes)
     describe(pool, description, actor)
@@ -122,28 +124,29 @@ def refuse_nameless(system: System) -> None:
         registered = ()  # nothing is an instance of
     if TEAM in system.kinds:
         raise ParameterError(
-            f"{system.name}: shared=team is for files; a pool in a database rates clubs by the column shared:club and "
-            "shared=club"
+            f"{system.name}: shared=team works only for files. For a pool, use the column shared:club and shared=club."
         )
     own = {each.name: getattr(system, each.name) for each in fields(system)}
     if not (isinstance(system, registered) and type(registered(**own)) is type(system)):
         raise ParameterError(
-            f"{system.name!r} cannot rate a pool: a server finds its system by name, so it must be one of Podium's own "
-            "or an installed package's entry point (docs/own-system.md); a file's path cannot be one"
+            f"{system.name!r} cannot rate a pool, because a server finds systems by name. Use one of Podium's "
+            "systems, or install a package with an entry point (docs/own-system.md)."
         )
 
 
 def new_season(name: str, starts: When, keep: float, actor: str) -> Propose:
-    """Let a season begin: every lead over a newcomer shrinks to a share of itself.
+    """Begin a season: multiply every lead over a newcomer by a share.
 
     Args:
-        starts: the moment; in a numbered pool, the number of the first event.
-        keep: the share, from 0 (all start level) to 1 (a name for a date, and nothing changes).
+        name: the name of the season.
+        starts: the time, or the number of the first event in a pool without dates.
+        keep: the share, from 0 (all start level) to 1 (only the date gets a name).
+        actor: the sender, for the log.
     """
     name = admit(name, "a season's name")
     refuse_share(keep)
     if isinstance(starts, datetime) and starts > datetime.now(UTC):
-        raise ParameterError(f"{starts} is in the future; begin the season once that moment has come")
+        raise ParameterError(f"{starts} is in the future. Begin the season at that time.")
     order = DATED if isinstance(starts, datetime) else COUNTED
     return partial(begin_season, name=name, at=season_time(starts), keep=keep, order=order, actor=actor)
 
@@ -157,7 +160,7 @@ def begin_season(
         raise ParameterError(f"a season of pool {pool.name!r} begins with {needed}")
     events = pool.snapshot.events
     if pool.is_counted and at >= ((events.newest_start or 0) // NUMBER_US + 1) * NUMBER_US:
-        raise ParameterError(f"no. {plain(number_at(at))} is beyond the next event; begin the season then")
+        raise ParameterError(f"no. {plain(number_at(at))} is beyond the next event. Begin the season at that event.")
     known = next((uid for uid, each in events.seasons.items() if each.name == name), None)
     if known is not None:
         if (events.key(known).started_at, events.seasons[known].keep) == (at, keep):
@@ -198,7 +201,9 @@ def set_closed(pool: PoolView, actor: str, *, closed: bool) -> bool:
 
 def delete(pool: PoolView) -> None:
     if not pool.closed:
-        raise StoreError(f"pool {pool.name!r} is not closed; podium pool close does that, so that nobody writes to it")
+        raise StoreError(
+            f"Pool {pool.name!r} is open. Close it first with `podium pool close`, so that nobody writes to it."
+        )
     connection = pool.connection
     delete_former_rows(connection, [pool.id])
     for table in reversed(metadata.sorted_tables):
@@ -219,27 +224,30 @@ class RegisteredMatch:
     """A match that was registered."""
 
     match_id: str = described("The match.")
-    entrants: tuple[str, ...] = described("Who plays, by their names as they are now.")
+    entrants: tuple[str, ...] = described("Players of the match, by current name.")
     expires_at: datetime = described("Until when it waits for a result.")
-    status: str = described("What became of it.", enum=[OPEN, REPORTED, EXPIRED])
+    status: str = described("Status.", enum=[OPEN, REPORTED, EXPIRED])
     results: tuple[str, ...] = described("Its results, the event that counts first.")
 
 
 def register(
     pool: PoolReader, match_id: str, entrants: Sequence[Any], *, held_s: float = HOLD_S, actor: str = ""
 ) -> RegisteredMatch:
-    """Register a match that starts: its result counts once, and who is missing from it has quit.
+    """Register a match that starts. Its result counts once, and entrants who are missing from it have quit.
 
     Args:
-        entrants: names, or a `player` and a `team` each.
-        held_s: seconds that it waits for a result; a match without one costs nobody anything.
+        pool: the pool.
+        match_id: the id of the match.
+        entrants: names, or dicts with `player` and `team`.
+        held_s: seconds to wait for a result. A match without a result costs nobody points.
+        actor: the sender, for the log.
 
     Returns:
-        The match as it stands.
+        The match.
 
     Raises:
-        ParameterError: no entrants, one twice, or a `held_s` that is not above 0 or over 31 days.
-        ResultsError: one player stands there twice, by two names.
+        ParameterError: there are no entrants, one is repeated, or `held_s` is not above 0 and at most 31 days.
+        ResultsError: one player is entered twice, under two names.
         StoreError: a match of that id has other entrants.
     """
     rows = [each if isinstance(each, Mapping) else {"player": each} for each in entrants]
@@ -289,7 +297,7 @@ def get_registration(pool: PoolReader, match_id: str) -> Registration:
     """Return a registered match, or raise UnknownError."""
     found = find_registration(pool, match_id)
     if found is None:
-        raise UnknownError(f"no match {match_id!r} is registered in pool {pool.name!r}")
+        raise UnknownError(f"Pool {pool.name!r} has no registered match {match_id!r}. Check the id.")
     return found
 
 
@@ -331,12 +339,12 @@ def waiting_matches(pool: PoolReader) -> list[str]:
 def attendance(
     pool: PoolReader, match_id: str | None, content: Content, numbers: Mapping[str, int], *, late: bool
 ) -> tuple[int | None, list[Absent]]:
-    """How many of a match's entrants a result has, and who is missing from it; None and nobody without a match."""
+    """Return the number of a match's entrants in a result, and the missing ones; None and nobody without a match."""
     if match_id is None:
         return None, []
     registered = get_registration(pool, match_id)
     if registered.expires_at < now() and not late:
-        raise StoreError(f"match {match_id!r} has expired; if the result should count, send it without match_id")
+        raise StoreError(f"Match {match_id!r} has expired. If the result should count, submit it without match_id.")
     merged = pool.snapshot.merged
     players_present = {merged.get(numbers[name], numbers[name]) for name in content.players}
     entrants = {merged.get(each["player"], each["player"]): each for each in registered.entrants}

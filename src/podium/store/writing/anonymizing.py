@@ -78,13 +78,13 @@ SELECT_SUBJECT = sa.select(log.c.seq).where(of_pool(log), log.c.subject == sa.bi
 
 @answer
 class Anonymization:
-    """What anonymizing a player replaces."""
+    """The replacements made when a player is anonymized."""
 
     player: str = described("The player's name now.")
     name: str = described("The name that the player gets.")
     ids: dict[str, str] = described("New ids of events, matches, fixtures and seasons whose ids mention a name, by id.")
     entries: int = described("Log entries with a title, a team, an id or another text that mentions a name.")
-    reasons: int = described("Reasons that mention a name; their texts are deleted.")
+    reasons: int = described("Number of reasons that mention a name. Their texts are deleted.")
 
     def __str__(self) -> str:
         """Say what is replaced and what stays."""

@@ -1,8 +1,8 @@
-"""Fixtures: races to come, planned, moved and cancelled, and how one that runs stands; no rating moves by any of it.
+"""Fixtures: upcoming races, planned, moved and cancelled, and the current places of running races.
 
-The result of a fixture is the event of its id. Whoever is missing from it did not start. The places of the moment in a
-race that runs are one row a race, apart from the log, replaced at each post. They count for nothing; with the result, a
-cancellation, or a restored copy of the database they are gone.
+The result of a fixture is the event with its id. Entrants who are missing from it did not start. The current places of
+a running race are stored in one row per race, outside the log, and replaced at each post. They do not affect ratings.
+They are deleted with the result, a cancellation, or a restored copy of the database.
 """
 
 import json
@@ -41,34 +41,34 @@ MOST_ENTRANTS = 1_000
 
 @answer
 class Starter:
-    """Who is to start."""
+    """An entrant of an upcoming race."""
 
     player: str = described("The name as it is now.")
-    team: str | None = described("With whom; null for one who starts alone.")
-    side: str | None = described("home or white, away or black; left out where not planned.", default=None)
-    shared: dict[str, str] | None = described("What the player will have, by kind.", default=None)
+    team: str | None = described("Team. Null for a player who starts alone.")
+    side: str | None = described("Side: home, white, away or black. Left out if not planned.", default=None)
+    shared: dict[str, str] | None = described("Equipment of the player, by kind.", default=None)
 
 
 @answer
 class Places:
-    """How a race stands; nothing of it counts until the result is in."""
+    """The current places in a race. They do not count before the result."""
 
     race_id: str = described("The race.")
     posted_at: datetime = described("As of when.")
-    places: tuple[str, ...] = described("Who is where, the first first.")
-    out: tuple[str, ...] = described("Who does not finish.")
+    places: tuple[str, ...] = described("Players by place, the leader first.")
+    out: tuple[str, ...] = described("Players who did not finish.")
 
 
 @answer
 class Fixture:
     """A race to come, or one that was."""
 
-    fixture_id: str = described("The race; its result is the event of this id.")
-    title: str | None = described("What people call it.")
+    fixture_id: str = described("ID of the race. Its result is the event with the same ID.")
+    title: str | None = described("Title.")
     starts_at: datetime = described("When it starts.")
-    entrants: tuple[Starter, ...] | None = described("Who starts; null for whoever comes.")
+    entrants: tuple[Starter, ...] | None = described("Entrants. Null if the race is open to anyone.")
     status: str = described(
-        "What became of it; a day after its start it has no result.",
+        "Status. One day after the start it becomes `no_result` unless there is a result.",
         enum=[PLANNED, STARTED, REPORTED, CANCELLED, NO_RESULT],
     )
 
@@ -89,9 +89,9 @@ class Fixture:
     def standing(
         self, places: Sequence[str] = (), out: Sequence[str] = ()
     ) -> tuple[list[list[str]], list[list[str]], list[list[str]]]:
-        """The sides that have a place, the first first; those that are out; and those that have neither yet.
+        """Return the sides with a place, in order, the sides that are out, and the other sides.
 
-        A side has the place of the first of its members who has one. Of whoever comes, each is a side.
+        A side has the place of its first member with one. In an open race, each player is a side.
         """
         sides = [[name] for name in (*places, *out)] if self.entrants is None else self.sides
         side_of = {name: number for number, side in enumerate(sides) for name in side}
@@ -112,22 +112,25 @@ def plan_fixture(
     anybody: bool = False,
     actor: str = "",
 ) -> Fixture:
-    """Plan a race, or change one that is planned: move it, name it, let others start; no rating moves.
+    """Plan a race, or change the start, title or entrants of a planned race.
 
     Args:
-        starts_at: when it starts, with its zone; a new one needs it.
-        title: what people call it; an empty one is removed.
-        entrants: names, or a `player`, `team`, `side` and `shared` each, instead of those that it has.
-        anybody: it has no entrants any more: whoever comes starts.
+        pool: the pool.
+        fixture_id: the id of the race.
+        starts_at: the start, with its time zone; required for a new race.
+        title: the title. An empty one is removed.
+        entrants: the new entrants: names, or dicts with `player`, `team`, `side` and `shared`.
+        anybody: True to remove all entrants and open the race to anyone.
+        actor: the sender, for the log.
 
     Returns:
-        The fixture as it stands.
+        The fixture.
 
     Raises:
-        ParameterError: a new one without a start, an entrant twice, a name that the rule refuses, or entrants of a
-            race that is open to anybody.
-        ResultsError: one player stands there twice, by two names.
-        StoreError: it has its result, or an event or a registered match has its id.
+        ParameterError: a new race has no start, an entrant is repeated, a name is invalid, or an open race has
+            entrants.
+        ResultsError: one player is entered twice, under two names.
+        StoreError: the race has its result, or an event or a registered match has its id.
     """
     fixture_id = public_id(pool, admit(fixture_id, "a fixture's id"))
     if anybody and entrants:
@@ -142,7 +145,7 @@ def plan_fixture(
         if starts_at is None:
             raise ParameterError("starts_at: a new fixture needs a start")
     elif known.has_result:
-        raise StoreError(f"fixture {fixture_id!r} has its result; amend the event instead")
+        raise StoreError(f"Fixture {fixture_id!r} already has a result. Correct the event instead.")
     before = {"title": None, **({} if known is None else known.body)}
     body = {name: before.get(name) for name in ("entrants", "starts_at", "title")}
     if starts_at is not None:
@@ -183,12 +186,12 @@ def plans_of(pool: PoolReader, numbers: Sequence[int]) -> list[Plan]:
 def numbered_entrants(pool: PoolReader, fixture_id: str, entrants: Sequence[Any]) -> list[dict[str, Any]]:
     rows = [each if isinstance(each, Mapping) else {"player": each} for each in entrants]
     if len(rows) > MOST_ENTRANTS:
-        raise ParameterError(f"entrants: there are {len(rows):,}; a fixture may have {MOST_ENTRANTS:,}")
+        raise ParameterError(f"entrants: {len(rows):,} are too many. A fixture may have {MOST_ENTRANTS:,}.")
     names = admit_names(pool, [str(each["player"]) for each in rows], "entrant")
     teams = [None if each.get("team") is None else admit(str(each["team"]), "team") for each in rows]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise ParameterError(f"entrants: {twice!r} stands there twice")
+        raise ParameterError(f"entrants: {twice!r} is entered twice. Remove one entry.")
     given = [[member_of({key: each[key] for key in Member._fields if each.get(key)})] for each in rows]
     if not any(teams):
         field_of([each for (each,) in given], (), lambda all_names: all_names)  # one begins at most
@@ -211,18 +214,18 @@ def refuse_taken(pool: PoolReader, fixture_id: str) -> None:
 
 
 def cancel_fixture(pool: PoolReader, fixture_id: str, *, actor: str = "") -> Fixture:
-    """Say that a race will not take place; planned again, it will.
+    """Cancel a race. Planning it again restores it.
 
     Returns:
-        The fixture as it stands.
+        The fixture.
 
     Raises:
-        UnknownError: no such pool or fixture.
-        StoreError: it has its result.
+        UnknownError: the pool or the fixture does not exist.
+        StoreError: the race has its result.
     """
     known = get_fixture(pool, fixture_id)
     if known.status == REPORTED:
-        raise StoreError(f"fixture {fixture_id!r} has its result; void the event instead")
+        raise StoreError(f"Fixture {fixture_id!r} already has a result. Void the event instead.")
     fixture_id = known.fixture_id
     if known.status != CANCELLED:
         append(pool, CANCEL, [json_entry(fixture_id, None, actor)])
@@ -231,33 +234,34 @@ def cancel_fixture(pool: PoolReader, fixture_id: str, *, actor: str = "") -> Fix
 
 
 def get_fixture(pool: PoolReader, fixture_id: str) -> Fixture:
-    """Show a fixture as it stands.
+    """Return a fixture.
 
     Returns:
-        The fixture: title, start, entrants, and what became of it.
+        The fixture: title, start, entrants and status.
 
     Raises:
-        UnknownError: no such pool or fixture.
+        UnknownError: the pool or the fixture does not exist.
     """
     found = plans_of(pool, [pool.snapshot.events.fixtures.find(public_id(pool, fixture_id))])
     if not found:
-        raise UnknownError(f"no fixture {fixture_id!r} is planned in pool {pool.name!r}")
+        raise UnknownError(f"Pool {pool.name!r} has no fixture {fixture_id!r}. Check the id.")
     return as_fixtures(pool, found)[0]
 
 
 def fixtures(
     pool: PoolReader, *, since: datetime | None = None, most: int = 100, ahead: bool = False, newest: bool = False
 ) -> tuple[Fixture, ...]:
-    """List fixtures, the first to start first.
+    """List fixtures, the earliest start first.
 
     Args:
-        since: those that start then or later; all where None.
-        most: fixtures to list at most.
-        ahead: only those that may still take place: neither cancelled nor with a result.
-        newest: the last to start first.
+        pool: the pool.
+        since: list only fixtures that start then or later. Default: all.
+        most: maximum number of fixtures.
+        ahead: True to leave out fixtures that are cancelled or have a result.
+        newest: True to list the latest start first.
 
     Returns:
-        The fixtures as they stand.
+        The fixtures.
     """
     events = pool.snapshot.events
     ids, columns = events.fixtures.ids, events.fixtures.columns
@@ -289,7 +293,7 @@ def as_fixtures(pool: PoolReader, plans: Sequence[Plan]) -> tuple[Fixture, ...]:
 
 
 def starter_of(line: Mapping[str, Any]) -> Starter:
-    """Who is to start, of a line as an entry of a result has it."""
+    """Return the entrant in a line that has the form of a result's entry."""
     shared = dict(kind_and_name(name) for key, name in line.items() if is_shared(key))
     return Starter(line["player"], line["team"], line.get("side"), shared or None)
 
@@ -315,20 +319,22 @@ DELETE_RACE = sa.delete(running).where(OF_RACE)
 def post_places(
     pool: PoolReader, race_id: str, places: Sequence[str], *, out: Sequence[str] = (), by_hand: bool = False
 ) -> Places:
-    """Say how a race stands at this moment, instead of what was posted before; the log never knows of it.
+    """Store the current places in a running race, outside the log.
 
     Args:
-        places: the players in their places, the first first.
-        out: those who do not finish.
-        by_hand: taps of a person, which may come several in a second.
+        pool: the pool.
+        race_id: the id of the race.
+        places: the players by place, the leader first.
+        out: the players who did not finish.
+        by_hand: True for taps by a person, who may send several per second.
 
     Returns:
-        The places of the moment.
+        The current places.
 
     Raises:
-        UnknownError: no such pool or fixture, or one who is not entered.
-        ParameterError: a player twice.
-        StoreError: the race has its result, is cancelled, or was posted within this second.
+        UnknownError: the pool or the fixture does not exist, or a player is not entered.
+        ParameterError: a player is repeated.
+        StoreError: the race has its result, is cancelled, or had a post within this second.
     """
     planned = get_fixture(pool, race_id)
     race_id = planned.fixture_id
@@ -342,12 +348,12 @@ def post_places(
     called = names_of(pool, set(numbers.values()))
     for name in names:
         if name not in numbers or (entered is not None and called[numbers[name]] not in entered):
-            raise UnknownError(f"{name!r} is not entered in race {race_id!r}; enter the player first")
+            raise UnknownError(f"{name!r} is not entered in race {race_id!r}. Enter the player first.")
     if len({numbers[name] for name in names}) < len(names):
-        raise ParameterError("places: a player stands there twice")
+        raise ParameterError("places: a player is listed twice. Remove one.")
     row = pool.execute(SELECT_RUNNING, race=race_id).first()
     if row is not None and not by_hand and now() - row.posted_at < LEAST_US:
-        raise StoreError(f"race {race_id!r}: places are taken once a second; send them again in a moment")
+        raise StoreError(f"race {race_id!r}: places are limited to one update per second. Send them again in a moment.")
     for (each,) in pool.run(SELECT_RACES):
         if pool.snapshot.events.find(each) >= 0:
             pool.run(DELETE_RACE, race=each)
@@ -383,10 +389,10 @@ def tap(pool: PoolReader, race_id: str, what: Tap, name: str) -> Places:
 
 
 def places_now(pool: PoolReader, race_id: str) -> Places | None:
-    """Show how a race stands.
+    """Return the current places in a race.
 
     Returns:
-        The places of the moment; None where none were posted, or the race has its result.
+        The places, or None if none were posted or the race has its result.
     """
     row = pool.execute(SELECT_RUNNING, race=race_id).first()
     if row is None or pool.snapshot.events.find(race_id) >= 0:

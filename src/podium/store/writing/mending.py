@@ -1,4 +1,4 @@
-"""A sheet that is sent again, compared with what it had brought, and what that makes of its pool."""
+"""Comparison of a resubmitted sheet with its earlier version, and the resulting changes to its pool."""
 
 import json
 from bisect import bisect_left
@@ -44,7 +44,7 @@ from podium.views.names import VOIDED, find_events
 
 
 class Other(NamedTuple):
-    """An event of a sheet, and what is to be known of it."""
+    """An event of a sheet with the data that its comparison needs."""
 
     event_id: str
     sentence: str
@@ -52,7 +52,7 @@ class Other(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SheetChanges:
-    """What became of a sheet that was compared with what it had brought, or would."""
+    """The changes from a resubmitted sheet, made or previewed."""
 
     sheet: str
     is_first: bool  # nothing was known of the sheet, so that nothing can be gone
@@ -66,7 +66,7 @@ class SheetChanges:
     prefix: str = ""  # what would make its events others
 
     def __str__(self) -> str:
-        """The counts, in words."""
+        """Return the counts as text."""
         differ = "1 differs" if len(self.other) == 1 else f"{len(self.other):,} differ"
         by_hand = f", {len(self.kept):,} corrected by hand" if self.kept else ""
         return f"{len(self.new):,} new, {differ}, {len(self.gone):,} gone{by_hand}, {self.same:,} the same"
@@ -143,7 +143,7 @@ def as_known(pool: PoolReader, sheet: events.Sheet, sent: Sequence[Sent]) -> tup
 
 
 def events_of(pool: PoolReader, sheet: events.Sheet, sent: Sequence[Sent]) -> list[Stored]:
-    """The events of the pool that a sheet brought, and those that have the ids of what is sent."""
+    """Return the events in the pool from a sheet, and the events with the submitted ids."""
     known = brought_by(pool, sheet)
     wanted = known.keys() | {sheet.prefix + each.own_id for each in sent if each.own_id not in sheet.made}
     return stored_events(pool, known, sheet, find_events(pool, wanted))
@@ -156,7 +156,7 @@ def refuse_others(pool: Pool, sheet: events.Sheet, sent: Sequence[Sent], stored:
         if other is not None and other.brought is None and other.others and not one.is_same:
             raise SheetError(
                 f"event {other.event.event_id!r} came in another sheet, with other content",
-                f"if {sheet.name} is that one, name it with --sheet; if not, --prefix {prefix} gives these other ids",
+                f"If {sheet.name} is that sheet, name it with --sheet. If not, use --prefix {prefix} for new ids.",
                 prefix,
             )
     live = sum(each.is_live for each in stored)
@@ -164,7 +164,8 @@ def refuse_others(pool: Pool, sheet: events.Sheet, sent: Sequence[Sent], stored:
     if live and not paired:
         raise SheetError(
             f"none of the {live:,} events that {sheet.name} brought to pool {pool.name!r} is in it now",
-            "another sheet needs a name of its own, with --sheet; void events that never were with podium void",
+            "Another sheet needs its own name. Give it with --sheet. Void events that never took place with `podium "
+            "void`.",
             prefix,
         )
     dated = all(one.content.order == DATED for one, _ in paired)
@@ -175,7 +176,7 @@ def refuse_others(pool: Pool, sheet: events.Sheet, sent: Sequence[Sent], stored:
     if paired and dated and not any(known):
         raise SheetError(
             f"every event of {sheet.name} that is known has another date and another result: is it another season's?",
-            f"--prefix {prefix} gives its events ids of their own",
+            f"Use --prefix {prefix} to give its events new ids.",
             prefix,
         )
 
@@ -199,7 +200,7 @@ def place(pool: PoolReader, sent: Sequence[Sent]) -> None:
 
 
 def number(pool: PoolReader, sent: Sequence[Sent]) -> None:
-    """Number events without dates: as few as can be get another number, between those beside them or after all."""
+    """Number events without dates, between their neighbours or after all others, with as few changes as possible."""
     if not pool.is_counted and any(one.stored is None for one in sent):
         raise submission.other_order_error(pool, DATED)
     starts = [None if one.stored is None else one.stored.event.started_at for one in sent]
@@ -220,8 +221,8 @@ def number(pool: PoolReader, sent: Sequence[Sent]) -> None:
         step = NUMBER_US if high is None else (high - low) // (len(between) + 1) // STEP_US * STEP_US
         if between and not step:
             raise StoreError(
-                f"no number is left between {number_at(low):g} and {number_at(high or 0):g} for {between[0].own_id!r}; "
-                "give the events numbers in a column sequence"
+                f"There is no number left between {number_at(low):g} and {number_at(high or 0):g} for "
+                f"{between[0].own_id!r}. Number the events in a column `sequence`."
             )
         for k, one in enumerate(between, start=1):
             one.start = low + k * step
@@ -247,7 +248,7 @@ STEP_US = 10  # the smallest difference of two numbers of events
 
 
 class Draft:
-    """What is to be done to a pool for a sheet, entry by entry."""
+    """The planned changes to a pool for a sheet, entry by entry."""
 
     def __init__(self, pool: PoolReader, actor: str, reason: str) -> None:
         self.pool, self.actor, self.reason = pool, actor, reason
@@ -294,7 +295,7 @@ class Draft:
         for each in (f"{base} #{k}" for k in range(2, 10**6)):
             if each not in taken and self.pool.snapshot.events.find(each) < 0:
                 return each
-        raise StoreError(f"there is no id left that begins with {base!r}")
+        raise StoreError(f"There is no id left that begins with {base!r}. Choose another prefix.")
 
     def entry(self, one: Sent, kind: str) -> LogEntry:
         """The entry of an event's content, at its moment."""
@@ -341,7 +342,7 @@ class Draft:
         return other.event.seq if other.brought is None else other.brought.content_seq
 
     def sentence(self, one: Sent, other: Stored) -> str:
-        """How an event differs from what the pool has."""
+        """Return the differences between an event and the pool's version, as a sentence."""
         if one.is_same:
             return "it comes at another place"
         body = other.body
@@ -377,10 +378,11 @@ class Draft:
 
 
 def pair(pool: PoolReader, sheet: Sheet, sent: Sequence[Sent], stored: Sequence[Stored]) -> None:
-    """Find the event of the pool that each of a sheet is.
+    """Match each event of a sheet with an event of the pool.
 
-    That of its id, where the content is the same; else among those whose ids differ in their count alone, in their
-    order; else one that is the same but for its id; else one that is the same but for its id and its date.
+    The candidates are tried in this order: the same id and content; ids that differ only in their count, in order; the
+    same
+    event with another id; the same event with another id and date.
     """
     left = sorted(stored, key=lambda each: each.is_live, reverse=True)
     if sheet.made:
@@ -409,9 +411,9 @@ def by_id(pool: PoolReader, sheet: Sheet, sent: Sequence[Sent], left: list[Store
 
 
 def by_count(pool: PoolReader, sheet: Sheet, sent: list[Sent], left: list[Stored]) -> Pairs:
-    """Events whose ids differ in their count alone: those that are the same, then those of one id, then the others.
+    """Return matching events with ids that differ only in their count: identical ones, then equal ids, then the rest.
 
-    If Podium made the ids of names, those of one date and the same players are compared instead.
+    If Podium made the ids from names, events with the same date and players are compared instead.
     """
     are_names = any(name in one.own_id for one in sent if one.own_id in sheet.made for name in one.content.names)
     groups = defaultdict[Any, tuple[list[Sent], list[Stored]]](lambda: ([], []))
@@ -444,7 +446,7 @@ by_lines = partial(by_content, dated=False)  # but for their ids and dates
 
 
 def has_content(pool: PoolReader, one: Sent, other: Stored) -> bool:
-    """Whether an event has the content that a sheet has, whatever it is called there."""
+    """Return True if an event has the content of a sheet's event, under any name."""
     content = one.content.renamed(other.event.event_id)
     if content.order is not None and content.started_at != other.event.started_at:
         return False

@@ -34,10 +34,10 @@ SELECT_ALL_CONTENTS = (
 def set_order(
     pool: PoolReader, _numbering: Numbering, *, order: Order, actor: str, start: datetime | None = None, every: str = ""
 ) -> Proposal:
-    """Order a pool's events by dates or by numbers, with an amendment for each event that it has.
+    """Order a pool's events by dates or by numbers, with one amendment per event.
 
     Args:
-        start: the date of the first event; if None, each event gets the date that it had before, or that of receipt.
+        start: the date of the first event; if None, each event gets its earlier date, or the date of receipt.
         every: the time from each event to the next, such as 1w; empty if all were on one day.
 
     Raises:

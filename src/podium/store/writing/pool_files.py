@@ -1,4 +1,4 @@
-"""A pool as lines of JSON: exported from one database, and imported into another, to the same head and rated anew."""
+"""A pool as lines of JSON: exported from one database, imported into another, with the same head, and rated again."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -127,7 +127,7 @@ def parse(source: str, number: int, text: str) -> dict[str, Any]:
     except ValueError:
         fields = None
     if not isinstance(fields, dict):
-        raise StoreError(f"{source}, line {number}: is not an object of JSON; podium pool export writes such files")
+        raise StoreError(f"{source}, line {number}: this is not a JSON object. Use a file from `podium pool export`.")
     return fields
 
 
@@ -135,7 +135,9 @@ def checked(line: Line, kinds: Mapping[str, Any]) -> dict[str, Any]:
     for name, kind in kinds.items():
         value = line.fields.get(name, None if name in NEWER else ...)
         if not isinstance(value, kind) or isinstance(value, bool):
-            raise StoreError(f"{line.where}: {name} is missing, or is not what podium pool export writes")
+            raise StoreError(
+                f"{line.where}: {name} is missing or invalid. Use an unchanged file from `podium pool export`."
+            )
     return line.fields
 
 
@@ -177,7 +179,7 @@ def import_log(pool: PoolView, lines: Iterator[Line], numbers: set[int]) -> Head
             if fields["reason"] is not None:
                 salt, text = bytes.fromhex(fields["reason"]["salt"]), fields["reason"]["text"]
                 if reason_hash(salt, text).hex() != fields["reason_hash"]:
-                    raise StoreError(f"{where}: the reason was altered")
+                    raise StoreError(f"{where}: the reason was altered. Export the pool again.")
                 reasons.append((pool.id, seq, salt, text))
             titles += [(pool.id, seq, *title_of(where, fields))] if fields.get("title") else []
         insert(pool.connection, log, map(itemgetter(*log.columns.keys()), rows))
@@ -190,22 +192,27 @@ def import_log(pool: PoolView, lines: Iterator[Line], numbers: set[int]) -> Head
 
 
 def title_of(where: str, fields: Mapping[str, Any]) -> tuple[bytes, bytes, int]:
-    """Return the salt and the text of an entry's title, and where its hash stands in the body."""
+    """Return the salt and the text of an entry's title, and the position of its hash in the body."""
     salt, text = bytes.fromhex(fields["title"]["salt"]), fields["title"]["text"].encode()
     body = fields["body"].encode()
     at = body.find(entries.SEAL)
     if at < 0 or (text and not body.startswith(entries.seal(salt, text), at)):
-        raise StoreError(f"{where}: the title was altered")
+        raise StoreError(f"{where}: the title was altered. Export the pool again.")
     return salt, text, at
 
 
 def broken(where: str, place: int) -> StoreError:
-    return StoreError(f"{where}: the chain is broken: log entry {place} was altered, removed or moved")
+    return StoreError(
+        f"{where}: the chain is broken, because log entry {place} was altered, removed or moved. Export the pool again."
+    )
 
 
 def entry_row(where: str, fields: Mapping[str, Any], numbers: set[int]) -> dict[str, Any]:
     if fields["kind"] not in entries.KINDS:
-        raise StoreError(f"{where}: {fields['kind']!r} is no kind of log entry that this version knows; update Podium")
+        raise StoreError(
+            f"{where}: this version does not know log entries of kind {fields['kind']!r}. Upgrade "
+            "Podium: pip install --upgrade podium"
+        )
     row = {name: value for name, value in fields.items() if name in ENTRY and name not in ("reason", "title")}
     row |= {"body": fields["body"].encode(), "hash": bytes.fromhex(fields["hash"]), "digest": b""}
     if fields["reason_hash"] is not None:
@@ -214,7 +221,7 @@ def entry_row(where: str, fields: Mapping[str, Any], numbers: set[int]) -> dict[
         fields["kind"] in entries.WITH_CONTENT
         and not {each for row in fields["body"].split("\n") if row for each in numbers_in(json.loads(row))} <= numbers
     ):
-        raise StoreError(f"{where}: has a player or a thing that is not in the file")
+        raise StoreError(f"{where}: a player or piece of equipment is missing from the file. Export the pool again.")
     return row
 
 
@@ -252,7 +259,7 @@ SELECT_FORMER_NAMES = sa.select(alias.c.name, alias.c.player_id).where(of_pool(a
 
 
 def export_lines(pool: PoolReader) -> Iterator[str]:
-    """A line that says what follows, then a line a player, then one a thing, then one an entry of the log."""
+    """Yield a header, then one line per player, one per piece of equipment, and one per log entry."""
     head, names, things = newest_head(pool), names_of(pool), things_of(pool)
     former: dict[int, list[str]] = {}
     ratings = current_ratings(pool.snapshot)
@@ -296,7 +303,7 @@ def export_lines(pool: PoolReader) -> Iterator[str]:
         last, fits = entries.follow(last, row, changed)
         if not (in_place and fits):
             where = f"pool {pool.name!r}: the chain is broken at log entry {row.place} ({entries.describe(row)})"
-            raise StoreError(f"{where}; podium verify says what is wrong")
+            raise StoreError(f"{where}. Find the cause with `podium verify`.")
         yield line(entry_fields(row, reasons.get(row.seq)))
 
 

@@ -48,7 +48,7 @@ class SheetRecord(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """Log entries to append, and what is stored beside the log; numbers of new entries are placeholders."""
+    """Log entries to append, and data stored with them. Numbers of new entries are placeholders."""
 
     pool: PoolReader  # with the system that it is to have
     kind: str

@@ -28,12 +28,12 @@ NUMBERED = "these are the pool's first events, so its events have numbers and no
 
 @answer
 class Totals:
-    """How much moved, or would move."""
+    """Totals of recalculated changes, made or previewed."""
 
-    events: int = described("Events with a change that moved; seasons are among them.")
+    events: int = described("Number of events with a recalculated change, including seasons.")
     players: int = described("Players who have one.")
     changes: int = described("Changes that are new, other or gone.")
-    largest: float = described("The most that the rating after any one change moved; or 0.")
+    largest: float = described("Largest difference in any rating, in points, or 0.")
 
 
 NOTHING = Totals(0, 0, 0, 0.0)
@@ -41,45 +41,45 @@ NOTHING = Totals(0, 0, 0, 0.0)
 
 @answer
 class Effect:
-    """How a change moves."""
+    """The effect on one change."""
 
-    event_id: str | None = described("The event; null where a season began.")
+    event_id: str | None = described("Event. Null for the start of a season.")
     player: str = described("The player's name as it is now.")
-    rating_was: float | None = described("The rating after the event until now; null if none.")
-    rating: float | None = described("The rating after it from now on; null if none.")
+    rating_was: float | None = described("Rating after the event before this correction, or null.")
+    rating: float | None = described("Rating after the event once this correction is applied, or null.")
 
 
 @answer
 class Rerated:
-    """How many changes of ratings moved, or would move."""
+    """Numbers of recalculated rating changes, made or previewed."""
 
     rerated: int = described("Their number.")
-    totals: Totals | None = described("How much would move; left out if it is done.", default=None)
-    effects: tuple[Effect, ...] | None = described(
-        "The largest changes that would move; left out if it is done.", default=None
+    totals: Totals | None = described("Totals of a dry run. Left out otherwise.", default=None)
+    effects: tuple[Effect, ...] | None = described("Largest changes of a dry run. Left out otherwise.", default=None)
+    next: str | None = described(
+        "Cursor for the next page of effects (`effects_after`). Left out on the last page.", default=None
     )
-    next: str | None = described("For `effects_after`; left out if no effect follows.", default=None)
 
 
 @answer
 class Receipt:
-    """What became of an event that was sent."""
+    """The answer for a submitted event."""
 
     event_id: str = described("The event.")
-    seq: int = described("The number of its submission in the log; 0 in a dry run of a new one.")
-    status: str = described("What became of it.", enum=EVENT_STATUSES)
-    reason: str = described("Why it is not rated; empty where it is.")
-    duplicate: bool = described("Whether it was known, with this very content.")
+    seq: int = described("Number of its log entry; 0 in a dry run of a new event.")
+    status: str = described("Status.", enum=EVENT_STATUSES)
+    reason: str = described("Reason why it is not rated. Empty if it is rated.")
+    duplicate: bool = described("True if the same event was already stored with identical content.")
     changes: tuple[Change, ...] = described("Its own changes of ratings, in the order of its rows.")
-    rerated: int = described("How many changes of other events it moved.")
+    rerated: int = described("Number of later rating changes that were recalculated.")
     effects: tuple[Effect, ...] = described("Of a dry run, on its first receipt: the largest changes that would move.")
     totals: Totals | None = described("Of a dry run, on its first receipt: how much would move.")
-    next: str | None = described("For `effects_after`; null where no effect follows.")
-    warnings: tuple[str, ...] = described("Which new players have names like those of others.")
+    next: str | None = described("Cursor for the next page of effects (`effects_after`). Null on the last page.")
+    warnings: tuple[str, ...] = described("New players whose names are similar to existing ones.")
     head: Head | None = described("Keep it: `podium verify --head` finds what was removed since. Null in a dry run.")
     notice: str = described(
-        "If the system learns from its pool: what a late result or a correction moves. Of a pool's first events: that "
-        "they have numbers and no dates.",
+        "Note on late results and corrections if the system learns from the pool. For the first events of a pool, a "
+        "note if they have numbers instead of dates.",
         default="",
     )
 

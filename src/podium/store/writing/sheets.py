@@ -1,7 +1,8 @@
-"""Sheets: what each brought is kept, and one that is sent again is compared with that as a whole.
+"""Sheets: the events of each are recorded, and a resubmitted sheet is compared with them.
 
-A sheet is the source of its events. Of one that was mended the pool takes what is new, what is other and what is gone
-at once, so that it is as if the mended sheet had been sent first. What people corrected in the pool itself stays.
+A sheet is the source of its events. When a corrected sheet is submitted, new events are added, changed events are
+amended and removed events are voided in one step, as if the corrected sheet had been first. Corrections made in the
+pool itself stay.
 """
 
 import json
@@ -118,7 +119,7 @@ class Stored:
 
     @property
     def is_live(self) -> bool:
-        """Whether the sheet had it when it was sent last."""
+        """True if the latest version of the sheet has the event."""
         return self.brought is not None and not self.brought.is_gone
 
 
@@ -150,13 +151,15 @@ def sheets(pool: PoolReader) -> tuple[KnownSheet, ...]:
 
 
 def find_gone(pool: PoolReader, sheet: Sheet, sent: Mapping[str, bool]) -> tuple[str, ...]:
-    """List what a sheet that was sent again has no more, and `amend_sheet` would void.
+    """List the events that a resubmitted sheet no longer has, which `amend_sheet` would void.
 
     Args:
-        sent: the ids of its events, with whether each was known; where none was, it is another sheet.
+        pool: the pool.
+        sheet: the sheet.
+        sent: the ids of its events, with True for known ones. If none is known, it is another sheet.
 
     Returns:
-        The ids of those events.
+        The ids of the missing events.
     """
     known = brought_by(pool, sheet)
     lost = known.keys() - sent.keys() if any(sent.values()) else ()
@@ -217,7 +220,7 @@ def read_sheet(pool: PoolReader, sheet: Sheet, rows: Any) -> dict[str, Content]:
 
 
 def suggested_prefix(sheet: Sheet, contents: Iterable[Content]) -> str:
-    """What may stand before the ids of another season's events: its year, else the sheet's name."""
+    """Return a prefix for the ids of another season's events: its year, or the sheet's name."""
     first = min((each.started_at for each in contents if each.order == DATED), default=None)
     return f"{PurePath(sheet.name).stem if first is None else instant(first).year}/"
 
@@ -333,7 +336,7 @@ def refuse_other_result(pool: PoolReader, sheet: Sheet, sent: Sequence[Sent], st
 
 
 def players_in(lines: Sequence[str]) -> tuple[str, ...]:
-    """The players of an event's lines, by number; those who are new by name."""
+    """Return the players of an event's lines: numbers, and names of new players."""
     _, *rows = lines
     return tuple(sorted(each.rpartition('"player":')[2].partition(',"shared:')[0] for each in rows))
 
@@ -368,7 +371,7 @@ def equal_pairs(
 
 
 def contents_brought(pool: Pool, each: Stored) -> list[Key]:
-    """When an event was and what it had: as the sheet brought it, and as people corrected it since."""
+    """Return the times and contents of an event: from the sheet, and as corrected by people since."""
     now_ = each.event.started_at, each.lines
     if each.brought_body is None:
         return [now_]

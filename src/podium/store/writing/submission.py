@@ -1,6 +1,6 @@
-"""Results that are sent or corrected: each event is checked, numbered, proposed and answered.
+"""Submitted and corrected results: each event is checked, numbered, proposed and answered.
 
-What can be done to events comes first, each as `podium.store.writing.execution` executes it; below are the steps.
+The operations on events come first; `podium.store.writing.execution` executes each. Their steps follow below.
 """
 
 import functools
@@ -84,7 +84,7 @@ class VoidingOptions(TypedDict, total=False):
 
 
 def submit(pool: PoolReader, numbering: Numbering, *, submissions: Sequence[Submission | tuple[Any, ...]]) -> Proposal:
-    """Log and rate events, each once; those that are known already are only answered."""
+    """Log and rate events, each once. Known events only get an answer."""
     sent_by = [Submission(*each) for each in submissions]
     return submit_contents(pool, numbering, check_contents(pool, sent_by), sent_by)
 
@@ -195,7 +195,9 @@ def to_sent_events(pool: PoolReader, contents: Mapping[str, Content], submission
     match_ids = {public.get(each, each): public.get(match_id, match_id) for each, match_id in sent_ids.items()}
     unknown = next((each for each in match_ids if each not in contents), None)
     if unknown is not None:
-        raise UnknownError(f"there is no event {unknown!r} among the results, but a match is given for it")
+        raise UnknownError(
+            f"The results have no event {unknown!r}, but a match is given for it. Remove the match, or correct the id."
+        )
     return {
         each: SentEvent(content, actor, match_ids.get(each), received, reason) for each, content in contents.items()
     }
@@ -210,7 +212,7 @@ def read_rows(pool: PoolReader, rows: Any) -> dict[str, Content]:
 
 
 def names_in_use(pool: PoolReader, column: str, names: list[str]) -> set[str]:
-    """Of names that the rule refuses, those that the pool has had since before there was one."""
+    """Return the invalid names that the pool already had before the rule for names."""
     if pool.connection.dialect.name == "postgresql":
         names = [name for name in names if "\0" not in name]  # which its text cannot hold
     if column == "player":
@@ -291,7 +293,7 @@ def refuse_other_content(pool: PoolReader, known: Event, content: Content) -> No
 
 
 def has_content(pool: PoolReader, known: Event, content: Content) -> bool:
-    """Whether this very content is what an event has now, with those who are missing from its match."""
+    """Return True if an event already has exactly this content, including players missing from its match."""
     if content.started_at != known.started_at:
         return False
     rows = pool.execute(SELECT_CONTENTS, first=known.content_seq, newest=known.content_seq).all()
@@ -303,19 +305,19 @@ def has_content(pool: PoolReader, known: Event, content: Content) -> bool:
 
 
 def is_repeat(pool: PoolReader, known: Event, content: Content, rows: Sequence[Any]) -> bool:
-    """Whether an event was logged with this content: by the digest of what was sent, or by its players' numbers."""
+    """Return True if an event was logged with this content: by the digest of the submission, or by player numbers."""
     if content.digest(pool.secret) in [row.digest for row in rows]:
         return True
     return is_logged(present_body(pool, known, content), rows)
 
 
 def is_logged(body: bytes | None, rows: Sequence[Any]) -> bool:
-    """Whether a content was logged, its rows in any order: what compares them are places, times or scores."""
+    """Return True if a content was logged, with rows in any order, by places, times or scores."""
     return body is not None and row_set(body.decode()) in [row_set(row.body.decode()) for row in rows]
 
 
 def present_body(pool: PoolReader, known: Event, content: Content) -> bytes | None:
-    """What would be logged of an event with this content now; None where it has a new player."""
+    """Return the log line for an event with this content, or None if it has a new player."""
     names = set(content.names)
     numbers = sent_numbers(pool, sorted(names))
     if not numbers.keys() >= names:

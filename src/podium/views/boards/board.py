@@ -126,7 +126,7 @@ class Board:
 
     @property
     def is_filtered(self) -> bool:
-        """True if the listing has a rule beside the one for provisional ratings."""
+        """True if the listing has more rules than the one for provisional ratings."""
         return self.listing.min_events is not None or self.listing.active_within is not None
 
     @property

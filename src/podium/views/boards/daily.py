@@ -92,7 +92,7 @@ def ranks_on(pool: PoolAt, day: int) -> tuple[RankedPlayer, ...]:
         UnknownError: no such pool, or the day has no ranks.
     """
     if day not in every_day(pool):
-        raise UnknownError(f"there are no ranks of {day_shown(pool.order, day)} in pool {pool.name!r}")
+        raise UnknownError(f"pool {pool.name!r} has no ranks of {day_shown(pool.order, day)}. Choose another day.")
     snapshot = pool.snapshot
     board = Board(pool, EVERYBODY, snapshot.standings_at(snapshot.events.position((day * pool.unit_us, 0))))
     numbers, ratings = (each[board.entries].tolist() for each in (board.standings.numbers, board.standings.ratings))

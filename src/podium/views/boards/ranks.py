@@ -176,6 +176,6 @@ def season_board(pool: PoolAt, name: str) -> pl.DataFrame:
     names = [each.name for each in listed]
     position = next((names.index(each) for each in (name, normalise(name)) if each in names), None)
     if position is None:
-        raise UnknownError(f"there is no season {name!r} in pool {pool.name!r}")
+        raise UnknownError(f"pool {pool.name!r} has no season {name!r}. Check the name.")
     after = OrderKey(season_time(listed[position + 1].when), 0) if position + 1 < len(listed) else None
     return board_before(pool, Eligibility(), after)

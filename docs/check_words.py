@@ -47,12 +47,9 @@ class Bar(NamedTuple):
 
 BAR = Bar()
 RATCHET: dict[str, Bar] = {  # units over the bar: lower these figures when the words improve, never raise them
-    "src/podium/cli": Bar(habits=19.1),
-    "src/podium/client": Bar(habits=12.3),
+    "src/podium/cli": Bar(habits=18.7),
     "src/podium/importers": Bar(habits=15.2),
-    "src/podium/service": Bar(habits=23.4),
-    "src/podium/store": Bar(habits=23.3),
-    "src/podium/views": Bar(habits=17.8),
+    "src/podium/service": Bar(habits=22.6),
     "templates": Bar(habits=7.6),
 }
 RULES: dict[str, tuple[str, ...]] = {

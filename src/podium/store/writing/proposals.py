@@ -88,7 +88,7 @@ DELETE_WITNESS = sa.delete(witness).where(of_pool(witness), witness.c.part >= sa
 
 
 def record(proposal: Proposal) -> Logged:
-    """Log what is proposed, and store what is beside the log."""
+    """Log a proposal, and store its other data."""
     pool, connection = proposal.pool, proposal.pool.connection
     former = contents_before(proposal) if proposal.kind == CONFIGURE and proposal.settles_order else {}
     logged = append(pool, proposal.kind, proposal.entries)

@@ -92,9 +92,10 @@ def module_source(doc: str, classes: Iterable[str], known: dict[str, list[str]])
     origins = {"datetime": [*FORMATS.values()], "typing": [*TYPING]}
     own = {f"podium.client.{module}": names for module, names in known.items()}
     blocks = []
+    code = re.sub(r'#.*|""".*?"""', "", text)  # descriptions use some of these names as words
     for block in (origins, own):
         used = {
-            name: sorted(each for each in words if re.search(rf"\b{each}\b", text)) for name, words in block.items()
+            name: sorted(each for each in words if re.search(rf"\b{each}\b", code)) for name, words in block.items()
         }
         lines = [f"from {name} import {', '.join(words)}" for name, words in used.items() if words]
         blocks += ["\n".join(lines)] if lines else []

@@ -3,8 +3,6 @@
 from datetime import datetime
 from typing import Literal, NotRequired, TypedDict
 
-from podium.client.answers import Change
-
 
 class ComparedPlayer(TypedDict):
     """Where one of two players stands."""

@@ -3,8 +3,6 @@
 from datetime import date, datetime
 from typing import Literal, NotRequired, TypedDict
 
-from podium.client.answers import Change, Reason
-
 
 class EntrantChange(TypedDict):
     """The effect of an event on an entrant."""

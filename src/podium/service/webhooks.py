@@ -158,7 +158,7 @@ class Failures(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """How far a receiver has come."""
+    """The progress of a receiver."""
 
     delivered_seq: int
     leader: int | None = None
@@ -339,7 +339,7 @@ class GoneError(DeliveryError):
 
 
 async def send_test(webhook: Webhook, pool_title: str, *, allow_private: bool) -> None:
-    """Send a test. It is no entry of the log and has the number of the newest one that was taken."""
+    """Send a test. It has the number of the newest log entry that the receiver has."""
     if webhook.format != JSON:
         lines = ("New results and corrections will appear here.",)
         body = FORMS[webhook.format](Message(0, f"{pool_title}: a test", lines, ""), "", NO_PICTURE)

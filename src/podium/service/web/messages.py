@@ -58,9 +58,9 @@ def news_after(pool: PoolReader, after: int, leader: int | None, announced_until
 
     Args:
         after: the number of the newest log entry that the chat knows.
-        leader: the number of the player who led when the newest message was sent; None if nobody did.
-        announced_until: microseconds since 1970. Races that start before it were announced, so a race that is planned
-            later is announced at once.
+        leader: the number of the player who led when the newest message was sent. None if nobody did.
+        announced_until: microseconds since 1970. The chat knows the races that start before it. If somebody plans
+            another one, the chat hears of it at once.
         most: log entries to read.
 
     Returns:
@@ -107,7 +107,7 @@ def plain(text: str) -> str:
 
 
 def show_name(player: str) -> str:
-    """Return a name for a sentence. One that is read from right to left does not turn the words beside it."""
+    """Return a name for a sentence. A name that is read from right to left does not turn the words next to it."""
     name = plain(player)
     return f"\N{FIRST STRONG ISOLATE}{name}\N{POP DIRECTIONAL ISOLATE}" if FROM_RIGHT.search(name) else name
 
@@ -134,7 +134,7 @@ def winners_of(explanation: Explanation) -> list[str]:
 
 
 def headline_of(winners: Sequence[str]) -> str:
-    """Return who won, in words. The text is empty if nobody did."""
+    """Return a headline such as "Ana won". It is empty if nobody did."""
     if not winners:
         return ""
     shown = [show_name(player) for player in winners[:MAX_WINNERS]]

@@ -89,7 +89,7 @@ NUMBER = Argument(help="The webhook's number, as list shows it.")
 @webhook.command(
     "create",
     "podium webhook create https://example.org/podium --pool karts",
-    "podium webhook create https://discord.com/api/webhooks/1/abc --pool karts --format discord",
+    "podium webhook create https://discord.com/api/webhooks/1/ab --pool karts",
     short_help="Send everything that happens to a ladder to a URL.",
 )
 def create_receiver(

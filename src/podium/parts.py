@@ -62,7 +62,7 @@ def rate_parts(
     Args:
         files: a folder, a pattern such as `results/*.parquet`, a URL that Polars reads, or a list of these. The files
             of a folder or pattern are read in natural order: `part-2` before `part-10`. Each pool must be in order of
-                time, with the rows of an event together.
+            time, with the rows of an event together.
         out: the output folder: a new one, or that of the run to continue.
         system: a system's name, with parameters if it is `elo:k=20`, or an instance.
         period: the rating period: `event`, or a span such as `1d`, `1w` or `1mo`. One period must fit in memory.

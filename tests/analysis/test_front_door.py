@@ -151,7 +151,7 @@ WRONG: Any = {"system": lambda: 0, "class": find("elo"), "name": ["a"], "number"
         (lambda: podium.evaluate(UNDATED, "elo", weight="entry"), "weight 'entry' is not one of"),
         (lambda: podium.evaluate(UNDATED, "elo", workers=2), "evaluate takes no workers"),
         (lambda: podium.rate(UNDATED, find("elo")(), k=3), "elo is already an instance. Pass parameters with a system"),
-        (lambda: find("adaptive")(shared="a/b/c/d/e/f/g/h"), "podium: shared names 8 kinds"),
+        (lambda: find("adaptive")(shared="a/b/c/d/e/f/g/h"), "adaptive: shared names 8 kinds"),
         (lambda: podium.rate(podium.simulate(events=3), "elo"), "a Simulated is not a table"),
         (
             lambda: podium.rate(SEASON.rename({"player": "xyz"})),

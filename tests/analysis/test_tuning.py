@@ -98,6 +98,6 @@ def test_what_cannot_be_tuned_says_why(tmp_path):
 
 
 def test_a_system_without_numbers_to_search_has_nothing_to_tune(tmp_path):
-    with pytest.raises(podium.ParameterError, match="podium has nothing to tune"):
+    with pytest.raises(podium.ParameterError, match="adaptive has nothing to tune"):
         tune(RACES, "adaptive", train_until="60%", trials=2, study=tmp_path / "study.db")
     assert not (tmp_path / "study.db").exists()

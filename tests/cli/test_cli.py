@@ -137,11 +137,11 @@ def test_check_and_systems(karts):
         (("explain", SEASON, "-s", "elo", "--event", "nope", "--player", "Ivo"), "event 'nope' is not in"),
         (("explain", SEASON, "-s", "elo", "--player", "ivo"), "'ivo' is not rated; did you mean 'Ivo'?"),
         (("hindsight", SEASON, "-s", "elo"), "hindsight is for podium"),
-        (("leaderboard", SEASON, "-s", "elo", "--pool", "nope"), "pool 'nope' does not exist"),
+        (("leaderboard", SEASON, "-s", "elo", "--pool", "nope"), "there is no pool 'nope'"),
         (("leaderboard", SEASON, "-s", "elo", "--max-deviation", "5"), "has no deviation"),
         (
             ("leaderboard", SEASON, "-s", "glicko2", "--max-deviation", "-1"),
-            "max_deviation is -1.0; it must be 0 or more",
+            "max_deviation: -1.0 is too small. Give 0 or more",
         ),
         (("strength", SEASON, "--probe", "nan"), "Invalid value for '--probe': nan must be a number below 2^63"),
         (("pool", "log", "x", "--after", "9" * 30), "999 must be a number below 2^63"),

@@ -34,7 +34,6 @@ def fill(url, *names):
         ("pool", "list"),
         ("season", "list", "--pool", "main"),
         ("void", "--event", "e", "--pool", "main"),
-        ("snapshot",),
         ("key", "list"),
         ("key", "create", "x"),
         ("db", "upgrade"),
@@ -104,7 +103,7 @@ def test_verify_and_restore_count_what_they_compared(tmp_path):
     assert verified == f"{path}: everything stored equals what the log gives (2 pools, 4 events, 10 changes)"
     assert [each.split(" ")[:2] for each in heads] == [["one:", "head"], ["two:", "head"]]
     run("db", "backup", copy, "--db", path)
-    assert "is there already" in run("db", "restore", copy, "--db", path, status=2)
+    assert "already exists" in run("db", "restore", copy, "--db", path, status=2)
     restored = tmp_path / "restored.db"
     assert "2 pools, 4 events, 10 changes" in run("db", "restore", copy, "--db", restored)
     assert files_of(restored) == [restored]  # the command closed it: nothing is left in a file beside it

@@ -128,7 +128,7 @@ def test_ingest_calls_players_by_their_names(podium_command, tmp_path):
         words = ("ingest", results, "--pool", "dm", "--names", names, "--db", url, "-f", "json")
         status, output, errors = podium_command(*words)
         assert (status, pl.read_json(output.encode())["players"].to_list()) == (0, [2])
-        assert errors.startswith("podium: Ben= is not called '007': there is a player '007' already")
+        assert errors.startswith("podium: Ben= is not called '007': there is already a player '007'")
     with sqlite3.connect(tmp_path / "podium.db") as connection:
         assert {name for (name,) in connection.execute("SELECT name FROM player")} == {"007", "Ben="}
     connection.close()

@@ -101,7 +101,7 @@ def test_pool_and_database_of_the_settings(folder):
         ('period = "3x"\n', 1, "period '3x' is not a time span"),
         ("[leaderboard]\nmax_deviation = nan\n", 2, "max_deviation is nan; it must be 0 or more"),
         ("[leaderboard]\ntop = 0\n", 2, "top is 0; it must be 1 or more"),
-        ('[leaderboard]\nactive_within = "soon"\n', 2, "'soon' is not a span of time"),
+        ('[leaderboard]\nactive_within = "soon"\n', 2, "'soon' is not a time span"),
         ("parameters = 3\n", 1, "it must be a table of the system's parameters"),
     ],
 )

@@ -44,7 +44,7 @@ def test_a_pool_has_its_own(rated):
 
 
 def test_a_system_that_learns_nothing_says_so():
-    with pytest.raises(ParameterError, match="elo learns no parameters"):
+    with pytest.raises(ParameterError, match="elo: this system learns no parameters"):
         podium.rate(RACES, "elo").learnt()
 
 

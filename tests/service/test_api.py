@@ -150,6 +150,7 @@ ROUTES = [
     ("GET", f"{EVENT}/players/{{player}}", None, READ),
     ("GET", f"{EVENT}/players/{{player}}/what-if", None, READ),
     ("POST", f"{POOL}/matches", {"match_id": "m2", "entrants": [{"player": "a"}]}, WRITE),
+    ("GET", f"{PLAYER}/reasons", None, READ),
     ("GET", f"{POOL}/matches", None, READ),
     ("GET", f"{POOL}/matches/{{match_id}}", None, READ),
     ("POST", f"{POOL}/merge", {"player": "c", "into": "d"}, ADMIN),

@@ -158,7 +158,7 @@ def test_a_database_that_appeared_meanwhile_is_not_overwritten(tmp_path, copy, m
         return plain(store)
 
     monkeypatch.setattr(Store, "verification", verification)
-    with pytest.raises(StoreError, match="is there already"):
+    with pytest.raises(StoreError, match="already exists"):
         restore(copy, str(target))
     monkeypatch.undo()
     assert events_of(target) == 1

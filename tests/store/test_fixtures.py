@@ -63,7 +63,7 @@ def test_the_event_of_its_id_is_the_result_and_who_is_missing_did_not_start(pool
     assert pool.fixture("main", "e9").status == "reported"
     assert {change.player for change in pool.event("main", "e9").changes} == {"a", "b"}
     for act in (pool.plan_fixture, pool.cancel_fixture):
-        with pytest.raises(StoreError, match="has its result"):
+        with pytest.raises(StoreError, match="already has a result"):
             act("main", "e9")
     assert pool.fixtures("main", ahead=True) == ()
 

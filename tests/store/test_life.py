@@ -99,7 +99,7 @@ def test_registering_is_done_once(filled):
     for match_id, entrants, held_s in (("x", [], 9.0), ("x", ["a", "a"], 9.0), ("x", ["a"], 0.0), ("", ["a"], 9.0)):
         with pytest.raises(podium.ParameterError):
             filled.register("main", match_id, entrants, held_s=held_s)
-    with pytest.raises(podium.UnknownError, match="no match 'x'"):
+    with pytest.raises(podium.UnknownError, match="no registered match 'x'"):
         filled.submit("main", race(9, "ab"), match_ids={"e9": "x"})
     with pytest.raises(podium.UnknownError):
         filled.submit("main", race(9, "ab"), match_ids={"e10": "m"})

@@ -278,7 +278,7 @@ def test_the_commands_of_pools_and_heads(run, tmp_path):
     assert "main,glicko2,closed" in run("pool", "list", "--format", "csv")
     assert "'mian' is not its name" in run("pool", "delete", "main", "--yes", "mian", status=2)
     assert "main is open" in run("pool", "reopen", "main")
-    assert "is not closed" in run("pool", "delete", "main", "--yes", "main", status=2)
+    assert "is open. Close it first" in run("pool", "delete", "main", "--yes", "main", status=2)
     run("pool", "close", "main")
     assert "is deleted" in run("pool", "delete", "main", "--yes", "main")
     assert "main" not in run("pool", "list", "--format", "csv")

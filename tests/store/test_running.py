@@ -44,7 +44,7 @@ def test_the_log_never_knows_of_it_and_it_is_replaced(pool):
     first = pool.post_places("main", "e9", ["b", "a"], out=["d"])
     assert (first.places, first.out) == (("b", "a"), ("d",))
     assert timedelta(0) <= datetime.now(UTC) - first.posted_at < timedelta(minutes=1)
-    with pytest.raises(StoreError, match="once a second"):
+    with pytest.raises(StoreError, match="one update per second"):
         pool.post_places("main", "e9", ["a"])
     second = pool.post_places("main", "e9", ["a"], by_hand=True)
     assert pool.places("main", "e9") == second

@@ -152,7 +152,7 @@ def rename(pool: PoolReader, name: str, new: str) -> int:
     number = number_of(pool, name)
     taken = known_numbers(pool, [new]).get(new)
     if taken not in (None, number):
-        raise StoreError(f"There is already a {kind or 'player'} {bare!r}. Merge the two if they are the same.")
+        raise StoreError(f"there is already a {kind or 'player'} {bare!r}. Merge the two if they are the same.")
     (old,) = names_of(pool, [number]).values()
     forget_alias(pool, new)
     give_back(pool, new)

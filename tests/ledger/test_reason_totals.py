@@ -11,6 +11,7 @@ from races import calling, rows
 import podium
 from podium.cli import main
 from podium.cli.demo import season_path
+from podium.engine.system import measure_scale
 from podium.ledger.reasons.totals import BEAT_QUITTERS, DRAWN, LOST, QUIT, SEASON, WON
 from podium.systems import find, names
 
@@ -118,3 +119,13 @@ def test_the_command_prints_and_writes_them(tmp_path, capsys, monkeypatch):
     with pytest.raises(SystemExit):
         main()
     assert json.loads(capsys.readouterr().out)["events"] == 5
+
+
+def test_the_scale_of_a_system_does_not_depend_on_what_was_asked_first():
+    system = find("adaptive")()
+    bound = system.within([0.9 * number for number in system.new_pool()])
+    scales = []
+    for first, second in ((system, bound), (bound, system)):
+        measure_scale.cache_clear()
+        scales += [first.points_per_logit, second.points_per_logit]
+    assert len(set(scales)) == 1

@@ -5,7 +5,7 @@ import math
 import sys
 import types
 from collections.abc import Mapping, Sequence
-from dataclasses import Field, dataclass, field, fields
+from dataclasses import Field, dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import Any, ClassVar, Self, get_args, get_type_hints
 
@@ -56,9 +56,11 @@ def conservatism() -> Any:
 def measure_scale(system: "System") -> float:
     """Return the points between newcomers with odds of e to 1, from the slope of `expect` at equal ratings.
 
-    Without a slope, Elo's scale.
+    The newcomers are those of a new pool, whatever the pool has learnt since: so the scale stays the same for all of
+    its events. Without a slope, it is Elo's scale.
     """
-    params, newcomer = system.params(), system.newcomer()
+    new_pool = replace(system)  # equal systems share the answer, and what a pool has learnt is no part of equality
+    params, newcomer = new_pool.params(), new_pool.newcomer()
     moved = {name: getattr(newcomer, name) + STEP for name in system.with_level}
     above, equal = (enter(params, state, PRESENT) for state in (newcomer._replace(**moved), newcomer))
     slope = (expect(params, above, equal) - expect(params, equal, above)) / (2.0 * STEP)

@@ -137,7 +137,7 @@ def test_check_and_systems(karts):
         (("explain", SEASON, "-s", "elo", "--event", "nope", "--player", "Ivo"), "event 'nope' is not in"),
         (("explain", SEASON, "-s", "elo", "--player", "ivo"), "'ivo' is not rated; did you mean 'Ivo'?"),
         (("hindsight", SEASON, "-s", "elo"), "hindsight is for podium"),
-        (("leaderboard", SEASON, "-s", "elo", "--pool", "nope"), "there is no pool 'nope'"),
+        (("leaderboard", SEASON, "-s", "elo", "--pool", "nope"), "pool 'nope' does not exist"),
         (("leaderboard", SEASON, "-s", "elo", "--max-deviation", "5"), "has no deviation"),
         (
             ("leaderboard", SEASON, "-s", "glicko2", "--max-deviation", "-1"),
@@ -160,7 +160,7 @@ def test_check_and_systems(karts):
         ),
         (("import", SEASON, "--map", "x.toml", "--date", "Day"), "--map says all of a table: leave out the options"),
         (("hindsight", SEASON, "--best", "--at", "2025-06-30"), "--best is of all days: leave out --at, or --best"),
-        (("site", SEASON, "--pool", "nope"), "pool 'nope' does not exist"),
+        (("site", SEASON, "--pool", "nope"), "there is no pool 'nope'"),
         (("import", SEASON, "--winner", "player"), "--winner and --loser belong together"),
         (("import", SEASON, "--grid"), "--grid needs --player, the column with the name of each line"),
         (("import", SEASON, "--gap-to-winner"), "--gap-to-winner needs --time, the column with times and gaps"),

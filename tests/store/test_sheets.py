@@ -310,7 +310,7 @@ def test_a_new_season_gets_a_prefix_and_is_no_mended_old_one(store):
     store.submit("main", old, sheet=LEAGUE)
     cup = Sheet("league-2026.csv")
     for send in (store.submit, store.amend_sheet):
-        with pytest.raises(ConflictError, match="--prefix 2026/ (gives|for new ids)"):
+        with pytest.raises(ConflictError, match=r"--prefix 2026/ (gives|for new ids)"):
             send("main", new, sheet=cup)
     last = [{**row, "position": 4 - row["position"]} for row in new]
     with pytest.raises(ConflictError, match="is it another season's"):

@@ -10,8 +10,6 @@ from typing import Any, NamedTuple
 
 from podium.service.web.messages import Message
 
-CONTENT_TYPE = "Content-Type"
-
 
 class Body(NamedTuple):
     """The body of a request to a chat."""
@@ -85,7 +83,7 @@ def with_file(content: dict[str, Any], png: bytes) -> Body:
         ('name="files[0]"; filename="result.png"', "image/png", png),
     )
     body = b"".join(
-        f"--{boundary}\r\nContent-Disposition: form-data; {name}\r\n{CONTENT_TYPE}: {kind}\r\n\r\n".encode()
+        f"--{boundary}\r\nContent-Disposition: form-data; {name}\r\nContent-Type: {kind}\r\n\r\n".encode()
         + data
         + b"\r\n"
         for name, kind, data in parts

@@ -26,7 +26,7 @@ from podium.log.statements import instant, microseconds
 from podium.service.chats import FORMS, NO_PICTURE, Body, Picture
 from podium.service.http.requests import in_background, run_in
 from podium.service.metrics import Metrics
-from podium.service.web.messages import Message, News, card_path, news_after, upcoming
+from podium.service.web.messages import Message, News, card_path, leader_of, news_after, upcoming
 from podium.service.web.sharing import card_png
 from podium.store import Store
 from podium.store.following import PoolReader
@@ -145,7 +145,7 @@ LONG_S = 2.0  # from when on a delivery is shown to be under way
 RETRY_S = (5.0, 30.0, 120.0, 600.0, 3600.0)  # after the first failure, the second, …; the last from then on
 GIVE_UP_AFTER = timedelta(days=5)
 AHEAD = timedelta(days=1)  # how long before its start a race is announced
-QUIET_US = 3_600_000_000  # after which it is stored that no race had to be announced
+QUIET_US = 3_600_000_000  # between two looks for races to announce
 WITH_FILES = ("discord",)  # chats that take a picture with the message
 DATABASE_THREADS = 4
 
@@ -247,7 +247,8 @@ class Webhooks:
         else:
             self._failures.pop(webhook.id, None)
             if progress != start:
-                await run_in(self._threads, self._note_success, webhook, progress)
+                store = partial(store_progress, **progress._asdict())
+                await run_in(self._threads, store, self._store.engine, webhook)
 
     async def _send_entries(self, webhook: Webhook) -> AsyncIterator[Progress]:
         """Send log entries as signed JSON."""
@@ -258,14 +259,18 @@ class Webhooks:
             yield Progress(entry["seq"])
 
     async def _send_messages(self, webhook: Webhook, progress: Progress) -> AsyncIterator[Progress]:
-        """Send messages to a chat: first the news, then the races of the next day."""
+        """Send messages to a chat: first the news, then, once an hour, the races of the next day."""
         now = datetime.now(UTC)
         until = now + AHEAD
-        announced = microseconds(now) if progress.announced_until is None else progress.announced_until
+        is_first = progress.announced_until is None
+        announced = progress.announced_until or microseconds(now)
+        is_due = is_first or microseconds(until) - announced > QUIET_US
 
         def find(pool: PoolReader) -> tuple[News, tuple[tuple[datetime, Message], ...]]:
             news = news_after(pool, progress.delivered_seq, progress.leader, announced, most=ENTRIES)
-            return news, upcoming(pool, instant(announced), until)
+            if is_first and news.leader is None and (first := leader_of(pool)) is not None:
+                news = news._replace(leader=first.number)
+            return news, upcoming(pool, instant(announced), until) if is_due else ()
 
         read = partial(self._store.read_pool, webhook.pool, find, as_stored=True)
         news, races = await run_in(self._threads, read)
@@ -277,9 +282,7 @@ class Webhooks:
         for starts_at, message in races:
             yield progress._replace(announced_until=microseconds(starts_at))
             await self._send_message(webhook, message)
-        if races or progress.announced_until is None or microseconds(until) - announced > QUIET_US:
-            progress = progress._replace(announced_until=microseconds(until))
-        yield progress
+        yield progress._replace(announced_until=microseconds(until)) if is_due else progress
 
     async def _send_message(self, webhook: Webhook, message: Message) -> None:
         """Send a message, with its result card if the chat shows pictures."""
@@ -308,12 +311,6 @@ class Webhooks:
                 if time.monotonic() > ends_at:
                     return
 
-    def _note_success(self, webhook: Webhook, progress: Progress) -> None:
-        store_progress(
-            self._store.engine, webhook, progress.delivered_seq, leader=progress.leader,
-            announced_until=progress.announced_until,
-        )  # fmt: skip
-
     def _note_failure(self, webhook: Webhook, progress: Progress, error: DeliveryError) -> None:
         """Store that a webhook failed, and wait before the next try; give up after days."""
         self._metrics.deliveries.labels(webhook.pool, "failed").inc()
@@ -328,9 +325,8 @@ class Webhooks:
         sequel = "it is stopped; podium webhook resume starts it again" if gives_up else f"next try in {wait_s:g} s"
         LOGGER.warning("webhook %d of pool %s: %s; %s", webhook.id, webhook.pool, error, sequel)
         store_progress(
-            self._store.engine, webhook, progress.delivered_seq,
+            self._store.engine, webhook, **progress._asdict(),
             error=str(error), failing_since=since.isoformat(timespec="seconds"), stopped=gives_up,
-            leader=progress.leader, announced_until=progress.announced_until,
         )  # fmt: skip
 
 

@@ -420,14 +420,16 @@ def require_one(result: "sa.CursorResult[tuple[object, ...]]", number: int) -> N
 
 def store_progress(
     engine: sa.Engine, receiver: Webhook, delivered_seq: int, *, error: str = "", failing_since: str | None = None,
-    stopped: bool = False, **chat: int | None,
+    stopped: bool = False, leader: int | None = None, announced_until: int | None = None,
 ) -> None:  # fmt: skip
     """Store how far a receiver has come, and what went wrong last. Do nothing if it was deleted meanwhile.
 
     Args:
-        chat: `leader` and `announced_until` of a chat.
+        leader: the number of the player who led when the newest message to a chat was sent.
+        announced_until: microseconds since 1970. The chat knows the races that start before it.
     """
     state = {"delivered_seq": delivered_seq, "last_error": error, "failing_since": failing_since, "stopped": stopped}
+    chat = {"leader": leader, "announced_until": announced_until}
     is_receiver = webhook.c.id == receiver.id, webhook.c.secret == receiver.secret  # another may have its number
     with write_transaction(engine) as connection:
         connection.execute(sa.update(webhook).where(*is_receiver).values(under_way_since=None, **state, **chat))

@@ -27,9 +27,8 @@ from podium.systems.elo import State, add_points
 SMOOTH, LINEAR, FIXED = 1.0, 2.0, 3.0
 CURVES = {"smooth": SMOOTH, "linear": LINEAR, "fixed": FIXED}
 NEWCOMER, ESTABLISHED, UNFINISHED = 0, 1, 2  # kinds of players in a large race; UNFINISHED is added
-# The root for the defaults. A test checks it.
 TOLERANCE, RELATIVE_TOLERANCE = 1e-15, 1e-14  # of a root
-KNOWN_BASES = {(12, 1.5): 1.0609684097400773}
+KNOWN_BASES = {(12, 1.5): 1.0609684097400773}  # of the defaults, so that their ratings keep their last bits
 
 
 class Params(NamedTuple):

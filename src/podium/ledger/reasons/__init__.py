@@ -8,6 +8,7 @@ import polars as pl
 
 from podium.ledger.reasons.duels import Group
 from podium.ledger.reasons.standings import SCHEMA as STANDINGS_SCHEMA
+from podium.results.derived_heats import OVERALL
 from podium.support.answers import answer, described
 from podium.support.words import lines_html, shown, signed
 
@@ -103,6 +104,20 @@ class Explanation:
     def shown_change(self) -> Decimal:
         """Return the displayed change: the difference of the displayed ratings."""
         return self.shown_after - self.shown_before
+
+    @property
+    def places(self) -> dict[str, int]:
+        """The place of each player who has one. If the event has several heats, the overall result decides."""
+        placed = self.standings.filter(pl.col("place").is_not_null())
+        if placed["heat"].n_unique() > 1:
+            has_overall = bool((placed["heat"] == OVERALL).any())
+            placed = placed.filter(pl.col("heat") == OVERALL if has_overall else pl.col("heat").is_null())
+        return dict(zip(placed["player"].to_list(), placed["place"].to_list(), strict=True))
+
+    @property
+    def winners(self) -> list[str]:
+        """The players in first place."""
+        return [player for player, place in self.places.items() if place == 1]
 
     def rows_of(self, group: int) -> pl.DataFrame:
         """Select the rows of a group.

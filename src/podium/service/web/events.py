@@ -22,7 +22,7 @@ from podium.pages.why import WhyView, why_view
 from podium.results.derived_heats import OVERALL
 from podium.service.http.json import EventId, PlayerName
 from podium.service.http.requests import CurrentStore
-from podium.service.web.messages import card_path, headline_of, winners_of
+from podium.service.web.messages import card_path, headline_of
 from podium.service.web.rendering import Page, PageRouter, PoolHeader, pool_header, render, unchanged
 from podium.service.web.visiting import VisiblePool, Visit
 from podium.store import Store
@@ -197,7 +197,7 @@ def event_response(
     picture, description = "", reason
     if explanation is not None:
         verdict = explanation.verdict.rstrip(".")
-        headline = (headline_of(winners_of(explanation)) or verdict) if player is None else verdict
+        headline = (headline_of(explanation.winners) or verdict) if player is None else verdict
         title, description = f"{headline} · {title}", f"{explanation.verdict} {explanation.cause}"
         picture = f"{why_address}/picture.png" if player else card_path(pool.name, details.event_id)
     heats = {entry.heat for entry in details.entries} - {None, OVERALL}

@@ -1,11 +1,9 @@
 """Short messages about a pool: what happened, the largest changes and why, and which race comes next."""
 
-import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
-
-import polars as pl
+from unicodedata import bidirectional
 
 from podium.ledger.reasons import Explanation
 from podium.ledger.reasons.explaining import explain
@@ -13,13 +11,12 @@ from podium.log.log import AMEND, PLAN, RESTORE, SEASON, SUBMIT, VOID, entries_a
 from podium.log.statements import microseconds
 from podium.pages.numbers import day_words, shortened
 from podium.pool.snapshot import RATED, STATUSES, Event
-from podium.results.derived_heats import OVERALL
 from podium.service.web.rendering import PoolHeader, pool_address, pool_header
 from podium.store.following import PoolReader
 from podium.store.reading import log as entries
 from podium.store.writing.fixtures import PLANNED, Fixture, fixtures, get_fixture
 from podium.support.words import counted, listed
-from podium.views.boards.board import SETTLED, Board
+from podium.views.boards.board import SETTLED, Board, PlayerStanding
 from podium.views.events import changes_by, rated_event, titles_of
 from podium.views.names import find_event
 
@@ -31,8 +28,7 @@ MAX_SINGLE = 3  # new results that get a message each; more of them share one
 MAX_NAME = 60  # letters of a name or a title
 MAX_WINNERS = 3  # that are named
 CORRECTED = {AMEND: "was corrected", VOID: "was voided", RESTORE: "counts again"}
-TURNS = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069]")  # characters that turn the direction of a text
-FROM_RIGHT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]")
+FROM_RIGHT = ("R", "AL")  # Unicode's classes of letters that are read from right to left
 
 
 class Message(NamedTuple):
@@ -66,9 +62,10 @@ def news_after(pool: PoolReader, after: int, leader: int | None, announced_until
     Returns:
         The messages, oldest first. There is none for entries that no player cares about.
     """
-    header, found = pool_header(pool), entries_after(pool, after, most)
-    if not found and leader is not None:
+    found = entries_after(pool, after, most)
+    if not found:
         return News((), after, leader)
+    header = pool_header(pool)
     results = [row for row in found if row.kind == SUBMIT and is_rated(find_event(pool, row.subject))]
     is_summary = len(results) > MAX_SINGLE
     if is_summary:
@@ -88,13 +85,18 @@ def news_after(pool: PoolReader, after: int, leader: int | None, announced_until
     messages.sort(key=lambda message: message.seq)
     if is_summary:  # it is about entries between those of other messages: only all of them together are progress
         messages = [message._replace(seq=after) for message in messages]
-    first = Board.of(pool, SETTLED).rows(0, 1)
-    now_leads = first[0][1].number if first else None
-    if messages and first and leader not in (None, now_leads):
-        last, who = messages[-1], first[0][1]
-        line = f"{show_name(who.player)} now leads with {header.rating(who.rating)}."
+    first = leader_of(pool)
+    now_leads = None if first is None else first.number
+    if messages and first is not None and leader not in (None, now_leads):
+        last = messages[-1]
+        line = f"{show_name(first.player)} now leads with {header.rating(first.rating)}."
         messages[-1] = last._replace(lines=(*last.lines, line))
-    return News(tuple(messages), found[-1].seq if found else after, now_leads)
+    return News(tuple(messages), found[-1].seq, now_leads)
+
+
+def leader_of(pool: PoolReader) -> PlayerStanding | None:
+    """Return who leads the leaderboard."""
+    return next((standing for _, standing in Board.of(pool, SETTLED).rows(0, 1)), None)
 
 
 def is_rated(event: Event) -> bool:
@@ -102,14 +104,15 @@ def is_rated(event: Event) -> bool:
 
 
 def plain(text: str) -> str:
-    """Return a name or a title in one line, not too long, without characters that turn the direction of the text."""
-    return shortened(" ".join(TURNS.sub("", text).split()), MAX_NAME)
+    """Return a name or a title that is not too long."""
+    return shortened(text, MAX_NAME)
 
 
 def show_name(player: str) -> str:
     """Return a name for a sentence. A name that is read from right to left does not turn the words next to it."""
     name = plain(player)
-    return f"\N{FIRST STRONG ISOLATE}{name}\N{POP DIRECTIONAL ISOLATE}" if FROM_RIGHT.search(name) else name
+    is_from_right = any(bidirectional(letter) in FROM_RIGHT for letter in name)
+    return f"\N{FIRST STRONG ISOLATE}{name}\N{POP DIRECTIONAL ISOLATE}" if is_from_right else name
 
 
 def card_path(pool_name: str, event_id: str) -> str:
@@ -119,18 +122,6 @@ def card_path(pool_name: str, event_id: str) -> str:
 
 def title_of(pool: PoolReader, event: Event) -> str:
     return plain(titles_of(pool, [event.content_seq])[event.content_seq].title or event.event_id)
-
-
-def places_in(explanation: Explanation) -> dict[str, int]:
-    """Return the place of each finisher of an event. If it has several heats, the overall result decides."""
-    lines = explanation.standings.filter(pl.col("place").is_not_null())
-    if lines["heat"].n_unique() > 1:
-        lines = lines.filter(pl.col("heat") == OVERALL)
-    return dict(zip(lines["player"].to_list(), lines["place"].to_list(), strict=True))
-
-
-def winners_of(explanation: Explanation) -> list[str]:
-    return [player for player, place in places_in(explanation).items() if place == 1]
 
 
 def headline_of(winners: Sequence[str]) -> str:
@@ -157,7 +148,7 @@ def explain_largest(pool: PoolReader, event: Event) -> tuple[list[Explanation], 
 def describe_result(pool: PoolReader, header: PoolHeader, row: Any) -> Message:
     event = find_event(pool, row.subject)
     explanations, lines = explain_largest(pool, event)
-    won = headline_of(winners_of(explanations[0]))
+    won = headline_of(explanations[0].winners)
     title = f"{title_of(pool, event)}: {won}" if won else title_of(pool, event)
     return Message(row.seq, title, lines, pool_address(header.name, "events", event.event_id), event.event_id)
 

@@ -20,7 +20,7 @@ from podium.reporting.plotting import with_renderer
 from podium.service.http.json import EventId, PlayerName
 from podium.service.http.requests import CurrentStore
 from podium.service.web.boards import default_listing, ranked_card
-from podium.service.web.messages import headline_of, places_in, plain, title_of, winners_of
+from podium.service.web.messages import headline_of, plain, title_of
 from podium.service.web.rendering import Page, PageRouter, PoolHeader, origin_of, pool_address, pool_header, render
 from podium.service.web.visiting import VisiblePool
 from podium.store import Store
@@ -206,7 +206,7 @@ def card_png(pool: PoolReader, event_id: str, host: str, *, dark: bool = False) 
     changes = Changes.by_event(pool.snapshot, event).of_players
     moved = changes.answers(names_of(pool, changes.numbers.tolist()))
     shown = explain(pool.system, *rated_event(pool, event_id), moved[0].player)
-    winners, places = winners_of(shown), places_in(shown)
+    winners, places = shown.winners, shown.places
     newest = pool.snapshot.events.newest_rated
     board = Board.of(pool, SETTLED)
     is_newest = newest is not None and newest.event_id == event.event_id  # later ones have moved the ranks

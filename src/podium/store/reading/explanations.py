@@ -11,7 +11,6 @@ from podium.ledger.reasons.what_if import WhatIf, is_quickly_imagined, what_if
 from podium.ledger.stakes import Stakes
 from podium.log.pools import Pool
 from podium.pool.snapshot import RATED, STATUSES
-from podium.results.derived_heats import OVERALL
 from podium.store.following import PoolReader
 from podium.store.reading.ahead import promise_of
 from podium.store.reading.log import CorrectionRecord, event_record
@@ -226,10 +225,7 @@ def explained_story(pool: PoolReader, story: EventStory, event: RatedEvent, play
 
 def surprise(explanation: Explanation, details: EventDetails) -> str:
     """Return the player who won but lost most, or came last but gained most, or an empty string."""
-    lines = [line for line in explanation.standings.to_dicts() if line["place"] is not None]
-    heats = {line["heat"] for line in lines}
-    deciding = OVERALL if OVERALL in heats else None
-    places = {line["player"]: line["place"] for line in lines if line["heat"] == deciding or len(heats) == 1}
+    places = explanation.places
     worst = max(places.values(), default=1)
     against = [
         each

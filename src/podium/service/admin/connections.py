@@ -147,9 +147,9 @@ def webhooks_page(store: Store, admission: Admission) -> FormsPage:
             Field(name="url", label="The address", required=True, most=2_000, example="https://example.org/podium"),
             Field(
                 name="format",
-                label="What it takes",
+                label="Format",
                 choices=(
-                    ("", "what the address is for"),
+                    ("", "choose by the address"),
                     ("discord", "messages to Discord"),
                     ("slack", "messages to Slack"),
                     ("matrix", "messages to Matrix (hookshot)"),
@@ -172,7 +172,8 @@ def webhooks_page(store: Store, admission: Admission) -> FormsPage:
 
 
 def webhook_item(webhook: store_keys.Webhook, newest: tuple[LogRecord, ...], base: str) -> Item:
-    note = f"number {webhook.id}, has taken all up to entry {webhook.delivered_seq}"
+    form = "" if webhook.format == store_keys.JSON else f" ({webhook.format})"
+    note = f"number {webhook.id}{form}, has taken all up to entry {webhook.delivered_seq}"
     if webhook.failing_since:
         note += f"; fails since {webhook.failing_since[:16].replace('T', ' ')}: {webhook.last_error}"
     created_at = datetime.fromisoformat(webhook.created_at)
@@ -181,7 +182,7 @@ def webhook_item(webhook: store_keys.Webhook, newest: tuple[LogRecord, ...], bas
     resume = ((f"{base}/{webhook.id}/resume", "Start again"),) if webhook.stopped else ()
     words = [f"Entry {each.seq}: {DEEDS[each.kind]} {each.player or each.subject}".rstrip() for each in sent]
     return Item(
-        name=("" if webhook.format == store_keys.JSON else f"{webhook.format.title()}: ") + webhook.shown_url,
+        name=webhook.shown_url,
         note=note,
         tag="stopped" if webhook.stopped else "failing" if webhook.failing_since else "",
         buttons=((f"{base}/{webhook.id}/test", "Send a test"), *resume, (f"{base}/{webhook.id}/delete", "Delete")),

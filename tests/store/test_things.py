@@ -65,7 +65,7 @@ def test_a_car_is_renamed_and_merged_as_a_player_is(kind, new_url):
         store.submit("main", drive(4, "ab", "rs"))  # under the former name
         one = {each.name: each.points for each in store.things("main")}
         assert set(one) == {"Rot", "s"}
-        with pytest.raises(StoreError, match=r"There is already a car 'Rot'. Merge the two"):
+        with pytest.raises(StoreError, match=r"there is already a car 'Rot'. Merge the two"):
             store.rename("main", "s", "Rot", kind="car")
         with pytest.raises(podium.UnknownError, match="there is no car 'x' in pool 'main'"):
             store.merge("main", "x", "Rot", kind="car")

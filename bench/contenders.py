@@ -10,7 +10,7 @@ from events import TENNIS, Fields, duels_with_draws, fields, tennis
 
 import podium
 from podium.engine.pool_state import new_pools
-from podium.engine.replay import Replayed, by_columns, newcomers, replay_settlements
+from podium.engine.replay import Replayed, by_columns, newcomers, replay_updates
 from podium.engine.tables.encoding import encode
 from podium.systems import find
 
@@ -28,9 +28,9 @@ class Shape(NamedTuple):
 
 
 def states_after(system, columns, first, last, states):
-    """The states, which move, after settlements `first` to `last`, without keeping the changes."""
+    """The states, which move, after updates `first` to `last`, without keeping the changes."""
     nothing = Replayed(states, np.empty(0), by_columns(0, states.shape[1]), pools=new_pools(system, 1))
-    replay_settlements(system, columns, first, last, nothing)
+    replay_updates(system, columns, first, last, nothing)
     return states
 
 

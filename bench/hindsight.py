@@ -109,16 +109,16 @@ def ours(case: Case) -> tuple[float, float]:
         replayed = replace(replay(system, events), pools=learnt)
         event_of = events.results.frame["event_id"].gather(events.ledger.row.array)
         entrant = events.ledger.entrant.array
-        settlement = np.searchsorted(events.columns.entrants, np.arange(events.columns.player.size), "right") - 1
+        update = np.searchsorted(events.columns.entrants, np.arange(events.columns.player.size), "right") - 1
         silent = np.zeros(events.columns.entrants.size - 1, bool)
-        silent[settlement[entrant[event_of.is_in(list(out)).to_numpy()]]] = True
+        silent[update[entrant[event_of.is_in(list(out)).to_numpy()]]] = True
         visits, heats, way = visits_and_heats(system, events, replayed)
         heats.weight[np.repeat(silent, np.diff(heat_bounds(events)))] = 0.0
         heats.worth[heats.weight == 0.0] = 0.0
         sweeps = learn(heats, visits, way, learnt[:, _adaptive_state.THETA :])
         widen(heats, visits, way)
         seconds = min(seconds, time.process_time() - started)
-    ahead, visit = replayed.pool_history[settlement[entrant], SIDE_MEAN], np.argsort(way.order)[entrant]
+    ahead, visit = replayed.pool_history[update[entrant], SIDE_MEAN], np.argsort(way.order)[entrant]
     white = (events.results.frame["side"] == "white") if "side" in events.results.frame.columns else None
     home = white.gather(events.ledger.row.array).fill_null(value=False).to_numpy() if white is not None else 0.0
     player = events.results.frame["player"].gather(events.ledger.row.array)

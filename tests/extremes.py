@@ -115,7 +115,7 @@ def run_kernels(names, *, whole):
     results = podium.read_results([row for event in extreme_events(60, 3) for row in event])
     for name in names:
         # What judges predictions is the engine's: one system shows its indexes. A system's own loop is in the replay
-        # too, which fills the rows of all entrants here, and those of one settlement for an explanation.
+        # too, which fills the rows of all entrants here, and those of one update for an explanation.
         judged = whole or name == STANDING_FOR_PAIRWISE
         for bound in ("default", "low", "high"):
             system = at_bound(name, bound)

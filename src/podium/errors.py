@@ -84,15 +84,15 @@ class ExecutorError(PodiumError, RuntimeError):
 class NotFiniteError(PodiumError, ArithmeticError):
     """An event would give a player an infinite number or NaN. It is not rated.
 
-    `event_id` and `player` are None if only `settlement` and `entrant`, their positions in the columns, are known.
+    `event_id` and `player` are None if only `update` and `entrant`, their positions in the columns, are known.
     """
 
     def __init__(
-        self, system: str, settlement: int, entrant: int, event_id: str | None = None, player: str | None = None
+        self, system: str, update: int, entrant: int, event_id: str | None = None, player: str | None = None
     ) -> None:
-        self.system, self.settlement, self.entrant = system, settlement, entrant
+        self.system, self.update, self.entrant = system, update, entrant
         self.event_id, self.player = event_id, player
-        event = f"settlement {settlement}" if event_id is None else f"event {event_id!r}"
+        event = f"rating update {update}" if event_id is None else f"event {event_id!r}"
         subject = f"entrant {entrant}" if player is None else repr(player)
         super().__init__(
             f"{system}: {event} would leave {subject} with a rating or probability that is not a finite number. "

@@ -32,8 +32,8 @@ def judge(system, events):
     known = [type(newcomer)(*state) for state in states_brought(system, events, replay(system, events)).tolist()]
     entries = columns.entries if columns.entries.size else columns.entrants
     heats = columns.heats if columns.heats.size else range(columns.entrants.size)
-    for settlement, first in enumerate(columns.entrants[:-1].tolist()):
-        for heat in range(heats[settlement], heats[settlement + 1]):
+    for update, first in enumerate(columns.entrants[:-1].tolist()):
+        for heat in range(heats[update], heats[update + 1]):
             field = range(int(entries[heat]), int(entries[heat + 1]))
             who = {i: first + int(inputs.slot_at(columns, i, first)) for i in field}
             entering = {i: rules.entering_state(params, columns, who[i], known[who[i]]) for i in field}

@@ -166,11 +166,11 @@ def test_a_system_survives_repr_and_text(name):
 
 
 KERNEL = """
-from podium.engine.rules import settle
+from podium.engine.rules import update_state
 from podium.kernels.compiled import compile_kernel
 
 def _settled(params, me, totals, entrant):
-    return settle(params, me, totals, entrant).rating
+    return update_state(params, me, totals, entrant).rating
 
 settled = compile_kernel(_settled)
 """

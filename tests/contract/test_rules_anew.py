@@ -12,7 +12,7 @@ import pytest
 import podium
 from podium.analysis.evaluation import evaluate
 from podium.engine import replay, rules
-from podium.engine.rules import Comparison, compare, expect, settle
+from podium.engine.rules import Comparison, compare, expect, update_state
 from podium.engine.steps import judge_result, judge_two_heats
 from podium.engine.system import System, parameter
 from podium.kernels.compiled import RULES
@@ -49,7 +49,7 @@ class Duel(System):
         return State(100.0, 0.0)
 
 
-@settle.register
+@update_state.register
 def _(params: Own, me, totals, entrant):
     return State(me.rating + totals.points, me.events + 1.0)
 

@@ -61,7 +61,7 @@ def both_ways(system, events):
 
 
 def in_duels(system, events):
-    """How many settlements the duels' own kernel rates."""
+    """How many updates the duels' own kernel rates."""
     with mock.patch.object(replaying, "MIN_DUELS", 1):
         runs = [run for pool in events.pools for run in replaying.runs(system, events.columns, pool.first, pool.last)]
     return sum(run.last - run.first for run in runs if run.duels)
@@ -160,7 +160,7 @@ def tell_apart(name, matches, start):
             states[events.columns.player[number], 0] = np.inf
         with mock.patch.object(replaying, "MIN_DUELS", least), pytest.raises(NotFiniteError) as error:
             replay(system, events, states)
-        found.append((error.value.settlement, error.value.entrant, str(error.value)))
+        found.append((error.value.update, error.value.entrant, str(error.value)))
     return found
 
 

@@ -7,8 +7,8 @@ from podium.engine.inputs import (
     ENTRANT_COLUMNS,
     ENTRY_COLUMNS,
     HEAT_COLUMNS,
-    SETTLEMENT_COLUMNS,
     SHARED_COLUMNS,
+    UPDATE_COLUMNS,
     Columns,
     Entry,
     entries_of,
@@ -22,11 +22,11 @@ THREE_EVENTS = Columns(**dict.fromkeys(Columns._fields, ABSENT))._replace(entran
 
 
 def test_every_column_has_one_level():
-    levels = (*OFFSETS, *ENTRANT_COLUMNS, *HEAT_COLUMNS, *ENTRY_COLUMNS, *SETTLEMENT_COLUMNS, *SHARED_COLUMNS)
+    levels = (*OFFSETS, *ENTRANT_COLUMNS, *HEAT_COLUMNS, *ENTRY_COLUMNS, *UPDATE_COLUMNS, *SHARED_COLUMNS)
     assert sorted(levels) == sorted(Columns._fields)
 
 
-def test_without_heats_a_settlement_is_one_heat_of_all_its_entrants():
+def test_without_heats_an_update_is_one_heat_of_all_its_entrants():
     assert heats_of(THREE_EVENTS, 1) == (1, 2)
     assert entries_of(THREE_EVENTS, 1) == (2, 5)
 

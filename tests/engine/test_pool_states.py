@@ -12,7 +12,7 @@ import pytest
 import podium
 from podium.analysis.conformance import History, compiled_equals_interpreted
 from podium.engine.replay import replay
-from podium.engine.rules import Comparison, Credit, compare, credit, in_pool, rate_event, rate_heats, settle
+from podium.engine.rules import Comparison, Credit, compare, credit, in_pool, rate_event, rate_heats, update_state
 from podium.engine.system import System, parameter
 from podium.engine.tables.encoding import encode
 from podium.errors import ParameterError, ResultsError, RuleError, UnknownError
@@ -66,7 +66,7 @@ def points_from_pair(params: Params, a, b, mine, theirs, heat):
     return Comparison(result, expected, params.stake), Comparison(1.0 - result, 1.0 - expected, params.stake)
 
 
-@settle.register
+@update_state.register
 def add_points(params: Params, me, totals, entrant):
     return State(me.rating + totals.points, me.events + entrant.events)
 
@@ -77,14 +77,14 @@ def points_of(params: Params, me, totals, after, comparison):
 
 
 @rate_event.register
-def rate_and_learn(params: Params, prototypes, columns, settlement, states, scratch, after, at):
-    rate_heats(params, prototypes, columns, settlement, states, scratch, after, at)
-    first = columns.entrants[settlement]
-    size = columns.entrants[settlement + 1] - first
+def rate_and_learn(params: Params, prototypes, columns, update, states, scratch, after, at):
+    rate_heats(params, prototypes, columns, update, states, scratch, after, at)
+    first = columns.entrants[update]
+    size = columns.entrants[update + 1] - first
     moved = 0.0
     for i in range(size):
         moved += abs(after[at + i, 0] - states[columns.player[first + i], 0])
-    scratch.pool[0] = columns.day[settlement]
+    scratch.pool[0] = columns.day[update]
     scratch.pool[1] += 1.0
     scratch.pool[2] += moved / (size * params.stake)
 

@@ -38,7 +38,12 @@ COMPARE = "@compare.register\n"
 # The text, what stands in its place, what the named line holds, and words of the sentence.
 MISTAKES = {
     "no compare": (COMPARE, "", "class Stakes", "stakes has no rule compare; register it for Params, or rate_event"),
-    "no settle": ("@settle.register\n", "", "class Stakes", "stakes has no rule settle; register it for Params"),
+    "no update_state": (
+        "@update_state.register\n",
+        "",
+        "class Stakes",
+        "stakes has no rule update_state; register it for Params",
+    ),
     "misspelt parameter": (
         "Comparison(won, 0.5, 2.0 * params.stake)",
         "Comparison(won, 0.5, params.stakes)",
@@ -55,13 +60,13 @@ MISTAKES = {
         "return State(me.rating + totals.points, me.events + entrant.events)",
         "return totals",
         "def add",
-        "add (settle) returns Points; stakes declares State",
+        "add (update_state) returns Points; stakes declares State",
     ),
     "nothing": (
         "return State(me.rating + totals.points, me.events + entrant.events)",
         "State(me.rating + totals.points, me.events + entrant.events)",
         "def add",
-        "add (settle) returns nothing",
+        "add (update_state) returns nothing",
     ),
     "too few numbers": (
         "State(me.rating + totals.points, me.events + entrant.events)",
@@ -79,7 +84,7 @@ MISTAKES = {
         "def add(params: Params, me, totals, entrant):",
         "def add(params: Params, me, totals):",
         "def add",
-        "add (settle) takes (params, me, totals); it must take (params, me, totals, entrant), by these names",
+        "add (update_state) takes (params, me, totals); it must take (params, me, totals, entrant), by these names",
     ),
     "other names": (
         "def add(params: Params, me, totals, entrant):",
@@ -197,6 +202,6 @@ def test_a_rule_is_checked_again_when_it_is_registered_again(tmp_path):
     def forgetful(params, me, totals, entrant):
         return totals
 
-    rules.settle.register(type(kind().params()), forgetful)
+    rules.update_state.register(type(kind().params()), forgetful)
     with pytest.raises(podium.RuleError, match="returns Points; stakes declares State"):
         podium.rate(RACES, kind())

@@ -103,13 +103,13 @@ def test_a_real_history_is_rated_to_the_bits_of_one_after_the_other(shared):
 
 def test_plain_python_has_the_same_bits():
     events = encode(races(random_races(20, 40, 6)), SYSTEM)
-    columns, settlements = events.columns, events.columns.entrants.size - 1
+    columns, updates = events.columns, events.columns.entrants.size - 1
     states, entrants = newcomers(SYSTEM, events.player_names.len()), int(events.columns.entrants[-1])
     before, after = np.empty(entrants), by_columns(entrants, states.shape[1])
-    scratch, other = (scratch_for(SYSTEM, columns, 0, settlements, np.empty(0)) for _ in range(2))
-    arguments = SYSTEM.params(), SYSTEM.prototypes(), columns, 0, settlements, SYSTEM.column("rating"), scratch, other
+    scratch, other = (scratch_for(SYSTEM, columns, 0, updates, np.empty(0)) for _ in range(2))
+    arguments = SYSTEM.params(), SYSTEM.prototypes(), columns, 0, updates, SYSTEM.column("rating"), scratch, other
     stopped = replay_side_by_side[0].py_func(*arguments, np.empty((9, states.shape[1])), states, before, after.T)
-    assert stopped == (settlements, -1)
+    assert stopped == (updates, -1)
     assert same_numbers(states, one_by_one(SYSTEM, events).states)
 
 
@@ -124,7 +124,7 @@ def test_a_state_that_is_not_finite_is_named_as_by_the_general_kernel(wrong):
         states[wrong, 0] = np.inf
         with pytest.raises(NotFiniteError) as error:
             rate(SYSTEM, events, states)
-        found.append((error.value.settlement, error.value.entrant, str(error.value)))
+        found.append((error.value.update, error.value.entrant, str(error.value)))
     assert found[0] == found[1]
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import podium
 from podium.engine.inputs import ABSENT, Columns
-from podium.ledger.reasons.shares import Settlement, affordable_parts, divided, settlement_of, shapley_values
+from podium.ledger.reasons.shares import RatingUpdate, affordable_parts, divided, shapley_values, update_of
 
 START = [
     {"pool": "default", "player": player, "rating": rating}
@@ -99,7 +99,7 @@ def test_a_large_field_has_fewer_parts():
 
     def parts(field):
         sizes = np.array([field])
-        return affordable_parts(Settlement(empty, 0, (0, field), 0, np.array([0]), sizes, np.arange(field)))
+        return affordable_parts(RatingUpdate(empty, 0, (0, field), 0, np.array([0]), sizes, np.arange(field)))
 
     assert [parts(field) for field in (9, 22, 200, 3000, 100_000)] == [8, 8, 5, 2, 1]
     rated = podium.rate(
@@ -108,7 +108,7 @@ def test_a_large_field_has_fewer_parts():
     why = rated.explain("e", "700")
     assert why.rows.height == 1499
     assert why.rows["contribution"].sum() == pytest.approx(why.delta, abs=1e-9)
-    assert settlement_of(rated.events.columns, 0).entrants == (0, 1500)
+    assert update_of(rated.events.columns, 0).entrants == (0, 1500)
 
 
 @pytest.mark.parametrize("system", ["trueskill", "elo"])

@@ -20,7 +20,7 @@ from podium.engine.tables.encoding import encode
 from podium.engine.tables.things import MARK
 from podium.errors import ParameterError
 from podium.kernels.records import read
-from podium.ledger.history import events_of_settlements
+from podium.ledger.history import events_of_updates
 from podium.systems import _adaptive_update, make_system
 from podium.systems._adaptive_state import MEANS, SCALE, SIDE_VARIANCE, THETA, TICK, reading
 from podium.systems.adaptive import Adaptive
@@ -167,9 +167,9 @@ def test_readings_are_the_prototype_s(measured):
 def test_theta_is_the_prototype_s(measured):
     reference, rated = measured
     theta = reference("theta")
-    settled = events_of_settlements(rated.events).select("settlement", event="event_id")
+    settled = events_of_updates(rated.events).select("update", event="event_id")
     both = theta.join(settled, on="event", maintain_order="left")
-    mine = rated.replayed.pool_history[both["settlement"].to_numpy(), THETA : THETA + theta.width - 1]
+    mine = rated.replayed.pool_history[both["update"].to_numpy(), THETA : THETA + theta.width - 1]
     assert np.abs(mine - theta.drop("event").to_numpy()).max() < 1e-6
 
 
@@ -318,15 +318,15 @@ def test_a_reading_is_what_another_theta_would_have_given(case, monkeypatch):
         assert off <= 1e-4 * moved + 1e-13
 
 
-def in_python(system, events, states, pool, settlements):
+def in_python(system, events, states, pool, updates):
     """States and pool after some of the events, rated in plain Python; those before them stay as they are."""
     states, columns = states.copy(), events.columns
     scratch = scratch_for(system, columns, 0, columns.entrants.size - 1, pool.copy())
     after = np.empty((scratch.entering_states.shape[0], states.shape[1]))
-    for settlement in settlements:
-        params = rules.params_in_pool(system.params(), columns, settlement, scratch.pool)
-        rules.rate_event(params, system.prototypes(), columns, settlement, states, scratch, after, 0)
-        players = columns.player[columns.entrants[settlement] : columns.entrants[settlement + 1]]
+    for update in updates:
+        params = rules.params_in_pool(system.params(), columns, update, scratch.pool)
+        rules.rate_event(params, system.prototypes(), columns, update, states, scratch, after, 0)
+        players = columns.player[columns.entrants[update] : columns.entrants[update + 1]]
         states[players] = after[: players.size]
     return states, scratch.pool
 

@@ -3,7 +3,7 @@
 import pytest
 
 from podium.engine.inputs import Entrant
-from podium.engine.rules import Comparison, enter, evidence, settle
+from podium.engine.rules import Comparison, enter, evidence, update_state
 from podium.probability.logistic import logistic
 from podium.systems import find
 from podium.systems.glicko import Q
@@ -23,7 +23,7 @@ def test_the_example_of_the_paper():
         totals = [a + b for a, b in zip(totals, comparison, strict=True)]
     assert [g for g, _ in expected] == pytest.approx([0.9955, 0.9531, 0.7242], abs=5e-5)
     assert [e for _, e in expected] == pytest.approx([0.639, 0.432, 0.303], abs=5e-4)
-    after = settle(params, me, system.evidence_type(*totals), once)
+    after = update_state(params, me, system.evidence_type(*totals), once)
     assert after.rating == pytest.approx(1464.0, abs=0.5)
     assert after.deviation == pytest.approx(151.4, abs=0.05)
 

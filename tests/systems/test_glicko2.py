@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import podium
 from podium.engine.inputs import Entrant
-from podium.engine.rules import enter, evidence, settle
+from podium.engine.rules import enter, evidence, update_state
 from podium.systems import find
 from podium.systems.glicko2 import Comparison
 
@@ -29,7 +29,7 @@ def test_paper_example():
         expected = 1.0 / (1.0 + math.exp(-them.g * (me.mu - them.mu)))
         comparison = evidence(params, Comparison(score, expected, them.g, 1.0 - expected))
         totals = [a + b for a, b in zip(totals, comparison, strict=True)]
-    after = settle(params, me, system.evidence_type(*totals), ONCE)
+    after = update_state(params, me, system.evidence_type(*totals), ONCE)
     assert after[:3] == pytest.approx((1464.0507, 151.5165, 0.0599960), rel=1e-6)
 
 
@@ -53,7 +53,7 @@ def test_periods(shared):
             them = enter(params, system.state_type(rating, deviation, 0.06, 0.0), entrant)
             expected = 1.0 / (1.0 + math.exp(-them.g * (me.mu - them.mu)))
             totals += evidence(params, Comparison(score, expected, them.g, 1.0 - expected))
-        after = settle(params, me, system.evidence_type(*totals.tolist()), entrant)
+        after = update_state(params, me, system.evidence_type(*totals.tolist()), entrant)
         np.testing.assert_allclose(after[:3], case["after"], rtol=1e-9, err_msg=case["name"])
 
 

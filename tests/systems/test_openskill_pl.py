@@ -36,13 +36,13 @@ def test_idle_days_widen_the_deviation():
 
 def in_python(system, events):
     """The states after the events, by the loop of the kernel as Python runs it."""
-    columns, settlements = events.columns, events.columns.entrants.size - 1
+    columns, updates = events.columns, events.columns.entrants.size - 1
     states = newcomers(system, events.player_names.len())
-    scratch = scratch_for(system, columns, 0, settlements, np.empty(0))
+    scratch = scratch_for(system, columns, 0, updates, np.empty(0))
     scratch.workspace.fill(np.finfo(float).max)  # what no place was given may be anything, and overflows here
     room = np.empty((len(scratch.sums), states.shape[1])), states, np.empty(0), by_columns(0, 3).T, np.empty((0, 0))
-    arguments = *system.arguments(), columns, 0, settlements, system.column("rating"), scratch, *room
-    assert replay_each[0].py_func(*arguments) == (settlements, -1)
+    arguments = *system.arguments(), columns, 0, updates, system.column("rating"), scratch, *room
+    assert replay_each[0].py_func(*arguments) == (updates, -1)
     return states
 
 

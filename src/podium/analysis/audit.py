@@ -54,7 +54,7 @@ def audit(results: Any, system: str | System = "elo", *, period: str = EVENT) ->
         raise ParameterError("an audit needs the whole history. Rate all results from the beginning, without a start.")
     changes = with_causes(rated)
     moved = pl.col("delta") - pl.col("base_points")
-    nets = changes.group_by("settlement", maintain_order=True).agg(
+    nets = changes.group_by("update", maintain_order=True).agg(
         pl.col("event_id").last(), pl.col("started_at").last(), net=moved.sum(), moved=moved.abs().sum()
     )
     return Audit(
@@ -68,16 +68,16 @@ def audit(results: Any, system: str | System = "elo", *, period: str = EVENT) ->
 
 
 def with_causes(rated: Rated) -> pl.DataFrame:
-    """Return the history with each row's settlement, participation points, and a mark of players' first rows."""
+    """Return the history with each row's update, participation points, and a mark of players' first rows."""
     rows, entrant = rated.events.ledger, rated.events.ledger.entrant.array
-    settlement = np.searchsorted(rated.events.columns.entrants, entrant, side="right") - 1
+    update = np.searchsorted(rated.events.columns.entrants, entrant, side="right") - 1
     seat = rated.events.columns.player[entrant]
     first = np.zeros(seat.size, np.bool_)
     first[np.unique(seat, return_index=True)[1]] = True
     settles = np.ones(seat.size, np.bool_) if rows.settles is None else rows.settles
     base = np.where(settles, participation_points(rated)[entrant], 0.0)
     return rated.history.with_columns(
-        settlement=pl.Series(settlement), seat=pl.Series(seat), first=pl.Series(first), base_points=pl.Series(base)
+        update=pl.Series(update), seat=pl.Series(seat), first=pl.Series(first), base_points=pl.Series(base)
     )
 
 
@@ -88,9 +88,9 @@ def participation_points(rated: Rated) -> npt.NDArray[np.float64]:
     if not rules.overrides(rules.enter, rated.system):
         return gained
     brought, newcomer = states_brought(rated.system, rated.events, rated.replayed), rated.system.newcomer()
-    for settlement in range(columns.entrants.size - 1):
-        params = system_at(rated.system, rated.events, rated.replayed, settlement).params()
-        for entrant in range(columns.entrants[settlement], columns.entrants[settlement + 1]):
+    for update in range(columns.entrants.size - 1):
+        params = system_at(rated.system, rated.events, rated.replayed, update).params()
+        for entrant in range(columns.entrants[update], columns.entrants[update + 1]):
             me = read(brought, entrant, newcomer)
             gained[entrant] = rules.entering_state(params, columns, entrant, me).rating - me.rating
     return gained
@@ -106,7 +106,7 @@ def unbalanced(rated: Rated, nets: pl.DataFrame) -> pl.DataFrame:
         entries = columns.entries if columns.entries.size else columns.entrants
         first = (entries[columns.heats] if columns.heats.size else entries)[:-1]
         alike = np.minimum.reduceat(columns.opponents, first) == np.maximum.reduceat(columns.opponents, first)
-        unequal &= pl.lit(pl.Series(alike[nets["settlement"].to_numpy()]))
+        unequal &= pl.lit(pl.Series(alike[nets["update"].to_numpy()]))
     return totals.filter(unequal)
 
 
@@ -143,10 +143,10 @@ def month_table(flows: pl.DataFrame, latest: pl.DataFrame) -> pl.DataFrame:
 
 def farming(rated: Rated, changes: pl.DataFrame) -> pl.DataFrame:
     """Return the players who won most of their duel points from one or two opponents."""
-    duels = changes.filter(pl.len().over("settlement") == 2)  # noqa: PLR2004  (a duel has two)
+    duels = changes.filter(pl.len().over("update") == 2)  # noqa: PLR2004  (a duel has two)
     if duels.is_empty() or rated.period != "event":
         return pl.DataFrame(schema={"player": pl.String, "opponents": pl.List(pl.String), "points": pl.Float64})
-    other = pl.col("player").reverse().over("settlement").alias("opponent")
+    other = pl.col("player").reverse().over("update").alias("opponent")
     won = duels.with_columns(other).group_by("pool", "player", "opponent").agg(points=pl.col("delta").sum())
     gains = won.filter(pl.col("points") > 0.0).sort("points", descending=True)
     by_player = gains.group_by("pool", "player", maintain_order=True).agg(

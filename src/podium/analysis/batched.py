@@ -25,7 +25,7 @@ from podium.engine.inputs import (
 )
 from podium.engine.kernel_calls import run_kernel
 from podium.engine.replay import newcomers, takes_sums
-from podium.engine.rules import compare, enter, evidence, expect, settle
+from podium.engine.rules import compare, enter, evidence, expect, update_state
 from podium.engine.system import System
 from podium.engine.tables.encoding import Events
 from podium.kernels.compiled import compile_twice, kernel
@@ -95,10 +95,10 @@ def _judge(
 ) -> float:
     prototypes = params, newcomer, entering, zero_evidence
     pairs, waiting = 0.0, 0
-    for settlement in range(events.entrants.size - 1):
-        first, last = events.entrants[settlement], events.entrants[settlement + 1]
+    for update in range(events.entrants.size - 1):
+        first, last = events.entrants[update], events.entrants[update + 1]
         enter_all(prototypes, events, first, last, tables)
-        first_heat, last_heat = heats_of(events, settlement)
+        first_heat, last_heat = heats_of(events, update)
         for heat in range(first_heat, last_heat):
             start, stop = entries_of(events, heat)
             for i in range(start, stop):
@@ -110,7 +110,7 @@ def _judge(
                         if waiting == CHANCES_MULTIPLIED:
                             waiting = 0
                             take_logarithms(tables)
-        settle_all(prototypes, events, first, last, tables)
+        update_all(prototypes, events, first, last, tables)
     take_logarithms(tables)
     return pairs
 
@@ -171,7 +171,7 @@ def take_logarithms(tables: Any) -> None:
 
 
 @kernel
-def settle_all(prototypes: Any, events: Any, first: int, last: int, tables: Any) -> None:
+def update_all(prototypes: Any, events: Any, first: int, last: int, tables: Any) -> None:
     """Write every entrant's new state. A candidate with a non-finite state gets an infinite loss."""
     params, _, entering, zero_evidence = prototypes
     for i in range(first, last):
@@ -179,7 +179,7 @@ def settle_all(prototypes: Any, events: Any, first: int, last: int, tables: Any)
         for lane in range(LANES):
             own = read_lane(tables.settings, 0, lane, params)
             me = read_lane(tables.entering_states, i - first, lane, entering)
-            state = settle(own, me, read_lane(tables.sums, i - first, lane, zero_evidence), facts)
+            state = update_state(own, me, read_lane(tables.sums, i - first, lane, zero_evidence), facts)
             write_lane(tables.states, events.player[i], lane, state)
             tables.losses[lane] += 0.0 * total(state)  # adds 0, or NaN if the state is not finite
 

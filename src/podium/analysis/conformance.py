@@ -168,15 +168,15 @@ def interpreted(system: System, events: Any) -> Replayed:
     count = int(columns.entrants[-1])
     replayed = Replayed(states, np.empty(count), np.empty((count, states.shape[1])))
     rating = system.column("rating")
-    settlements = columns.entrants.size - 1
-    scratch = scratch_for(system, columns, 0, settlements, np.empty(0))
-    for number, settlement in (
-        (k, settlement) for k, pool in enumerate(events.pools) for settlement in range(pool.first, pool.last)
+    updates = columns.entrants.size - 1
+    scratch = scratch_for(system, columns, 0, updates, np.empty(0))
+    for number, update in (
+        (k, update) for k, pool in enumerate(events.pools) for update in range(pool.first, pool.last)
     ):
-        first, last = int(columns.entrants[settlement]), int(columns.entrants[settlement + 1])
-        own = rules.params_in_pool(params, columns, settlement, pools[number])
+        first, last = int(columns.entrants[update]), int(columns.entrants[update + 1])
+        own = rules.params_in_pool(params, columns, update, pools[number])
         rules.rate_event(
-            own, prototypes, columns, settlement, states, scratch._replace(pool=pools[number]), replayed.after, first
+            own, prototypes, columns, update, states, scratch._replace(pool=pools[number]), replayed.after, first
         )
         replayed.before[first:last] = states[columns.player[first:last], rating]
         states[columns.player[first:last]] = replayed.after[first:last]

@@ -77,8 +77,8 @@ class HeatSelection(NamedTuple):
 class Tables(NamedTuple):
     """The arrays that the kernel reads and writes."""
 
-    states: Any  # float64 (players, fields of the state): before each settlement
-    entering_states: Any  # float64 (entrants of the widest settlement, fields of the entering state)
+    states: Any  # float64 (players, fields of the state): before each update
+    entering_states: Any  # float64 (entrants of the widest update, fields of the entering state)
     lean: Any  # float64 (entries of the widest heat): sum of each side's log-odds against the others
     record: Any  # float64 (entries of the widest heat): rated events of each side's least experienced member
     sides: Sides
@@ -90,13 +90,13 @@ class Tables(NamedTuple):
 def _judge(
     params: Any, prototypes: Any, events: Any, pools: Any, after: Any, selection: Any, events_field: int, tables: Any
 ) -> tuple[int, int]:
-    """Judge every settlement. Return the settlement and entrant with a non-finite probability, or -1 for both."""
+    """Judge every update. Return the update and entrant with a non-finite probability, or -1 for both."""
     newcomer, entering, _ = prototypes
-    for settlement in range(events.entrants.size - 1):
-        start, stop = events.entrants[settlement], events.entrants[settlement + 1]
-        own = params_in_pool(params, events, settlement, pools[settlement])
+    for update in range(events.entrants.size - 1):
+        start, stop = events.entrants[update], events.entrants[update + 1]
+        own = params_in_pool(params, events, update, pools[update])
         enter_all(own, newcomer, events, start, stop, tables.states, tables.entering_states)
-        first_heat, last_heat = heats_of(events, settlement)
+        first_heat, last_heat = heats_of(events, update)
         for heat in range(first_heat, last_heat):
             if selection.heats[heat]:
                 begin, end = entries_of(events, heat)
@@ -104,7 +104,7 @@ def _judge(
                     own, entering, events, begin, end, start, selection, events_field, tables
                 )
                 if fault >= 0:
-                    return settlement, fault
+                    return update, fault
                 write(tables.pairs, heat, scores)
                 write(tables.winners, heat, winner)
         for i in range(start, stop):
@@ -268,7 +268,7 @@ def predict(system: System, events: Events, selection: HeatSelection, replayed: 
         winners=np.zeros((heats, len(WinnerScores._fields))),
         bins=np.zeros((BINS, 3)),
     )
-    settlement, entrant = run_kernel(
+    update, entrant = run_kernel(
         system,
         _judge_kernels,
         params,
@@ -281,5 +281,5 @@ def predict(system: System, events: Events, selection: HeatSelection, replayed: 
         tables,
     )
     if entrant >= 0:
-        raise with_names(NotFiniteError(system.name, settlement, entrant), events)
+        raise with_names(NotFiniteError(system.name, update, entrant), events)
     return Predictions(tables.pairs, tables.winners, events.entry_row[entries[:-1]], replayed.states, tables.bins)

@@ -35,7 +35,7 @@ from podium.engine.rules import (
     overrides,
     rate_event,
     rate_heats,
-    settle_all,
+    update_all,
 )
 from podium.engine.steps import judge_two_heats
 from podium.engine.system import System
@@ -72,24 +72,24 @@ def _replay_side_by_side(
     after: Any,
 ) -> tuple[int, int]:
     """As the loop of `podium.engine.replay`, for columns that `runs_two_events_at_once` admits."""
-    settlement = first
-    while settlement < last:
-        start, middle = columns.entrants[settlement], columns.entrants[settlement + 1]
-        stop = columns.entrants[settlement + 2] if settlement + 1 < last else middle
+    update = first
+    while update < last:
+        start, middle = columns.entrants[update], columns.entrants[update + 1]
+        stop = columns.entrants[update + 2] if update + 1 < last else middle
         if not are_apart(columns.player, start, middle, stop):
             stop = middle
         enter_all(params, prototypes, columns, start, middle, states, scratch)
         enter_all(params, prototypes, columns, middle, stop, states, other)
-        judge_two_heats(params, prototypes, columns, settlement, start, middle, stop, scratch, other)
-        settle_all(params, prototypes, columns, start, middle, scratch, new_states, 0)
+        judge_two_heats(params, prototypes, columns, update, start, middle, stop, scratch, other)
+        update_all(params, prototypes, columns, start, middle, scratch, new_states, 0)
         fault = keep_states(columns, start, middle, rating, prototypes, new_states, states, before, after)
         if fault >= 0:
-            return settlement, fault
-        settle_all(params, prototypes, columns, middle, stop, other, new_states, 0)
+            return update, fault
+        update_all(params, prototypes, columns, middle, stop, other, new_states, 0)
         fault = keep_states(columns, middle, stop, rating, prototypes, new_states, states, before, after)
         if fault >= 0:
-            return settlement + 1, fault
-        settlement += 2 if stop > middle else 1
+            return update + 1, fault
+        update += 2 if stop > middle else 1
     return last, -1
 
 

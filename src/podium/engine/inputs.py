@@ -53,16 +53,16 @@ class Occasion(NamedTuple):
 class Columns(NamedTuple):
     """The columns of `Events` that kernels read. An empty column has its default value everywhere."""
 
-    entrants: Any  # int64 (settlements + 1): offsets of each settlement (event or period) into the entrants
+    entrants: Any  # int64 (updates + 1): offsets of each update (event or period) into the entrants
     player: Any  # int32 (entrants): row of the player's state
     played_events: Any  # float64 (entrants), default 1
     quit: Any  # float64 (entrants), default 0
     idle: Any  # float64 (entrants), default 0
     kind: Any  # float64 (entrants), default 0: see `Entrant.kind`; things come after all players
     sought: Any  # float64 (entrants), default 1: 0 if nobody reads the new state, which may then be any finite one
-    heats: Any  # int64 (settlements + 1): offsets into the heats; default: one heat each
+    heats: Any  # int64 (updates + 1): offsets into the heats; default: one heat each
     entries: Any  # int64 (heats + 1): offsets into the entries; default: `entrants`
-    entrant: Any  # int32 (entries): entrant of the settlement, from 0; default: the entry itself
+    entrant: Any  # int32 (entries): entrant of the update, from 0; default: the entry itself
     side: Any  # int32 (entries): equal for team mates; default: no teams
     mode: Any  # float64 (heats), default OTHER_MODE
     weight: Any  # float64 (heats), default 1: number of times that each comparison counts
@@ -76,14 +76,14 @@ class Columns(NamedTuple):
     handicap: Any  # default 0
     opponents: Any  # default: all other entries
     home: Any  # float64 (entries), default 0: 1 for the side that starts or is at home
-    shared: Any  # int32 (entries x kinds): the shared thing, an entrant of the settlement, or -1; default: no things
-    day: Any  # float64 (settlements): days since the start of the year 1, NaN without a date; default: not read
+    shared: Any  # int32 (entries x kinds): the shared thing, an entrant of the update, or -1; default: no things
+    day: Any  # float64 (updates): days since the start of the year 1, NaN without a date; default: not read
 
 
-# Columns with a value per entrant, heat, settlement or entry. The others are offsets into these.
+# Columns with a value per entrant, heat, update or entry. The others are offsets into these.
 ENTRANT_COLUMNS = ("player", "played_events", "quit", "idle", "kind", "sought")
 HEAT_COLUMNS = ("mode", "weight")
-SETTLEMENT_COLUMNS = ("day",)
+UPDATE_COLUMNS = ("day",)
 SHARED_COLUMNS = ("shared",)  # one value per entry and kind of things
 ENTRY_COLUMNS = (
     *("entrant", "side", "finished", "place", "rank", "time_s", "score", "played_s", "duration_s", "handicap"),
@@ -96,7 +96,7 @@ LINE = 16  # numbers in a line of the scratch: an Entry, or a system's values fo
 
 
 class Scratch(NamedTuple):
-    """Memory that `rate_event` may write, for the widest settlement: a row per entrant, in `lines` a row per entry."""
+    """Memory that `rate_event` may write, for the widest update: a row per entrant, in `lines` a row per entry."""
 
     entering_states: Any  # float64 (entrants, fields of an entering state)
     sums: Any  # float64 (entrants, fields of the evidence)
@@ -109,7 +109,7 @@ class Scratch(NamedTuple):
 def empty_scratch(
     prototypes: Any, workspace: tuple[int, int], widest: int, longest: int, pool: Any, sides: Any
 ) -> Scratch:
-    """Return scratch for settlements of `widest` entrants and heats of `longest` entries.
+    """Return scratch for updates of `widest` entrants and heats of `longest` entries.
 
     Args:
         prototypes: A newcomer, an entering state, and zero evidence.
@@ -142,11 +142,11 @@ def finisher(
 
 
 @kernel
-def heats_of(columns: Any, settlement: int) -> tuple[int, int]:
-    """Return the heats of a settlement: the first, and the one after the last."""
+def heats_of(columns: Any, update: int) -> tuple[int, int]:
+    """Return the heats of a rating update: the first, and the one after the last."""
     if columns.heats.size:
-        return columns.heats[settlement], columns.heats[settlement + 1]
-    return settlement, settlement + 1
+        return columns.heats[update], columns.heats[update + 1]
+    return update, update + 1
 
 
 @kernel
@@ -205,7 +205,7 @@ def nobody_finished(columns: Any, start: int, stop: int) -> bool:
 
 @kernel
 def slot_at(columns: Any, entry: int, first: int) -> int:
-    """Return the entrant of an entry, from 0 in its settlement."""
+    """Return the entrant of an entry, from 0 in its update."""
     return columns.entrant[entry] if columns.entrant.size else entry - first
 
 
@@ -222,10 +222,10 @@ def weight_at(columns: Any, heat: int) -> float:
 
 
 @kernel
-def occasion_at(columns: Any, settlement: int) -> Occasion:
-    """Return time and mode of a settlement's event."""
-    first = columns.heats[settlement] if columns.heats.size else settlement
-    return Occasion(columns.day[settlement] if columns.day.size else np.nan, mode_at(columns, first))
+def occasion_at(columns: Any, update: int) -> Occasion:
+    """Return time and mode of a rating update's event."""
+    first = columns.heats[update] if columns.heats.size else update
+    return Occasion(columns.day[update] if columns.day.size else np.nan, mode_at(columns, first))
 
 
 @kernel

@@ -113,7 +113,7 @@ def keep_states(
     before: Any,
     after: Any,
 ) -> int:
-    """Write the new states of a settlement's players. Return the first entrant whose state is not finite, or -1.
+    """Write the new states of a rating update's players. Return the first entrant whose state is not finite, or -1.
 
     Args:
         before: Receives the ratings before the event, (entrants). Empty if they are not needed.

@@ -29,7 +29,7 @@ PAIR = 2
 
 
 class Run(NamedTuple):
-    """Consecutive settlements. `duels` is True if all are duels."""
+    """Consecutive updates. `duels` is True if all are duels."""
 
     first: int
     last: int
@@ -50,7 +50,7 @@ def rates_two(system: System) -> bool:
 
 
 def runs(system: System, columns: Columns, first: int, last: int) -> Iterator[Run]:
-    """Split settlements `first` to `last` into runs for `rate_two`, of at least `MIN_DUELS` duels, and other runs."""
+    """Split updates `first` to `last` into runs for `rate_two`, of at least `MIN_DUELS` duels, and other runs."""
     served = last - first >= MIN_DUELS and columns.played_s.size == 0 and plain(columns) and rates_two(system)
     if not served:
         yield Run(first, last, duels=False)
@@ -85,7 +85,7 @@ def _are_duels(offsets: Any) -> bool:
 def replay_duels(
     system: System, columns: Columns, first: int, last: int, states: Any, before: Any, after: Any
 ) -> tuple[int, int]:
-    """Rate a run of duels. Return the settlement and entrant with a non-finite state, or `last` and -1.
+    """Rate a run of duels. Return the update and entrant with a non-finite state, or `last` and -1.
 
     Args:
         before: Receives the ratings before each duel, (entrants). Empty if they are not needed.
@@ -124,7 +124,7 @@ class Replayed:
     after: States  # (entrants, fields): state after the event; stored by columns, which a history shares
     start: States | None = None  # (players, fields): before the first event; None for newcomers
     pools: PoolNumbers = field(default_factory=lambda: np.empty((1, 0)))  # (pools, fields): after the last event
-    pool_history: PoolNumbers = field(default_factory=lambda: np.empty((0, 0)))  # (settlements, fields): after each
+    pool_history: PoolNumbers = field(default_factory=lambda: np.empty((0, 0)))  # (updates, fields): after each
     pool_start: PoolNumbers | None = None  # (pools, fields): before the first event; None for new pools
 
 
@@ -142,17 +142,17 @@ def _replay(
     after: Any,
     pool_history: Any,
 ) -> tuple[int, int]:
-    """Rate settlements `first` to `last`. Return the settlement and entrant of a non-finite state, or `last`, -1."""
-    for settlement in range(first, last):
-        start, stop = columns.entrants[settlement], columns.entrants[settlement + 1]
-        own = params_in_pool(params, columns, settlement, scratch.pool)
-        rate_event(own, prototypes, columns, settlement, states, scratch, new_states, 0)
+    """Rate updates `first` to `last`. Return the update and entrant of a non-finite state, or `last`, -1."""
+    for update in range(first, last):
+        start, stop = columns.entrants[update], columns.entrants[update + 1]
+        own = params_in_pool(params, columns, update, scratch.pool)
+        rate_event(own, prototypes, columns, update, states, scratch, new_states, 0)
         if pool_history.size:
             for k in range(scratch.pool.size):
-                pool_history[settlement, k] = scratch.pool[k]
+                pool_history[update, k] = scratch.pool[k]
         fault = keep_states(columns, start, stop, rating, prototypes, new_states, states, before, after)
         if fault >= 0:
-            return settlement, fault
+            return update, fault
     return last, -1
 
 
@@ -204,7 +204,7 @@ def replay(
     )
 
     def replay_pool(number: int, pool: Pool) -> None:
-        replay_settlements(system, events.columns, pool.first, pool.last, replayed, number)
+        replay_updates(system, events.columns, pool.first, pool.last, replayed, number)
 
     try:
         if workers <= 1 or len(events.pools) <= 1:
@@ -218,11 +218,11 @@ def replay(
     return replayed
 
 
-def replay_settlements(system: System, columns: Columns, first: int, last: int, into: Replayed, pool: int = 0) -> None:
-    """Rate settlements `first` to `last` from `into.states`, which are updated. Pools must not overlap.
+def replay_updates(system: System, columns: Columns, first: int, last: int, into: Replayed, pool: int = 0) -> None:
+    """Rate updates `first` to `last` from `into.states`, which are updated. Pools must not overlap.
 
     Raises:
-        NotFiniteError: A new state is not finite. The states were updated, some of them beyond its settlement.
+        NotFiniteError: A new state is not finite. The states were updated, some of them beyond its update.
     """
     for run in runs(system, columns, first, last):
         at, entrant = run.first, -1
@@ -235,7 +235,7 @@ def replay_settlements(system: System, columns: Columns, first: int, last: int, 
 
 
 def _replay_run(system: System, columns: Columns, first: int, last: int, into: Replayed, pool: int) -> tuple[int, int]:
-    """Rate any settlements. Return the settlement and entrant with a non-finite state, or `last` and -1."""
+    """Rate any updates. Return the update and entrant with a non-finite state, or `last` and -1."""
     scratch = scratch_for(system, columns, first, last, into.pools[pool])
     new_states = np.empty((len(scratch.entering_states), into.states.shape[1]))
     moved = new_states, into.states, into.before, into.after.T
@@ -254,11 +254,11 @@ def with_names(error: NotFiniteError, events: Events) -> NotFiniteError:
     """Return the error with the names of the player and the event, which is the first of a rating period."""
     row = events.ledger.row.at(int(np.argmax(events.ledger.entrant.array == error.entrant)))
     event_id, player = (events.results.frame[name][row] for name in ("event_id", "player"))
-    return NotFiniteError(error.system, error.settlement, error.entrant, event_id, player)
+    return NotFiniteError(error.system, error.update, error.entrant, event_id, player)
 
 
 def scratch_for(system: System, columns: Columns, first: int, last: int, pool: PoolNumbers) -> Any:
-    """Return scratch for the widest of settlements `first` to `last`, with the pool's state, which rating updates."""
+    """Return scratch for the widest of updates `first` to `last`, with the pool's state, which rating updates."""
     widest = int(np.diff(columns.entrants[first : last + 1]).max(initial=0))
     sizes = heat_sizes(columns, first, last)
     longest = int(sizes.max(initial=0))
@@ -275,7 +275,7 @@ def scratch_for(system: System, columns: Columns, first: int, last: int, pool: P
 
 
 def heat_sizes(columns: Columns, first: int, last: int) -> npt.NDArray[np.int64]:
-    """Return the number of entries of each heat of settlements `first` to `last`."""
+    """Return the number of entries of each heat of updates `first` to `last`."""
     begin, end = (int(columns.heats[first]), int(columns.heats[last])) if columns.heats.size else (first, last)
     offsets = columns.entries if columns.entries.size else columns.entrants
     sizes: npt.NDArray[np.int64] = np.diff(offsets[begin : end + 1])

@@ -31,7 +31,7 @@ from podium.kernels.compiled import RULES
 
 FIELD = 3  # entrants of an event on which rules are tried
 FOR_POOLS: tuple[Any, ...] = (rules.in_pool, rules.rate_event)
-FOR_PAIRS: tuple[Any, ...] = (rules.compare, rules.settle)
+FOR_PAIRS: tuple[Any, ...] = (rules.compare, rules.update_state)
 _checked: set[tuple[Any, ...]] = set()
 
 
@@ -166,7 +166,7 @@ def run_pairs(system: System, columns: Columns) -> None:
         check_comparisons(system, both)
         for me, comparison in zip((i, j), both, strict=True):
             totals = run(rules.evidence, params, comparison, returns=system.evidence_type)
-            after = run(rules.settle, params, entering[me], totals, present[me], returns=system.state_type)
+            after = run(rules.update_state, params, entering[me], totals, present[me], returns=system.state_type)
             run(rules.credit, params, entering[me], totals, after, comparison, returns=rules.Credit)
             run(rules.causes, params, newcomer, entering[me], totals, after)
     run_expect(system, params, entering)

@@ -9,7 +9,7 @@ A pairwise system needs four rules. All but `compare` have a default:
     enter(params, me, entrant)                  -> Entering  the state at the start: base points, idle growth, factors
     compare(params, a, b, mine, theirs, heat)   -> (Comparison for a, Comparison for b)
     evidence(params, comparison)                -> Evidence  numbers that are summed over comparisons
-    settle(params, me, totals, entrant)         -> State     the state after the event or rating period
+    update_state(params, me, totals, entrant)   -> State     the state after the event or rating period
 
 `State`, `Entering` and `Evidence` are NamedTuples of floats. A system that is not a sum over pairs registers
 `judge_heat` instead of `compare`, with `rate_heats` as its `rate_event`, or a `rate_event` of its own. The other rules
@@ -102,9 +102,9 @@ def evidence(params: Any, comparison: Any) -> Any:
 
 
 @rule
-def settle(params: Any, me: Any, totals: Any, entrant: Entrant) -> Any:
+def update_state(params: Any, me: Any, totals: Any, entrant: Entrant) -> Any:
     """Return a player's new state from the entering state and the summed evidence."""
-    raise NotImplementedError(f"{type(params).__module__} registers neither settle nor rate_event")
+    raise NotImplementedError(f"{type(params).__module__} registers neither update_state nor rate_event")
 
 
 @rule
@@ -155,9 +155,9 @@ def counts(params: Any, entry: Entry, heat: Heat) -> bool:
 
 
 @kernel
-def params_in_pool(params: Any, columns: Columns, settlement: int, pool: Any) -> Any:
-    """Return the rules' parameters at a settlement of a pool in this state (float64 array)."""
-    return alike(in_pool(params, pool, occasion_at(columns, settlement)), params)
+def params_in_pool(params: Any, columns: Columns, update: int, pool: Any) -> Any:
+    """Return the rules' parameters at a rating update of a pool in this state (float64 array)."""
+    return alike(in_pool(params, pool, occasion_at(columns, update)), params)
 
 
 NEUTRAL_TIME_S, WHOLE_GAME_S = 120.0, 600.0  # of a typical heat that is played to its end
@@ -165,33 +165,33 @@ NEUTRAL_TIME_S, WHOLE_GAME_S = 120.0, 600.0  # of a typical heat that is played 
 
 @rule
 def rate_event(
-    params: Any, prototypes: Any, columns: Columns, settlement: int, states: Any, scratch: Any, after: Any, at: int
+    params: Any, prototypes: Any, columns: Columns, update: int, states: Any, scratch: Any, after: Any, at: int
 ) -> None:
-    """Rate one settlement (an event or a rating period): read `states`, and write rows from `at` on of `after`.
+    """Rate one update (an event or a rating period): read `states`, and write rows from `at` on of `after`.
 
-    By default: sum the evidence of all pairs within each heat, then settle.
+    By default: sum the evidence of all pairs within each heat, then update all states.
     """
-    if columns.entrants[settlement + 1] - columns.entrants[settlement] == 2 and plain(columns):
-        rate_duel(params, prototypes, columns, settlement, states, after, at)
+    if columns.entrants[update + 1] - columns.entrants[update] == 2 and plain(columns):
+        rate_duel(params, prototypes, columns, update, states, after, at)
         return
-    rate_heats(params, prototypes, columns, settlement, states, scratch, after, at)
+    rate_heats(params, prototypes, columns, update, states, scratch, after, at)
 
 
 @kernel
 def rate_heats(
-    params: Any, prototypes: Any, columns: Columns, settlement: int, states: Any, scratch: Any, after: Any, at: int
+    params: Any, prototypes: Any, columns: Columns, update: int, states: Any, scratch: Any, after: Any, at: int
 ) -> None:
-    """Enter all players, judge each heat from their entering states, then settle all."""
-    first, stop = columns.entrants[settlement], columns.entrants[settlement + 1]
+    """Enter all players, judge each heat from their entering states, then update all states."""
+    first, stop = columns.entrants[update], columns.entrants[update + 1]
     enter_all(params, prototypes, columns, first, stop, states, scratch)
     if columns.heats.size == 0:  # separate from the loop, which could handle both, because it is faster
-        judge_heat(params, prototypes, columns, settlement, first, stop, first, scratch)
+        judge_heat(params, prototypes, columns, update, first, stop, first, scratch)
     else:
-        for heat in range(columns.heats[settlement], columns.heats[settlement + 1]):
+        for heat in range(columns.heats[update], columns.heats[update + 1]):
             judge_heat(
                 params, prototypes, columns, heat, columns.entries[heat], columns.entries[heat + 1], first, scratch
             )
-    settle_all(params, prototypes, columns, first, stop, scratch, after, at)
+    update_all(params, prototypes, columns, first, stop, scratch, after, at)
 
 
 @kernel
@@ -205,14 +205,14 @@ def enter_all(params: Any, prototypes: Any, columns: Any, first: int, stop: int,
 
 
 @kernel
-def settle_all(
+def update_all(
     params: Any, prototypes: Any, columns: Any, first: int, stop: int, scratch: Any, after: Any, at: int
 ) -> None:
     """Settle entrants `first` to `stop` and write their states into rows from `at` on of `after`."""
     _, entering, zero_evidence = prototypes
     for i in range(first, stop):
         me, totals = read(scratch.entering_states, i - first, entering), read(scratch.sums, i - first, zero_evidence)
-        write(after, at + i - first, settle(params, me, totals, entrant_at(columns, i)))
+        write(after, at + i - first, update_state(params, me, totals, entrant_at(columns, i)))
 
 
 @rule
@@ -223,7 +223,7 @@ def judge_heat(
 
     Args:
         start: First entry of the heat; `stop` is the one after the last.
-        first: First entrant of the settlement.
+        first: First entrant of the update.
 
     By default the evidence of every pair.
     """
@@ -282,16 +282,18 @@ def rate_two(params: Any, a: Any, b: Any, mine: Entry, theirs: Entry, heat: Heat
     """
     x, y = enter(params, a, PRESENT), enter(params, b, PRESENT)
     for_x, for_y = compare(params, x, y, mine, theirs, heat)
-    return settle(params, x, evidence(params, for_x), PRESENT), settle(params, y, evidence(params, for_y), PRESENT)
+    return update_state(params, x, evidence(params, for_x), PRESENT), update_state(
+        params, y, evidence(params, for_y), PRESENT
+    )
 
 
 @kernel
-def rate_duel(params: Any, prototypes: Any, columns: Any, settlement: int, states: Any, after: Any, at: int) -> None:
+def rate_duel(params: Any, prototypes: Any, columns: Any, update: int, states: Any, after: Any, at: int) -> None:
     """Rate two entrants of a plain table: the default of `rate_event` without scratch, with the same bits."""
     newcomer, _, _ = prototypes
-    i = columns.entrants[settlement]
+    i = columns.entrants[update]
     a, b = read(states, columns.player[i], newcomer), read(states, columns.player[i + 1], newcomer)
-    heat = Heat(2.0, mode_at(columns, settlement))
+    heat = Heat(2.0, mode_at(columns, update))
     new_a, new_b = rate_two(params, a, b, plain_entry(columns, i), plain_entry(columns, i + 1), heat)
     write(after, at, new_a)
     write(after, at + 1, new_b)

@@ -99,7 +99,7 @@ class System(PoolReader):
     stakes: ClassVar[str] = (  # reasons why one event counts more than another
         "Every event counts the same, unless it was sent with a weight."
     )
-    takes_periods: ClassVar[bool] = True  # can settle at the end of a day, week or month
+    takes_periods: ClassVar[bool] = True  # can update ratings at the end of a day, week or month
     idles_by: ClassVar[str] = "day"  # or "period": the unit over which `idle_growth` increases a deviation
     conserves: ClassVar[bool] = False  # points exchanged sum to zero
     weight_repeats: ClassVar[bool] = True  # a heat of weight two counts like the heat held twice

@@ -24,7 +24,7 @@ from podium.engine.tables.teams import Shared, expected_scores, sides_of
 from podium.engine.tables.things import called, thing_name
 from podium.errors import NearNameError, ParameterError, UnknownError
 from podium.kernels.records import read
-from podium.ledger.history import events_of_settlements, states_brought, system_at
+from podium.ledger.history import events_of_updates, states_brought, system_at
 from podium.probability.ranks import Floats, GumbelPerformances, Performances, field_strength, rank_distribution
 from podium.results.columns import BEGINNING, SIDES
 from podium.results.names import admit
@@ -353,17 +353,17 @@ def strengths(system: System, events: Events, replayed: Replayed, top: int, prob
     probed = newcomer if probe is None else newcomer._replace(rating=probe)
     brought, columns = states_brought(system, events, replayed), events.columns
     rows = []
-    for settlement in range(columns.entrants.size - 1):
-        first, last = int(columns.entrants[settlement]), int(columns.entrants[settlement + 1])
-        standing = system_at(system, events, replayed, settlement)
+    for update in range(columns.entrants.size - 1):
+        first, last = int(columns.entrants[update]), int(columns.entrants[update + 1])
+        standing = system_at(system, events, replayed, update)
         params = standing.params()
         stranger = enter(params, probed, PRESENT)
         entering_states = [entering_state(params, columns, i, read(brought, i, newcomer)) for i in range(first, last)]
         strength = field_strength(standing.performances([*entering_states, stranger]), top)
-        rows.append((settlement, last - first, float(replayed.before[first:last].mean()), strength))
-    kinds = {"settlement": pl.Int64, "entrants": pl.Int64, "mean_rating": pl.Float64, "strength": pl.Float64}
+        rows.append((update, last - first, float(replayed.before[first:last].mean()), strength))
+    kinds = {"update": pl.Int64, "entrants": pl.Int64, "mean_rating": pl.Float64, "strength": pl.Float64}
     fields = pl.DataFrame(rows, schema=kinds, orient="row")
-    return events_of_settlements(events).join(fields, on="settlement", maintain_order="left").drop("settlement")
+    return events_of_updates(events).join(fields, on="update", maintain_order="left").drop("update")
 
 
 def unknown_names(names: Iterable[str], frame: pl.DataFrame, kinds: tuple[str, ...]) -> dict[str, str | None]:

@@ -143,13 +143,13 @@ def why_unavailable(system: System) -> str:
 
 
 def heat_bounds(events: Events) -> npt.NDArray[np.int64]:
-    """Return the bounds of the heats of each settlement: (settlements + 1)."""
+    """Return the bounds of the heats of each update: (updates + 1)."""
     heats = events.columns.heats
     return heats if heats.size else np.arange(events.columns.entrants.size)
 
 
 def pool_of(events: Events, bounds: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
-    """Return the pool of each entrant, or heat, given the bounds of each settlement."""
+    """Return the pool of each entrant, or heat, given the bounds of each update."""
     counts = [pool.last - pool.first for pool in events.pools]
     return np.repeat(np.repeat(np.arange(len(counts), dtype=np.int32), counts), np.diff(bounds))
 
@@ -238,12 +238,12 @@ def heats_in(system: Adaptive, events: Events, replayed: Replayed, way: Smoother
 @compile_kernel
 def _line_up(columns: Any, last: int, scratch: Any, side: Any, entering: Any, visit: Any, heats: Any) -> None:
     at, unit = 0, 0
-    for settlement in range(last):
-        first = columns.entrants[settlement]
-        units = line_up(columns, settlement, first, 1, entering, scratch)
-        first_heat, after_last = heats_of(columns, settlement)
+    for update in range(last):
+        first = columns.entrants[update]
+        units = line_up(columns, update, first, 1, entering, scratch)
+        first_heat, after_last = heats_of(columns, update)
         for heat in range(first_heat, after_last):
-            start, stop = heat_at(columns, settlement, heat, scratch.lines)
+            start, stop = heat_at(columns, update, heat, scratch.lines)
             heats.weight[heat] = weight_at(columns, heat)
             for i in range(start, stop):
                 heats.unit[at] = unit + int(scratch.lines[i, UNIT]) - 1
@@ -257,6 +257,6 @@ def _line_up(columns: Any, last: int, scratch: Any, side: Any, entering: Any, vi
             for k in range(sides.start[number], sides.start[number + 1]):
                 heats.part[part], heats.share[part] = visit[first + sides.slot[k]], sides.share[k]
                 part += 1
-            heats.ahead[unit] = side[settlement] if sides.home[number] else 0.0
+            heats.ahead[unit] = side[update] if sides.home[number] else 0.0
             unit += 1
             heats.parts[unit] = part

@@ -79,7 +79,7 @@ def changes(system: System, events: Events, replayed: Replayed) -> tuple[npt.NDA
 
 
 def pools_brought(system: System, events: Events, replayed: Replayed) -> PoolNumbers:
-    """Return the state of the pool before each settlement, (settlements, fields)."""
+    """Return the state of the pool before each update, (updates, fields)."""
     start = new_pools(system, len(events.pools)) if replayed.pool_start is None else replayed.pool_start
     brought = np.roll(replayed.pool_history, 1, axis=0)
     if brought.size:
@@ -87,19 +87,19 @@ def pools_brought(system: System, events: Events, replayed: Replayed) -> PoolNum
     return brought
 
 
-def system_at(system: System, events: Events, replayed: Replayed, settlement: int) -> System:
-    """Return the system with the state of the pool before a settlement.
+def system_at(system: System, events: Events, replayed: Replayed, update: int) -> System:
+    """Return the system with the state of the pool before a rating update.
 
     Systems whose pools have no state are returned unchanged.
     """
     if system.pool_state_type is None:
         return system
-    number = next(k for k, pool in enumerate(events.pools) if pool.first <= settlement < pool.last)
-    if settlement > events.pools[number].first:
-        state = replayed.pool_history[settlement - 1]
+    number = next(k for k, pool in enumerate(events.pools) if pool.first <= update < pool.last)
+    if update > events.pools[number].first:
+        state = replayed.pool_history[update - 1]
     else:
         state = new_pools(system, 1)[0] if replayed.pool_start is None else replayed.pool_start[number]
-    return system.within(state, Occasion(*map(float, occasion_at(events.columns, settlement))))
+    return system.within(state, Occasion(*map(float, occasion_at(events.columns, update))))
 
 
 def states_brought(system: System, events: Events, replayed: Replayed) -> States:
@@ -173,20 +173,20 @@ def trend(system: System, moved: float, deviation: float | None, *, settled: boo
     )
 
 
-def events_of_settlements(events: Events) -> pl.DataFrame:
-    """Return `settlement, event_id, pool, started_at` of each settlement, in the order of the history."""
+def events_of_updates(events: Events) -> pl.DataFrame:
+    """Return `update, event_id, pool, started_at` of each update, in the order of the history."""
     rows = events.ledger
-    settlement = np.searchsorted(events.columns.entrants, rows.entrant.array, side="right") - 1
+    update = np.searchsorted(events.columns.entrants, rows.entrant.array, side="right") - 1
     taken = events.results.frame[rows.row.array]
     table = pl.DataFrame(
         {
-            "settlement": settlement,
+            "update": update,
             "event_id": taken["event_id"],
             "pool": taken["pool"],
             "started_at": started_at(taken),
         }
     )
-    return table.unique("settlement", keep="last", maintain_order=True)
+    return table.unique("update", keep="last", maintain_order=True)
 
 
 def learnt_history(system: System, events: Events, replayed: Replayed, pool: str) -> pl.DataFrame:

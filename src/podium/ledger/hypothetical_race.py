@@ -16,8 +16,8 @@ from podium.engine.inputs import (
     ENTRY_COLUMNS,
     HEAT_COLUMNS,
     PRESENT,
-    SETTLEMENT_COLUMNS,
     SHARED_COLUMNS,
+    UPDATE_COLUMNS,
     entries_of,
     heats_of,
 )
@@ -84,7 +84,7 @@ def method(draws: int, error: float, digits: int, lines_from: str | None, *, is_
 
 
 IMAGINED = "the race to come"
-TILED = (*ENTRANT_COLUMNS, *HEAT_COLUMNS, *SETTLEMENT_COLUMNS, *ENTRY_COLUMNS, *SHARED_COLUMNS)
+TILED = (*ENTRANT_COLUMNS, *HEAT_COLUMNS, *UPDATE_COLUMNS, *ENTRY_COLUMNS, *SHARED_COLUMNS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,7 +296,7 @@ class Race:
             )
         except NotFiniteError as error:
             name = called((*self.players, *self.things)[seats[error.entrant % size]])
-            raise NotFiniteError(self.system.name, error.settlement, error.entrant, IMAGINED, name) from None
+            raise NotFiniteError(self.system.name, error.update, error.entrant, IMAGINED, name) from None
         changes = np.full((count, len(self.players)), np.nan)
         moved = replayed.after[:, self.system.column("rating")] - replayed.before
         changes[:, seats[:alone]] = moved.reshape(count, size)[:, :alone]
@@ -319,8 +319,8 @@ def last_lines(system: System, events: Events, pool: str, sides: int) -> Lines |
     columns, best, chosen = events.columns, 0, None
     if span is None or not system.needs:
         return None
-    for settlement in range(span.last - 1, span.first - 1, -1):
-        first, stop = heats_of(columns, settlement)
+    for update in range(span.last - 1, span.first - 1, -1):
+        first, stop = heats_of(columns, update)
         for heat in range(stop - 1, first - 1, -1):
             start, end = entries_of(columns, heat)
             finished = [i for i in range(start, end) if not columns.finished.size or columns.finished[i]]

@@ -164,12 +164,12 @@ def _fill(
     """Write all pairs if there is room. Return the number of pairs."""
     newcomer, entering, _ = prototypes
     row, room = 0, (entering_states, sides)
-    for settlement in range(columns.entrants.size - 1):
-        start, stop = columns.entrants[settlement], columns.entrants[settlement + 1]
-        own = params_in_pool(params, columns, settlement, pools[settlement])
+    for update in range(columns.entrants.size - 1):
+        start, stop = columns.entrants[update], columns.entrants[update + 1]
+        own = params_in_pool(params, columns, update, pools[update])
         for i in range(start, stop if pairs.first.size > 0 else start):
             write(entering_states, i - start, enter(own, read(listing.brought, i, newcomer), entrant_at(columns, i)))
-        first_heat, last_heat = heats_of(columns, settlement)
+        first_heat, last_heat = heats_of(columns, update)
         for heat in range(first_heat, last_heat):
             if listing.selected[heat]:
                 row = fill_heat(own, entering, columns, heat, start, listing, room, pairs, row)

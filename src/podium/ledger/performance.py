@@ -22,7 +22,7 @@ from podium.engine.tables.encoding import Events
 from podium.kernels.compiled import compile_twice, kernel
 from podium.kernels.records import LANES, read, read_fields, write, write_fields
 from podium.ledger.history import system_at
-from podium.ledger.reasons.explaining import settlement_number, states_before
+from podium.ledger.reasons.explaining import states_before, update_number
 
 Bound = Literal["at least", "at most"]
 AT_LEAST: Bound = "at least"
@@ -81,16 +81,16 @@ class PerformanceRating:
     bound: Bound | None = None  # where the score is one that no rating expects
 
 
-def _enter_field(params: Any, prototypes: Any, columns: Any, settlement: int, states: Any, field: Any) -> None:
-    """Write the entering state of each entrant of a settlement, (entrants, fields of an entering state)."""
+def _enter_field(params: Any, prototypes: Any, columns: Any, update: int, states: Any, field: Any) -> None:
+    """Write the entering state of each entrant of a rating update, (entrants, fields of an entering state)."""
     newcomer, _, _ = prototypes
-    first = columns.entrants[settlement]
+    first = columns.entrants[update]
     for i in range(states.shape[0]):
         write(field, i, enter(params, read(states, i, newcomer), entrant_at(columns, first + i)))
 
 
 def _total_compared(
-    params: Any, prototypes: Any, columns: Any, settlement: int, field: Any, moved: Any, begin: int, totals: Any
+    params: Any, prototypes: Any, columns: Any, update: int, field: Any, moved: Any, begin: int, totals: Any
 ) -> None:
     """Add up the duels of some entrants by `compare`, with their states replaced by `moved`.
 
@@ -99,8 +99,8 @@ def _total_compared(
     on; their opponents keep their states. The sums are added to `totals`, (some, 3).
     """
     newcomer, entering, _ = prototypes
-    first = columns.entrants[settlement]
-    first_heat, end_heat = heats_of(columns, settlement)
+    first = columns.entrants[update]
+    first_heat, end_heat = heats_of(columns, update)
     for heat in range(first_heat, end_heat):
         start, stop = entries_of(columns, heat)
         size = float(stop - start)
@@ -129,15 +129,15 @@ def _total_compared(
 
 
 def _total_expected(
-    params: Any, prototypes: Any, columns: Any, settlement: int, field: Any, moved: Any, begin: int, totals: Any
+    params: Any, prototypes: Any, columns: Any, update: int, field: Any, moved: Any, begin: int, totals: Any
 ) -> None:
     """Add up the duels of some entrants by places and `expect`, for a system that does not sum over pairs.
 
     The arguments are those of `_total_compared`.
     """
     newcomer, entering, _ = prototypes
-    first = columns.entrants[settlement]
-    first_heat, end_heat = heats_of(columns, settlement)
+    first = columns.entrants[update]
+    first_heat, end_heat = heats_of(columns, update)
     for heat in range(first_heat, end_heat):
         start, stop = entries_of(columns, heat)
         for i in range(start, stop):
@@ -156,14 +156,14 @@ def _total_expected(
 
 
 def _total_met_compared(
-    params: Any, prototypes: Any, columns: Any, settlement: int, field: Any, moved: Any, met: Any, sums: Any, _: Any
+    params: Any, prototypes: Any, columns: Any, update: int, field: Any, moved: Any, met: Any, sums: Any, _: Any
 ) -> None:
     """Add up the scores that `compare` expects of some entrants in one heat without teams, in `sums`, (some).
 
     `met` is (some, 3): the entrant replaced, the first opponent, and one after the last opponent.
     """
     newcomer, entering = prototypes[0], prototypes[1]
-    first, heat = columns.entrants[settlement], heats_of(columns, settlement)[0]
+    first, heat = columns.entrants[update], heats_of(columns, update)[0]
     start, stop = entries_of(columns, heat)
     size = float(stop - start)
     course = Heat(size, mode_at(columns, heat))
@@ -176,15 +176,15 @@ def _total_met_compared(
 
 
 def _total_met_expected(
-    params: Any, prototypes: Any, columns: Any, settlement: int, field: Any, moved: Any, met: Any, sums: Any, lanes: Any
+    params: Any, prototypes: Any, columns: Any, update: int, field: Any, moved: Any, met: Any, sums: Any, lanes: Any
 ) -> None:
     """Add up expected scores like `_total_met_compared`, by `expect`.
 
     `lanes` has room for entrants who are next to each other in `met`.
     """
     newcomer, entering, _ = prototypes
-    first, own = columns.entrants[settlement], len(entering)
-    start, _ = entries_of(columns, heats_of(columns, settlement)[0])
+    first, own = columns.entrants[update], len(entering)
+    start, _ = entries_of(columns, heats_of(columns, update)[0])
     for block in range(0, moved.shape[0], LANES):
         begin, after, end = field.shape[0], 0, min(block + LANES, moved.shape[0])
         for k in range(block, end):
@@ -216,36 +216,36 @@ KERNELS = {
 
 
 def performances(system: System, events: Events, replayed: Replayed, entrant: int) -> list[PerformanceRating]:
-    """Return the performance ratings of all entrants in an entrant's settlement, in their order."""
-    settlement = settlement_number(events, entrant)
-    first, last = (int(each) for each in events.columns.entrants[settlement : settlement + 2])
-    return Duels(system, events, replayed, settlement).performances(0, last - first)
+    """Return the performance ratings of all entrants in an entrant's update, in their order."""
+    update = update_number(events, entrant)
+    first, last = (int(each) for each in events.columns.entrants[update : update + 2])
+    return Duels(system, events, replayed, update).performances(0, last - first)
 
 
 def performance(system: System, events: Events, replayed: Replayed, entrant: int) -> PerformanceRating:
     """Return the performance rating of an entrant. In fields below `LARGE_FIELD` it equals that of `performances`."""
-    settlement = settlement_number(events, entrant)
-    begin = entrant - int(events.columns.entrants[settlement])
-    return Duels(system, events, replayed, settlement).performances(begin, begin + 1)[0]
+    update = update_number(events, entrant)
+    begin = entrant - int(events.columns.entrants[update])
+    return Duels(system, events, replayed, update).performances(begin, begin + 1)[0]
 
 
 class Duels:
-    """The duels of one settlement, and the expected scores of its entrants with other ratings."""
+    """The duels of one update, and the expected scores of its entrants with other ratings."""
 
-    def __init__(self, system: System, events: Events, replayed: Replayed, settlement: int) -> None:
-        self.system = system_at(system, events, replayed, settlement)
-        self.columns, self.settlement = events.columns, settlement
-        first, last = (int(each) for each in events.columns.entrants[settlement : settlement + 2])
+    def __init__(self, system: System, events: Events, replayed: Replayed, update: int) -> None:
+        self.system = system_at(system, events, replayed, update)
+        self.columns, self.update = events.columns, update
+        first, last = (int(each) for each in events.columns.entrants[update : update + 2])
         players = events.columns.player[first:last]
         self.names = events.player_names[players].to_list()
-        self.states: States = states_before(system, events, settlement, replayed)[players]
+        self.states: States = states_before(system, events, update, replayed)[players]
         self.by_chances = overrides(rate_event, self.system)
         self.arguments = self.system.arguments()
         self.rating = self.system.column("rating")
         self.levels = [self.system.column(name) for name in self.system.with_level]
         self.entered = np.empty((len(players), len(self.system.prototypes()[1])))
         self.run(_enter_field, self.states, self.entered)
-        first_heat, end_heat = heats_of(self.columns, settlement)
+        first_heat, end_heat = heats_of(self.columns, update)
         self.entries = range(*entries_of(self.columns, first_heat))
         is_one_heat = end_heat - first_heat == 1 and not self.columns.entrant.size and not self.columns.side.size
         self.is_large = is_one_heat and len(players) >= LARGE_FIELD
@@ -292,7 +292,7 @@ class Duels:
 
     def run(self, total: Any, *more: Any) -> None:
         """Call a kernel with its last arguments."""
-        run_kernel(self.system, KERNELS[total], *self.arguments, self.columns, self.settlement, *more)
+        run_kernel(self.system, KERNELS[total], *self.arguments, self.columns, self.update, *more)
 
     def table(self) -> Expected | None:
         """Return the expected scores of everyone by shift, from the curves of a few, or None if that is not accurate.

@@ -28,7 +28,7 @@ FARTHEST = 4.0  # log-odds that a sweep moves a skill by at most, as an event do
 
 
 class Appearances(NamedTuple):
-    """The information about each entrant of each settlement, (entrants) float64, player by player."""
+    """The information about each entrant of each update, (entrants) float64, player by player."""
 
     mean: Any  # smoothed
     variance: Any

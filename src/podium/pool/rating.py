@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from podium.engine.heats import encode_small, entries_of
-from podium.engine.replay import NEVER, Replayed, by_columns, newcomers, replay_settlements
+from podium.engine.replay import NEVER, Replayed, by_columns, newcomers, replay_updates
 from podium.errors import NotFiniteError
 from podium.log.content import holds_player_numbers
 from podium.pool.batches import (
@@ -168,7 +168,7 @@ class Rater:
             states, np.empty(slots.size), by_columns(*states.shape), None, self.pool_state.copy(), history
         )
         try:
-            replay_settlements(self.system, encoded, 0, 1, replayed)
+            replay_updates(self.system, encoded, 0, 1, replayed)
         except NotFiniteError:
             return False
         rank = encoded.rank if encoded.rank.size else encoded.place

@@ -229,12 +229,12 @@ def pair_weight(units: float) -> float:
 
 
 @kernel
-def pairs_counted(columns: Columns, settlement: int, lines: Any) -> float:
+def pairs_counted(columns: Columns, update: int, lines: Any) -> float:
     """Return the sum of the weights of an event's pairs."""
     count = 0.0
-    first_heat, after_last = heats_of(columns, settlement)
+    first_heat, after_last = heats_of(columns, update)
     for heat in range(first_heat, after_last):
-        start, stop = heat_at(columns, settlement, heat, lines)
+        start, stop = heat_at(columns, update, heat, lines)
         units = float(stop - start)
         count += weight_at(columns, heat) * 0.5 * units * (units - 1.0) * pair_weight(units)
     return count
@@ -245,7 +245,7 @@ def judge_pairs(
     params: Any,
     prototypes: Any,
     columns: Columns,
-    settlement: int,
+    update: int,
     heat: int,
     scratch: Scratch,
     learner: int,
@@ -254,7 +254,7 @@ def judge_pairs(
     """Predict and compare every pair of units of a heat."""
     _, entering, _ = prototypes
     lines, weight = scratch.lines, weight_at(columns, heat)
-    start, stop = heat_at(columns, settlement, heat, lines)
+    start, stop = heat_at(columns, update, heat, lines)
     course = Heat(lines[start, SIZE], mode_at(columns, heat))
     counted = weight * pair_weight(course.entries)
     for i in range(start, stop):
@@ -284,13 +284,13 @@ def judge_pairs(
 
 
 @kernel
-def learn_sharpness(params: Any, entering: Any, columns: Columns, settlement: int, heat: int, scratch: Scratch) -> None:
+def learn_sharpness(params: Any, entering: Any, columns: Columns, update: int, heat: int, scratch: Scratch) -> None:
     """Update the pool's sharpness from the sole winner of a field, by a Newton step on Luce's probability of winning.
 
     A unit's strength is its log-odds against a unit with the field's mean skill and mean variance. No rating changes.
     """
     lines, pool = scratch.lines, scratch.pool
-    start, stop = heat_at(columns, settlement, heat, lines)
+    start, stop = heat_at(columns, update, heat, lines)
     winner, winners, mean, variance = start, 0, 0.0, 0.0
     for i in range(start, stop):
         me = read(scratch.entering_states, int(lines[i, UNIT]), entering)

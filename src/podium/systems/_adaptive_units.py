@@ -162,13 +162,13 @@ def enter_side(params: Any, scratch: Any, i: int, full: int, d: Derivatives) -> 
 
 
 @kernel
-def line_up(columns: Columns, settlement: int, first: int, base: int, entering: Any, scratch: Any) -> int:
+def line_up(columns: Columns, update: int, first: int, base: int, entering: Any, scratch: Any) -> int:
     """Write the lines of all units of all heats, in file order, and return the number of units.
 
     A heat's lines begin at its first entry, counted from the event's. If it has fewer units, the last lines are unused.
     """
     lines, sides, units = scratch.lines, scratch.sides, 0
-    first_heat, after_last = heats_of(columns, settlement)
+    first_heat, after_last = heats_of(columns, update)
     first_entry, _ = entries_of(columns, first_heat)
     for heat in range(first_heat, after_last):
         start, stop = entries_of(columns, heat)
@@ -213,9 +213,9 @@ def put_line(columns: Columns, entry: int, row: int, place: float, lines: Any, a
 
 
 @kernel
-def heat_at(columns: Columns, settlement: int, heat: int, lines: Any) -> tuple[int, int]:
+def heat_at(columns: Columns, update: int, heat: int, lines: Any) -> tuple[int, int]:
     """Return the lines of a heat: the first, and the one after the last."""
-    first_heat, _ = heats_of(columns, settlement)
+    first_heat, _ = heats_of(columns, update)
     start = entries_of(columns, heat)[0] - entries_of(columns, first_heat)[0]
     return start, start + int(lines[start, SIZE])
 

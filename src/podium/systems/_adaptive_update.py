@@ -71,7 +71,7 @@ SEARCHING, AT_MODE, AT_BOUND, KEPT = 0.0, 1.0, 2.0, 3.0  # status of a step; KEP
 
 
 @kernel
-def find_modes(params: Any, prototypes: Any, columns: Columns, settlement: int, scratch: Any, layout: Layout) -> None:
+def find_modes(params: Any, prototypes: Any, columns: Columns, update: int, scratch: Any, layout: Layout) -> None:
     """Find the step of each unit: the nearest of Glicko's step, the mode of its performance, and the bound.
 
     Given the opponents at their old means, S(d) falls with d, so the mode lies between 0 and A S(0). If Glicko's step
@@ -97,7 +97,7 @@ def find_modes(params: Any, prototypes: Any, columns: Columns, settlement: int, 
         searching += 0 if is_kept else 1
     iteration = 0
     while searching > 0 and iteration < NEWTON_STEPS:
-        evaluate_steps(params, entering, columns, settlement, scratch, layout, SEARCHING)
+        evaluate_steps(params, entering, columns, update, scratch, layout, SEARCHING)
         searching = 0
         for row in range(layout.base, layout.base + layout.units):
             if work[row, STATUS] == SEARCHING:
@@ -108,7 +108,7 @@ def find_modes(params: Any, prototypes: Any, columns: Columns, settlement: int, 
     for row in range(layout.base, layout.base + layout.units):
         at_mode += choose_step(params, entering, zero_evidence, scratch, row, layout)
     if at_mode > 0:
-        evaluate_steps(params, entering, columns, settlement, scratch, layout, AT_MODE)
+        evaluate_steps(params, entering, columns, update, scratch, layout, AT_MODE)
     for row in range(layout.base, layout.base + layout.units):
         if work[row, STATUS] != KEPT:
             raise_information(params, entering, zero_evidence, scratch, row, layout)
@@ -155,16 +155,16 @@ def newton_step(work: Any, row: int, uncertainty: float, iteration: int) -> int:
 
 @kernel
 def evaluate_steps(
-    params: Any, entering: Any, columns: Columns, settlement: int, scratch: Any, layout: Layout, status: float
+    params: Any, entering: Any, columns: Columns, update: int, scratch: Any, layout: Layout, status: float
 ) -> None:
     """Sum S(d) and J(d) of the units that have this status; for AT_MODE also the derivatives of S(d)."""
     work, lines = scratch.workspace, scratch.lines
     for row in range(layout.base, layout.base + layout.units):
         if work[row, STATUS] == status:
             work[row, SURPRISE], work[row, INFORMATION] = 0.0, 0.0
-    first_heat, after_last = heats_of(columns, settlement)
+    first_heat, after_last = heats_of(columns, update)
     for heat in range(first_heat, after_last):
-        start, stop = heat_at(columns, settlement, heat, lines)
+        start, stop = heat_at(columns, update, heat, lines)
         weight = weight_at(columns, heat)
         for i in range(start, stop):
             row = int(lines[i, UNIT])
@@ -248,7 +248,7 @@ def raise_information(params: Any, entering: Any, zero_evidence: Any, scratch: A
 
 
 @kernel
-def settle_units(params: Any, prototypes: Any, scratch: Any, layout: Layout) -> None:
+def update_units(params: Any, prototypes: Any, scratch: Any, layout: Layout) -> None:
     """Move every state by its share of the evidence of its units."""
     _, entering, zero_evidence = prototypes
     work = scratch.workspace
@@ -262,14 +262,14 @@ def settle_units(params: Any, prototypes: Any, scratch: Any, layout: Layout) -> 
             if work[state, USES] > 1.0:
                 add_share(params, entering, zero_evidence, scratch, unit, totals, row, state, share, layout)
             else:
-                settle_alone(params, entering, scratch, unit, totals, row, state, share, layout)
+                update_alone(params, entering, scratch, unit, totals, row, state, share, layout)
     for state in range(layout.base):
         if work[state, USES] > 1.0:
-            settle_sum(entering, zero_evidence, scratch, state, layout)
+            update_sum(entering, zero_evidence, scratch, state, layout)
 
 
 @kernel
-def settle_alone(
+def update_alone(
     params: Any,
     entering: Any,
     scratch: Any,
@@ -344,7 +344,7 @@ def add_share(
 
 
 @kernel
-def settle_sum(entering: Any, zero_evidence: Any, scratch: Any, state: int, layout: Layout) -> None:
+def update_sum(entering: Any, zero_evidence: Any, scratch: Any, state: int, layout: Layout) -> None:
     """Move a state that belongs to several units by R and T, which `add_share` summed."""
     work, d, own = scratch.workspace, layout.d, read(scratch.entering_states, state, entering)
     sums = read(scratch.sums, state, zero_evidence)

@@ -19,7 +19,7 @@ from podium.engine.rules import (
     kernel,
     rate_event,
     rate_heats,
-    settle,
+    update_state,
 )
 from podium.engine.steps import face_off, judge_result, update_two
 from podium.engine.system import conservatism, parameter
@@ -339,10 +339,10 @@ def update_beliefs(params: Params, a: State, b: State, difference: Difference, v
     variance, other_variance = x.deviation * x.deviation, y.deviation * y.deviation
     for_x = Evidence(variance * v, x.deviation * variance * w)
     for_y = Evidence(other_variance * other_v, y.deviation * other_variance * other_w)
-    return settle(params, x, for_x, PRESENT), settle(params, y, for_y, PRESENT)
+    return update_state(params, x, for_x, PRESENT), update_state(params, y, for_y, PRESENT)
 
 
-@settle.register
+@update_state.register
 def update_belief(params: Params, me: State, totals: Evidence, entrant: Entrant) -> State:
     """Return the new mean, and the variance that is left."""
     left = math.sqrt(max(1.0 - totals.shrink, params.kappa))

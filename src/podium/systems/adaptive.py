@@ -77,7 +77,7 @@ from podium.systems._adaptive_units import (
     line_up,
     workspace_for,
 )
-from podium.systems._adaptive_update import find_modes, settle_units, write_side, write_state
+from podium.systems._adaptive_update import find_modes, update_units, write_side, write_state
 
 MIN_VARIANCE = 1e-6  # lower limit of a skill's variance in forecasts
 MAX_KINDS = 4  # kinds of things that entrants can share
@@ -263,34 +263,34 @@ def with_states(modes: int, things: tuple[str, ...]) -> type[Adaptive]:
 
 @rate_event.register(Params)
 def rate_and_learn(
-    params: Any, prototypes: Any, columns: Columns, settlement: int, states: Any, scratch: Scratch, after: Any, at: int
+    params: Any, prototypes: Any, columns: Columns, update: int, states: Any, scratch: Scratch, after: Any, at: int
 ) -> None:
-    """Rate an event: enter all states, compare all pairs of units and settle all states. Then update theta."""
+    """Rate an event: enter all states, compare all pairs of units and update all states. Then update theta."""
     newcomer, entering, _ = prototypes
-    work, pool, full, first = scratch.workspace, scratch.pool, full_of(params), columns.entrants[settlement]
-    learner, d, sided = work.shape[0] - EXTRA_ROWS, derivatives_of(full), has_home_side(columns, settlement)
+    work, pool, full, first = scratch.workspace, scratch.pool, full_of(params), columns.entrants[update]
+    learner, d, sided = work.shape[0] - EXTRA_ROWS, derivatives_of(full), has_home_side(columns, update)
     modal = modal_of(params) if params.mode >= 0.0 else 0
-    size = columns.entrants[settlement + 1] - first
+    size = columns.entrants[update + 1] - first
     enter_all(params, prototypes, columns, first, size, states, scratch, modal, d)
     base = 0
     if columns.side.size + columns.shared.size + modal + sided > 0:
         base = size * (1 + modal) + sided
     if sided:
         enter_side(params, scratch, base - 1, full, d)
-    units = line_up(columns, settlement, first, base, entering, scratch)
+    units = line_up(columns, update, first, base, entering, scratch)
     layout = Layout(first, size, modal, sided, base, units, d, full)
     if base:
         form_units(params, entering, layout, scratch)
     for row in range(base, base + units):
         write(scratch.sums, row, Evidence(0.0, 0.0, 0.0, 0.0))
-    keep = exp(-pairs_counted(columns, settlement, scratch.lines) / MEMORY)
+    keep = exp(-pairs_counted(columns, update, scratch.lines) / MEMORY)
     begin_event(pool, work, learner, full, modal_of(params), keep)
-    first_heat, after_last = heats_of(columns, settlement)
+    first_heat, after_last = heats_of(columns, update)
     for heat in range(first_heat, after_last):
-        judge_pairs(params, prototypes, columns, settlement, heat, scratch, learner, layout)
-        learn_sharpness(params, entering, columns, settlement, heat, scratch)
-    find_modes(params, prototypes, columns, settlement, scratch, layout)
-    settle_units(params, prototypes, scratch, layout)
+        judge_pairs(params, prototypes, columns, update, heat, scratch, learner, layout)
+        learn_sharpness(params, entering, columns, update, heat, scratch)
+    find_modes(params, prototypes, columns, update, scratch, layout)
+    update_units(params, prototypes, scratch, layout)
     for i in range(size):
         me = read(states, columns.player[first + i], newcomer)
         write_state(params, me, prototypes, columns, scratch, layout, i, after, at + i)
@@ -305,11 +305,11 @@ def rate_and_learn(
 
 
 @kernel
-def has_home_side(columns: Columns, settlement: int) -> int:
+def has_home_side(columns: Columns, update: int) -> int:
     """Return 1 if a unit of the event has the home side, else 0."""
     found = 0
     if columns.home.size:
-        first_heat, after_last = heats_of(columns, settlement)
+        first_heat, after_last = heats_of(columns, update)
         for heat in range(first_heat, after_last):
             start, stop = entries_of(columns, heat)
             for i in range(start, stop):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 from podium.engine.inputs import Columns, Entrant, Scratch, nobody_finished, rank_at, slot_at, weight_at
-from podium.engine.rules import Points, enter, expect, judge_heat, kernel, rate_event, rate_heats, settle
+from podium.engine.rules import Points, enter, expect, judge_heat, kernel, rate_event, rate_heats, update_state
 from podium.engine.system import System, parameter
 from podium.kernels.logarithm import LN_10
 from podium.kernels.records import add, read
@@ -214,7 +214,7 @@ def top_correction(
     return min(max(truncate(-total / top_size), -MAX_CORRECTION), 0.0)
 
 
-settle.register(Params, add_points)
+update_state.register(Params, add_points)
 
 
 @expect.register

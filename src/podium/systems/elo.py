@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 from podium.engine.inputs import Entrant, Entry, Heat
-from podium.engine.rules import Comparison, Points, compare, compare_all, settle
+from podium.engine.rules import Comparison, Points, compare, compare_all, update_state
 from podium.engine.system import System, parameter
 from podium.kernels.logarithm import LN_10
 from podium.probability.logistic import logistic, score
@@ -74,7 +74,7 @@ def points_from_all(params: Params, me: State, mine: Entry, heat: Heat, won: flo
     return Points(stake * (won - expected))
 
 
-@settle.register(Params)
+@update_state.register(Params)
 def add_points(params: Any, me: Any, totals: Points, entrant: Entrant) -> State:
     """Add the points from all opponents."""
     return State(rating=me.rating + totals.points, events=me.events + entrant.events)

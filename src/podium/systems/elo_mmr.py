@@ -182,14 +182,14 @@ def add_drift(params: Params, me: Any, entrant: inputs.Entrant) -> Entering:
 
 @rate_event.register
 def rate_contests(
-    params: Params, prototypes: Any, columns: Any, settlement: int, states: Any, scratch: Any, after: Any, at: int
+    params: Params, prototypes: Any, columns: Any, update: int, states: Any, scratch: Any, after: Any, at: int
 ) -> None:
     """Give every player a performance per heat. All performances of an event use the beliefs before it."""
     newcomer, entering, _ = prototypes
     entering_states = scratch.entering_states
-    first = columns.entrants[settlement]
-    size = columns.entrants[settlement + 1] - first
-    first_heat, after_last = inputs.heats_of(columns, settlement)
+    first = columns.entrants[update]
+    size = columns.entrants[update + 1] - first
+    first_heat, after_last = inputs.heats_of(columns, update)
     weight = inputs.weight_at(columns, first_heat)
     variance = performance_variance(params, weight)
     for i in range(size):

@@ -13,7 +13,7 @@ import numpy as np
 
 from podium.engine.inputs import Entrant, Entry, Heat, slot_at, weight_at
 from podium.engine.large_heats import finishes
-from podium.engine.rules import Comparison, Points, compare, enter, judge_large_heat, kernel, settle
+from podium.engine.rules import Comparison, Points, compare, enter, judge_large_heat, kernel, update_state
 from podium.engine.system import System, parameter
 from podium.kernels.exponential import LARGEST, exp
 from podium.kernels.logarithm import log
@@ -193,7 +193,7 @@ def points_from_race(
     return True
 
 
-settle.register(Params, add_points)
+update_state.register(Params, add_points)
 
 
 @functools.cache

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 from podium.engine.inputs import Entrant, Entry, Heat
-from podium.engine.rules import Comparison, Credit, compare, credit, enter, evidence, expect, kernel, settle
+from podium.engine.rules import Comparison, Credit, compare, credit, enter, evidence, expect, kernel, update_state
 from podium.engine.system import System, conservatism, parameter
 from podium.kernels.logarithm import LN_10
 from podium.probability.logistic import logistic, score
@@ -116,7 +116,7 @@ def surprise_and_information(params: Params, comparison: Comparison) -> Evidence
     return Evidence(comparison.weight * (comparison.result - comparison.expected), information)
 
 
-@settle.register
+@update_state.register
 def after_period(params: Params, me: Entering, totals: Evidence, entrant: Entrant) -> State:
     """Apply step 2."""
     variance = 1.0 / (1.0 / (me.deviation * me.deviation) + Q * Q * totals.information)

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from podium.engine.inputs import Entrant, Entry, Heat
-from podium.engine.rules import Credit, compare, credit, enter, evidence, expect, kernel, settle
+from podium.engine.rules import Credit, compare, credit, enter, evidence, expect, kernel, update_state
 from podium.engine.system import System, conservatism, parameter
 from podium.kernels.exponential import LARGEST, exp
 from podium.probability.logistic import both_chances, logistic, score
@@ -92,7 +92,7 @@ class Glicko2(System):
         "a race of many entrants counts as a duel with each, so its ratings move far and volatility reaches the cap",
     )
     instead: ClassVar[str] = (
-        "rate fields of many with elo, folyami or elo-mmr, or settle duels at the end of rating periods"
+        "rate fields of many with elo, folyami or elo-mmr, or update ratings of duels at the end of rating periods"
     )
     state_type = State
     entering_type = Entering
@@ -190,7 +190,7 @@ def surprise_and_information(params: Params, comparison: Comparison) -> Evidence
     )
 
 
-@settle.register
+@update_state.register
 def after_period(params: Params, me: Entering, totals: Evidence, entrant: Entrant) -> State:
     """Apply steps 5 to 8. A player without comparisons keeps the state."""
     if totals.information < LEAST_INFORMATION:
@@ -198,7 +198,7 @@ def after_period(params: Params, me: Entering, totals: Evidence, entrant: Entran
     variance = 1.0 / totals.information
     delta = variance * totals.surprise
     spread = me.phi * me.phi + variance
-    sigma_squared = settled_variance(spread, delta * delta, me.volatility, params.tau_squared, params.max_variance)
+    sigma_squared = updated_variance(spread, delta * delta, me.volatility, params.tau_squared, params.max_variance)
     phi_squared = 1.0 / (1.0 / (me.phi * me.phi + sigma_squared) + totals.information)
     return State(
         rating=me.rating + SCALE * phi_squared * totals.surprise * share_kept(me, phi_squared, totals.surprise),
@@ -217,7 +217,7 @@ def share_kept(me: Entering, phi_squared: float, surprise: float) -> float:
 
 
 @kernel
-def settled_variance(
+def updated_variance(
     spread: float, delta_squared: float, volatility: float, tau_squared: float, max_variance: float
 ) -> float:
     """Return the new volatility squared: the root of f in step 5, by Newton's method within a bracket.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from podium.engine.inputs import TIME_TRIAL, Entrant, Entry, Heat
-from podium.engine.rules import Comparison, Points, causes, compare, enter, kernel, settle
+from podium.engine.rules import Comparison, Points, causes, compare, enter, kernel, update_state
 from podium.engine.system import System, parameter
 from podium.kernels.logarithm import LN_10
 from podium.probability.logistic import bradley_terry, win_share
@@ -154,7 +154,7 @@ def lead(mine: float, theirs: float) -> float:
     return won if mine <= theirs else 1.0 - won
 
 
-@settle.register
+@update_state.register
 def add_points(params: Params, me: Entering, totals: Points, entrant: Entrant) -> State:
     """Add the exchange, and keep the best rating."""
     rating = me.rating + totals.points

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from podium.engine.inputs import TIME_TRIAL, Entrant, Entry, Heat
-from podium.engine.rules import causes, compare, enter, evidence, kernel, settle
+from podium.engine.rules import causes, compare, enter, evidence, kernel, update_state
 from podium.engine.system import System, parameter
 from podium.kernels.exponential import exp
 from podium.kernels.logarithm import LN_10
@@ -272,7 +272,7 @@ def points_and_deviation(params: Params, comparison: Duel) -> Evidence:
     return Evidence(comparison.weight * (comparison.result - comparison.expected), comparison.deviation)
 
 
-@settle.register
+@update_state.register
 def apply(params: Params, me: Entering, totals: Evidence, entrant: Entrant) -> State:
     """Apply both changes. Quits raise the floor of the deviation."""
     raw = me.raw_rating + totals.points

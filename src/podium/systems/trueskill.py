@@ -10,7 +10,17 @@ from statistics import NormalDist
 from typing import Any, ClassVar, NamedTuple
 
 from podium.engine.inputs import PRESENT, Columns, Entrant, Scratch, nobody_finished, part_at, slot_at, weight_at
-from podium.engine.rules import enter, expect, expect_side, judge_heat, kernel, rate_event, rate_heats, rate_two, settle
+from podium.engine.rules import (
+    enter,
+    expect,
+    expect_side,
+    judge_heat,
+    kernel,
+    rate_event,
+    rate_heats,
+    rate_two,
+    update_state,
+)
 from podium.engine.steps import face_off, judge_result, judge_two_heats, rate_in_steps, update_two
 from podium.engine.system import conservatism, parameter
 from podium.engine.tables.sides import Sides
@@ -248,7 +258,7 @@ def pass_both_messages(
     for_a = message_to_skill(params, d.deviation_a, result * share_a, mean_a)
     for_b = message_to_skill(params, d.deviation_b, result * share_b, mean_b)
     me, you = State(a.rating, d.deviation_a, a.events), State(b.rating, d.deviation_b, b.events)
-    return settle(params, me, for_a, PRESENT), settle(params, you, for_b, PRESENT)
+    return update_state(params, me, for_a, PRESENT), update_state(params, you, for_b, PRESENT)
 
 
 @kernel
@@ -264,7 +274,7 @@ def message_to_skill(params: Any, deviation: float, precision: float, precision_
 rate_two.register(Params, rate_in_steps)
 
 
-@settle.register
+@update_state.register
 def multiply_messages(params: Params, me: State, totals: Evidence, entrant: Entrant) -> State:
     """Multiply the belief before the event with the messages."""
     own = 1.0 / (me.deviation * me.deviation)

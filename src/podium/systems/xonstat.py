@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from podium.engine.inputs import Entrant, Entry, Heat, part_played
-from podium.engine.rules import Comparison, compare, enter, kernel, settle
+from podium.engine.rules import Comparison, compare, enter, kernel, update_state
 from podium.engine.system import System, parameter
 from podium.kernels.logarithm import LN_10
 from podium.probability.logistic import logistic, score
@@ -120,7 +120,7 @@ def opponents_of_winner(mine: Entry, theirs: Entry) -> float:
     return math.inf
 
 
-settle.register(Params, add_points)
+update_state.register(Params, add_points)
 
 
 SYSTEM = Xonstat

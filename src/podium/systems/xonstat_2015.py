@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from podium.engine.inputs import DUEL, Entrant, Entry, Heat
-from podium.engine.rules import Credit, Points, causes, compare, counts, credit, enter, evidence, kernel, settle
+from podium.engine.rules import Credit, Points, causes, compare, counts, credit, enter, evidence, kernel, update_state
 from podium.engine.system import System, parameter
 from podium.kernels.logarithm import LN_10, log
 from podium.probability.logistic import logistic
@@ -182,7 +182,7 @@ def points_of(params: Params, me: Entering, totals: Points, after: State, compar
     return Credit(comparison.weight, comparison.weight * comparison.gain)
 
 
-@settle.register
+@update_state.register
 def add_points(params: Params, me: Entering, totals: Points, entrant: Entrant) -> State:
     """Add the points from all opponents, but not below the floor. NaN stays NaN."""
     return State(max(me.rating + totals.points, params.floor), me.events + entrant.events)

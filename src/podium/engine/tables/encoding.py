@@ -36,7 +36,7 @@ NO_COLUMNS = Columns(
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """A pool's part of the columns: settlements `first` to `last`, players `first_player` to `last_player`."""
+    """A pool's part of the columns: updates `first` to `last`, players `first_player` to `last_player`."""
 
     name: str
     first: int
@@ -69,13 +69,13 @@ class Events:
 
 @dataclass(frozen=True, slots=True)
 class Entrants:
-    """The players of each settlement, and of each event, in file order."""
+    """The players of each update, and of each event, in file order."""
 
-    settlement: Integers  # (rows) settlement of the row: an event or a rating period, from 0
+    update: Integers  # (rows) update of the row: an event or a rating period, from 0
     first_row: Integers  # (entrants) first row of the entrant
     of_row: Integers  # (rows) entrant of the row
     pair_row: Integers  # (pairs of event and player) first row of the pair
-    offsets: Integers  # (settlements + 1) offsets into the entrants
+    offsets: Integers  # (updates + 1) offsets into the entrants
 
 
 def encode(results: Results, system: System, period: str = selection.EVENT, numbered: Numbered | None = None) -> Events:
@@ -92,21 +92,21 @@ def encode(results: Results, system: System, period: str = selection.EVENT, numb
     columns = {
         **entrant_columns(rows, system, entrants, numbers, finishes),
         **entry_columns(rows, system, entrants, entries, finishes),
-        "day": settlement_days(rows, entrants) if system.reads_days else frozen(ABSENT),
-        "heats": frozen(ABSENT if heat is None else offsets(entrants.settlement[offsets(heat)[:-1]]), np.int64),
+        "day": update_days(rows, entrants) if system.reads_days else frozen(ABSENT),
+        "heats": frozen(ABSENT if heat is None else offsets(entrants.update[offsets(heat)[:-1]]), np.int64),
         "entries": frozen(ABSENT if heat is None else entries, np.int64),
     }
-    pools, names, of_row = pool_slices(rows, entrants.settlement), rows.player_names, entrants.of_row
+    pools, names, of_row = pool_slices(rows, entrants.update), rows.player_names, entrants.of_row
     things = things_of(rows, system.kinds) if system.kinds else None
     if things is not None:
         seated = seats(rows, things)
-        moved, of_row = with_things(columns, entrants.settlement, of_row, things, seated)
+        moved, of_row = with_things(columns, entrants.update, of_row, things, seated)
         moved["entries"] = entries
         if heat is None:
             moved["heats"] = np.arange(entries.size)
         columns |= {name: frozen(values, getattr(NO_COLUMNS, name).dtype.type) for name, values in moved.items()}
         names = seated.names(names, things.names)
-        pools = pool_slices(rows, entrants.settlement, seated.before)
+        pools = pool_slices(rows, entrants.update, seated.before)
     return Events(
         results=results,
         columns=NO_COLUMNS._replace(**columns),
@@ -136,13 +136,13 @@ def offsets(number: Integers) -> npt.NDArray[np.int64]:
 
 
 def entrants_of(rows: selection.Rows, numbers: Integers | None) -> Entrants:
-    settlement = run_numbers(rows.event) if numbers is None else run_numbers(rows.pool, numbers)
+    update = run_numbers(rows.event) if numbers is None else run_numbers(rows.pool, numbers)
     if rows.heat is None and numbers is None:
         every = np.arange(rows.event.size, dtype=index_type(rows.event.size))
-        return Entrants(settlement, every, every, every, offsets(settlement))
-    first_row, of_row = first_rows(settlement, rows.player, rows.row)
+        return Entrants(update, every, every, every, offsets(update))
+    first_row, of_row = first_rows(update, rows.player, rows.row)
     pair_row, _ = first_rows(rows.event, rows.player, rows.row)
-    return Entrants(settlement, first_row, of_row, pair_row, offsets(settlement[first_row]))
+    return Entrants(update, first_row, of_row, pair_row, offsets(update[first_row]))
 
 
 def first_rows(unit: Integers, player: Integers, row: Integers) -> tuple[Integers, Integers]:
@@ -186,11 +186,11 @@ def idle_clock(rows: selection.Rows, system: System, numbers: Integers | None) -
     return rows.started_at
 
 
-def settlement_days(rows: selection.Rows, entrants: Entrants) -> selection.Floats:
-    """Return the day of each settlement's first row, with a fraction, counted from the year 1 so that all are > 0."""
+def update_days(rows: selection.Rows, entrants: Entrants) -> selection.Floats:
+    """Return the day of each update's first row, with a fraction, counted from the year 1 so that all are > 0."""
     if rows.started_at is None:
         return frozen(np.full(entrants.offsets.size - 1, np.nan))
-    first = offsets(entrants.settlement)[:-1]
+    first = offsets(entrants.update)[:-1]
     return frozen(rows.started_at[first] / selection.DAY_US + selection.DAYS_TO_1970)
 
 
@@ -231,9 +231,7 @@ def entry_columns(
     places = place_heats(reported, teams=system.teams)
     plain = rows.event.size == entrants.first_row.size
     slot = (
-        entrants.of_row - entrants.offsets[entrants.settlement]
-        if not plain or entries is not entrants.offsets
-        else ABSENT
+        entrants.of_row - entrants.offsets[entrants.update] if not plain or entries is not entrants.offsets else ABSENT
     )
     handicap = frame["handicap"].to_numpy().astype(np.float64) if "handicap" in frame.columns else ABSENT
     return {
@@ -310,8 +308,8 @@ def heat_weights(frame: pl.DataFrame, entries: Integers) -> selection.Floats:
     return frozen(first if (first != 1.0).any() else ABSENT)
 
 
-def pool_slices(rows: selection.Rows, settlement: Integers, before: Integers | None = None) -> tuple[Pool, ...]:
-    """Return each pool's settlements and players. `before` counts the things before each pool, (pools + 1)."""
+def pool_slices(rows: selection.Rows, update: Integers, before: Integers | None = None) -> tuple[Pool, ...]:
+    """Return each pool's updates and players. `before` counts the things before each pool, (pools + 1)."""
     pools = []
     starts = np.array([0, rows.pool.size]) if len(rows.pool_names) == 1 else offsets(rows.pool)
     for first, stop in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
@@ -319,7 +317,7 @@ def pool_slices(rows: selection.Rows, settlement: Integers, before: Integers | N
             continue
         players = rows.player[first:stop]
         pool = int(rows.pool[first])
-        span = int(settlement[first]), int(settlement[stop - 1]) + 1
+        span = int(update[first]), int(update[stop - 1]) + 1
         shift, end = (0, 0) if before is None else (int(before[pool]), int(before[pool + 1]))
         pools.append(Pool(rows.pool_names[pool], *span, int(players.min()) + shift, int(players.max()) + 1 + end))
     return tuple(pools)

@@ -19,7 +19,7 @@ class Sides(NamedTuple):
     parts: Any  # float64 (members): part of the game played; 1 for a single player
     share: Any  # float64 (members): part over the sum of parts; for a thing, the sum over its players
     entry: Any  # int64 (members): entry in the table; for a thing, the side's first
-    slot: Any  # int64 (members): entrant of the settlement
+    slot: Any  # int64 (members): entrant of the update
     shared: Any  # int64 (members): 1 for things, else 0
     start: Any  # int64 (members + 1): first member of each side, and the end
     home: Any  # float64 (members): 1 for a side that starts or is at home, else 0
@@ -48,7 +48,7 @@ def gather_sides(
     """Gather the sides of entries `begin` to `end`, in order of their first entries. Return how many there are.
 
     Args:
-        entering_states: The entering state of each entrant of the settlement, (entrants, fields).
+        entering_states: The entering state of each entrant of the update, (entrants, fields).
         known: Number of sides that are already there. The new ones follow them.
     """
     has_teams = columns.side.size > 0

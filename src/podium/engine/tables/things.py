@@ -1,6 +1,6 @@
 """Things that entrants share and a system rates, such as cars and clubs: entrants without an entry.
 
-In a settlement they come after its players. In a pool they have names that no player can have.
+In a rating update they come after its players. In a pool they have names that no player can have.
 """
 
 from dataclasses import dataclass
@@ -108,17 +108,17 @@ def seats(rows: Any, things: Things) -> Seats:
 
 
 def with_things(
-    columns: dict[str, Any], settlement: Integers, of_row: Integers, things: Things, seats: Seats
+    columns: dict[str, Any], update: Integers, of_row: Integers, things: Things, seats: Seats
 ) -> tuple[dict[str, Any], Integers]:
     """Return the changed columns if things are entrants, and each row's entrant then.
 
     Args:
-        settlement: Settlement of each row.
+        update: the rating update of each row.
         of_row: Entrant of each row so far.
     """
     rows, kinds = np.nonzero(things.of_row >= 0)
-    settlement = settlement.astype(np.int64)
-    key = settlement[rows] * things.pool.size + things.of_row[rows, kinds]
+    update = update.astype(np.int64)
+    key = update[rows] * things.pool.size + things.of_row[rows, kinds]
     unique, at = np.unique(key, return_inverse=True)
     number, offsets = unique % things.pool.size, columns["entrants"]
     added = np.bincount(unique // things.pool.size, minlength=offsets.size - 1)
@@ -134,6 +134,6 @@ def with_things(
             moved[name] = np.full(behind[-1], default)
             moved[name][of_players] = columns[name]
     shared = np.full(things.of_row.shape, -1)
-    shared[rows, kinds] = of_things[at] - behind[settlement[rows]]
+    shared[rows, kinds] = of_things[at] - behind[update[rows]]
     of_row = of_players[of_row]
-    return moved | {"entrant": of_row - behind[settlement], "shared": shared.ravel()}, of_row
+    return moved | {"entrant": of_row - behind[update], "shared": shared.ravel()}, of_row

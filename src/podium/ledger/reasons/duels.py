@@ -15,7 +15,7 @@ from podium.engine.tables.encoding import Events
 from podium.engine.tables.sides import empty_sides, gather_sides
 from podium.kernels.compiled import compile_twice
 from podium.kernels.records import read, times, write
-from podium.ledger.reasons.shares import MOST_PARTS, Part, Settlement, fair_shares, settlement_of
+from podium.ledger.reasons.shares import MOST_PARTS, Part, RatingUpdate, fair_shares, update_of
 from podium.support.words import shown
 
 TIME = "time"  # the cause of what a player's entry does without any opponent
@@ -29,7 +29,7 @@ def _list_compared(
 ) -> None:
     """Write the comparisons of entries of a heat with entry `i`, (entries, fields of a comparison).
 
-    `first` is the first entrant of the settlement. `span` has the first entry of the heat and the one after its last.
+    `first` is the first entrant of the update. `span` has the first entry of the heat and the one after its last.
     `states` are the states before, (players, fields of a state).
     """
     newcomer, _, _ = prototypes
@@ -70,11 +70,11 @@ class Duel:
 
 
 class Account:
-    """One entrant's duels in a settlement, and the other causes of the change."""
+    """One entrant's duels in a rating update, and the other causes of the change."""
 
     def __init__(self, system: System, events: Events, number: int, entrant: int, states: Any) -> None:
         self.system, self.events, self.entrant = system, events, entrant
-        self.settlement: Settlement = settlement_of(events.columns, number)
+        self.update: RatingUpdate = update_of(events.columns, number)
         self.params = system.params()
         self.states, self.columns = states, events.columns
         self.brought: dict[int, Any] = {}  # by each entrant, of whom several heats may ask
@@ -84,7 +84,7 @@ class Account:
         self.left_out: list[tuple[int, int, str]] = []  # heat, entrant and why: who stood in a heat but is no opponent
 
     def state(self, entrant: int) -> Any:
-        """Return an entrant's state before the settlement."""
+        """Return an entrant's state before the update."""
         return read(self.states, int(self.columns.player[entrant]), self.system.newcomer())
 
     def entering(self, entrant: int) -> Any:
@@ -105,13 +105,13 @@ class Account:
 
     def heats(self) -> Iterator[tuple[int, int, int, int]]:
         """Yield each heat of the player: its number, its first entry, the one after the last, the player's entry."""
-        start, stop, entrant = self.settlement.start, self.settlement.stop, self.settlement.entrant
+        start, stop, entrant = self.update.start, self.update.stop, self.update.entrant
         mine = np.flatnonzero(entrant == self.entrant) + int(start[0])
         for i, heat in zip(mine.tolist(), (np.searchsorted(start, mine, side="right") - 1).tolist(), strict=True):
-            yield self.settlement.first_heat + heat, int(start[heat]), int(stop[heat]), i
+            yield self.update.first_heat + heat, int(start[heat]), int(stop[heat]), i
 
     def entrant_of(self, entry: int) -> int:
-        return int(self.settlement.entrant[entry - int(self.settlement.start[0])])
+        return int(self.update.entrant[entry - int(self.update.start[0])])
 
     def duels(self) -> list[Duel]:
         """Return every duel, heat by heat, in the replay's order, without contributions."""
@@ -139,7 +139,7 @@ class Account:
 
     def comparisons(self, heat: int, start: int, stop: int, i: int) -> Callable[[int], Any]:
         """Return a function that compares another entry of a heat with the player's."""
-        columns, size, first = self.columns, float(stop - start), self.settlement.entrants[0]
+        columns, size, first = self.columns, float(stop - start), self.update.entrants[0]
         course = inputs.Heat(size, float(inputs.mode_at(columns, heat)))
         mine = inputs.Entry(*map(float, inputs.entry_at(columns, i, size)))
 
@@ -160,9 +160,9 @@ class Account:
 
     def faced(self) -> Iterator[Duel]:
         """Yield the duels of a system that rates a side as one. Members of an opponent's side have equal shares."""
-        columns, first = self.columns, int(self.columns.entrants[self.settlement.number])
+        columns, first = self.columns, int(self.columns.entrants[self.update.number])
         prototype = zeros(self.system.entering_type)
-        entering = np.array([self.entering(k) for k in range(first, int(columns.entrants[self.settlement.number + 1]))])
+        entering = np.array([self.entering(k) for k in range(first, int(columns.entrants[self.update.number + 1]))])
         for heat, start, stop, i in self.heats():
             sides = empty_sides(stop - start, len(prototype), len(self.system.kinds))
             count = gather_sides(columns, start, stop, first, entering, prototype, sides)
@@ -233,7 +233,7 @@ class Account:
             members = [duels[number].theirs for number in sorted(numbers, key=lambda k: self.lead(duels[k].opponent))]
             spans = [range(*self.span(heat)) for heat in heats]
             by_part.append(Part([entry for span in spans for entry in span] or members, members, alone=bool(heats)))
-        alone, of_members = fair_shares(self.system, self.settlement, self.entrant, self.states, change, by_part)
+        alone, of_members = fair_shares(self.system, self.update, self.entrant, self.states, change, by_part)
         of_entry = {
             entry: points
             for part, each in zip(by_part, of_members, strict=True)
@@ -250,13 +250,13 @@ class Account:
 
     def span(self, heat: int) -> tuple[int, int]:
         """Return the entries of a heat: the first, and the one after the last."""
-        number = heat - self.settlement.first_heat
-        return int(self.settlement.start[number]), int(self.settlement.stop[number])
+        number = heat - self.update.first_heat
+        return int(self.update.start[number]), int(self.update.stop[number])
 
     def entry_in(self, heat: int) -> int:
         start, stop = self.span(heat)
-        base = int(self.settlement.start[0])
-        return start + int(np.argmax(self.settlement.entrant[start - base : stop - base] == self.entrant))
+        base = int(self.update.start[0])
+        return start + int(np.argmax(self.update.entrant[start - base : stop - base] == self.entrant))
 
 
 HEAT, OPPONENT, BAND, CAUSE = "heat", "opponent", "band", "cause"  # a duel's own row has the cause OPPONENT

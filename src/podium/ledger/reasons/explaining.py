@@ -49,11 +49,11 @@ def explain(
         text = f"{player}'s change is settled at the end of the rating period, with the last event in it."
         empty = pl.DataFrame(schema=SCHEMA)
         return Explanation(event_id, player, before, 0.0, empty, "", text, before, system.digits, text)
-    settlement = settlement_number(events, entrant)
-    standing = system_at(system, events, replayed, settlement)
-    account = Account(standing, events, settlement, entrant, states_before(system, events, settlement, replayed))
+    update = update_number(events, entrant)
+    standing = system_at(system, events, replayed, update)
+    account = Account(standing, events, update, entrant, states_before(system, events, update, replayed))
     after = system.state_type(*replayed.after[entrant].tolist())
-    table = standings(events, account.settlement, events.results.frame[rows], rows)
+    table = standings(events, account.update, events.results.frame[rows], rows)
     explanation = Breakdown(account, table, event_id, player, before, after).explanation()
     things = thing_parts(account, replayed, after, explanation)
     own = sum((group.shown for group in explanation.groups if group.kind != CAUSE), Decimal(0))
@@ -73,7 +73,7 @@ def thing_parts(account: Account, replayed: Replayed, after: Any, explanation: E
     parts, kinds = [], len(system.kinds)
     for slot in columns.shared[entry * kinds : (entry + 1) * kinds].tolist():
         if slot >= 0:
-            thing = account.settlement.entrants[0] + slot
+            thing = account.update.entrants[0] + slot
             thing_after = system.state_type(*replayed.after[thing].tolist())
             points = system.thing_points(moved, account.me, after, account.entering(thing), thing_after)
             parts.append(ThingPart(*kind_and_name(account.name(thing)), points, shown(points, system.digits)))
@@ -106,15 +106,15 @@ def find_entrant(events: Events, event_id: str, player: str) -> Found:
     return rows.tolist(), player, entrant, settles is None or bool(settles[found[0]])
 
 
-def settlement_number(events: Events, entrant: int) -> int:
+def update_number(events: Events, entrant: int) -> int:
     return int(np.searchsorted(events.columns.entrants, entrant, side="right")) - 1
 
 
-def states_before(system: System, events: Events, settlement: int, replayed: Replayed) -> States:
-    """Return the states of all entrants before a settlement, (players, fields). Other rows are undefined."""
+def states_before(system: System, events: Events, update: int, replayed: Replayed) -> States:
+    """Return the states of all entrants before a rating update, (players, fields). Other rows are undefined."""
     columns = events.columns
-    pool = next(pool for pool in events.pools if pool.first <= settlement < pool.last)
-    first, now, stop = (int(columns.entrants[each]) for each in (pool.first, settlement, settlement + 1))
+    pool = next(pool for pool in events.pools if pool.first <= update < pool.last)
+    first, now, stop = (int(columns.entrants[each]) for each in (pool.first, update, update + 1))
     last = np.full(events.player_names.len(), -1)
     last[columns.player[first:now]] = np.arange(first, now)
     players = columns.player[now:stop]
@@ -169,7 +169,7 @@ class Breakdown:
             counting, causes = self.account.credited(duels, self.after)
             parts = self.partition(counting, UNLIMITED)
         else:
-            parts = self.partition(duels, affordable_parts(self.account.settlement))
+            parts = self.partition(duels, affordable_parts(self.account.update))
             heats = [list(heading.heats) for heading in parts.headings]
             counting, causes = self.account.shared(duels, parts.members, heats, self.delta)
             parts = parts.among([duel.theirs for duel in duels], [duel.theirs for duel in counting])

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from podium.engine import inputs
-from podium.engine.replay import Replayed, by_columns, replay_settlements
+from podium.engine.replay import Replayed, by_columns, replay_updates
 from podium.engine.system import System
 from podium.engine.tables.encoding import frozen
 from podium.support.words import shown_parts
@@ -36,8 +36,8 @@ class Part(NamedTuple):
     alone: bool  # members are left out of this part alone, not of the whole
 
 
-class Settlement(NamedTuple):
-    """One settlement of the columns: its entrants, and its entries heat by heat."""
+class RatingUpdate(NamedTuple):
+    """One update of the columns: its entrants, and its entries heat by heat."""
 
     columns: inputs.Columns
     number: int
@@ -48,39 +48,39 @@ class Settlement(NamedTuple):
     entrant: npt.NDArray[np.int64]  # (entries) the entrant of each
 
 
-def settlement_of(columns: inputs.Columns, number: int) -> Settlement:
+def update_of(columns: inputs.Columns, number: int) -> RatingUpdate:
     first, last = int(columns.entrants[number]), int(columns.entrants[number + 1])
     if not columns.heats.size:
-        return Settlement(
+        return RatingUpdate(
             columns, number, (first, last), number, np.array([first]), np.array([last]), np.arange(first, last)
         )
     heats = slice(int(columns.heats[number]), int(columns.heats[number + 1]))
     start, stop = columns.entries[heats], columns.entries[heats.start + 1 : heats.stop + 1]
     entrant = first + columns.entrant[int(start[0]) : int(stop[-1])].astype(np.int64)
-    return Settlement(columns, number, (first, last), heats.start, start, stop, entrant)
+    return RatingUpdate(columns, number, (first, last), heats.start, start, stop, entrant)
 
 
-def affordable_parts(settlement: Settlement) -> int:
+def affordable_parts(update: RatingUpdate) -> int:
     """Return the number of parts whose coalitions can all be rated: `MOST_PARTS`, or fewer for large fields."""
-    sizes = (settlement.stop - settlement.start).astype(np.float64)
+    sizes = (update.stop - update.start).astype(np.float64)
     pairs = 0.5 * float(sizes @ sizes)  # of a coalition, which has half of the heats or of the field
     quick, most = (int(math.log2(max(1.0, work / pairs))) for work in (QUICK_WORK, MAX_WORK))
     return max(1, min(MOST_PARTS, max(quick, FEW_PARTS), most))
 
 
 def fair_shares(
-    system: System, settlement: Settlement, entrant: int, states: Any, change: float, parts: Sequence[Part]
+    system: System, update: RatingUpdate, entrant: int, states: Any, change: float, parts: Sequence[Part]
 ) -> tuple[float, list[list[float]]]:
     """Return the change that remains without any part of the field, and the share of each part's members."""
     if not parts:
         return change, []
     coalitions = np.arange(2 ** len(parts) - 1)  # all but the whole, which is the change itself
-    base, size = int(settlement.start[0]), settlement.entrant.size
+    base, size = int(update.start[0]), update.entrant.size
     within = np.ones((coalitions.size, size), np.bool_)
     for number, part in enumerate(parts):
         without = np.flatnonzero((coalitions >> number) & 1 == 0)
         within[np.ix_(without, np.array(part.entries) - base)] = False
-    blocks = [blocks_of(part.members, parts, settlement) for part in parts]
+    blocks = [blocks_of(part.members, parts, update) for part in parts]
     whole = np.ones(size, np.bool_)
     left_out = []
     for number, (part, each) in enumerate(zip(parts, blocks, strict=True)):
@@ -88,7 +88,7 @@ def fair_shares(
             present = (within[1 << number] if part.alone and len(parts) > 1 else whole).copy()
             present[np.array(block) - base] = False
             left_out.append(present)
-    changes = changes_among(system, settlement, entrant, states, np.array([*within, *left_out]))
+    changes = changes_among(system, update, entrant, states, np.array([*within, *left_out]))
     worth = np.append(changes[: coalitions.size], change)
     values = shapley_values(worth)
     rest = iter(changes[coalitions.size :].tolist())
@@ -101,10 +101,10 @@ def fair_shares(
     return float(worth[0]), of_members
 
 
-def blocks_of(members: list[int], parts: Sequence[Part], settlement: Settlement) -> list[list[int]]:
+def blocks_of(members: list[int], parts: Sequence[Part], update: RatingUpdate) -> list[list[int]]:
     """Return the members of a part to leave out one at a time, or blocks of neighbours in a large field."""
     total = sum(len(each.members) for each in parts)
-    field = float((settlement.stop - settlement.start).max())
+    field = float((update.stop - update.start).max())
     most = min(MOST_BLOCKS, max(len(parts), int(MAX_WORK / field**2)))
     count = len(members) if total <= most else max(1, most * len(members) // total)
     return [block.tolist() for block in np.array_split(np.array(members), count)]
@@ -140,20 +140,20 @@ def divided(share: float, effects: list[float]) -> list[float]:
 
 
 def changes_among(
-    system: System, settlement: Settlement, entrant: int, states: Any, present: Mask
+    system: System, update: RatingUpdate, entrant: int, states: Any, present: Mask
 ) -> npt.NDArray[np.float64]:
     """Return an entrant's change with each set of entries, `present` (sets, entries), rated as one table."""
-    columns, first = settlement.columns, settlement.entrants[0]
+    columns, first = update.columns, update.entrants[0]
     sets = len(present)
-    slot = settlement.entrant - first
-    entering = np.zeros((sets, settlement.entrants[1] - first), np.bool_)
+    slot = update.entrant - first
+    entering = np.zeros((sets, update.entrants[1] - first), np.bool_)
     of_set, entry = np.nonzero(present)
     entering[of_set, slot[entry]] = True
     entering[:, entrant - first] = True
     at = np.cumsum(entering, axis=1) - 1
     offsets = np.concatenate([[0], np.cumsum(entering.sum(axis=1))])
     entrants = first + np.nonzero(entering)[1]
-    table = table_of_sets(settlement, present, entrant, entrants, at[of_set, slot[entry]], offsets)
+    table = table_of_sets(update, present, entrant, entrants, at[of_set, slot[entry]], offsets)
     moved = Replayed(
         states[columns.player[entrants]],
         np.empty(entrants.size),
@@ -161,28 +161,28 @@ def changes_among(
         pools=np.tile(system.standing[0], (sets, 1)),
     )
     for first_set, last_set in [(k, k + 1) for k in range(sets)] if system.pool_fields else [(0, sets)]:
-        replay_settlements(system, table, first_set, last_set, moved, first_set)
+        replay_updates(system, table, first_set, last_set, moved, first_set)
     mine = offsets[:-1] + at[:, entrant - first]
     changes: npt.NDArray[np.float64] = moved.after[mine, system.column("rating")] - moved.before[mine]
     return changes
 
 
 def table_of_sets(
-    settlement: Settlement, present: Mask, entrant: int, entrants: Any, slots: Any, offsets: Any
+    update: RatingUpdate, present: Mask, entrant: int, entrants: Any, slots: Any, offsets: Any
 ) -> inputs.Columns:
-    """Return one settlement per set of entries, without empty heats, with ranks closed up."""
-    columns = settlement.columns
-    base = int(settlement.start[0])
+    """Return one update per set of entries, without empty heats, with ranks closed up."""
+    columns = update.columns
+    base = int(update.start[0])
     entries = base + np.nonzero(present)[1]
-    lengths = np.add.reduceat(present, settlement.start - base, axis=1, dtype=np.int64)
+    lengths = np.add.reduceat(present, update.start - base, axis=1, dtype=np.int64)
     of_heat = np.nonzero(lengths)[1]
     ends = np.concatenate([[0], np.cumsum(lengths[lengths > 0])])
     rank, place = reranked(columns.place[entries], np.repeat(np.arange(of_heat.size), np.diff(ends)))
     rows_of = {
         inputs.ENTRANT_COLUMNS: entrants,
         inputs.ENTRY_COLUMNS: entries,
-        inputs.HEAT_COLUMNS: settlement.first_heat + of_heat,
-        inputs.SETTLEMENT_COLUMNS: np.full(len(present), settlement.number),
+        inputs.HEAT_COLUMNS: update.first_heat + of_heat,
+        inputs.UPDATE_COLUMNS: np.full(len(present), update.number),
     }
     known = {name: (getattr(columns, name), rows) for names, rows in rows_of.items() for name in names}
     taken = {name: column[rows] for name, (column, rows) in known.items() if column.size and name not in COUNTED_ANEW}

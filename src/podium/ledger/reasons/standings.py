@@ -11,7 +11,7 @@ import polars as pl
 from podium.engine.inputs import rank_at
 from podium.engine.tables.encoding import Events
 from podium.engine.tables.selection import UNFINISHED_STATUS, UNRATED_STATUS
-from podium.ledger.reasons.shares import Settlement, reranked
+from podium.ledger.reasons.shares import RatingUpdate, reranked
 from podium.results.derived_heats import OVERALL, Overall, overall_results, overall_rows
 
 MOST_NAMED = 8  # of a field, all of whom a sentence names; of a larger one the first three and the player
@@ -69,11 +69,11 @@ class Standings:
         return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
 
-def standings(events: Events, settlement: Settlement, frame: pl.DataFrame, rows: Sequence[int]) -> Standings:
+def standings(events: Events, update: RatingUpdate, frame: pl.DataFrame, rows: Sequence[int]) -> Standings:
     number_of = {row: k for k, row in enumerate(rows)}
     sent = frame.to_dicts()
-    start, stop = int(settlement.start[0]), int(settlement.stop[-1])
-    players = events.player_names[events.columns.player[settlement.entrant]].to_list()
+    start, stop = int(update.start[0]), int(update.stop[-1])
+    players = events.player_names[events.columns.player[update.entrant]].to_list()
     of_entry = [None] * len(players) if events.entry_heat is None else events.entry_heat[start:stop].to_list()
     lines = []
     for k, row in enumerate(events.entry_row[start:stop].tolist()):

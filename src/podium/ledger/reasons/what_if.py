@@ -20,7 +20,7 @@ from podium.engine.tables.encoding import Events, encode, frozen
 from podium.engine.tables.selection import UNFINISHED_STATUS
 from podium.ledger.history import system_at
 from podium.ledger.reasons.duels import Account
-from podium.ledger.reasons.explaining import Found, find_entrant, settlement_number, states_before
+from podium.ledger.reasons.explaining import Found, find_entrant, states_before, update_number
 from podium.ledger.reasons.wording import heat_words
 from podium.results.derived_heats import OVERALL, number_column
 from podium.results.reading import Results
@@ -124,10 +124,10 @@ def what_if(
     `found` is the result of `find_entrant`.
     """
     _, player, entrant, _ = found or find_entrant(events, event_id, player)
-    settlement = settlement_number(events, entrant)
-    states = states_before(system, events, settlement, replayed)
-    account = Account(system_at(system, events, replayed, settlement), events, settlement, entrant, states)
-    field = int((account.settlement.stop - account.settlement.start).max())
+    update = update_number(events, entrant)
+    states = states_before(system, events, update, replayed)
+    account = Account(system_at(system, events, replayed, update), events, update, entrant, states)
+    field = int((account.update.stop - account.update.start).max())
     most = max(1, min(MOST_ALTERNATIVES, int(MOST_PAIRS / field**2)))
     altered = alterations(own_heats(account, event_id), most)
     before, after = float(replayed.before[entrant]), float(replayed.after[entrant, system.column("rating")])
@@ -228,7 +228,7 @@ def changes_with(account: Account, altered: Sequence[Altered], period: str) -> l
     if not altered:
         return []
     system, events = account.system, account.events
-    first, stop = account.settlement.entrants
+    first, stop = account.update.entrants
     number = {account.name(each): each - first for each in range(first, stop)}
     imagined = encode(altered_results(account, altered), system, period)
     seats = np.array([number[name] for name in imagined.player_names.to_list()])
@@ -245,9 +245,9 @@ def changes_with(account: Account, altered: Sequence[Altered], period: str) -> l
 
 
 def altered_results(account: Account, altered: Sequence[Altered]) -> Results:
-    """Return the results of the settlement once per alteration, each in a separate pool."""
-    events, settlement = account.events, account.settlement
-    rows = np.unique(events.entry_row[int(settlement.start[0]) : int(settlement.stop[-1])])
+    """Return the results of the update once per alteration, each in a separate pool."""
+    events, update = account.events, account.update
+    rows = np.unique(events.entry_row[int(update.start[0]) : int(update.stop[-1])])
     once = events.results.frame[rows]
     copies = pl.concat([once.with_columns(pool=pl.lit(f"{k}")) for k in range(len(altered))])
     numbers = {name: number_column(copies, name) for name in NUMBERS}

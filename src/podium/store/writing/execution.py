@@ -224,7 +224,7 @@ def refuse_unrateable(pool: PoolReader, proposal: Proposal, moves: Moves) -> Non
         if error is not None:
             number = int(str(error.player))
             name = names_with(pool, proposal, [number])[number]
-            raise NotFiniteError(error.system, error.settlement, error.entrant, event_id, name)
+            raise NotFiniteError(error.system, error.update, error.entrant, event_id, name)
         if uid in moves.changed:
             name = names_with(pool, proposal, [ratings.twice[uid]])[ratings.twice[uid]]
             remedy = " of two accounts that are one now; amend the event, or unmerge one"

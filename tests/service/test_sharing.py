@@ -11,7 +11,8 @@ from leagues import HOSTILE, add_names, add_season
 from starlette.testclient import TestClient
 
 from podium import rate
-from podium.pages.share_picture import TALL, WIDE, share_picture
+from podium.pages import share_picture as pictures
+from podium.pages.share_picture import FONTS_VARIABLE, TALL, WIDE, draw_png, share_picture
 from podium.pages.why import why_view
 from podium.service import create_app
 from podium.service.site.pages import read_pages
@@ -160,6 +161,42 @@ def test_a_picture_is_drawn_once_and_anew_after_a_correction(season, visitor, mo
     season.unvoid("bikes", "bikes-001", actor="test")
     assert visitor.get("/bikes/events/bikes-058/nobody/picture.png").status_code == 404
     assert visitor.get(address, params={"size": "huge"}).status_code == 422
+
+
+def drawn_text(words):
+    return draw_png(pictures.picture(pictures.Size(200, 60), "#fff", pictures.text(10, 40, words, 24, "#000")))
+
+
+def test_letters_of_the_bundled_font_differ_and_all_others_are_boxes(monkeypatch):
+    monkeypatch.delenv(FONTS_VARIABLE, raising=False)
+    letters = [drawn_text(letter) for letter in "aZéłőĐΩλжЯЇђ1→…"]
+    assert len({*letters, drawn_text("")}) == len(letters) + 1
+    boxes = {drawn_text(letter) for letter in "שع田김न🔥"}
+    assert len(boxes) == 1
+    assert not boxes & {*letters, drawn_text("")}
+
+
+def test_letters_come_from_another_folder_too(monkeypatch):
+    expected = drawn_text("Ana")
+    folder = pictures.Path(pictures.FONTS[0]).parent
+    monkeypatch.setattr(pictures, "FONTS", ())
+    monkeypatch.setenv(FONTS_VARIABLE, str(folder))
+    assert drawn_text("Ana") == expected
+    monkeypatch.delenv(FONTS_VARIABLE)
+    assert drawn_text("Ana") == drawn_text("")
+
+
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [
+        ("\U0001f3ce\ufe0f", "\U0001f3ce"),
+        ("\U0001f44d\U0001f3fd", "\U0001f44d"),
+        ("\U0001f469\u200d\U0001f680", "\U0001f469\U0001f680"),
+    ],
+)
+def test_an_emoji_of_several_characters_is_drawn_as_its_parts(name, parts):
+    """The renderer would find no font for any letter of the name."""
+    assert drawn_text(name) == drawn_text(parts)
 
 
 @pytest.mark.parametrize("players", [2, 6, 8, 9, 10, 30])

@@ -1,14 +1,18 @@
 """Pictures to share: a badge, and a change as its verdict and closed waterfall, dark on light.
 
-Numbers are pixels. Text is measured roughly, because the renderer has its own fonts.
+Numbers are pixels. Text is measured roughly.
 """
 
+import os
+import re
 import unicodedata
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Final, NamedTuple
 
 from markupsafe import Markup
 
+from podium.errors import needs_extra
 from podium.pages.drawing import Scale
 from podium.pages.numbers import change, rating, shortened
 from podium.pages.why import WhyView
@@ -172,9 +176,27 @@ def fitting(words: str, width: float, size: int) -> int:
 def picture(size: Size, paper: str, content: Markup) -> Markup:
     return Markup(
         '<svg xmlns="http://www.w3.org/2000/svg" width="{w}" height="{h}" viewBox="0 0 {w} {h}"'
-        ' font-family="Liberation Sans, Arial, sans-serif"><rect width="{w}" height="{h}" fill="{paper}"/>'
+        ' font-family="DejaVu Sans, sans-serif"><rect width="{w}" height="{h}" fill="{paper}"/>'
         "{content}</svg>"
     ).format(w=size.width, h=size.height, paper=paper, content=content)
+
+
+FONTS = tuple(str(path) for path in sorted(Path(__file__).with_name("fonts").glob("*.ttf")))
+FONTS_VARIABLE = "PODIUM_FONTS"  # a folder with more fonts
+# The renderer looks for a letter in other fonts only if these make as many glyphs. So an emoji is drawn without its
+# skin tone, a group as its members, and a flag as its two letters.
+JOINING = re.compile("[\ufe0e\ufe0f\U0001f3fb-\U0001f3ff]|\u200d(?=[\u2600-\U0001ffff])")
+INSIDE_FLAG = re.compile("(?<=[\U0001f1e6-\U0001f1ff])(?=[\U0001f1e6-\U0001f1ff])")
+
+
+def draw_png(svg: Markup) -> bytes:
+    """Draw a picture as PNG. A letter that no font has becomes a box."""
+    with needs_extra("service", "a picture"):
+        import resvg_py  # noqa: PLC0415  (an extra)
+    folders = [folder] if (folder := os.environ.get(FONTS_VARIABLE)) else []
+    text = INSIDE_FLAG.sub("\u200c", JOINING.sub("", str(svg)))
+    png: bytes = resvg_py.svg_to_bytes(svg_string=text, skip_system_fonts=True, font_files=[*FONTS], font_dirs=folders)
+    return png
 
 
 def waterfall(view: WhyView, top: float, bottom: float, width: int) -> Markup:

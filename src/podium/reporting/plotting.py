@@ -213,8 +213,8 @@ def narrow_plots(document: dict[str, Any]) -> None:
             part["columns"] = 1
 
 
-def with_renderer(name: str, document: dict[str, Any] | str, **options: Any) -> Any:
-    """Call a function of the renderer with a document or SVG. If the renderer is missing, the error names the extra."""
+def with_renderer(name: str, document: dict[str, Any], **options: Any) -> Any:
+    """Call a function of the renderer with a document. If the renderer is missing, the error names the extra."""
     with needs_extra("charts", "a chart"):
         import vl_convert  # noqa: PLC0415  (an extra, and large)
     return getattr(vl_convert, name)(document, **options)

@@ -60,6 +60,12 @@ def serve(
         help="Memory of all workers for pools and kept answers: 500MB, 2GB, or a share of what the machine or the "
         "container allows.",
     ),
+    fonts: Path | None = Option(
+        None,
+        metavar="FOLDER",
+        envvar="PODIUM_FONTS",
+        help="More fonts for pictures; Podium's own has Latin, Greek and Cyrillic letters.",
+    ),
 ) -> None:
     """Serve the pages and the HTTP API; a terminal shows a link that makes the first admin."""
     os.environ.setdefault("POLARS_MAX_THREADS", "1")  # small tables: handing them to threads costs more than it saves
@@ -68,9 +74,14 @@ def serve(
 
         from podium.log.database import database_file, is_database
         from podium.log.files import is_sealed
+        from podium.pages.share_picture import FONTS_VARIABLE
         from podium.service import create_app
         from podium.service.server import prepare_kernels, refuse_workers, run, run_workers
         from podium.store.upgrading import upgrade_pools
+    if fonts is not None:
+        if not fonts.is_dir():
+            raise ParameterError(f"--fonts {fonts} is not a folder. Name one that holds .ttf or .otf files.")
+        os.environ[FONTS_VARIABLE] = str(fonts.absolute())  # workers inherit it
     origin = read_address(address)
     most_bytes = read_size(memory) // workers
     if workers > 1:

@@ -14,9 +14,8 @@ from podium.errors import UnknownError
 from podium.ledger.reasons.explaining import explain
 from podium.log.players import names_of
 from podium.pages.numbers import day_words, utc_text
-from podium.pages.share_picture import TALL, WIDE, CardRow, badge_svg, result_card, share_picture
+from podium.pages.share_picture import TALL, WIDE, CardRow, badge_svg, draw_png, result_card, share_picture
 from podium.pages.why import why_view
-from podium.reporting.plotting import with_renderer
 from podium.service.http.json import EventId, PlayerName
 from podium.service.http.requests import CurrentStore
 from podium.service.web.boards import default_listing, ranked_card
@@ -224,9 +223,7 @@ def card_png(pool: PoolReader, event_id: str, host: str, *, dark: bool = False) 
     if best.delta > 0.0 and best.player not in winners:
         headline += f" {plain(best.player)} climbed most: {header.change(best.delta)}."
     address = f"{host}{pool_address(pool.name, 'events', event.event_id)}" if host else ""
-    svg = result_card(f"{header.title} · {title}", headline, rows, address, dark=dark)
-    png: bytes = with_renderer("svg_to_png", str(svg), scale=1.0)
-    return png
+    return draw_png(result_card(f"{header.title} · {title}", headline, rows, address, dark=dark))
 
 
 SIZES = {"wide": WIDE, "tall": TALL}
@@ -253,6 +250,4 @@ def draw(store: Store, pool_name: str, event_id: str, player: str, size: str, or
     details = store.event(pool_name, event_id)
     address = origin.partition("://")[2] + pool_address(pool_name, "events", event_id, explanation.player)
     heading = f"{pool.title} · {details.title or details.event_id}"
-    svg = share_picture(why_view(explanation), heading, address, SIZES[size])
-    png: bytes = with_renderer("svg_to_png", str(svg), scale=1.0)
-    return png
+    return draw_png(share_picture(why_view(explanation), heading, address, SIZES[size]))

@@ -100,7 +100,7 @@ LOCK := $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-in
 
 lock: $(LEAN)
 	$(LOCK) pyproject.toml --extra charts --extra service --group install --output-file requirements.lock
-	$(LOCK) pyproject.toml --extra charts --extra service --extra sklearn --extra tune --group test --group dev --group site --constraints requirements.lock --output-file requirements-dev.lock \
+	$(LOCK) pyproject.toml --extra charts --extra service --extra excel --extra sklearn --extra tune --group test --group dev --group site --constraints requirements.lock --output-file requirements-dev.lock \
 		$$(sed -nE '/ (sys_platform|implementation_name)/!s/^([a-z0-9._-]+)==.*/--no-emit-package \1/p' requirements.lock | uniq)
 	$(LOCK) pyproject.toml bench/requirements.in --extra charts --python-version 3.11 --output-file bench/requirements.lock
 

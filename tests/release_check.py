@@ -27,6 +27,7 @@ EXTRAS = {
     ],
     "tune": [("tune", "r.csv", "-s", "elo", "--train-until", "60%")],
     "charts": [("plot", "remoteness", "-o", "p.svg"), ("plot", "remoteness", "-o", "p.png")],
+    "excel": [("import", "r.csv", "-o", "t.xlsx"), ("check", "t.xlsx")],
     "zstd": [("rate", "r.csv.zst", "-s", "elo")],
     "sklearn": "import podium.sklearn",
     "client": "import podium; podium.Client('http://127.0.0.1:9', 'key').close()",

@@ -21,9 +21,11 @@ SOURCE = ROOT / "src" / "podium"
 EXTRAS = {
     "analysis/tuning.py": {"tune"},
     "cli/service": {"service"},
+    "cli/terminal/options.py": {"excel"},
     "client": {"client"},
     "importers/sources.py": {"zstd"},
     "pages/environment.py": {"charts", "service"},
+    "pages/share_picture.py": {"service"},
     "reporting": {"charts"},
     "service": {"service"},
     "sklearn.py": {"sklearn"},

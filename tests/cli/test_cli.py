@@ -20,7 +20,7 @@ def karts(tmp_path_factory):
 
 
 def test_rate_writes_ratings_and_history_that_read_back_the_same(karts, tmp_path):
-    outputs = {suffix: tmp_path / f"ratings{suffix}" for suffix in (".csv", ".parquet", ".json", ".jsonl")}
+    outputs = {suffix: tmp_path / f"ratings{suffix}" for suffix in (".csv", ".parquet", ".json", ".jsonl", ".xlsx")}
     for out in outputs.values():
         run("rate", karts, "--system", "stk", "--ratings", out, "--history", tmp_path / "history.parquet")
     parquet = pl.read_parquet(outputs[".parquet"])
@@ -28,6 +28,7 @@ def test_rate_writes_ratings_and_history_that_read_back_the_same(karts, tmp_path
     assert parquet.columns[-4:] == ["events", "last_event_id", "last_played_at", "provisional"]
     for read, suffix in ((pl.read_csv, ".csv"), (pl.read_json, ".json"), (pl.read_ndjson, ".jsonl")):
         assert read(outputs[suffix])["rating"].to_list() == parquet["rating"].to_list()
+    assert pl.read_excel(outputs[".xlsx"])["rating"].to_list() == pytest.approx(parquet["rating"].to_list(), rel=1e-15)
     history = pl.read_parquet(tmp_path / "history.parquet")
     assert history.columns[:6] == ["event_id", "pool", "started_at", "player", "rating_before", "delta"]
 

@@ -1,13 +1,15 @@
 """A file that a command writes appears whole or not at all."""
 
+import math
 import os
+import sys
 
 import polars as pl
 import pytest
 
 import podium
 from podium.cli.terminal.options import check_output, unused_path, write_table, write_text
-from podium.errors import OutputError
+from podium.errors import MissingExtraError, OutputError
 from podium.support.part_files import part_file
 from podium.support.words import cell, column_texts
 
@@ -38,6 +40,30 @@ def test_a_file_that_cannot_be_written_is_one_error(tmp_path):
         write_table(frame, tmp_path / "taken.csv")
     assert [path.name for path in tmp_path.iterdir()] == ["taken.csv"]
     assert unused_path(tmp_path / "taken.csv").name == "taken-2.csv"
+
+
+def test_a_workbook_has_the_texts_and_numbers_of_the_table(tmp_path):
+    path = tmp_path / "ratings.xlsx"
+    names = ["=1+1", "https://example.org", "007", "Ελένη \U0001f3ce"]
+    frame = pl.DataFrame({"player": names, "rating": [1500.1, None, math.nan, -1e300], "provisional": [True] * 4})
+    check_output(path)
+    write_table(frame, path)
+    read = pl.read_excel(path)
+    assert read["player"].to_list() == names
+    assert read["rating"].cast(pl.Float64, strict=False).to_list() == [1500.1, None, None, -1e300]
+    write_table(frame.clear(), path)
+    assert pl.read_excel(path, raise_if_empty=False).height == 0
+
+
+def test_a_workbook_without_its_library_or_with_too_many_rows_is_one_error(tmp_path, monkeypatch):
+    path = tmp_path / "ratings.xlsx"
+    monkeypatch.setattr("podium.cli.terminal.options.MAX_SHEET_ROWS", 2)
+    with pytest.raises(OutputError, match=r"a sheet holds 2 rows. Write .csv"):
+        write_table(pl.DataFrame({"rating": [1.0, 2.0, 3.0]}), path)
+    monkeypatch.setitem(sys.modules, "xlsxwriter", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'podium-ratings\[excel\]'"):
+        check_output(path)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_disk_that_fills_up_leaves_the_ratings_that_were_there(tmp_path, monkeypatch):

@@ -191,7 +191,7 @@ def evaluate(
 @examples("podium simulate --describe", "podium simulate -o season.parquet --skills skills.parquet --set events=3000")
 def simulate(
     out: Path = Option(
-        Path("season.csv"), "--out", "-o", help="Write the results here: .csv, .parquet, .json or .jsonl."
+        Path("season.csv"), "--out", "-o", help="Write the results here: .csv, .xlsx, .parquet, .json or .jsonl."
     ),
     skills: Path | None = Option(None, help="Write the true skill of every entrant of every event here."),
     laps: Path | None = Option(None, help="Write the lap times here."),

@@ -51,9 +51,9 @@ def rate(
     period: str = options.PERIOD,
     start: str | None = options.START,
     ratings: Path | None = Option(
-        None, help="Write the ratings here: .csv, .json, .jsonl, or .parquet, which keeps every player's whole state."
+        None, help="Write the ratings here: .csv, .xlsx, .json, .jsonl, or .parquet, which keeps each whole state."
     ),
-    history: Path | None = Option(None, help="Write every change here: .csv, .parquet, .json or .jsonl."),
+    history: Path | None = Option(None, help="Write every change here: .csv, .xlsx, .parquet, .json or .jsonl."),
     parts: Path | None = Option(
         None,
         metavar="FOLDER",

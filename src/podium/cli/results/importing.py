@@ -63,7 +63,7 @@ def import_results(
         None, metavar="FILE...", help="Files or folders, in the order of their events; - reads stdin."
     ),
     out: Path | None = Option(
-        None, "--out", "-o", help="Write the results here: .csv, .parquet, .json, .jsonl; - is stdout, as CSV."
+        None, "--out", "-o", help="Write the results here: .csv, .xlsx, .parquet, .json, .jsonl; - is stdout, as CSV."
     ),
     skip_bad: bool = Option(False, "--skip-bad", help="Leave out events that break the format's rules, each whole."),
     timezone: str = Option("UTC", metavar="ZONE", help="The zone of local times, as Europe/Berlin."),

@@ -236,7 +236,7 @@ def export_pool(
 )
 def write_ledger(
     name: str = NAME,
-    out: Path = Argument(help="The file to write: .parquet, .csv, .json or .jsonl."),
+    out: Path = Argument(help="The file to write: .parquet, .csv, .xlsx, .json or .jsonl."),
     store: "Store" = STORE,
 ) -> None:
     """Write a table with one row for each player of each event: rank, rating before, change, and the state after."""

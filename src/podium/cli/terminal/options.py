@@ -1,6 +1,7 @@
 """Options that several commands share, and the system that they name."""
 
 import functools
+import io
 import json
 import os
 import re
@@ -14,7 +15,7 @@ from typer import Option
 
 from podium.cli.terminal.app import Made, find_settings, from_settings
 from podium.cli.terminal.show import Format, note
-from podium.errors import OutputError, ParameterError
+from podium.errors import OutputError, ParameterError, needs_extra
 from podium.support.part_files import part_file
 from podium.support.words import as_text
 
@@ -105,13 +106,17 @@ def dated(rows: Any, started_at: str | None, every: str | None) -> tuple[Any, st
     return with_made_dates(read_results(rows).frame, first, every or ""), made_up(first, every or "")
 
 
-SUFFIXES = (".csv", ".parquet", ".json", ".jsonl")
+SUFFIXES = (".csv", ".parquet", ".json", ".jsonl", ".xlsx")
+MAX_SHEET_ROWS = 1_048_575  # below the header
 
 
 def check_output(path: Path) -> None:
     """Check that a table can be written to a path, before the work that leads to it."""
     if path.suffix.lower() not in SUFFIXES:
         raise OutputError(f"{path}: the suffix must be one of {', '.join(SUFFIXES)}")
+    if path.suffix.lower() == ".xlsx":
+        with needs_extra("excel", "a workbook"):
+            import xlsxwriter  # noqa: F401
     if not path.resolve().parent.is_dir():
         raise OutputError(f"{path}: there is no folder {path.parent}")
 
@@ -131,7 +136,8 @@ def check_outputs(outputs: Iterable[Path | None], read: Iterable[str] = ()) -> N
 def write_table(frame: "pl.DataFrame", path: Path, metadata: dict[str, str] | None = None) -> None:
     """Write a frame by the path's suffix.
 
-    Floats are written as the shortest text that reads back to the same bits. Only Parquet keeps the metadata.
+    Floats are written as the shortest text that reads back to the same bits, but a workbook has 16 digits of them.
+    Only Parquet keeps the metadata.
     """
     with part_file(path, OutputError) as part:
         match path.suffix.lower():
@@ -141,6 +147,12 @@ def write_table(frame: "pl.DataFrame", path: Path, metadata: dict[str, str] | No
                 as_text(frame).write_csv(part)
             case ".json":
                 as_text(frame).write_json(part)
+            case ".xlsx":
+                if frame.height > MAX_SHEET_ROWS:
+                    raise OutputError(f"{path}: a sheet holds {MAX_SHEET_ROWS:,} rows. Write .csv or .parquet instead.")
+                content = io.BytesIO()
+                as_text(frame).write_excel(content, autofilter=False)
+                part.write_bytes(content.getvalue())
             case _:
                 as_text(frame).write_ndjson(part)
 
@@ -183,7 +195,7 @@ def read_table(path: Path) -> "pl.DataFrame":
         ".jsonl": lambda: pl.read_ndjson(path),
     }
     if path.suffix.lower() not in readers:
-        raise ParameterError(f"{path}: the suffix must be one of {', '.join(SUFFIXES)}")
+        raise ParameterError(f"{path}: the suffix must be one of {', '.join(readers)}")
     try:
         return readers[path.suffix.lower()]()
     except (OSError, ValueError, *PARQUET_ERRORS) as error:

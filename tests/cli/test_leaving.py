@@ -110,6 +110,18 @@ def test_podium_alone_says_in_five_lines_how_to_begin(podium_command):
         assert words in shown
 
 
+def test_a_shell_completes_a_line_without_words():
+    before = "import os; os.environ |= {'_PODIUM_COMPLETE': 'complete_bash', 'COMP_WORDS': 'podium rat'}; "
+    assert start(before=before + "os.environ['COMP_CWORD'] = '1'").stdout.split() == ["rate"]
+
+
+def test_the_list_of_commands_has_the_lines_that_the_commands_have():
+    """It is written without loading them."""
+    found = start("--help")
+    assert (found.returncode, found.stderr) == (0, "")
+    assert found.stdout == start("--help", "--help").stdout  # which loads them
+
+
 def test_the_version_and_the_first_lines_load_no_library_of_the_commands():
     code = "import sys; from podium.cli import main\ntry: main()\nfinally: assert 'typer' not in sys.modules"
     for words in ([], ["--version"]):

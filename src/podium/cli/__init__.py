@@ -22,10 +22,14 @@ All commands: podium --help. Documentation: https://github.com/podium-ratings/po
 """
 
 
+def is_answered_at_once() -> bool:
+    return sys.argv[1:] in AT_ONCE and "_PODIUM_COMPLETE" not in os.environ  # else a shell completes a line
+
+
 def run() -> None:
     """Run the command `podium`. A short command ends the process without freeing its memory first."""
     os.environ.setdefault(ALLOCATOR_VARIABLE, ALLOCATOR_SETTINGS)
-    if sys.argv[1:] not in AT_ONCE:
+    if not is_answered_at_once():
         gc.disable()  # the collector would walk all that is loaded, again and again
         from podium.cli.commands import LONG_LIVED
 
@@ -62,7 +66,7 @@ def leave(stop: SystemExit) -> NoReturn:
 
 def main() -> None:
     """Run `podium`. Status 0, 2 for bad input or usage, 130 when interrupted; never a traceback for those."""
-    if sys.argv[1:] in AT_ONCE:
+    if is_answered_at_once():
         from podium import __version__
 
         sys.exit(write(f"podium {__version__}\n" if sys.argv[1:] else FIRST_LINES))
@@ -72,7 +76,7 @@ def main() -> None:
     from podium.errors import PodiumError
 
     name = named_command()
-    app = build(name if name in NAMES else None)
+    app = build(name if name in NAMES else None, listed=sys.argv[1:] in (["--help"], ["-h"]))
 
     # Typer names only the children of the class that every error of usage has.
     usage_error: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")

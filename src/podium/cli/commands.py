@@ -8,7 +8,7 @@ from typer import Option
 from podium import __version__
 from podium.cli.terminal.app import App
 
-# By heading: where the command or group is, its name, and a line about it where its own sentence is too long.
+# By heading: where the command or group is, its name, and the line about it in the list.
 COMMANDS = {
     "Begin": (
         ("demo:demo", "demo", "See what Podium does, on the example season."),
@@ -21,8 +21,8 @@ COMMANDS = {
         ("results.checking:columns", "columns", "Describe the columns of a results table."),
     ),
     "Ratings": (
-        ("rating:rate", "rate", None),
-        ("rating:leaderboard", "leaderboard", None),
+        ("rating:rate", "rate", "Rate FILE and show every player's rating."),
+        ("rating:leaderboard", "leaderboard", "Show who stands where."),
         ("rating:explain", "explain", "Say why a rating moved, point by point."),
         ("forecasting:predict", "predict", "Tell the chances of a field of entrants."),
         ("forecasting:stakes", "stakes", "Show what each place of a race to come would bring."),
@@ -34,9 +34,9 @@ COMMANDS = {
         ("judging:evaluate", "evaluate", "Find the system that predicts your results best."),
         ("judging:tune", "tune", "Fit a system's parameters to your results."),
         ("judging:audit", "audit", "Show where points come from, and odd patterns."),
-        ("judging:simulate", "simulate", None),
+        ("judging:simulate", "simulate", "Simulate a season from known skills."),
         ("judging:recovery_test", "recovery-test", "Tell how well systems find skills that are known."),
-        ("judging:lab", "lab", None),
+        ("judging:lab", "lab", "Try a policy before players have to."),
     ),
     "Pictures and pages": (
         ("publishing:plot", "plot", "Draw a chart of FILE, or a curve of a system."),
@@ -47,20 +47,20 @@ COMMANDS = {
         ("service.serving:serve", "serve", "Serve the HTTP API."),
         ("service.storing:ingest", "ingest", "Send the events of FILE to a ladder."),
         ("service.storing:amend", "amend", "Correct an event; all ratings become what they would be."),
-        ("service.storing:void", "void", None),
-        ("service.storing:unvoid", "unvoid", None),
+        ("service.storing:void", "void", "Void an event: it no longer counts."),
+        ("service.storing:unvoid", "unvoid", "Let a voided event count again."),
         ("service.storing:merge", "merge", "Merge two accounts of one player."),
         ("service.storing:unmerge", "unmerge", "Undo a merge."),
         ("service.storing:rename", "rename", "Rename a player everywhere."),
         ("service.storing:anonymize", "anonymize", "Remove every name that a player had."),
         ("service.verifying:verify", "verify", "Compare all that is stored with the log."),
-        ("service.pools:pool", "pool", None),
-        ("service.pools:fixture", "fixture", None),
-        ("service.serving:season", "season", None),
-        ("service.keys:key", "key", None),
-        ("service.keys:webhook", "webhook", None),
-        ("service.serving:db", "db", None),
-        ("service.pools:reason", "reason", None),
+        ("service.pools:pool", "pool", "Open, list, close and carry over ladders."),
+        ("service.pools:fixture", "fixture", "Plan, change, cancel and list races to come."),
+        ("service.serving:season", "season", "Begin seasons, and show how they ended."),
+        ("service.keys:key", "key", "Create, list, rotate and revoke keys to the service."),
+        ("service.keys:webhook", "webhook", "Create, list, resume and delete webhooks."),
+        ("service.serving:db", "db", "Create, upgrade, copy and restore a database."),
+        ("service.pools:reason", "reason", "Blank the reasons of corrections."),
     ),
 }
 # Commands that serve, or that hold a database open: Python ends them in its own way.
@@ -80,15 +80,18 @@ def podium(
     """Rate players of multiplayer races and games, and say why every rating moved."""
 
 
-def build(only: str | None = None) -> App:
+def build(only: str | None = None, *, listed: bool = False) -> App:
+    """Return the command line with all commands or only one, or with a list of them that none can run from."""
     built = App(name="podium", add_completion=True)
     for heading, rows in COMMANDS.items():
         for place, name, summary in rows:
-            if only in (None, name):
+            if listed:
+                built.command(name, short_help=summary, rich_help_panel=heading)(lambda: None)
+            elif only in (None, name):
                 module, _, attribute = place.partition(":")
                 found = getattr(import_module(f"podium.cli.{module}"), attribute)
                 if isinstance(found, App):
-                    built.add_typer(found, name=name, rich_help_panel=heading)
+                    built.add_typer(found, name=name, short_help=summary, rich_help_panel=heading)
                 else:
                     built.command(name, short_help=summary, rich_help_panel=heading)(found)
     built.callback()(podium)

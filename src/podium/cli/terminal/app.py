@@ -20,7 +20,6 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from podium.errors import ParameterError
-from podium.importers.registry import FORMATS
 from podium.support.words import suggestion
 
 
@@ -243,6 +242,8 @@ def read_settings(path: Path) -> SettingsFile:
         if name not in TABLES and not (isinstance(value, str) and value):
             raise settings.fault(name, f"{name} is {value!r}; it must be a text: {MEANINGS[name]}")
     check_leaderboard(settings)
+    from podium.importers.registry import FORMATS
+
     if settings.get("format") not in (None, *FORMATS):
         known = f"is not a format{suggestion(settings.get('format'), list(FORMATS))} ({', '.join(FORMATS)})"
         raise settings.fault("format", f"{settings.get('format')!r} {known}")

@@ -74,7 +74,7 @@ def test_standard_input_and_output(tmp_path):
         ),
         (("import", "stk", "FILE", "-o", "out.csv", "--timezone", "Mars/Base"), "there is no time zone 'Mars/Base'"),
         (("import", "stk", "FILE", "-o", "out.csv", "--player", "fide"), "stk has no FIDE ids"),
-        (("import", "stk", "FILE", "-o", "out.csv", "--map", "x.toml"), "a map is for tables (csv); stk needs none"),
+        (("import", "stk", "FILE", "-o", "out.csv", "--map", "x.toml"), "stk needs no map. Maps are for tables (csv)."),
         (("import", "pgn", "nowhere.pgn", "-o", "out.csv"), "nowhere.pgn: cannot be read"),
         (("rate", "FILE", "--format", "pgm", "-s", "elo"), "did you mean 'pgn'?"),
         (("rate", "FILE", "--format", "pgn", "--format", "stk", "-s", "elo"), "FILE is of one format"),
@@ -161,7 +161,7 @@ def test_what_a_table_leaves_open_is_asked_in_a_terminal(podium_command, tmp_pat
     path.write_text("Datum;Heim;Gast;Ergebnis\n3/4/2025;Ana;Ben;3:1\n;Ana;Cy;2:2\n")
     status, _, errors = podium_command("import", path)
     assert (status, list(tmp_path.iterdir())) == (2, [path])
-    assert f"type podium import {path.name} --set 'source.fill=[\"Datum\"]'" in errors
+    assert f"Type podium import {path.name} --set 'source.fill=[\"Datum\"]'" in errors
     shown = run("import", str(path), "--set", 'source.fill=["Datum"]', "--set", "columns.started_at.format=%d/%m/%Y")
     assert f"the map is in {tmp_path}/club.toml: podium rate {path} --map {tmp_path}/club.toml" in shown
     rated = podium_command("leaderboard", path, "--map", "club.toml", "-s", "elo", "-f", "csv")

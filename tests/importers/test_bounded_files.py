@@ -26,7 +26,7 @@ def test_a_device_is_not_read(path, options):
 def test_an_archive_of_too_many_files_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(sources, "MAX_MEMBERS", 3)
     path = tmp_path / "many.zip"
-    for count, words in ((3, None), (4, "has 4 files, and 3 at most are read. Unpack it")):
+    for count, words in ((3, None), (4, "has 4 files, but at most 3 are read. Unpack it")):
         with zipfile.ZipFile(path, "w") as archive:
             for number in range(count):
                 archive.writestr(f"{number}.csv", "event_id,player,position\n1,a,1\n1,b,2\n")

@@ -160,23 +160,23 @@ def test_dates_are_read_as_programs_write_them(tmp_path):
     [
         (
             "Date,Player,Opponent,Result\n2025-01-01,Ana,Ben,W\n2025-01-01,Ben,Ana,L\n2025-01-02,Ana,Ben,W\n",
-            "2 rows (2, 3) tell a match from",
+            "2 rows (2, 3) list a match from",
         ),
         (
             "Date,Player,Opponent,Result\n2025-01-01,Ana,Ben,W\n2025-01-01,Ben,Ana,W\n",
-            "2 rows (2, 3) say of a match what its rows from the other side do not",
+            "2 rows (2, 3) contradict the rows from the other side",
         ),
         (
             "Player,Opponent,Result\nAna,Ben,W\nBen,Ana,L\n",  # of one day, or of two
-            "2 rows (2, 3) tell a match from",
+            "2 rows (2, 3) list a match from",
         ),
         (
             "Race,Pos,Name,,\nA,1,Ana,,x\nA,2,Ben,,\n",
-            "row 2: 'x' stands in a column without a heading; give it one: type podium import",
+            "row 2: 'x' is in a column without a heading. Type podium import",
         ),
         (
             "Race,Date,Pos,Name\nA,2024-03-02,1,x\nA,2024-03-02,2,y\nA,2024-03-23,3,z\nA,2024-03-23,4,w\n",
-            "an event has one: type podium import",
+            "an event has one. Type podium import",
         ),
         ("White,Black,Result,Date\nAna,Ben,1-0,soon\n", "row 2, column Date: 'soon' is not a date"),
         ("Race A,\nPos,Name\n1,Ana\n,Ben\n2,Cy\nRace B,\nPos,Name\n1,Ana\n2,Ben\n", "row 4, column Pos: is empty"),

@@ -52,20 +52,29 @@ def test_teams_are_placed_by_their_mean_time_and_share_the_last_place_after_a_dn
 @pytest.mark.parametrize(
     ("changes", "fault"),
     [
-        ({"entrants": [("u", "done", None, 1, None)]}, "$.entrants[0].finish_time: is missing; who is done has a time"),
-        ({"entrants": [("u", "done", "1:00:00", 1, None)]}, "$.entrants[0].finish_time: '1:00:00' must be like P0DT"),
-        ({"entrants": [("u", "in_progress", None, 1, None)]}, "$.entrants[0].status.value: 'in_progress' stands in a"),
-        ({"entrants": [("u", {}, None, 1, None)]}, "$.entrants[0].status.value: {} is no status of an entrant"),
-        ({"entrants": [("u", "gone", None, 1, None)]}, "$.entrants[0].status.value: 'gone' is no status of an entrant"),
+        ({"entrants": [("u", "done", None, 1, None)]}, "$.entrants[0].finish_time: is missing. A finisher has a time."),
+        (
+            {"entrants": [("u", "done", "1:00:00", 1, None)]},
+            "$.entrants[0].finish_time: '1:00:00' must be a time such as P0DT",
+        ),
+        (
+            {"entrants": [("u", "in_progress", None, 1, None)]},
+            "$.entrants[0].status.value: 'in_progress' is impossible in a",
+        ),
+        ({"entrants": [("u", {}, None, 1, None)]}, "$.entrants[0].status.value: {} is not the status of an entrant"),
+        (
+            {"entrants": [("u", "gone", None, 1, None)]},
+            "$.entrants[0].status.value: 'gone' is not the status of an entrant",
+        ),
         (
             {"entrants": [("u", "done", "PT2S", 1, None), ("v", "done", "PT1S", 2, None)], "ranked": False},
-            "$.entrants[1].place: 2 is a worse place than 1, and its time is shorter",
+            "$.entrants[1].place: 2 is a worse place than 1, although the time is shorter",
         ),
-        ({"entrants": None}, "$.entrants: must be a list; fetch the races with show_entrants=true"),
-        ({"status": {"value": "over"}}, "$.status.value: 'over' is no status of a race"),
-        ({"started_at": "noon"}, "$.started_at: 'noon' is no moment in ISO 8601"),
+        ({"entrants": None}, "$.entrants: must be a list. Fetch the races with show_entrants=true."),
+        ({"status": {"value": "over"}}, "$.status.value: 'over' is not the status of a race"),
+        ({"started_at": "noon"}, "$.started_at: 'noon' is not a time in ISO 8601"),
         ({"goal": {}}, "$.goal: {} must have a name"),
-        ({"started_at": "x" * 999}, f"$.started_at: '{'x' * 100}…' is no moment"),
+        ({"started_at": "x" * 999}, f"$.started_at: '{'x' * 100}…' is not a time"),
     ],
 )
 def test_a_bad_race_is_named_by_the_path_to_it(changes, fault, tmp_path):
@@ -108,9 +117,9 @@ def test_pages_of_sets_are_read_once_and_what_was_not_played_is_counted(tmp_path
 @pytest.mark.parametrize(
     ("changes", "fault"),
     [
-        ({"winnerId": None}, "winnerId: is missing; a completed set has a winner"),
-        ({"winnerId": 23}, "winnerId: 23 is the entrant of no slot"),
-        ({"winnerId": 22}, "slots[1].standing.stats.score.value: 1 is the winner's score, and lower than 2"),
+        ({"winnerId": None}, "winnerId: is missing. A completed set has a winner."),
+        ({"winnerId": 23}, "winnerId: 23 is not the entrant of a slot"),
+        ({"winnerId": 22}, "slots[1].standing.stats.score.value: 1 is the winner's score, but lower than 2"),
         (
             {"slots": [slot(21, None, score=2), slot(22, 102, score=1)]},
             "slots[0].entrant.participants[0].player.id: ",
@@ -147,11 +156,11 @@ def test_matches_of_groups_find_their_players_and_sets_are_counted(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "fault"),
     [
-        ({"player2_id": 3, "winner_id": 1}, "player2_id: 3 is no participant"),
-        ({"winner_id": 3}, "winner_id: 3 is neither player"),
-        ({"winner_id": None}, "winner_id: is missing, and there is a loser"),
-        ({"scores_csv": "3:1"}, "scores_csv: '3:1' must be scores like 3-1,3-2"),
-        ({"completed_at": 5}, "completed_at: 5 is no moment in ISO 8601"),
+        ({"player2_id": 3, "winner_id": 1}, "player2_id: 3 is not a participant"),
+        ({"winner_id": 3}, "winner_id: 3 is not a player"),
+        ({"winner_id": None}, "winner_id: is missing, although there is a loser"),
+        ({"scores_csv": "3:1"}, "scores_csv: '3:1' must be scores such as 3-1,3-2"),
+        ({"completed_at": 5}, "completed_at: 5 is not a time in ISO 8601"),
     ],
 )
 def test_a_bad_match_is_named_by_the_path_to_it(changes, fault, tmp_path):
@@ -169,7 +178,7 @@ def test_a_bad_match_is_named_by_the_path_to_it(changes, fault, tmp_path):
         ("{", "is not JSON"),
         ('{"a": NaN}', "NaN is not a JSON number"),
         ('{"a": 1, "a": 2}', "'a' appears twice in one object"),
-        ("[" * 70 + "]" * 70, "deeper than 64"),
+        ("[" * 70 + "]" * 70, "of more than 64 levels"),
         ("{}", " has no | is no "),
         ("[1]", " has no | is no "),
     ],

@@ -83,7 +83,7 @@ def test_captures_are_of_a_colour_and_none_at_all_is_a_draw(captures, scores, tm
 @pytest.mark.parametrize(
     ("changes", "fault"),
     [
-        ({"time": "2026-06-01T18:05"}, "column time: '2026-06-01T18:05' must be a time like 2026-06-01 18:05:00"),
+        ({"time": "2026-06-01T18:05"}, "column time: '2026-06-01T18:05' must be a time such as 2026-06-01 18:05:00"),
         ({"time": "2026-02-30 18:05:00"}, "column time: '2026-02-30 18:05:00' must be a time"),
         ({"result": 0}, "column result: 0.0 must be above 0"),
         ({"result": "fast"}, "column result: 'fast' must be a number"),
@@ -126,9 +126,9 @@ def test_a_database_is_read_as_it_is_and_a_dump_reaches_nothing_else(tmp_path):
             "CREATE TABLE v1_home_results (time, venue, mode, username);",
             "v1_home_results without the column result",
         ),
-        ("CREATE TABLE (", "is no SQLite database that can be read"),
+        ("CREATE TABLE (", "cannot be read as an SQLite database"),
         ("hello", "is neither an SQLite database nor a dump"),
-        (b"SQLite format 3\0" + b"x" * 200, "is no SQLite database that can be read"),
+        (b"SQLite format 3\0" + b"x" * 200, "cannot be read as an SQLite database"),
     ],
 )
 def test_what_is_no_database_of_results_is_refused(content, reason, tmp_path):

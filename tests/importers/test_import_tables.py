@@ -143,9 +143,9 @@ def test_f1db_in_all_its_forms(kind, tmp_path):
 @pytest.mark.parametrize(
     ("before", "after", "fault"),
     [
-        ('31,"DNF"', '32,"DNF"', "line 4, column raceId: '32' is no race of f1db-races"),
+        ('31,"DNF"', '32,"DNF"', "line 4, column raceId: '32' is not a race in f1db-races"),
         ('"DNF"', '"DNX"', "line 4, column positionText: 'DNX' is neither a place nor one of DNF"),
-        ("3727900", "3727901", "line 2, column time: '1:2:7.900' is not 3727901 milliseconds"),
+        ("3727900", "3727901", "line 2, column time: '1:2:7.900' differs from the 3727901 milliseconds"),
         ("3727900", "3e6", "line 2, column timeMillis: '3e6' must be a whole number"),
         ('"cy-c"', "", "line 4, column driverId: '' is empty"),
         ('"2","ben-b","y","+1 lap",', '"2","ben-b","y",,1000', "line 3, column position: 2.0 contradicts time_s 1"),
@@ -166,8 +166,8 @@ def test_a_session_of_f1db_without_a_day_names_its_bad_rows_too(tmp_path):
     (tmp_path / "f1db.json").write_text(json.dumps(season))
     with pytest.raises(FormatError) as refused:
         read_format("f1db", [tmp_path / "f1db.json"])
-    assert "is no day and time of its race" in str(refused.value)
-    assert "'a row' is no result" in str(refused.value)
+    assert "is not a date and time" in str(refused.value)
+    assert "'a row' is not a result" in str(refused.value)
 
 
 def test_ergast_adds_gaps_to_the_leaders_time_as_on_paper(tmp_path):
@@ -191,10 +191,10 @@ def test_the_json_of_ergasts_interface(tmp_path):
     ("file", "before", "after", "fault"),
     [
         ("results.csv", '"R"', '"Q"', "line 4, column positionText: 'Q' is neither a place nor one of R"),
-        ("results.csv", "3,8,3,", "3,8,4,", "line 4, column driverId: '4' is in no row of drivers.csv"),
-        ("results.csv", "1,8,1,", "1,9,1,", "line 2, column raceId: '9' is in no row of races.csv"),
-        ("results.csv", '"+11.987"', '"soon"', "line 3, column time: 'soon' is no time"),
-        ("races.csv", "2010-05-09", "9 May", "line 2, column date: '9 May 12:00:00' is no day and time"),
+        ("results.csv", "3,8,3,", "3,8,4,", "line 4, column driverId: '4' is not in drivers.csv"),
+        ("results.csv", "1,8,1,", "1,9,1,", "line 2, column raceId: '9' is not in races.csv"),
+        ("results.csv", '"+11.987"', '"soon"', "line 3, column time: 'soon' is not a time"),
+        ("races.csv", "2010-05-09", "9 May", "line 2, column date: '9 May 12:00:00' is not a date and time"),
     ],
 )
 def test_a_bad_result_of_ergast_leaves_out_its_session(file, before, after, fault, tmp_path):
@@ -207,10 +207,10 @@ def test_a_bad_result_of_ergast_leaves_out_its_session(file, before, after, faul
 @pytest.mark.parametrize(
     ("name", "files", "reason"),
     [
-        ("f1db", {"x.csv": "a,b\n1,2\n"}, "holds no f1db"),
-        ("f1db", {"f1db-races.csv": F1DB["f1db-races.csv"]}, "stands alone"),
-        ("ergast", {"races.csv": ERGAST["races.csv"]}, "needs results.csv beside it"),
-        ("ergast", {"x.csv": "a,b\n1,2\n"}, "holds none of Ergast's tables"),
+        ("f1db", {"x.csv": "a,b\n1,2\n"}, "has neither f1db-races.csv nor f1db.json"),
+        ("f1db", {"f1db-races.csv": F1DB["f1db-races.csv"]}, "has no results next to it"),
+        ("ergast", {"races.csv": ERGAST["races.csv"]}, "needs results.csv in the same folder"),
+        ("ergast", {"x.csv": "a,b\n1,2\n"}, "has no races.csv"),
     ],
 )
 def test_a_folder_without_the_tables_is_refused(name, files, reason, tmp_path):

@@ -58,7 +58,7 @@ def test_a_result_that_only_one_side_has_is_left_out(tmp_path):
 
 
 def test_two_winners_of_one_game_are_refused_with_their_lines(tmp_path):
-    assert "line 3, column 1: '4w1' does not fit its opponent's cell" in refusal(tmp_path, report("1", "1"), "open.trf")
+    assert "line 3, column 1: '4w1' contradicts the opponent's cell" in refusal(tmp_path, report("1", "1"), "open.trf")
 
 
 def test_rounds_with_a_wrong_cell_can_be_left_out(tmp_path):
@@ -67,7 +67,7 @@ def test_rounds_with_a_wrong_cell_can_be_left_out(tmp_path):
     imported = read_format("trf", [str(path)], Options(skip_bad=True))
     assert imported.table["event_id"].unique().to_list() == ["Open of the Harbour, round 2"]
     assert (imported.skipped, len(imported.bad)) == (1, 2)
-    assert "does not fit its opponent's cell" in str(imported.bad[0])
+    assert "contradicts the opponent's cell" in str(imported.bad[0])
     path.write_text(report("1", "1").replace("2 b =", "2 b 1").replace("1 w =", "1 w 1"), encoding="utf-8")
-    with pytest.raises(podium.PodiumError, match="does not fit its opponent's cell"):
+    with pytest.raises(podium.PodiumError, match="contradicts the opponent's cell"):
         read_format("trf", [str(path)], Options(skip_bad=True))

@@ -118,14 +118,14 @@ def test_what_is_no_result_is_counted(before, after, dropped, tmp_path):
         ("G dm\n", "", "line 1: the report has no G"),
         ("M stormkeep\n", "", "line 1: the report has no M"),
         ("I 7.1767225600.000042\n", "", "line 1: the report has no I"),
-        ("7.1767225600", "7:17", "line 5, column I: '7:17.000042' must be up to 64 signs"),
+        ("7.1767225600", "7:17", "line 5, column I: '7:17.000042' must be up to 64 ASCII characters"),
         ("S ^1My^7 server\n", "", "line 1: the report has no S"),
-        ("S ^1My^7 server\n", "S ^1^7\n", "line 6, column S: '^1^7' is no name of a server"),
+        ("S ^1My^7 server\n", "S ^1^7\n", "line 6, column S: '^1^7' is not the name of a server"),
         ("D 600.000000", "D -1", "line 7, column D: '-1' must be a number of seconds, 0 or more"),
         ("e alivetime 590.5", "e alivetime 1e999", "line 12, column alivetime: '1e999' must be a finite number"),
         ("e alivetime 590.5", "e alivetime nan", "line 12, column alivetime: 'nan' must be a finite number"),
         ("e alivetime 590.5", "e alivetime", "line 12, column alivetime: '' must be a finite number"),
-        ("D 600.000000\n", "e joins 1\nD 600\n", "line 7: 'joins 1' stands before any player or team (key e)"),
+        ("D 600.000000\n", "e joins 1\nD 600\n", "line 7: 'joins 1' comes before any player or team (key e)"),
         ("P Ben=", "P Ana=", "line 19, column P: 'Ana=' appears twice in one report"),
         ("n ^x0FFAna^^", "n A\0na", "line 10: '\\x00' is a NUL"),
     ],
@@ -141,7 +141,7 @@ def test_what_breaks_the_rules_is_named_by_its_line(before, after, fault, tmp_pa
 
 def test_a_log_that_is_cut_off_is_bad(tmp_path):
     cut = LOG.rpartition("----- END")[0]
-    assert "xonstat.txt line 32: begins a report whose end is missing" in refusal(tmp_path, "xonstat", cut)
+    assert "xonstat.txt line 32: a report begins here, but its end is missing" in refusal(tmp_path, "xonstat", cut)
     assert import_text(tmp_path, "xonstat", cut, skip_bad=True).table["event_id"].n_unique() == 1
 
 

@@ -43,7 +43,7 @@ UNDERSTOOD = [
     ("Event ID, Player ,POSITION\nr1,ana,1\nr1,ben,2\n", ""),
     ("Race;Driver;Pos.\nr1;ana;1.\nr1;ben;2.\n", "semicolons"),
     ("Rennen\tName\t#\nr1\tana\t1st\nr1\tben\t=2\n", "tabs"),
-    ("Gara,Pilota,Posizione,Points\nr1,ana,1,25\nr1,ben,2,18\n", "left aside Points"),
+    ("Gara,Pilota,Posizione,Points\nr1,ana,1,25\nr1,ben,2,18\n", "ignored Points"),
     ("event_id,player,position,time\nr1,ana,1,1:01.5\nr1,ben,2,94h 33' 14''\n", "clock times"),
     ("event_id,player,position,Datum\nr1,ana,1,24.3.2024\nr1,ben,2,24.3.2024\n", "dates as %d.%m.%Y"),
     ("event_id,player,position,date\nr1,ana,1,20240324\nr1,ben,2,20240324\n", "dates as 20240324"),
@@ -80,16 +80,16 @@ CHOICES = [
         "Race,Driver,Pos,Date\nr,a,1,3/11/2024\nr,b,2,3/11/2024\n",
         "format=%d/%m/%Y (3 November 2024), or --set columns.started_at.format=%m/%d/%Y (11 March 2024)",
     ),
-    ("Race;Driver;Time\nr;a;1,5\nr;b;1.5\n", "has both 1.5 and 1,5; which is the decimal mark: type podium import"),
-    ("Race,Driver,Total\nr,a,10\nr,b,20\n", "is it Total (numbers, which may be seconds, places or points)?"),
+    ("Race;Driver;Time\nr;a;1,5\nr;b;1.5\n", "has both 1.5 and 1,5. Which is the decimal mark? Type podium import"),
+    ("Race,Driver,Total\nr,a,10\nr,b,20\n", "Is it Total (numbers, which may be seconds, places or points)?"),
     ("event_id,player,time_s\nr1,Max,91.7\nr1,Pia,+22.457\n", "row 3, column time_s: '+22.457' looks like a gap"),
     ("Race,Driver,Time\nr1,Max,91.7\nr1,Pia,+22.457\n", "--set columns.time_s.gap=leader (a gap to the winner)"),
     ("Race,Driver,Pos\nr,a,1\n,,\nr,b,Engine\n", "row 4, column Pos: 'Engine' must be a place"),
     ("Race,Driver\nr,a\nr,b\n", "no column says who beat whom"),
-    ("Fahrzeug,Ort\na,b\n", "winners and losers in one row, or a grid, are read by a map"),
+    ("Fahrzeug,Ort\na,b\n", "Other layouts, such as a match per row or a grid, need a map"),
     (
         "event_id,player,position\nr,\xe9,1\nr,b,2\n".encode("latin-1"),
-        "is not UTF-8 text (byte 27); save it as CSV UTF-8",
+        "is not UTF-8 text (byte 27). Save it as CSV UTF-8",
     ),
 ]
 
@@ -102,7 +102,7 @@ def test_what_is_not_certain_is_refused_with_the_choice(text, message, tmp_path)
 def test_a_gap_is_left_aside_where_places_decide(tmp_path):
     results = read(tmp_path, "Race,Driver,Pos,Time\nr1,Max,1,91.7\nr1,Pia,2,+22.457\n")
     assert "time_s" not in results.frame.columns
-    assert "left aside Time ('+22.457' is a gap" in results.notes[0]
+    assert "ignored Time ('+22.457' is a gap" in results.notes[0]
 
 
 def test_a_near_miss_is_a_slip_of_the_hand_and_no_more():
@@ -122,7 +122,7 @@ MISLED = [  # the file, what it once answered, what it answers now
     ("event_id,player,position,status\nr,a,1,\nr,b,,Engine\n", "(finished, quit, dnf, disqualified, did_not_start)\n",
      "what each costs is in docs/results.md and in: podium columns status"),
     ("event_id,player,position\nq,a,1\nq,b,2\nr,a,1\nr,b,\n", "give each a position, a score or a time_s\n",
-     "races.csv row 5, column position: is empty, and nothing else compares these finishers: give each a position"),
+     "races.csv row 5, column position: is empty, and no other column compares these finishers; give each a position"),
 ]  # fmt: skip
 
 
@@ -157,7 +157,7 @@ def test_the_strict_reading_hints_at_what_is_meant(tmp_path):
 
 def test_rows_within_json_are_pointed_at(tmp_path):
     text = json.dumps({"entries": [{"user": "a", "place": 1}]})
-    assert 'column entries: holds the rows: a map reads them, with [source] records = "entries[]"' in refusal(
+    assert 'column entries: holds the rows. Read them with a map that has [source] records = "entries[]"' in refusal(
         tmp_path, text, "x.json"
     )
 
@@ -218,7 +218,7 @@ def test_check_mends_what_is_certain_and_leaves_the_rest(tmp_path, capsys):
 def test_strict_takes_nothing_else(tmp_path, capsys):
     path = tmp_path / "races.csv"
     path.write_text("event_id,player,position,Points\nr,a,1,1\nr,b,2,1\n")
-    assert "left aside Points" in run(capsys, "check", path).err
+    assert "ignored Points" in run(capsys, "check", path).err
     with pytest.raises(podium.ResultsError, match="column Points: is not a column of a results table"):
         run(capsys, "check", path, "--strict")
 
@@ -295,7 +295,7 @@ def test_other_scores_are_read_as_they_were(cells, tmp_path):
 def test_a_name_that_is_no_text_is_refused_with_its_line(name, tmp_path):
     path = tmp_path / "results.jsonl"
     path.write_text(f'{{"event_id": "e", "player": "x"}}\n{{"event_id": "e", "player": {name}}}\n')
-    with pytest.raises(podium.ResultsError, match=r"line 2, column player: .* is no text"):
+    with pytest.raises(podium.ResultsError, match=r"line 2, column player: .* is not text"):
         podium.read_results(path, lenient=True)
 
 

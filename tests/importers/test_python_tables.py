@@ -18,7 +18,7 @@ E0,19/08/2023,Man City,Arsenal,2,1,H
 """
 MATCHES = pl.read_csv(io.StringIO(FOOTBALL))
 DAY = {"from": "Date", "format": "%d/%m/%Y"}
-UNDERSTOOD = "read Date, HomeTeam, AwayTeam, FTHG, FTAG as a match a row"
+UNDERSTOOD = "read Date, HomeTeam, AwayTeam, FTHG, FTAG as one match per row"
 
 
 def ratings(source):
@@ -95,7 +95,7 @@ AMBIGUOUS = pl.DataFrame({"Race": ["r", "r"], "Driver": ["a", "b"], "Pos": [1, 2
 
 
 def test_a_question_is_answered_in_python():
-    with pytest.raises(podium.ResultsError, match="a day and a month either way: give podium"):
+    with pytest.raises(podium.ResultsError, match=r"the day or the month first\. Give podium"):
         podium.rate(AMBIGUOUS.to_pandas())
     read = podium.read_results(AMBIGUOUS, answers=["columns.started_at.format=%d/%m/%Y"])
     assert read.frame["started_at"].dt.to_string("%Y-%m-%d").to_list() == ["2024-11-03"] * 2

@@ -224,7 +224,7 @@ def test_a_day_has_its_name_or_is_the_first_of_several(day, tmp_path):
         ("Cup;Lauf;Platz;Name\nX;1;1;A\nX;1;2;B\nY;1;1;B\nY;1;2;A\n", "--set 'columns.event_id={Cup} {Lauf}'"),
         ("Pl;Verein;Sp;S;U;N;Pkt\n1;A;3;2;1;0;7\n2;B;3;1;0;2;3\n", "columns.event_id={file}"),
         ("event_id,player,score\nr,A,2-1\nr,B,3\n", "--set columns.score.as=result (the first of two scores)"),
-        ("Race,Name,Pos,Time\nr,A,1,1:01\nr,B,2,about 1:05\n", "--set source.aside=Time (leave Time aside)"),
+        ("Race,Name,Pos,Time\nr,A,1,1:01\nr,B,2,about 1:05\n", "--set source.aside=Time (ignore Time)"),
         ('Race,Name,Pos\nr,"A\tB",1\nr,C,2\n', "(U+0009); leave it out\n"),  # for a player cannot be left aside
         ("Home,Away,1st leg,2nd leg\nA,B,5-0,0-1\nC,D,1-0,1-0\n", "no column says who won"),
         ("Home,Away,Q1,Q2,Q3\nA,B,9-1,5-6,5-6\nB,C,1-9,6-5,6-5\n", "no column says who won"),

@@ -121,7 +121,7 @@ def test_a_car_without_drivers_has_its_current_one_or_is_named(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"\x89PNG\r\n\x1a\n", "is a picture (PNG), and no table"),
+        (b"\x89PNG\r\n\x1a\n", "is a picture (PNG), not a table"),
         (b"%PDF-1.7", "is a PDF"),
         (b"<!DOCTYPE html><html><table><tr>", "is a web page"),
         (b'{"Events": [{"type": 1}], "laps": []}', "column Events: holds the rows"),

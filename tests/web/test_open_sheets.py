@@ -42,7 +42,7 @@ def test_a_sheet_is_read_by_drop_downs_to_the_end(site, league, screens, width, 
     if script:
         assert_readable(page)
     go_on(page, PLAYER)
-    assert "may be a day and a month either way" in page.inner_text("main")
+    assert "may have the day or the month first" in page.inner_text("main")
     assert page.locator(f"option[value='{DAY}']").inner_text() == "3 April 2026"
     go_on(page, DAY)
     go_on(page, PLACE)

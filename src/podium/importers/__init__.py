@@ -1,4 +1,4 @@
-"""From foreign formats, and tables of any shape, to the results table.
+"""Import results from files of other programs, and from tables of any shape.
 
 imported = podium.importers.read_format("pgn", ["games.pgn"], podium.importers.Options(skip_bad=True))
 rated = podium.rate(imported.table, "elo")

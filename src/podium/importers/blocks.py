@@ -1,4 +1,4 @@
-"""Tables of several parts: lines of words, blocks below titles or beside each other, and rows that count games."""
+"""Tables in several parts: lines of words, blocks below titles or side by side, and rows that count games."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -24,7 +24,7 @@ from podium.importers.sources import refuse_file
 from podium.results import headings as heads
 from podium.results.headings import fold, is_heading, is_statistic, is_total, meanings
 
-MOST_FOOTERS = 5  # rows below a table that are none of it
+MOST_FOOTERS = 5  # rows below a table that do not belong to it
 TALLY = r"^\+\s*(\d{1,3})\s*=\s*(\d{1,3})\s*[-\u2013\u2212]\s*(\d{1,3})$"
 _WORDS = {
     "status": "|".join(sorted(times.STATUS_WORDS, key=len, reverse=True)).replace("_", " "),
@@ -40,9 +40,10 @@ ORDINALS = re.compile(r"[,;]?\s*(?<!\S)(\d{1,2})(?:st|nd|rd|th|er|e|[.):º°])\s
 
 
 def split_lists(text: str) -> str:
-    """Return a line for each who is listed behind a status below places, as DNF: Ana, Ben; a table of 1st Ana, 2nd Ben.
+    """Turn lists in a text into lines, or into a table.
 
-    A text of one line, as 1. Ana 2. Ben, gets a line for each.
+    "DNF: Ana, Ben" below places becomes a line per player. Lines such as "Race 1: 1st Ana, 2nd Ben" become a table.
+    A text of one line, such as "1. Ana 2. Ben", becomes a line per place.
     """
     start, *listed = ORDINALS.split(text.strip())
     if not start and "\n" not in text.strip() and listed[::2] == [*map(str, range(1, len(listed) // 2 + 1))]:
@@ -54,7 +55,7 @@ def split_lists(text: str) -> str:
     lines = [LABELLED.fullmatch(line.strip()) for line in text.splitlines() if line.strip()]
     rows = [[line[1], *ORDINALS.split(line[2])[1:]] for line in lines if line]
     counts = [[*map(str, range(1, len(row) // 2 + 1))] for row in rows]
-    has_more = any("," in name for row in rows for name in row[2::2])  # than a name
+    has_more = any("," in name for row in rows for name in row[2::2])  # a comma separates more than a name
     if len(lines) < TWO or len(rows) < len(lines) or has_more or [row[1::2] for row in rows] != counts:
         return text
     head = ["Event", *(f"P{number}" for number in max(counts, key=len))]
@@ -63,13 +64,13 @@ def split_lists(text: str) -> str:
 
 
 def pattern_of(text: str) -> str | None:
-    """Return the pattern of lines that each say who met and how it ended, or who came where; None if in doubt."""
+    """Return the pattern of lines that each hold a match or a place. None if in doubt."""
     lines = pl.Series(text.splitlines(), dtype=pl.String).str.strip_chars()
     lines = lines.filter(lines != "")
     for pattern in LINE_PATTERNS:
         rows = lines.str.contains(pattern)
         titles = lines.filter(~rows).str.replace(times.A_DATE, "")
-        is_alone = rows.any() and rows.all() and "<Pos>" not in pattern  # one result, as Ana beat Ben 11-7
+        is_alone = rows.any() and rows.all() and "<Pos>" not in pattern  # a single result, such as Ana beat Ben 11-7
         if (rows.sum() > 1 or is_alone) and not titles.str.contains(PATTERNS["no_title"]).any():
             places = lines.filter(rows).str.extract(r"^(\d+)").cast(pl.Int64).drop_nulls()
             are_places = places.len() and places[0] == 1 and (places.diff().fill_null(0) < TWO + 1).all()
@@ -78,7 +79,7 @@ def pattern_of(text: str) -> str | None:
 
 
 def with_tabs(text: str) -> str:
-    """Return the text with tabs in place of the blanks that stand below each other in all lines with two in a row."""
+    """Replace blanks by tabs if they are below each other in all lines that have two in a row."""
     lines = text.splitlines()
     rows = [line for line in lines if "  " in line.strip()]
     blanks = "".join(" " if set(each) <= {" "} else "x" for each in zip_longest(*rows, fillvalue=" "))
@@ -89,13 +90,13 @@ def with_tabs(text: str) -> str:
 
 
 def from_lines(text: str, name: str, rule: SourceRule) -> Grid:
-    """Return a table of lines of fixed columns: those that a pattern fits are rows, the others titles."""
+    """Return a table of lines with fixed columns. Lines that match the pattern are rows, the others are titles."""
     lines = pl.Series("line", text.splitlines(), pl.String)
     lines = lines if rule.width else lines.str.strip_chars()
     pattern = rule.pattern or r"^(?<line>.*)$"
     rows = lines.str.contains(pattern).arg_true()
     if not rows.len():
-        refuse_file(name, f"has no line that is a row ({pattern})")
+        refuse_file(name, f"has no line that matches the pattern of rows ({pattern})")
     frame = lines.gather(rows).str.extract_groups(pattern).struct.unnest()
     if rule.width:
         rest = lines.gather(rows).str.replace(pattern, "")
@@ -113,7 +114,7 @@ def from_lines(text: str, name: str, rule: SourceRule) -> Grid:
 
 
 def titles_of(lines: pl.Series, rows: pl.Series) -> pl.Series:
-    """Return the lines above each block of rows; of the first, all but the last are of all, unless others are dated."""
+    """Return the title of each row. Outer lines above the first block apply to all, unless blocks have dates."""
     found, above, numbers = list[str | None](), list[str](), {*rows}
     whole, title = "", None
     for number, line in enumerate(lines):
@@ -131,13 +132,13 @@ def titles_of(lines: pl.Series, rows: pl.Series) -> pl.Series:
 
 
 class Block(NamedTuple):
-    title: str  # the lines above it
+    title: str  # lines above the block
     rows: list[int]
-    head: Mapping[str, str]  # what the table's columns are called in it
+    head: Mapping[str, str]  # heading in this block by the table's column
 
 
 def game_by_game(grid: Grid) -> Grid:
-    """Return a table with a row for each game that a cell counts, as +2 =3 -1 of wins, draws and losses."""
+    """Return a table with a row for each game, if cells count games, such as +2 =3 -1 for wins, draws and losses."""
     texts = [each for each in grid.headings if grid.frame[each].dtype == pl.String]
     name = next((each for each in texts if grid.frame[each].head(1).str.contains(TALLY).any()), None)
     if name is None or not grid.frame[name].str.contains(TALLY).fill_null(value=False).all():
@@ -150,7 +151,7 @@ def game_by_game(grid: Grid) -> Grid:
 
 
 def below_each_other(grid: Grid) -> Grid:
-    """Return a table of blocks side by side, each with a title above the same head, as one whose rows have titles."""
+    """Stack blocks that are side by side, each with a title above the same headings. Rows get their block's title."""
     names = grid.headings
     for size in range(TWO, len(names) // TWO + 1):
         parts = [names[start : start + size] for start in range(0, len(names), size)]
@@ -167,7 +168,7 @@ def below_each_other(grid: Grid) -> Grid:
 
 
 def names_round(title: str) -> bool:
-    """Return True if a line says which round or race begins: by a date, or by its word and a number."""
+    """Return True if a line names a round or race: by a date, or by a word and a number."""
     words = [fold(each) for each in re.findall(r"[^\W\d_]{2,}", title)]
     is_named = any(meanings().get(each) == "event_id" or each in heads.ROUND for each in words)
     is_numbered = is_named and re.search(r"\d", title)
@@ -175,7 +176,7 @@ def names_round(title: str) -> bool:
 
 
 def in_blocks(grid: Grid) -> Grid:
-    """Return a table with the title above each of its blocks, whose head stands again, or whose title names a round."""
+    """Return a table with titles of blocks. A block begins where the head is repeated, or below a title of a round."""
     names, frame = grid.headings, grid.frame.select(grid.headings)
     if any(kind != pl.String for kind in frame.dtypes) or len(names) < TWO or not frame.height:
         return grid
@@ -200,10 +201,10 @@ def in_blocks(grid: Grid) -> Grid:
 
 
 def find_blocks(frame: pl.DataFrame, title: str, *, is_again: bool) -> list[Block]:
-    """Return the blocks of a table, the first of which has a title; `is_again` says whether the head stands again."""
+    """Return the blocks of a table. `title` is the first block's; `is_again` is True if the head is repeated."""
     names = frame.columns
     blocks = [Block(title, [], dict(zip(names, names, strict=True)))]
-    above: dict[int, str] = {}  # rows that are titles where a head or a row follows
+    above: dict[int, str] = {}  # rows that become titles if a head or a row follows
     for number, row in enumerate(frame.fill_null("").iter_rows()):
         cells, count = dict.fromkeys(filter(None, row)), len([*filter(None, row)])
         own = (
@@ -213,7 +214,7 @@ def find_blocks(frame: pl.DataFrame, title: str, *, is_again: bool) -> list[Bloc
         )
         is_own = len({*filter(None, own)}) == count and sum(map(is_heading, cells)) > 1
         is_head, title = row == tuple(names) or is_own, " ".join(above.values())
-        is_alone = len(cells) == 1 and count in (1, len(row))  # or merged
+        is_alone = len(cells) == 1 and count in (1, len(row))  # or a merged cell
         is_title = is_alone or (count == TWO < len(row) and any(map(names_round, cells)))
         if is_head or (above and not is_again and not is_title and names_round(title)):
             blocks.append(Block(title, [], dict(zip(names, own or row, strict=True)) if is_head else blocks[-1].head))
@@ -228,7 +229,7 @@ def find_blocks(frame: pl.DataFrame, title: str, *, is_again: bool) -> list[Bloc
 
 
 def is_of_teams(head: Mapping[str, str], first: Mapping[str, str]) -> bool:
-    """Return True if a head is of places of others than players, below a first one that is of these."""
+    """Return True if a head is of places of other entrants, such as teams, and the first head is of players."""
     meant, above = ({meanings().get(fold(each)) for each in own.values()} for own in (head, first))
     has_sides = not {*heads.MET}.isdisjoint(map(heads.side_of, head.values()))
     return "position" in meant and "player" in above - meant and not has_sides
@@ -246,14 +247,14 @@ def stacked(grid: Grid, blocks: Iterable[Block]) -> Grid:
 
 
 def dated_titles(titles: list[str]) -> list[str]:
-    """Return the titles of blocks, all behind the first lines where these have a date and no block has its own."""
+    """Return the titles of blocks. If only the outer lines of the first have a date, they precede every title."""
     outer, _, first = titles[0].rpartition("\n")
     dated = pl.Series([outer, first, *titles[1:]]).str.contains(times.A_DATE).arg_true().to_list()
     return [titles[0], *(f"{outer} {each}" for each in titles[1:])] if dated == [0] else titles
 
 
 def drop_footer_rows(grid: Grid) -> tuple[list[dict[str, Any]], pl.Series]:
-    """Return the conditions that drop sums and notes, as `Fastest lap: …`, below each sheet; and the other rows."""
+    """Return conditions that drop sums and notes below each sheet, such as `Fastest lap: …`, and the other rows."""
     rows = grid.frame.with_row_index(ROW_NUMBER)
     sheets = rows.partition_by(SHEET, maintain_order=True) if SHEET in rows.columns else [rows]
     numbers = [each[ROW_NUMBER] for each in sheets]
@@ -267,7 +268,7 @@ def drop_footer_rows(grid: Grid) -> tuple[list[dict[str, Any]], pl.Series]:
 
 
 def notes_below(grid: Grid, numbers: pl.Series) -> dict[int, tuple[str, str]]:
-    """Return the first cells of the last rows of a sheet that lack what all above have, by the numbers of the rows."""
+    """Return the first cell of each note below a sheet, by row number. Notes lack values that all rows have."""
     names, height = grid.headings, grid.frame.height
     texts = pl.col(names).cast(pl.String).replace("", None)
     last = grid.frame.slice(max(height - MOST_FOOTERS, TWO)).select(texts).rows(named=True)
@@ -291,6 +292,6 @@ def notes_below(grid: Grid, numbers: pl.Series) -> dict[int, tuple[str, str]]:
 
 
 def is_note(cells: Mapping[str, str]) -> bool:
-    """Return True if the first cell of a row is the head of a sum, or ends a word with a colon."""
+    """Return True if a row begins with the name of a sum, or with a word and a colon."""
     first = next(iter(cells.values()), "")
     return is_total(first) or is_statistic(first) or re.match(r"[^\W\d][^:\d]*:(\s|$)", first) is not None

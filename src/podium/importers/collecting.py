@@ -1,4 +1,4 @@
-"""Events as they come out of a source: whole ones become rows of a results table, others are counted."""
+"""Events collected from a source. Complete ones become rows of a results table; the others are counted."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -15,16 +15,16 @@ from podium.results.columns import ALL, TYPES, UTC, normalise_table
 from podium.results.consistency import contradictions
 from podium.results.names import LONGEST, normalise, refusal
 
-# Beside the columns of a results table, until it is whole:
+# Extra columns while the table is collected:
 FILE, EVENT_PLACE, PLACE, NAME = "file", "place of the event", "place of the row", "name of the player"
-CHUNK_ROWS = 100_000  # lists of so many rows become a frame, which is a tenth of their size
+CHUNK_ROWS = 100_000  # rows in lists before they become a frame, which takes a tenth of the memory
 SHOWN_CHARACTERS = 100  # of a bad value
 MAX_FAULTS = 10_000  # more are only counted
 
 
 @dataclass(slots=True)
 class Event:
-    """An event of a source as far as it is read; `started_at` is in microseconds since 1970, `shared` of all rows."""
+    """An event of a source while it is read. `started_at` is in microseconds since 1970, `shared` is for all rows."""
 
     file: str
     place: str
@@ -33,17 +33,17 @@ class Event:
     shared: dict[str, Any] = field(default_factory=dict)
     rows: list[dict[str, Any]] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
-    players: set[str] = field(default_factory=set)  # of its rows
+    players: set[str] = field(default_factory=set)  # players in its rows
 
     def refuse(self, value: object, remedy: str, column: str | None = None, place: str = "") -> None:
-        """Report what breaks the format's rules; the event is left out whole."""
+        """Report a violation of the format's rules. The whole event will be left out."""
         self.faults.append(Fault(None, column, shortened(value), remedy, place or self.place, self.file))
 
     def refuse_node(self, node: Node, remedy: str) -> None:
         self.refuse(node.value, remedy, place=node.place)
 
     def start(self, nodes: Iterable[Node], read: Callable[[Any], int | None], remedy: str) -> None:
-        """Take the moment of the first of some values that is there."""
+        """Set the start from the first value that is not null."""
         node = next((node for node in nodes if node.value is not None), None)
         if node is not None:
             self.started_at = read(node.value)
@@ -51,7 +51,7 @@ class Event:
                 self.refuse_node(node, remedy)
 
     def require(self, node: Node, what: str) -> str | None:
-        """The text of a value, which is reported where it is missing."""
+        """Return the text of a value. Report it if it is missing."""
         if not node.text:
             self.refuse_node(node, f"must be {what}")
         return node.text
@@ -70,22 +70,22 @@ class Collector:
         self._bad_events = 0
         self._columns: dict[str, list[Any]] = {name: [] for name in SCHEMA}
         self._chunks: list[pl.DataFrame] = []
-        self.made: dict[str, str] = {}  # event ids, as `Results` has them
-        self._repeats: Counter[str] = Counter()  # of ids that other events have
-        self._contents: dict[str, int] = {}  # of each event, to tell one that is sent twice from two
+        self.made: dict[str, str] = {}  # generated event IDs, as in `Results.made`
+        self._repeats: Counter[str] = Counter()  # by ID that is already used
+        self._contents: dict[str, int] = {}  # hash by event ID, to recognise repeated events
 
     def drop(self, reason: str, count: int = 1) -> None:
-        """Count records that are valid, and no result."""
+        """Count valid records that hold no result."""
         if count:
             self.dropped[reason] += count
 
     def refuse(self, faults: list[Fault]) -> None:
-        """Leave out an event for what breaks the format's rules."""
+        """Leave out an event that violates the format's rules."""
         self._bad += faults[: MAX_FAULTS - len(self._bad)]
         self._bad_events += 1
 
     def unused_id(self, name: str) -> str:
-        """The name, or where an event has it, the first of name #2, name #3, … that none has."""
+        """Return the name, or the first of name #2, name #3, … if an event already has it."""
         unused = name
         while unused in self._contents:
             self._repeats[name] += 1
@@ -109,7 +109,7 @@ class Collector:
             if self._contents[event.event_id] == content:
                 self.drop("repeated")
                 return
-            remedy = "appears twice, with other content; an event needs an id of its own"
+            remedy = "appears twice, with different content. Give each event its own ID."
             event.refuse(event.event_id, remedy, "event_id")
             self.refuse(event.faults)
             return
@@ -135,7 +135,7 @@ class Collector:
         self._columns = {name: [] for name in SCHEMA}
         rows = sum(chunk.height for chunk in self._chunks)
         if self.options.most_rows is not None and rows > self.options.most_rows:
-            raise ParameterError(f"there are more than {self.options.most_rows:,} rows; send the file in parts")
+            raise ParameterError(f"the file has more than {self.options.most_rows:,} rows. Send it in parts.")
 
     def imported(self) -> Imported:
         self._flush()
@@ -156,12 +156,15 @@ class Collector:
             return table
         first = table.filter(undated).unique("event_id", keep="first", maintain_order=True)
         for event_id, file, place in first.select("event_id", FILE, EVENT_PLACE).iter_rows():
-            remedy = "has no moment, and other events have; give each one or none"
+            remedy = "has no date, but other events do. Give every event a date, or none."
             self.refuse([Fault(None, "started_at", event_id, remedy, place, file)])
         return table.filter(~undated)
 
     def _without_contradictions(self, table: pl.DataFrame) -> pl.DataFrame:
-        """The events whose rows do not contradict each other; by halves, for the rules name the first faults alone."""
+        """Leave out events with contradictions between rows.
+
+        The rules report only the first faults, so the table is divided in two until each such event is found.
+        """
         faults = faults_of(table)
         if not faults:
             return table
@@ -190,7 +193,7 @@ SCHEMA |= dict.fromkeys((FILE, EVENT_PLACE, PLACE, NAME), pl.String)
 
 
 def encodable(text: str) -> str:
-    """The text, with a question mark for half of a surrogate pair, which no encoding has."""
+    """Replace half surrogate pairs, which have no encoding, by question marks."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
@@ -200,18 +203,18 @@ def shortened(value: object) -> object:
 
 
 def call_by_name(event: Event) -> None:
-    """Call players by their display names; two of one event may not share one."""
+    """Use display names in place of player IDs. Report two players of the event with the same name."""
     ids: dict[str, str] = {}
     for row in event.rows:
         name = row[NAME] or row["player"]
         if ids.setdefault(name, row["player"]) != row["player"]:
-            remedy = f"is the name of two players of event {event.event_id}; import them by their ids"
+            remedy = f"is the name of two players of event {event.event_id}; import players by ID"
             event.refuse(name, remedy, "player", row[PLACE])
         row["player"], row[NAME] = name, None
 
 
 def check_texts(event: Event) -> None:
-    """Refuse texts that no results table takes, and normalise the names of players."""
+    """Report texts that a results table cannot hold, and normalise players' names."""
     texts = [("event_id", event.event_id, event.place)]
     texts += [(name, value, event.place) for name, value in event.shared.items() if isinstance(value, str)]
     for row in event.rows:

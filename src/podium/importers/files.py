@@ -1,4 +1,4 @@
-"""Tables as they are written: delimited text, JSON, XML, workbooks, databases and Parquet."""
+"""Tables in all their file formats: delimited text, JSON, XML, workbooks, databases and Parquet."""
 
 import csv
 import io
@@ -23,22 +23,25 @@ from podium.results.headings import encoding_of, is_heading
 from podium.results.plain_rows import DELIMITERS, counted_from, from_csv, malformed_rows, rows_of
 from podium.results.reading import parse_parquet
 
-MARKDOWN = re.compile(r"\s*\|.*\|\s*\n\s*\|[\s:|-]+\|\s*\n")  # a table of it
+MARKDOWN = re.compile(r"\s*\|.*\|\s*\n\s*\|[\s:|-]+\|\s*\n")  # a Markdown table
 MARKDOWN_LINE = re.compile(r"(?m)^\s*\|[\s:|-]+\|[ \t]*$")
 MARKDOWN_EDGES = re.compile(r"(?m)^[ \t]*\||\|[ \t]*$")
-MARKED = re.compile(r"[;\t|]|,.*,")  # a text whose cells are parted by marks
+MARKED = re.compile(r"[;\t|]|,.*,")  # text with marks between cells
 LONELY = re.compile(r"(?<![a-zA-Z])[^\0-\x7f](?![a-zA-Z])|[\x80-\x9f]|[^\0-\xff]")  # letters of other alphabets
 BLANK = "\1"  # before the number of a column that has no heading
-START_CHARACTERS = 1 << 17  # characters that surely have the header and a row
+START_CHARACTERS = 1 << 17  # characters that certainly include the header and a row
 
 
 def from_text(
     text: str, name: str, rule: SourceRule, wanted: Collection[str], *, skip_bad: bool = False
 ) -> tuple[pl.DataFrame, int, SourceRule, list[Fault]]:
-    """A table of delimited text, every cell as text without spaces around it."""
+    """Read a table of delimited text, with every cell as text without surrounding spaces.
+
+    Returns: the table, the number of its first row, the rule with everything found out, and the faults of skipped rows.
+    """
     if not text.strip('," \r\n'):
-        raise ResultsError.whole(name, "is empty; it needs a header with event_id and player")
-    above = rule.header - 1 if isinstance(rule.header, int) and rule.header else 0  # lines of other delimiters, perhaps
+        raise ResultsError.whole(name, "is empty. Write a header with event_id and player.")
+    above = rule.header - 1 if isinstance(rule.header, int) and rule.header else 0  # may have other delimiters
     delimiter = rule.delimiter or find_delimiter(text.split("\n", above)[-1].lstrip("\r\n"), name)
     text = with_whole_quotes(text, delimiter)
     starts, rows = first_rows(text, delimiter, above + LINES)
@@ -49,7 +52,7 @@ def from_text(
     else:
         first_row = starts[head.lines[-1]] + 2
         names = [heading or (f"{BLANK}{number}" if number else "") for number, heading in enumerate(head.names)]
-        is_new = len(head.lines) > 1 or names != rows[head.lines[0]]  # and so written in place of the table's own
+        is_new = len(head.lines) > 1 or names != rows[head.lines[0]]  # and replaces the table's own
         line = first_row - 1 if is_new else first_row - 2
         rest = text.split("\n", line)[-1] if line else text
         text = delimiter.join(map(quoted, names)) + "\n" + rest if is_new else rest
@@ -64,21 +67,21 @@ def from_text(
     try:
         frame = from_csv(content, name, delimiter, first_row - 1)
     except ResultsError as error:
-        whole = with_whole_rows([*rows_of(content, delimiter)], is_mapped=bool(wanted))
+        whole = with_padded_rows([*rows_of(content, delimiter)], is_mapped=bool(wanted))
         if whole is None:
-            advice = f", or leave the row out: type podium import {shlex.quote(PurePath(name).name)} --skip-bad"
+            advice = f". To leave the row out, type podium import {shlex.quote(PurePath(name).name)} --skip-bad"
             faults = [fault._replace(remedy=fault.remedy + advice) if fault.row else fault for fault in error.faults]
             raise ResultsError(name, faults) from None
         frame = from_csv(written(whole, delimiter), name, delimiter, first_row - 1)
     blanks = [heading for heading in frame.columns if heading.startswith(BLANK)]
     for blank in blanks:
         called = f"column {int(blank.removeprefix(BLANK)) + 1}"
-        filled = frame[blank].str.contains(r"[^\s:\u2013-]").fill_null(value=False)  # and no mark between two sides
+        filled = frame[blank].str.contains(r"[^\s:\u2013-]").fill_null(value=False)  # more than a mark
         numbers = [str(number) for number in range(1, frame.height + 1)]
-        is_of_lines = frame[blank].to_list() == numbers and {*numbers} <= {*names}  # as the heads of a crosstable are
+        is_of_lines = frame[blank].to_list() == numbers and {*numbers} <= {*names}  # like the headings of a crosstable
         if filled.any() and called not in rule.aside and not is_of_lines:
-            choice, row = Choice(f"leave {called} aside", "source.aside", called), filled.arg_max() or 0
-            text = "stands in a column without a heading; give it one"
+            choice, row = Choice(f"ignore {called}", "source.aside", called), filled.arg_max() or 0
+            text = "is in a column without a heading"
             raise decide(name, text, choice, row=first_row + row, cell=frame[blank][row])
     frame = frame.drop(blanks)
     if titles:
@@ -87,13 +90,13 @@ def from_text(
 
 
 def plain_lines(text: str) -> str:
-    """The text with the ends of lines of any program, without the edges of a table of Markdown."""
-    text = text if "\n" in text else text.replace("\r", "\n")  # of old Macintosh programs
+    """Return the text with normal line ends, and without the edges of a Markdown table."""
+    text = text if "\n" in text else text.replace("\r", "\n")  # from old Macintosh programs
     return MARKDOWN_EDGES.sub("", MARKDOWN_LINE.sub("", text, count=1)) if MARKDOWN.match(text) else text
 
 
 def with_whole_quotes(text: str, delimiter: str) -> str:
-    """The text with whole cells in quotation marks where they stand in the middle of cells alone: 1'23"456."""
+    """Quote whole cells if quotation marks appear only in the middle of cells, such as 1'23"456."""
     mark = re.escape(delimiter)
     if '"' not in text or re.search(rf'(?m)(?:^|{mark})\s*"', text):
         return text
@@ -106,8 +109,8 @@ def written(rows: Iterable[list[str]], delimiter: str) -> bytes:
     return text.getvalue().encode()
 
 
-def with_whole_rows(rows: list[list[str]], *, is_mapped: bool) -> list[list[str]] | None:
-    """Rows as wide as their head: titles, notes, and those that lack the last cells, where none has these empty."""
+def with_padded_rows(rows: list[list[str]], *, is_mapped: bool) -> list[list[str]] | None:
+    """Pad titles, notes and rows without their last cells to the width of the head. Return None if one does not fit."""
     width = len(rows[0])
     whole = [row for row in rows[1:] if len(row) == width]
     is_trimmed = whole and all(row[-1].strip() for row in rows if row) and not is_mapped
@@ -122,12 +125,12 @@ def with_whole_rows(rows: list[list[str]], *, is_mapped: bool) -> list[list[str]
 
 
 def kind(cell: str) -> str:
-    """What is alike in the cells of a column: that they are whole numbers, others, or words."""
+    """Return the kind of a cell: a whole number, another number or a word."""
     return "whole" if cell.strip().isdecimal() else "number" if VALUE.fullmatch(cell) else "word"
 
 
 def first_rows(text: str, delimiter: str, count: int) -> tuple[list[int], list[list[str]]]:
-    """The first rows that are not empty, and the lines that they begin on, from 0."""
+    """Return the first rows that are not empty, and the lines that they begin on, from 0."""
     starts, rows, line = [], [], 0
     reader = csv.reader(io.StringIO(text[:START_CHARACTERS], newline=""), delimiter=delimiter)
     for cells in islice(reader, count):
@@ -139,7 +142,10 @@ def first_rows(text: str, delimiter: str, count: int) -> tuple[list[int], list[l
 
 
 def find_delimiter(text: str, name: str) -> str:
-    """The mark that parts the header and the next row into as many cells, and more than one; else most of the first."""
+    """Return the delimiter that divides the header and the next row into the same number of cells, more than one.
+
+    If no delimiter does, return the one with the most rows of one length.
+    """
     counts: dict[str, list[int]] = {}
     start = text[:START_CHARACTERS]
     for mark in DELIMITERS:
@@ -152,12 +158,12 @@ def find_delimiter(text: str, name: str) -> str:
     if len(even) > 1:
         words = " or a ".join(DELIMITERS[mark] for mark in even)
         choices = [Choice(DELIMITERS[mark], "source.delimiter", mark) for mark in even]
-        raise decide(name, f"a {words} may part its cells", *choices)
+        raise decide(name, f"cells may be separated by a {words}", *choices)
     if even:
         return even[0]
     common = {mark: Counter(size for size in cells if size > 1).most_common(1) for mark, cells in counts.items()}
     sizes = {mark: (found[0][1], found[0][0]) for mark, found in common.items() if found}
-    return max(sizes, key=lambda mark: sizes[mark], default=",")  # where rows are uneven they will be named
+    return max(sizes, key=lambda mark: sizes[mark], default=",")  # uneven rows will be reported
 
 
 SPREADSHEETS, DATABASES = ("xlsx", "xls", "xlsb", "ods"), ("sqlite", "db", "sqlite3")
@@ -167,14 +173,14 @@ PICTURES = {
     b"\x89PNG": "a picture (PNG)", b"\xff\xd8\xff": "a picture (JPEG)", b"GIF8": "a picture (GIF)", b"%PDF": "a PDF"
 }  # fmt: skip
 WEB_PAGE = re.compile(rb"<(?:(?:!doctype )?html|table)\b", re.IGNORECASE)
-CONTROLS = re.compile(rb"[\0-\x08\x0E-\x1F]")  # that no text has
-SHOWN_START = 256  # bytes that say what a file is
+CONTROLS = re.compile(rb"[\0-\x08\x0E-\x1F]")  # not in any text
+SHOWN_START = 256  # bytes that show the format of a file
 ALPHABETS = {"cp1252": "Western Europe", "cp1250": "Central Europe", "cp1251": "Cyrillic"}
 ENCODINGS = tuple(Choice(own, "source.encoding", code) for code, own in ALPHABETS.items())
 
 
 def load(source: Source, rule: SourceRule, wanted: Collection[str] = (), *, skip_bad: bool = False) -> Grid:
-    """Read a table, of columns that are `wanted`; `skip_bad` leaves out rows with too many cells or too few."""
+    """Read a table that has the `wanted` columns. `skip_bad` leaves out rows with too many or too few cells."""
     grid = replace(read(source, rule, wanted, skip_bad=skip_bad), folder=Path(source.name).parent)
     frame = grid.frame.drop(rule.aside, strict=False)
     filled: list[pl.Expr | pl.Series] = [
@@ -189,7 +195,7 @@ def load(source: Source, rule: SourceRule, wanted: Collection[str] = (), *, skip
 
 
 def is_to_par(cells: pl.Series) -> bool:
-    """Return True for golf's scores to par, as -3, E and +2, where E is even."""
+    """Return True for golf scores to par, such as -3, E and +2. E is even."""
     are_signed = cells.str.contains(r"^[+-]\d+$")
     return bool((cells == "E").any() and are_signed.any() and (are_signed | cells.is_in(["E", "0", ""])).all())
 
@@ -207,7 +213,7 @@ def read(source: Source, rule: SourceRule, wanted: Collection[str], *, skip_bad:
         return Grid(source.name, from_database(content, source.name, rule.table), rule=rule)
     if kind == "csv" and rule.encoding is None:
         rule = replace(rule, encoding=language_encoding(content, is_bare=not wanted))
-    advice = Question("save it as CSV UTF-8, or name its encoding", ENCODINGS).remedy(PurePath(source.name).name)
+    advice = Question("Save it as CSV UTF-8, or name its encoding", ENCODINGS).remedy(PurePath(source.name).name)
     text = decode(content, source.name, rule.encoding or ("xml" if kind == "xml" else None), advice=advice)
     is_utf16 = content[:2] in UTF16_MARKS or unmarked_codec(content[:SHOWN_START]) != "utf-8"
     notes: tuple[str, ...] = ("UTF-16",) if is_utf16 else ()
@@ -231,7 +237,7 @@ def read(source: Source, rule: SourceRule, wanted: Collection[str], *, skip_bad:
 
 
 def in_cells(text: str, name: str, kind: str, rule: SourceRule, wanted: Collection[str]) -> tuple[str, str, SourceRule]:
-    """A text that is parted by tags, by blanks or by words alone as one of cells, or the pattern of its lines."""
+    """Convert text in tags, blanks or words to delimited text, or find the pattern of its lines."""
     text = plain_lines(text if kind == "csv" else text_of_page(text, name))
     text = blocks.split_lists(text) if kind == "csv" and len(text) < START_CHARACTERS else text
     if (
@@ -248,7 +254,7 @@ def in_cells(text: str, name: str, kind: str, rule: SourceRule, wanted: Collecti
 
 
 def language_encoding(content: bytes, *, is_bare: bool = False) -> str | None:
-    """The encoding of text that is not UTF-8, where its headings say which; or all of Latin have its letters alike."""
+    """Return the encoding of text that is not UTF-8, if its headings or its letters tell. None if in doubt."""
     with suppress(UnicodeDecodeError):
         if content.isascii() or content.decode():
             return None
@@ -260,13 +266,13 @@ def language_encoding(content: bytes, *, is_bare: bool = False) -> str | None:
 
 
 def without_empty_rows(grid: Grid) -> Grid:
-    """The table without rows of empty cells alone; the others keep their numbers."""
+    """Leave out rows with only empty cells. The others keep their numbers."""
     filled = grid.frame.select(pl.any_horizontal((pl.col(grid.headings) != "").fill_null(value=False))).to_series()
     return grid.only(filled.arg_true())
 
 
 def kind_of(content: bytes, name: str) -> str:
-    """The format of a file, by how it begins and by its name."""
+    """Return the format of a file, from its first bytes and its name."""
     path = PurePath(name.lower())
     suffix = (PurePath(path.stem) if path.suffix in WRAPPERS else path).suffix.removeprefix(".")
     found = next((kind for start, kind in STARTS.items() if content.startswith(start)), None)
@@ -275,11 +281,11 @@ def kind_of(content: bytes, name: str) -> str:
     picture = next((kind for start, kind in PICTURES.items() if content.startswith(start)), None)
     start = content[:SHOWN_START].lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n\0").replace(b"\0", b"")
     if picture is not None:
-        refuse_file(name, f"is {picture}, and no table; export its results as CSV or a workbook")
+        refuse_file(name, f"is {picture}, not a table. Export its results as CSV or a workbook.")
     if WEB_PAGE.match(start):
         return "html"
     if suffix in SPREADSHEETS and CONTROLS.search(start) and content[:2] not in UTF16_MARKS:
-        refuse_file(name, "is no workbook, though its name says so; it may be damaged: save it anew")
+        refuse_file(name, "is not a workbook, although its name says so. It may be damaged; save it again.")
     named = {"json": "json", "jsonl": "jsonl", "ndjson": "jsonl"}.get(suffix)
     if named or start.startswith((b"//", b"/*")):
         return named or "json"

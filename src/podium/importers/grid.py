@@ -1,4 +1,4 @@
-"""A table before its map: where its head is, what lines of words say, and what only its reader can know of it."""
+"""A table before it has a map: its head, its lines of words, and the questions for its owner."""
 
 import re
 import shlex
@@ -15,46 +15,46 @@ from podium.errors import Fault, FormatError
 from podium.importers import times
 from podium.results.headings import GOALS, SHORT, WEAK, fold, is_heading, meanings, side_of, sides
 
-# Columns beside the table's own, none of which is called so: of each row its sheet, the lines above the head, and its
-# number in the source, from 0.
+# Extra columns for each row: its sheet, the lines above the head, and its number in the source, from 0. No table has
+# columns with these names.
 SHEET, TITLE, ROW_NUMBER = "\0sheet", "\0title", "\0row"
-MOST_CHOICES = 8  # that are typed in a line
-SHOWN_ROWS = 3  # of those with one fault
-EVERY = "*"  # sheet of a workbook
+MOST_CHOICES = 8  # choices shown in one message
+SHOWN_ROWS = 3  # rows listed per fault
+EVERY = "*"  # sheets of a workbook
 
 
 @dataclass(frozen=True)
 class SourceRule:
-    format: str | None = None  # by the name and content where None
-    encoding: str | None = None  # UTF-8, or UTF-16, where None
+    format: str | None = None  # None: decided by name and content
+    encoding: str | None = None  # None: UTF-8 or UTF-16
     delimiter: str | None = None
-    decimal: str = "."  # or a comma, or each of both
+    decimal: str = "."  # or a comma, or both
     thousands: str | None = None
-    header: int | str | tuple[int, ...] | None = None  # its lines, or a cell of it; 0: none, the columns are c1, c2, …
-    fill: tuple[str, ...] = ()  # columns whose empty cells have the value above
-    aside: tuple[str, ...] = ()  # columns that are left aside
-    sheet: str | None = None  # * for every one
-    table: str | None = None  # of a database; % is any text
-    records: str | None = None  # where the rows of JSON or XML are, as `races[].results[]`
-    pattern: str | None = None  # of lines that are rows; its named groups are columns
-    width: int | None = None  # of the columns 1, 2, … in what follows the pattern
-    names: str | None = None  # the pattern of a line whose end has more of the names of those columns
+    header: int | str | tuple[int, ...] | None = None  # its lines, or one of its cells; 0: none, columns c1, c2, …
+    fill: tuple[str, ...] = ()  # columns whose empty cells repeat the value above
+    aside: tuple[str, ...] = ()  # columns to ignore
+    sheet: str | None = None  # * for all
+    table: str | None = None  # of a database; % matches any text
+    records: str | None = None  # path of the rows in JSON or XML, such as `races[].results[]`
+    pattern: str | None = None  # of lines that are rows; named groups become columns
+    width: int | None = None  # of the columns 1, 2, … after the pattern
+    names: str | None = None  # pattern of a line that ends with names of those columns
     null: tuple[str, ...] = ("",)
     timezone: str = "UTC"
 
 
 @dataclass(frozen=True)
 class Grid:
-    """A table before its map: columns by heading, of text or of their own types."""
+    """A table before it has a map: columns by heading, as text or in their own types."""
 
-    name: str  # what faults call it
+    name: str  # name in messages
     frame: pl.DataFrame
-    first_row: int = 1  # the number of the first row, as a spreadsheet or editor shows it
-    labels: Sequence[str] | None = None  # of rows that are in no lines
-    rule: SourceRule = field(default_factory=SourceRule)  # how it is written, as far as it was found out
+    first_row: int = 1  # number of the first row in a spreadsheet or editor
+    labels: Sequence[str] | None = None  # places of rows that are not lines
+    rule: SourceRule = field(default_factory=SourceRule)  # with everything found out so far
     notes: tuple[str, ...] = ()
-    bad: tuple[Fault, ...] = ()  # rows that are left out
-    folder: Path = Path()  # where its side tables are
+    bad: tuple[Fault, ...] = ()  # faults of rows left out
+    folder: Path = Path()  # of its side tables
 
     @property
     def headings(self) -> list[str]:
@@ -66,18 +66,18 @@ class Grid:
         return [each for each in self.headings if self.frame[each].cast(pl.String).str.starts_with("[{").any()]
 
     def records_in(self, heading: str) -> str:
-        """Return the path to what the lists of a column hold, as `records` has it."""
+        """Return the path of the objects in a column's lists, as in `records`."""
         path = self.rule.records or ("[]" if self.labels and self.labels[0].startswith("[") else "")
         return f"{path}{'.' if path else ''}{heading}[]"
 
     def only(self, rows: pl.Series) -> "Grid":
-        """Return some rows of the table, by number; they keep their places."""
+        """Return some rows of the table, by number. They keep their places."""
         if rows.len() == self.frame.height:
             return self
         return replace(self, frame=self.frame[rows], labels=[self.place(row) for row in rows])
 
     def place(self, row: int) -> str:
-        """Where a row stands; `row` counts from 0."""
+        """Return the place of a row in the file. `row` counts from 0."""
         return f"row {row + self.first_row}" if self.labels is None else self.labels[row]
 
     def places(self, rows: Sequence[int]) -> str:
@@ -89,7 +89,7 @@ class Grid:
 
 
 class Choice(NamedTuple):
-    """An answer: what it means, and the key of a map that says so, with its value."""
+    """An answer: its meaning, and the key and value of a map that express it."""
 
     meaning: str
     key: str
@@ -107,8 +107,8 @@ class Choice(NamedTuple):
 class Question:
     text: str
     choices: tuple[Choice, ...]
-    column: str | None = None  # that it is about
-    cell: str | None = None  # of that column, with which the text begins
+    column: str | None = None  # concerned
+    cell: str | None = None  # of that column; the text continues after it
 
     def with_cell(self) -> "Question":
         """Return the question with its cell in the text."""
@@ -118,21 +118,22 @@ class Question:
         return f"column {self.column}: {self.text}" if self.column else self.text
 
     def remedy(self, name: str) -> str:
-        """Return the question with the command to type for a file."""
-        return self.text + self.command(name)
+        """Return the question, and the command to type for a file."""
+        command = self.command(name)
+        return self.text + (command if not command or self.text.endswith("?") else f".{command}")
 
     def command(self, name: str) -> str:
-        """Return the command that answers it, to end a sentence; empty where there are no answers, or very many."""
+        """Return the command that answers the question, as a sentence. Empty if there are no choices."""
         typed = name if not Path(name).is_absolute() else Path(name).name
         shown = self.choices
         if len(shown) > MOST_CHOICES:
             shown = (*shown[: MOST_CHOICES - 1], shown[-1])
         choices = ", or ".join(map(str, shown))
-        return f": type podium import {shlex.quote(typed)} {choices}" if choices else ""
+        return f" Type podium import {shlex.quote(typed)} {choices}" if choices else ""
 
 
 class UndecidedError(FormatError):
-    """A table is refused for what only its reader can know; `questions` ask for it."""
+    """A table is unclear without answers from its owner to `questions`."""
 
     def __init__(self, name: str, faults: Iterable[Fault], questions: Iterable[Question] = ()) -> None:
         self.questions = tuple(questions)
@@ -144,42 +145,42 @@ def decide(name: str, text: str, *choices: Choice, row: int | None = None, cell:
     return UndecidedError(name, [Fault(row, None, cell, question.remedy(Path(name).name))], [question])
 
 
-WHOLE = Choice("none: it is all one event", "columns.event_id", "{file}")
+WHOLE = Choice("none: all rows are one event", "columns.event_id", "{file}")
 
 
 def which_column(name: str, headings: Sequence[str]) -> list[Question]:
-    """Ask which of the columns that have no meaning has the players, or the events; all else may follow from it."""
-    what = "the players" if name == "player" else "the event, as a race or a round"
+    """Ask which column has the players or events, if no heading says it. Everything else may follow from the answer."""
+    what = "the players" if name == "player" else "the event, such as a race or round"
     choices = [Choice(each, f"columns.{name}", each) for each in headings]
-    choices += [WHOLE if name == "event_id" else Choice("none: the first line is no head", "source.header", "0")]
-    return [Question(f"which column has {what}", tuple(choices))] if len(choices) > 1 else []
+    choices += [WHOLE if name == "event_id" else Choice("none: the first line has no headings", "source.header", "0")]
+    return [Question(f"which column has {what}?", tuple(choices))] if len(choices) > 1 else []
 
 
 def day_or_month(dates: pl.Series, forms: Sequence[str], column: str | None) -> Question:
-    """Ask which of the formats of dates is theirs: each by the day that it makes of the first."""
+    """Ask for the format of dates. Each choice shows the first date in that format."""
     days = [dates.head(1).str.to_datetime(form, strict=False)[0] for form in forms]
     meanings = [f"{day.day} {day:%B %Y}" if day else form for day, form in zip(days, forms, strict=True)]
     choices = [Choice(each, "columns.started_at.format", form) for each, form in zip(meanings, forms, strict=True)]
-    text = f"{dates[0]!r} may be a day and a month either way"
+    text = f"{dates[0]!r} may have the day or the month first"
     return Question(text, tuple(choices), column)
 
 
 def thousand_or_more(cell: str, column: str) -> Question:
-    """Ask what a score is whose mark stands before three digits: 1,234 may be a thousand, or a bit over 1."""
+    """Ask for the meaning of a mark before three digits: 1,234 may be over a thousand, or a bit over 1."""
     mark = next(each for each in cell if each in ".,")
     readings = cell.replace(mark, ""), cell.replace(mark, ".")
     choices = [Choice(readings[0], "source.thousands", mark), Choice(readings[1], "source.decimal", mark)]
     return Question(f"{cell!r} may be {' or '.join(readings)}", tuple(choices), column)
 
 
-LINES = 40  # of a table that its head is looked for in
+LINES = 40  # lines of a table in which its head is searched
 VALUE = re.compile(r"[\W_]*\d[\d\W]*")  # a number, a date, a score
 TWO = 2
-MEMBER = re.compile(r"(.+?)(?:_?\d|_[a-h])")  # of a team, in a column of its own: driver_1
+MEMBER = re.compile(r"(.+?)(?:_?\d|_[a-h])")  # of a team with a column for each member: driver_1
 
 
 def is_headless(rows: Sequence[Sequence[str]]) -> bool:
-    """Return True if the first row is of results: it has a word and, as the next, a number, a date or a score."""
+    """Return True if the first row is a result: it has a word and, like the next row, a number, date or score."""
     rows = [row for row in rows if len([*filter(None, row)]) > 1]  # without titles
     first, second = (*rows[:TWO], [], [])[:TWO]
     alike = [one for one, other in zip(first, second, strict=False) if VALUE.fullmatch(one) and VALUE.fullmatch(other)]
@@ -189,18 +190,18 @@ def is_headless(rows: Sequence[Sequence[str]]) -> bool:
 
 
 class Head(NamedTuple):
-    """The lines of a head among the first rows, what its columns are called, and the lines above it."""
+    """The head of a table: its lines among the first rows, the names of its columns, and the lines above."""
 
     lines: tuple[int, ...]  # from 0
-    header: Any  # the number or numbers of its lines, from 1; None where it is the first
+    header: Any  # number or numbers of its lines, from 1; None for the first
     names: list[str]
-    titles: str  # a line each
+    titles: str  # one title per line
 
 
 def find_head(rows: Sequence[Sequence[str]], starts: Sequence[int], header: Any, wanted: Collection[str]) -> Head:
-    """Return the head of a table, where a map says or by known headings; `starts` are the lines of the first rows.
+    """Return the head of a table, from a map or by known headings. `starts` are the lines of the first rows.
 
-    A map's `header` is a line, two lines, or a cell of the head; `wanted` columns stand in place of known headings.
+    `header` is a line, two lines, or a cell of the head, from the map. `wanted` columns replace known headings.
     """
     if header == 0 or (header is None and not wanted and is_headless(rows)):
         return Head((), 0, [f"c{number}" for number in range(1, max(map(len, rows)) + 1)], "")
@@ -234,9 +235,9 @@ def best_lines(rows: Sequence[Sequence[str]], cell: str | None, wanted: Collecti
 
 
 def are_one_head(upper: Sequence[str], lower: Sequence[str], known: Sequence[int]) -> bool:
-    """Return True if two lines of words, or of words and dates, are one head: neither names every column by itself."""
+    """Return True if two lines of words, or of words and dates, form one head. Neither alone names every column."""
     if len(upper) > TWO and len({*upper}) == 1:
-        return False  # a title that is merged over all columns
+        return False  # a title merged over all columns
     pairs = list(zip_longest(upper, lower, fillvalue=""))
     over_words = ["" if is_day else each for each, is_day in zip(upper, are_days(upper), strict=True)]
     if [column for column, each in enumerate(over_words) if each] == [0] and (pairs[0][1] or not is_heading(upper[0])):
@@ -257,7 +258,7 @@ def are_one_head(upper: Sequence[str], lower: Sequence[str], known: Sequence[int
 
 
 def is_dated(row: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
-    """Return True if a row is a line of its own with a word and a day, above a wider table."""
+    """Return True if a row is a separate line of a word and a day, above a wider table."""
     cells = [*filter(None, row)]
     return len(cells) == TWO < max(map(len, rows)) and not VALUE.fullmatch(cells[0]) and are_days(cells)[1]
 
@@ -267,7 +268,7 @@ def are_days(cells: Sequence[str]) -> list[bool]:
 
 
 def number_repeats(names: list[str]) -> list[str]:
-    """Return the names; repeats are numbered if they mean nothing, as Elo 1 and Elo 2, or are of two sides."""
+    """Number repeated names that have no meaning, such as Elo 1 and Elo 2, or that belong to two sides."""
     counts = Counter(filter(None, names))
     twice = {each for each, often in counts.items() if often == TWO}
     players = [each for each in counts if meanings().get(fold(each)) == "player"]
@@ -284,9 +285,9 @@ def number_repeats(names: list[str]) -> list[str]:
 
 
 def name_by_neighbours(names: list[str], written: list[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return the names; numbers without one are called by the side or result beside them, or are the scores of both.
+    """Name columns of numbers without a heading after the side or result next to them, or as the scores of both.
 
-    A score that stands twice is of each side, in their order, where nothing else is a result.
+    A score that appears twice belongs to the two sides in their order, if no other column is a result.
     """
     named, first = list(names), {name: place for place, name in reversed([*enumerate(names)])}
     twice = [each for each, often in Counter(written).items() if often == TWO]
@@ -310,14 +311,14 @@ def name_by_neighbours(names: list[str], written: list[str], rows: Sequence[Sequ
         if part == "result":
             named[left], named[place] = f"{names[left]} 1", f"{names[left]} 2"
         elif part in ("first", "second") and "result" not in map(side_of, names):
-            again = f"{names[left]} score" in named and part == "first"  # both stand between the sides
+            again = f"{names[left]} score" in named and part == "first"  # both are between the sides
             second = next((each for each in names if side_of(each) == "second"), names[left])
             named[place] = f"{second if again else names[left]} score"
     return named
 
 
 def joined(lines: Sequence[Sequence[str]]) -> list[str]:
-    """Return the names of columns, a heading above several before each of theirs."""
+    """Return the names of columns. A heading above several columns precedes the heading of each."""
     if len(lines) == 1:
         return list(lines[0])
     names, above = [], ""
@@ -331,7 +332,7 @@ def joined(lines: Sequence[Sequence[str]]) -> list[str]:
 
 
 def members_beside(grid: Grid) -> list[str]:
-    """Return the columns of the members of teams that have places; none if these may be the sides of a match."""
+    """Return the columns of members if teams have places. Empty if they may be the sides of a match."""
     words = {each: fold(each) for each in grid.headings}
     meant = {meanings().get(word) for word in words.values() if word not in WEAK}
     found = {each: base[1] for each, word in words.items() if (base := MEMBER.fullmatch(word))}
@@ -344,7 +345,7 @@ def members_beside(grid: Grid) -> list[str]:
 
 
 def name_parts(grid: Grid) -> list[str]:
-    """Return the columns with the given and the family names of players; empty where one has both, or none has."""
+    """Return the columns with players' given and family names. Empty if one column has both, or there are none."""
     known = {sides().get(fold(each)): each for each in reversed(grid.headings)}
     whole = next((each for each in grid.headings if meanings().get(fold(each)) == "player"), None)
     if known.keys().isdisjoint({"given", "family"}):

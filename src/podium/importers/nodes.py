@@ -1,4 +1,4 @@
-"""Values of a file, each with the place where it stands: within documents of JSON, and of rows of CSV."""
+"""Values of a file with their places, in JSON documents and CSV rows."""
 
 import csv
 import io
@@ -10,26 +10,26 @@ from podium.errors import Fault, FormatError
 from podium.importers.sources import Source, decode, refuse_file, strict_json
 from podium.results.columns import EXACT
 
-NULL = "\\N"  # as dumps of MySQL write it
+NULL = "\\N"  # in dumps of MySQL
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A value, its place and its file; the value is None where there is none."""
+    """A value, its place and its file. The value is None if it is missing."""
 
     value: Any
     place: str
     file: str
 
     def __getitem__(self, path: str) -> "Node":
-        """The value at a path of keys, such as `goal.name`."""
+        """Return the value at a path of keys, such as `goal.name`."""
         value = self.value
         for name in path.split("."):
             value = value.get(name) if isinstance(value, dict) else None
         return Node(value, f"{self.place}.{path}", self.file)
 
     def __iter__(self) -> Iterator["Node"]:
-        """The values of a list; of anything else none."""
+        """Yield the items of a list, or nothing for other values."""
         for number, value in enumerate(self.value if self.is_list else ()):
             yield Node(value, f"{self.place}[{number}]", self.file)
 
@@ -51,12 +51,12 @@ class Node:
 
     @property
     def cell(self) -> str:
-        """A plain value as a cell of a table has it; empty where it is null, an object or a list."""
+        """The value as a table would hold it. Empty for null, objects and lists."""
         return "" if self.value in (None, NULL) or self.is_object or self.is_list else str(self.value).strip()
 
 
 def documents(source: Source, refuse: Callable[[list[Fault]], None]) -> Iterator[Node]:
-    """The documents of a file: one, or one a line; a line that is no JSON is bad."""
+    """Yield the documents of a file: the single one, or one per line. Lines that are not JSON are reported."""
     name, content = source.name, decode(source.content(), source.name)
     lines = lines_of(content)
     if not has_documents_on_lines(lines, name):
@@ -70,7 +70,7 @@ def documents(source: Source, refuse: Callable[[list[Fault]], None]) -> Iterator
 
 
 def records(files: Sequence[Source], refuse: Callable[[list[Fault]], None]) -> Iterator[Node]:
-    """The documents of files, or what lists that are one hold."""
+    """Yield the documents of files. A document that is a list yields its items."""
     for source in files:
         for root in documents(source, refuse):
             yield from root if root.is_list else [root]
@@ -81,7 +81,7 @@ def lines_of(text: str) -> list[tuple[str, str]]:
 
 
 def has_documents_on_lines(lines: list[tuple[str, str]], name: str) -> bool:
-    """Whether a file has a document on each line: the first is one, and others follow."""
+    """Return True if a file has one document per line: the first line is one, and others follow."""
     if name.lower().endswith((".jsonl", ".ndjson")):
         return True
     try:
@@ -91,17 +91,17 @@ def has_documents_on_lines(lines: list[tuple[str, str]], name: str) -> bool:
 
 
 def csv_rows(source: Source, required: Sequence[str]) -> Iterator[tuple[Node, str]]:
-    """The rows of a table, each with what is wrong with the number of its cells, if anything."""
+    """Yield the rows of a table. The text is empty, or says that the number of cells is wrong."""
     reader = csv.reader(io.StringIO(decode(source.content(), source.name), newline=""), strict=True)
     try:
         header = [name.strip() for name in next(reader, [])]
         missing = [name for name in required if name not in header]
         if missing:
-            refuse_file(source.name, f"has no column {missing[0]} in its first line; it needs {', '.join(required)}")
+            refuse_file(source.name, f"has no column {missing[0]} in its first line. It needs {', '.join(required)}")
         line = reader.line_num + 1
         for cells in reader:
             if cells:
-                uneven = "" if len(cells) == len(header) else f"has {len(cells)} cells, and the header {len(header)}"
+                uneven = "" if len(cells) == len(header) else f"has {len(cells)} cells, but the header {len(header)}"
                 yield Node(dict(zip(header, cells, strict=False)), f"line {line}", source.name), uneven
             line = reader.line_num + 1
     except csv.Error as error:

@@ -1,4 +1,4 @@
-"""How to import, and what an import gives."""
+"""Options and results of imports."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,25 +15,25 @@ PRESETS = Path(__file__).parent / "presets"
 
 @dataclass(frozen=True)
 class Options:
-    """How to import; each format uses what concerns it."""
+    """Options of an import. Each format uses those that apply to it."""
 
-    skip_bad: bool = False  # leave out the events of bad records, whole, instead of refusing the input
-    timezone: str = "UTC"  # IANA's name of the zone of times without an offset
-    player: str = "id"  # what players are called: id, name, or fide (pgn)
-    forfeits: str = "keep"  # keep who left as quit, or drop them
-    map: Path | Mapping[str, Any] | None = None  # what the columns of a table mean: a TOML file, or what it would hold
-    guess: bool = False  # whether headings say what the map lacks
-    most_rows: int | None = None  # beyond which a table without a map is refused as it is read
+    skip_bad: bool = False  # leave out events with bad records instead of rejecting the input
+    timezone: str = "UTC"  # IANA time zone of times without an offset
+    player: str = "id"  # name of a player: id, name, or fide (pgn)
+    forfeits: str = "keep"  # keep players who left as quit, or drop them
+    map: Path | Mapping[str, Any] | None = None  # meaning of a table's columns: a TOML file or its content
+    guess: bool = False  # True: use the headings where the map says nothing
+    most_rows: int | None = None  # limit for events of a format; None: no limit
 
 
 @dataclass(frozen=True)
 class Imported:
-    """What an importer made of its input: the events that are whole, and what is left out, counted apart."""
+    """The result of an import: complete events, and counts of everything left out."""
 
-    table: "pl.DataFrame"  # a results table, event by event as the source has them
-    dropped: Mapping[str, int] = field(default_factory=dict)  # valid, but no result: reason -> how many records
-    bad: tuple[Fault, ...] = ()  # what breaks the format's rules, with file, place and value
-    skipped: int = 0  # events left out because of bad records (only where those are skipped)
-    names: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # player id -> display name, last event
-    notes: tuple[str, ...] = ()  # what was understood or decided, a line each
-    made: Mapping[str, str] = field(default_factory=dict)  # as `Results` has it
+    table: "pl.DataFrame"  # a results table, with events in the order of the source
+    dropped: Mapping[str, int] = field(default_factory=dict)  # number of valid records without a result, by reason
+    bad: tuple[Fault, ...] = ()  # violations of the format's rules, with file, place and value
+    skipped: int = 0  # events left out because of bad records, if these are skipped
+    names: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # display name and last event by player ID
+    notes: tuple[str, ...] = ()  # decisions about the content, one per line
+    made: Mapping[str, str] = field(default_factory=dict)  # as in `Results`

@@ -1,4 +1,4 @@
-"""The formats that Podium imports, by name; none is loaded before files of it are read."""
+"""The formats that Podium imports, by name. Each is loaded when the first file of it is read."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,7 +10,7 @@ from podium.errors import FormatError, ParameterError
 from podium.importers.options import PRESETS, Imported, Options
 from podium.support.words import suggestion
 
-CHOICES = {"player": ("id", "name", "fide"), "forfeits": ("keep", "drop")}  # of options
+CHOICES = {"player": ("id", "name", "fide"), "forfeits": ("keep", "drop")}  # of an option
 
 
 class Format(NamedTuple):
@@ -23,7 +23,7 @@ FORMATS = {
     "xonstat": Format("match reports of Xonotic servers"),
     "stk": Format("the database of a SuperTuxKart server that stores results"),
     "f1db": Format("a release of f1db: a folder or .zip of CSV, or the single JSON"),
-    "ergast": Format("Ergast's CSV tables, or the JSON of its interface"),
+    "ergast": Format("Ergast's CSV tables, or the JSON of its API"),
     "pgn": Format("chess games"),
     "racetime": Format("races of racetime.gg as JSON"),
     "startgg": Format("sets of a start.gg event as JSON"),
@@ -32,7 +32,7 @@ FORMATS = {
         path.stem: Format(path.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# "), path, is_table=True)
         for path in sorted(PRESETS.glob("*.toml"))
     },
-    "csv": Format("any table, by a map of its columns", is_table=True),
+    "csv": Format("any table, with a map of its columns", is_table=True),
 }
 
 
@@ -40,17 +40,17 @@ def read_format(name: str, files: Sequence[str | Path], options: Options | None 
     """Import files of a format.
 
     Args:
-        name: of the format, as `FORMATS` has it.
-        files: paths of files or folders, in the order of their events; `-` is standard input.
-        options: what a user may decide; the defaults where None.
+        name: Name of the format, a key of `FORMATS`.
+        files: Paths of files or folders, in the order of their events. `-` is standard input.
+        options: The user's choices. Default: `Options()`.
 
     Returns:
-        A results table, with what is dropped, bad and skipped.
+        The results table, with everything that was dropped, bad or skipped.
 
     Raises:
-        FormatError: a file is not of that format, or breaks its rules and bad events are not skipped,
-            or nothing is left without them.
-        ParameterError: there is no such format, or an option does not fit it.
+        FormatError: A file is not of this format, or breaks its rules and bad events are not skipped, or no event is
+            left without them.
+        ParameterError: The format is unknown, or an option does not fit it.
     """
     options = options or Options()
     check_options(name, options)
@@ -58,7 +58,7 @@ def read_format(name: str, files: Sequence[str | Path], options: Options | None 
     sources = import_module("podium.importers.sources")
     found = [source for file in files for source in sources.sources(str(file))]
     if not found:
-        sources.refuse_file(", ".join(map(str, files)), "holds no file to read")
+        sources.refuse_file(", ".join(map(str, files)), "has no files to read")
     imported: Imported
     if known.is_table:
         tables = import_module("podium.importers.tables.read_sheet")
@@ -74,12 +74,12 @@ def read_format(name: str, files: Sequence[str | Path], options: Options | None 
 
 def check_options(name: str, options: Options) -> None:
     if name not in FORMATS:
-        raise ParameterError(f"{name!r} is not a format{suggestion(name, FORMATS)} ({', '.join(FORMATS)})")
+        raise ParameterError(f"{name!r} is not a format{suggestion(name, FORMATS)} (formats: {', '.join(FORMATS)})")
     for option, known in CHOICES.items():
         value = getattr(options, option)
         if value not in known:
             raise ParameterError(f"{option} is {value!r}; it must be one of {', '.join(known)}")
     if options.player == "fide" and name != "pgn":
-        raise ParameterError(f"{name} has no FIDE ids; players can be called by them in pgn only")
+        raise ParameterError(f"{name} has no FIDE IDs. Use them with pgn only.")
     if options.map is not None and name != "csv":
-        raise ParameterError(f"a map is for tables (csv); {name} needs none")
+        raise ParameterError(f"{name} needs no map. Maps are for tables (csv).")

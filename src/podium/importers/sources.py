@@ -1,4 +1,4 @@
-"""The files of an import: one, a folder's, an archive's or standard input; unwrapped and decoded, within limits."""
+"""The files of an import: single files, folders, archives or standard input, unpacked and decoded within limits."""
 
 import gzip
 import io
@@ -16,13 +16,13 @@ from typing import Any, BinaryIO, NoReturn, cast
 from podium.errors import FormatError, needs_extra
 from podium.results.reading import STDIN, refuse_device, refused_constant, repeated_key, standard_input
 
-MAX_EXPANSION = 100  # times its size that a compressed file may become
-MAX_KEYS = 100_000  # of an object of JSON
-MAX_MEMBERS = 5_000  # files of an archive
-MAX_DEPTH = 64  # of JSON within JSON
-START_BYTES = 1 << 10  # that show how text is encoded
-SIGN_BYTES = 1 << 14  # that say the format of a file
-SIGNS = {  # how the files of a format begin, where that tells them from all tables
+MAX_EXPANSION = 100  # a compressed file may expand to this many times its size
+MAX_KEYS = 100_000  # of a JSON object
+MAX_MEMBERS = 5_000  # files in an archive
+MAX_DEPTH = 64  # of nested JSON
+START_BYTES = 1 << 10  # that show the encoding of text
+SIGN_BYTES = 1 << 14  # that show the format of a file
+SIGNS = {  # first bytes of formats that differ from all tables
     "xonstat": rb"V \d+\s*\n|-+ BEGIN REQUEST BODY",
     "stk": rb"(?s)SQLite format 3\0.*CREATE TABLE \W?v\d_\w+_results",
     "ergast": rb'\{\s*"MRData"',
@@ -35,7 +35,7 @@ GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 SQLITE = b"SQLite format 3\0"
 UTF8_MARK, UTF16_MARKS = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff")
 CHUNK_BYTES = 1 << 16
-FRAME_PART_BYTES = 1 << 10  # a block of four bytes may become 128 kB
+FRAME_PART_BYTES = 1 << 10  # four bytes may expand to 128 kB
 
 
 def refuse_file(name: str, remedy: str, place: str = "") -> NoReturn:
@@ -43,7 +43,7 @@ def refuse_file(name: str, remedy: str, place: str = "") -> NoReturn:
 
 
 def is_database(path: Path) -> bool:
-    """Whether there is a file that is an SQLite database itself, and no wrapper of one."""
+    """Return True if a file is an SQLite database itself, without compression."""
     if not path.is_file():
         return False
     with path.open("rb") as file:
@@ -52,11 +52,11 @@ def is_database(path: Path) -> bool:
 
 @dataclass(frozen=True)
 class Source:
-    name: str  # what faults call it
-    raw: Callable[[], BinaryIO]  # opens it as it is stored
+    name: str  # name in messages
+    raw: Callable[[], BinaryIO]  # opens the stored file
 
     def open(self) -> BinaryIO:
-        """A stream of what it or its wrapper has; reads raise FormatError where damaged, or over 100 times its size."""
+        """Open the unpacked content. Reads raise FormatError if it is damaged or expands to over 100 times its size."""
         try:
             stored = self.raw()
             start = stored.read(len(ZSTD))
@@ -79,7 +79,7 @@ class Source:
 
 
 class Unpacked(io.RawIOBase):
-    """What a compressed file holds, of which its parts are read one after the other."""
+    """The content of a compressed file, read part by part."""
 
     def __init__(self, parts: Iterator[bytes], stored: BinaryIO, name: str, limit: int) -> None:
         self.parts, self.stored, self.name, self.limit = parts, stored, name, limit
@@ -97,7 +97,7 @@ class Unpacked(io.RawIOBase):
         buffer[:count], self.ready = self.ready[:count], self.ready[count:]
         self.count += count
         if self.count > self.limit:
-            refuse_file(self.name, f"expands to more than {MAX_EXPANSION} times its size; unpack it first")
+            refuse_file(self.name, f"expands to more than {MAX_EXPANSION} times its size. Unpack it first.")
         return count
 
     def close(self) -> None:
@@ -111,7 +111,7 @@ def gzip_parts(stored: BinaryIO) -> Iterator[bytes]:
 
 
 def zstd_parts(stored: BinaryIO) -> Iterator[bytes]:
-    """The content of all frames; zstandard's own reader ends without a word where one is cut."""
+    """Yield the content of all frames. Report a frame that is cut off, which zstandard's own reader ignores."""
     with needs_extra("zstd", "a .zst file"):
         import zstandard  # noqa: PLC0415  (an extra)
 
@@ -129,7 +129,7 @@ def zstd_parts(stored: BinaryIO) -> Iterator[bytes]:
 
 
 def sources(path: str) -> list[Source]:
-    """The files at a path: the one, those of a folder and below it by path, those of a zip; `-` is standard input."""
+    """Return the files at a path: a file, those below a folder, or those of a zip. `-` is standard input."""
     if path == STDIN:
         return [of_bytes(standard_input(), "standard input")]
     refuse_device(path)
@@ -145,7 +145,7 @@ def sources(path: str) -> list[Source]:
 
 
 def format_of(path: str) -> str | None:
-    """The format of a file by how it begins; None where it may be a table, or is no single file."""
+    """Return the format of a file by its first bytes. None if it may be a table, or is not a single file."""
     if not Path(path).is_file() or len(sources(path)) != 1:
         return None
     with sources(path)[0].open() as stream:
@@ -163,21 +163,21 @@ def of_bytes(content: bytes, name: str) -> Source:
 
 def members(path: Path) -> Iterator[Source]:
     try:
-        archive = zipfile.ZipFile(path)  # opened once: each time it reads the list of its files
+        archive = zipfile.ZipFile(path)  # opened once, because opening reads the list of files
         infos = [info for info in archive.infolist() if not info.is_dir() and "__MACOSX" not in info.filename]
     except (OSError, RuntimeError, ValueError, zipfile.BadZipFile) as error:
         refuse_file(str(path), f"is not a zip archive ({getattr(error, 'strerror', None) or error})")
     if len(infos) > MAX_MEMBERS:
         refuse_file(
             str(path),
-            f"has {len(infos):,} files, and {MAX_MEMBERS:,} at most are read. Unpack it, and read its folder.",
+            f"has {len(infos):,} files, but at most {MAX_MEMBERS:,} are read. Unpack it, and give its folder.",
         )
     for info in infos:
         yield Source(f"{path}/{info.filename}", partial(open_member, archive, path, info))
 
 
 def open_member(archive: zipfile.ZipFile, path: Path, info: zipfile.ZipInfo) -> BinaryIO:
-    """Read a file in a zip into memory, no further than its size and the limit allow."""
+    """Read a file of a zip into memory, within its size and the limit."""
     limit = info.compress_size * MAX_EXPANSION
     with archive.open(info) as stream:
         content = stream.read(limit + 1)
@@ -186,10 +186,10 @@ def open_member(archive: zipfile.ZipFile, path: Path, info: zipfile.ZipInfo) -> 
     return io.BytesIO(content)
 
 
-def decode(content: bytes, name: str, encoding: str | None = None, *, advice: str = "name its encoding") -> str:
-    """Bytes as text: UTF-8 or UTF-16 with or without a mark, or in the encoding that is named; `advice` ends a refusal.
+def decode(content: bytes, name: str, encoding: str | None = None, *, advice: str = "Name its encoding") -> str:
+    """Decode bytes: UTF-8 or UTF-16 with or without a mark, or the given encoding. `advice` ends an error message.
 
-    `xml` is UTF-8, or where the bytes are none Latin-1, as some programs write their logs.
+    The encoding `xml` is UTF-8, or Latin-1 if the bytes are not UTF-8, as in the logs of some programs.
     """
     marked = content[:2] in UTF16_MARKS and encoding in (None, "xml")
     if encoding == "xml":
@@ -200,20 +200,20 @@ def decode(content: bytes, name: str, encoding: str | None = None, *, advice: st
     try:
         decoded = content.removeprefix(UTF8_MARK).decode(codec)
     except LookupError:
-        refuse_file(name, f"there is no encoding {encoding!r}; name one like cp1252, cp1250 or cp1251")
+        refuse_file(name, f"there is no encoding {encoding!r}. Name one such as cp1252, cp1250 or cp1251.")
     except UnicodeDecodeError as error:
         kind = "UTF-8" if codec == "utf-8" else codec.upper()
         place = error.start + len(UTF8_MARK) * content.startswith(UTF8_MARK)
-        refuse_file(name, f"is not {kind} text (byte {place}){f'; {advice}' if codec == 'utf-8' else ''}")
+        refuse_file(name, f"is not {kind} text (byte {place}){f'. {advice}' if codec == 'utf-8' else ''}")
     nul = decoded.find("\0")
     if nul >= 0:
         place = len(decoded[:nul].encode(codec if not marked else "utf-16-le")) + 2 * marked
-        refuse_file(name, f"has a NUL character (byte {place}): it is no text, or is damaged")
+        refuse_file(name, f"has a NUL character (byte {place}). It is not text, or it is damaged.")
     return decoded
 
 
 def unmarked_codec(start: bytes) -> str:
-    """The codec of text without a mark: UTF-16 where every other byte is none."""
+    """Return the codec of text without a mark: UTF-16 if most bytes in even or odd positions are zero."""
     first, second = start[::2].count(0), start[1::2].count(0)
     if 2 * max(first, second) < len(start[::2]) or not first + second:
         return "utf-8"
@@ -221,7 +221,7 @@ def unmarked_codec(start: bytes) -> str:
 
 
 def strict_json(content: str, name: str, *, literal_numbers: bool = False, place: str = "") -> Any:
-    """Read JSON to the letter: no NaN, no key twice in an object, no deeper than 64; `place` is where a file has it."""
+    """Read JSON strictly: no NaN, no repeated key, at most 64 levels. `place` is the place in the file."""
 
     def make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         whole = dict(pairs)
@@ -242,11 +242,11 @@ def strict_json(content: str, name: str, *, literal_numbers: bool = False, place
     except json.JSONDecodeError as error:
         refuse_file(name, f"is not JSON ({error.msg})", place or f"line {error.lineno}")
     except RecursionError:
-        refuse_file(name, f"has JSON deeper than {MAX_DEPTH}", place)
+        refuse_file(name, f"has JSON of more than {MAX_DEPTH} levels", place)
     except ValueError as error:
         refuse_file(name, f"is not JSON ({error})", place)
     if depth_exceeds(value, MAX_DEPTH):
-        refuse_file(name, f"has JSON deeper than {MAX_DEPTH}", place)
+        refuse_file(name, f"has JSON of more than {MAX_DEPTH} levels", place)
     return value
 
 
@@ -261,5 +261,5 @@ def depth_exceeds(value: Any, limit: int) -> bool:
 
 
 def stem(name: str) -> str:
-    """A file's name without its folder and suffixes."""
+    """Return a file's name without its folder and suffixes."""
     return name.replace("\\", "/").rpartition("/")[2].partition(".")[0]

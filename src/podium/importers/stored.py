@@ -1,4 +1,4 @@
-"""Tables of spreadsheets and databases, every cell as text; dates and times in the forms of ISO 8601."""
+"""Tables in spreadsheets and databases, with every cell as text, and dates and times as in ISO 8601."""
 
 import io
 import re
@@ -19,27 +19,27 @@ from podium.importers.sources import MAX_EXPANSION, is_database, refuse_file
 from podium.results.columns import FREE_CELLS, MAX_BOX, refuse_repeated, refuse_wide
 from podium.results.headings import fold, is_heading, is_total, meanings
 
-LONG_TIME = re.compile(rb'office:time-value="-?PT(?:2[4-9]|[3-9][0-9]|[0-9]{3,})H')  # what calamine leaves out
-ROW_OR_CELL = re.compile(rb"<(?:\w+:)?(row|c)(?=[\s/>])([^>]*)")  # of a sheet of .xlsx
+LONG_TIME = re.compile(rb'office:time-value="-?PT(?:2[4-9]|[3-9][0-9]|[0-9]{3,})H')  # left out by calamine
+ROW_OR_CELL = re.compile(rb"<(?:\w+:)?(row|c)(?=[\s/>])([^>]*)")  # in a sheet of .xlsx
 PLACE = re.compile(rb"""\br=["']([A-Z]{0,3})([0-9]{1,7})["']""")
 MERGED = re.compile(rb'<(?:\w+:)?mergeCell\s+ref="([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})"')
 WRITTEN_CELL = re.compile(rb'<(?:\w+:)?c\s[^>]*?\br="([A-Z]{1,3})\d+"[^>]*(?<!/)>')
 BEYOND_ALL_CELLS = 10**8
 SHEET_FILE = re.compile(r"xl/worksheets/[^/]+\.xml")
-OLD_DATE = r"^(1899-12-3[01]|1900-0[12]-\d\d)[ T]"  # a time alone, as a date of Excel's first days
+OLD_DATE = r"^(1899-12-3[01]|1900-0[12]-\d\d)[ T]"  # a time alone, stored as one of Excel's first days
 BUSY_S = 5
-SUM, COUNT = "\0sum", "\0count"  # behind the name of a column
+SUM, COUNT = "\0sum", "\0count"  # after the name of a column
 ARCHIVE = b"PK\x03\x04"
 
 
 Merged = dict[str, tuple[list["Box"], int]]
-SheetTable = tuple[pl.DataFrame, list[int], Any]  # its rows, their numbers, and the lines of its head
-Box = tuple[int, int, int, int]  # of merged cells: the first row and column, and those after the last, from 0
+SheetTable = tuple[pl.DataFrame, list[int], Any]  # rows, their numbers, and the lines of the head
+Box = tuple[int, int, int, int]  # merged cells: first row, first column, row and column after the last, from 0
 
 
 def from_spreadsheet(content: bytes, name: str, rule: SourceRule, wanted: Collection[str], *, is_ods: bool) -> Grid:
-    """The sheets of a workbook that are read, without empty rows."""
-    import fastexcel  # noqa: PLC0415  (only where a workbook comes)
+    """Read the sheets of a workbook that hold results, without empty rows."""
+    import fastexcel  # noqa: PLC0415  (only for workbooks)
 
     boxes = check_archive(content, name, is_ods=is_ods)
     try:
@@ -49,10 +49,10 @@ def from_spreadsheet(content: bytes, name: str, rule: SourceRule, wanted: Collec
         names = book.sheet_names if rule.sheet in (None, EVERY) else [rule.sheet]
         texts = {tab: sheet_texts(book, tab) for tab in names}
     except fastexcel.FastExcelError as error:
-        refuse_file(name, f"is not a workbook that can be read ({str(error).splitlines()[0]})")
+        refuse_file(name, f"is not a readable workbook ({str(error).splitlines()[0]})")
     filled = {tab: frame for tab, frame in texts.items() if any(column.count() for column in frame)}
     if not filled:
-        what = f"sheet {names[0]} is empty; it needs a header with event_id and player" if names else "has no sheet"
+        what = f"sheet {names[0]} is empty. Write a header with event_id and player." if names else "has no sheet"
         refuse_file(name, what)
     tables = {tab: sheet_table(frame, boxes.get(tab, ([], 0)), rule, name, wanted) for tab, frame in filled.items()}
     if rule.sheet in (None, EVERY) and len(tables) > 1:
@@ -76,7 +76,7 @@ def sheet_texts(book: Any, sheet: str) -> pl.DataFrame:
 
 
 def alike(tables: dict[str, SheetTable], name: str) -> dict[str, SheetTable]:
-    """The sheets that are parts of one table: all, or all but those whose names or numbers sum others up."""
+    """Return the sheets that are parts of one table: all, or all except totals of the others."""
     parts = {sheet: table for sheet, table in tables.items() if is_results(table[0]) and not is_total(sheet)}
     if len({tuple(table[0].columns) for table in parts.values()}) == 1:
         for whole in (next(reversed(parts)), next(iter(parts))):
@@ -85,11 +85,11 @@ def alike(tables: dict[str, SheetTable], name: str) -> dict[str, SheetTable]:
                 return others
         return parts
     choices = [Choice(f"sheet {sheet}", "source.sheet", sheet) for sheet in tables]
-    raise decide(name, f"has {len(tables)} sheets ({', '.join(tables)}) of several heads; which are results", *choices)
+    raise decide(name, f"has {len(tables)} sheets with different headings. Which one has the results?", *choices)
 
 
 def sums_up(table: pl.DataFrame, others: list[pl.DataFrame]) -> bool:
-    """Whether each player of a sheet has in some column the sum of the other sheets, most of several numbers."""
+    """Return True if a column of a sheet holds each player's sum of the other sheets, mostly of several numbers."""
     name = next((heading for heading in table.columns if meanings().get(fold(heading)) in ("player", "team")), None)
     if name is None or len(others) <= 1 or table.height == 1:
         return False
@@ -104,7 +104,7 @@ def sums_up(table: pl.DataFrame, others: list[pl.DataFrame]) -> bool:
 
 
 def is_results(table: pl.DataFrame) -> bool:
-    """Whether a sheet may hold results: it has a head that is known, and a cell beside another."""
+    """Return True if a sheet may hold results: it has known headings and at least two columns."""
     names = [heading for heading in table.columns if heading != TITLE]
     return any(map(is_heading, names)) and len(names) > 1 and table.height > 0
 
@@ -112,7 +112,7 @@ def is_results(table: pl.DataFrame) -> bool:
 def sheet_table(
     texts: pl.DataFrame, merged: tuple[list[Box], int], rule: SourceRule, name: str, wanted: Collection[str]
 ) -> SheetTable:
-    """The rows of a sheet below its head, their numbers, and the lines of the head where it is not the first."""
+    """Return the rows of a sheet below its head, their numbers, and the lines of the head unless it comes first."""
     texts = with_merged(texts, *merged)
     is_filled = texts.select(pl.any_horizontal(pl.all().is_not_null())).to_series()
     rows: list[int] = is_filled.arg_true().to_list()
@@ -121,7 +121,7 @@ def sheet_table(
     head = find_head(first, rows[:count], rule.header, wanted)
     names, header = head.names, rows[head.lines[-1]] if head.lines else -1
     if head.lines:
-        has_first = texts.to_series()[header + 1 :].count()  # as a crosstable's, which has no head
+        has_first = texts.to_series()[header + 1 :].count()  # as in a crosstable, whose first column has no heading
         kept = [place for place, cell in enumerate(head.names) if cell or (place == 0 and has_first)]
         texts, names = texts[:, kept], [head.names[place] for place in kept]
     refuse_wide(names, name)
@@ -134,7 +134,7 @@ def sheet_table(
 
 
 def with_merged(texts: pl.DataFrame, boxes: list[Box], offset: int) -> pl.DataFrame:
-    """The cells of a sheet, those that are merged all with the value of the first."""
+    """Return the cells of a sheet. Merged cells all have the value of the first."""
     columns: dict[int, list[str | None]] = {}
     for top, left, bottom, right in boxes:
         first = left - offset
@@ -149,14 +149,14 @@ def with_merged(texts: pl.DataFrame, boxes: list[Box], offset: int) -> pl.DataFr
 
 class Extent(NamedTuple):
     name: str
-    spanned: int  # cells, its repetitions written out
+    spanned: int  # cells, with repetitions
     filled: int
     merged: list[Box]
-    first: int  # column with a value
+    first: int  # first column with a value
 
 
 def check_archive(content: bytes, name: str, *, is_ods: bool) -> Merged:
-    """Refuse a workbook that would become too large, or lose something without a word; return its merged cells."""
+    """Reject a workbook that would become too large, or lose data silently. Return the merged cells by sheet."""
     if not content.startswith(ARCHIVE):
         return {}
     try:
@@ -165,20 +165,20 @@ def check_archive(content: bytes, name: str, *, is_ods: bool) -> Merged:
             document = archive.read("content.xml") if is_ods and not is_large else b""
             sheets = [] if is_large else list(ods_sheets(document) if is_ods else xlsx_sheets(archive))
     except (zipfile.BadZipFile, zlib.error, KeyError, EOFError, ValueError, RuntimeError, ET.ParseError) as error:
-        refuse_file(name, f"is not a workbook that can be read ({error})")
+        refuse_file(name, f"is not a readable workbook ({error})")
     if is_large:
-        refuse_file(name, f"expands to more than {MAX_EXPANSION} times its size; save it as CSV")
+        refuse_file(name, f"expands to more than {MAX_EXPANSION} times its size. Save it as CSV.")
     for sheet in sheets:
         if sheet.spanned > max(FREE_CELLS, MAX_BOX * sheet.filled):
-            shown = f"spans {sheet.spanned:,} cells and fills {sheet.filled:,}"
-            refuse_file(name, f"has a sheet that {shown}; save it as CSV")
+            shown = f"spans {sheet.spanned:,} cells but fills only {sheet.filled:,}"
+            refuse_file(name, f"has a sheet that {shown}. Save it as CSV.")
     if LONG_TIME.search(document):
-        refuse_file(name, "has times of 24 hours and more, which cannot be read from .ods; save it as .xlsx or CSV")
+        refuse_file(name, "has times of 24 hours or more, which cannot be read from .ods. Save it as .xlsx or CSV.")
     return {sheet.name: (sheet.merged, sheet.first) for sheet in sheets}
 
 
 def with_times(texts: pl.Series, times: pl.Series) -> pl.Series:
-    """A column of texts with its times of day and durations as H:MM:SS.f."""
+    """Return a column of texts, with times of day and durations as H:MM:SS.f."""
     alone = times.is_not_null() & (texts.is_null() | texts.str.contains(OLD_DATE))
     if not alone.any():
         return texts
@@ -189,7 +189,7 @@ def with_times(texts: pl.Series, times: pl.Series) -> pl.Series:
 
 
 def xlsx_sheets(archive: zipfile.ZipFile) -> Iterator[Extent]:
-    """The extent of each sheet of .xlsx; one that the workbook does not name is called by its file."""
+    """Yield the extent of each sheet of .xlsx. A sheet that the workbook does not name has the name of its file."""
     names = archive.namelist()
     called = {}
     if "xl/workbook.xml" in names:
@@ -214,7 +214,7 @@ def xlsx_merged(document: bytes) -> tuple[list[Box], int]:
 
 
 def xlsx_box(document: bytes) -> tuple[int, int]:
-    """How many cells a sheet spans, and how many it fills."""
+    """Return the number of cells that a sheet spans, and the number that it fills."""
     filled = row = column = 0
     first_row, last_row, first_column, last_column = BEYOND_ALL_CELLS, 0, BEYOND_ALL_CELLS, 0
     for tag, attributes in ROW_OR_CELL.findall(document):
@@ -238,7 +238,7 @@ def column_number(letters: bytes) -> int:
 
 
 def ods_sheets(document: bytes) -> Iterator[Extent]:
-    """The extent of each sheet, its repetitions written out."""
+    """Yield the extent of each sheet of .ods, with repetitions."""
     boxes: list[Box] = []
     height = width = filled = row = column = repeated = first = 0
     name = ""
@@ -263,12 +263,12 @@ def ods_sheets(document: bytes) -> Iterator[Extent]:
 
 
 def repetitions(element: ET.Element, what: str, how: str = "repeated") -> int:
-    """How often a row or a cell of .ods stands there, or how many it is merged of."""
+    """Return how often a row or cell of .ods is repeated, or how many rows or columns it spans."""
     return next((int(value) for key, value in element.items() if key.endswith(f"number-{what}-{how}")), 1)
 
 
 def from_database(content: bytes, name: str, table: str | None) -> pl.DataFrame:
-    """The rows of the tables of an SQLite database whose names fit a pattern, table by table."""
+    """Return the rows of all tables in an SQLite database whose names match a pattern."""
     try:
         with connect(content, name) as connection:
             select = "SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE ? AND name NOT LIKE 'sqlite_%'"
@@ -276,7 +276,9 @@ def from_database(content: bytes, name: str, table: str | None) -> pl.DataFrame:
             if not tables:
                 refuse_file(name, f"has no table {table or 'at all'}")
             if table is None and len(tables) > 1:
-                refuse_file(name, f"has {len(tables)} tables ({', '.join(tables)}); name one: [source] table = …")
+                refuse_file(
+                    name, f"has {len(tables)} tables ({', '.join(tables)}); name one in a map: [source] table = …"
+                )
             return pl.concat([rows_of(connection, found) for found in tables], how="diagonal")
     except sqlite3.Error as error:
         refuse_file(name, f"cannot be read as an SQLite database ({error})")
@@ -284,7 +286,7 @@ def from_database(content: bytes, name: str, table: str | None) -> pl.DataFrame:
 
 @contextmanager
 def connect(content: bytes, name: str) -> Iterator[sqlite3.Connection]:
-    """The database, for reading alone: the file itself, so that what a server has just written counts, or its bytes."""
+    """Open a database for reading: the file itself, to see what a server has just written, or its bytes."""
     path = Path(name)
     is_file = is_database(path)
     address = f"{path.resolve().as_uri()}?mode=ro" if is_file else ":memory:"
@@ -295,15 +297,15 @@ def connect(content: bytes, name: str) -> Iterator[sqlite3.Connection]:
 
 
 def quoted(name: str) -> str:
-    """A name as SQL has it, or a cell as CSV has it, between quotation marks."""
+    """Quote a name for SQL, or a cell for CSV."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def rows_of(connection: sqlite3.Connection, table: str) -> pl.DataFrame:
-    select = f"SELECT * FROM {quoted(table)}"  # noqa: S608  (a name that is in the database)
+    select = f"SELECT * FROM {quoted(table)}"  # noqa: S608  (a name from the database)
     try:
         cursor = connection.execute(f"{select} ORDER BY rowid")
-    except sqlite3.OperationalError:  # a table without row ids
+    except sqlite3.OperationalError:  # a table without rowid
         cursor = connection.execute(select)
     names = [column[0] for column in cursor.description]
     rows = [[None if cell is None else str(cell) for cell in row] for row in cursor]

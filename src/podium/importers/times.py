@@ -1,7 +1,7 @@
-"""Durations, moments and dates as people and programs write them: one parser for all sources.
+"""Durations, times and dates as people and programs write them: one parser for all sources.
 
-A time is `S(.f)`, `M:SS(.f)`, `(H:)MM:SS(.f)`, `1h 33m 56.7s`, `94h 33' 14''` or ISO 8601's `P0DT01H33M56.736S`, with a
-sign where it is a gap. Units below the highest go up to 59, hours below days up to 23; minutes alone may pass 59.
+A duration is `S(.f)`, `M:SS(.f)`, `(H:)MM:SS(.f)`, `1h 33m 56.7s`, `94h 33' 14''` or ISO 8601's `P0DT01H33M56.736S`. A
+sign marks a gap. Units below the highest go up to 59, and hours below days up to 23. Minutes alone may exceed 59.
 """
 
 import re
@@ -19,7 +19,7 @@ from podium.errors import ParameterError
 from podium.results.columns import from_texts
 from podium.results.headings import MONTHS, WORDS, fold
 
-LONGEST = 64  # characters of a cell that may be a time
+LONGEST = 64  # characters of a cell with a time
 SECONDS = r"(?P<seconds>[0-9]+)(?:\.(?P<fraction>[0-9]*))?"
 TIMES = {name: re.compile(own.replace("{seconds}", SECONDS), re.IGNORECASE) for name, own in WORDS["times"].items()}
 SIZES = {"days": 86400, "hours": 3600, "minutes": 60, "seconds": 1}
@@ -29,18 +29,18 @@ FRACTION_LAST = re.compile(r"(\d)(?:\"|''|[\u2033\u201D])(\d+)$")  # 1'23"456
 STATUS_WORDS = {word: status for status, words in WORDS["statuses"].items() for word in words.split()}
 NO_LETTERS = "()[] .,:+-0123456789"
 NANOS = 1_000_000_000
-EXACT_NANOS = 2**53  # below it, a count of nanoseconds over 10^9 is the double nearest to the seconds
+EXACT_NANOS = 2**53  # below it, nanoseconds / 10^9 is the double nearest to the seconds
 
 
 class Duration(NamedTuple):
-    """A time that was read: exact seconds, and the sign before it, which only a gap has."""
+    """A duration: exact seconds, and the sign before it, which only a gap has."""
 
     seconds: Decimal
     sign: str = ""  # or + or -
 
 
 def parse(text: str, *, decimal: str = ".") -> Duration | None:
-    """Read a time: its seconds and sign; None where the text is none."""
+    """Read a duration. Return None if the text is not one."""
     text = text.strip()
     if len(text) > LONGEST or not text:
         return None
@@ -55,7 +55,7 @@ def parse(text: str, *, decimal: str = ".") -> Duration | None:
 
 
 def from_parts(parts: dict[str, str | None]) -> Duration | None:
-    """The time of its units, None where one that is below another is too large, or where there is none."""
+    """Return a duration from its units. None if a lower unit is too large, or if there are no units."""
     present = [name for name in SIZES if parts.get(name) is not None]
     whole = {name: int(parts[name] or 0) for name in present}
     if not present or any(name in LIMITS and whole[name] > LIMITS[name] for name in present[1:]):
@@ -65,19 +65,19 @@ def from_parts(parts: dict[str, str | None]) -> Duration | None:
 
 
 def is_lapped(text: str) -> bool:
-    """Whether a cell says that the racer was lapped: `+1 lap`, `+2 L`, `1 lap(s) down`, `+1 Rd.`."""
+    """Return True if a cell says that the racer was lapped: `+1 lap`, `+2 L`, `1 lap(s) down`, `+1 Rd.`."""
     return TIMES["lapped"].fullmatch(text.strip()) is not None
 
 
 def status_word(text: str) -> str | None:
-    """The status that a cell of places or times stands for: DNF, DNS, DSQ, DQ, RET, NC and such, in any case."""
-    plain = text.strip(NO_LETTERS)  # as DNF1, in the first run, or (4 DNF), with points
-    is_place = re.fullmatch(r"\d+[a-z]{2}", text)  # as 2ex
+    """Return the status for a word among places or times: DNF, DNS, DSQ, DQ, RET, NC and such, in any case."""
+    plain = text.strip(NO_LETTERS)  # such as DNF1, in the first run, or (4 DNF), with points
+    is_place = re.fullmatch(r"\d+[a-z]{2}", text)  # such as 2ex
     return STATUS_WORDS.get(fold(plain)) if plain and not is_place else None
 
 
 def parse_column(texts: pl.Series, *, decimal: str = ".") -> pl.DataFrame:
-    """A column of times as `parse` reads each: `seconds`, the nearest double or null, and `sign`: empty, + or -."""
+    """Read a column of durations like `parse`: `seconds`, the nearest double or null, and `sign`: empty, + or -."""
     plain = texts.str.contains(r"^[0-9]{1,15}(\.[0-9]{0,15})?$").fill_null(value=False)
     if "." in decimal and plain.all():
         return pl.DataFrame({"seconds": texts.cast(pl.Float64), "sign": pl.Series([""]).new_from_index(0, texts.len())})
@@ -95,7 +95,7 @@ def parse_column(texts: pl.Series, *, decimal: str = ".") -> pl.DataFrame:
 
 
 def parse_clocks(texts: pl.Series, decimal: str) -> pl.DataFrame:
-    """The commonest times, `H:MM:SS.f` with up to nine places, all at once; null where `parse` has to look."""
+    """Read the commonest durations at once, `H:MM:SS.f` with up to nine decimals. Null for all others."""
     points = texts.str.replace(",", ".", literal=True) if "," in decimal else texts
     pattern = r"^([+-]?)(?:(?:([0-9]{1,6}):)?([0-9]{1,6}):)?([0-9]{1,9})(?:\.([0-9]{0,9}))?$"
     groups = points.str.extract_groups(pattern).struct
@@ -111,13 +111,13 @@ def parse_clocks(texts: pl.Series, decimal: str) -> pl.DataFrame:
 
 
 def add(first: pl.Series, second: pl.Series) -> pl.Series:
-    """The sums of two columns of seconds as on paper: 5636.736 + 11.987 is 5648.723, and not the double beside it."""
+    """Add two columns of seconds exactly in decimals: 5636.736 + 11.987 is 5648.723, not the double next to it."""
     one, other = (column.to_numpy() for column in (first, second))
     with np.errstate(invalid="ignore", over="ignore"):
         whole = np.round(one * NANOS), np.round(other * NANOS)
         nanos = whole[0] + whole[1]
         small = (np.abs(whole[0]) < EXACT_NANOS) & (np.abs(whole[1]) < EXACT_NANOS) & (np.abs(nanos) < EXACT_NANOS)
-        small &= (whole[0] / NANOS == one) & (whole[1] / NANOS == other)  # no digits beyond the ninth
+        small &= (whole[0] / NANOS == one) & (whole[1] / NANOS == other)  # at most nine decimals
     sums = np.where(small, nanos / NANOS, np.nan)
     for row in np.flatnonzero(~small & np.isfinite(one) & np.isfinite(other)):
         sums[row] = float(Decimal(repr(float(one[row]))) + Decimal(repr(float(other[row]))))
@@ -131,21 +131,21 @@ LATEST_US = (datetime(9999, 12, 31, 23, 59, 59, 999999, tzinfo=UTC) - EPOCH) // 
 
 
 class LocalTimes:
-    """The times of a zone; a local hour that stands twice or never on its clocks takes the earlier offset."""
+    """Local times of a zone. An hour that occurs twice or never on its clocks takes the earlier offset."""
 
     def __init__(self, zone: str) -> None:
         self.name = zone
         self.zone: tzinfo = UTC
         try:
-            if zone != "UTC":  # which needs no database of zones
+            if zone != "UTC":  # UTC needs no database of zones
                 self.zone = ZoneInfo(zone)
         except (OSError, ValueError, LookupError):
-            raise ParameterError(f"there is no time zone {zone!r}; write one like UTC or Europe/Berlin") from None
+            raise ParameterError(f"there is no time zone {zone!r}. Write one such as UTC or Europe/Berlin.") from None
         self.first_unclear: datetime | None = None
         self.unclear = 0
 
     def microseconds(self, local: datetime) -> int | None:
-        """The moment of a local time without an offset; None where it is beyond the years 1 to 9999."""
+        """Return a local time as microseconds since 1970. None outside the years 1 to 9999."""
         early, late = (local.replace(tzinfo=self.zone, fold=fold).utcoffset() or timedelta() for fold in (0, 1))
         if early != late:
             self.unclear += 1
@@ -153,16 +153,16 @@ class LocalTimes:
         return within_years((local.replace(tzinfo=UTC) - EPOCH - early) // MICROSECOND)
 
     def notes(self) -> tuple[str, ...]:
-        """A line on the local times that were not clear, if any."""
+        """Return a line about local times that were unclear, if any."""
         if self.first_unclear is None:
             return ()
         one, first = self.unclear == 1, self.first_unclear.isoformat(sep=" ")
-        times, stand = ("a local time", "stands") if one else (f"{self.unclear} local times", "stand")
-        return (f"{times} ({first}) {stand} twice or never on the clocks of {self.name}: the earlier offset is taken",)
+        times, occur = ("a local time", "occurs") if one else (f"{self.unclear} local times", "occur")
+        return (f"{times} ({first}) {occur} twice or never on the clocks of {self.name}. The earlier offset was used",)
 
 
 def within_years(microseconds: int) -> int | None:
-    """The moment, or None where it is beyond the years 1 to 9999."""
+    """Return the time, or None outside the years 1 to 9999."""
     return microseconds if EARLIEST_US <= microseconds <= LATEST_US else None
 
 
@@ -171,13 +171,13 @@ def of_utc(moment: datetime) -> int:
 
 
 def of_seconds(value: Any) -> int | None:
-    """Microseconds since 1970 of whole seconds; None where it is none, or beyond the years 1 to 9999."""
+    """Return whole seconds since 1970 in microseconds. None for other values, or outside the years 1 to 9999."""
     is_whole = isinstance(value, int) and not isinstance(value, bool)
     return within_years(value * 1_000_000) if is_whole else None
 
 
 def of_iso(text: Any) -> int | None:
-    """Microseconds since 1970 of an ISO 8601 text, by itself in UTC and at 00:00; None where it is no such moment."""
+    """Return an ISO 8601 text in microseconds since 1970, in UTC and at 00:00 by default. None if it is invalid."""
     try:
         moment = datetime.fromisoformat(text)
     except (ValueError, TypeError):
@@ -208,19 +208,19 @@ NAMES = tuple(f"{date(2000, number, 1):%B}" for number in range(1, 13))
 
 
 def in_a_line(form: str | None) -> str:
-    """The pattern of a date in a line of words: of a format, or of any."""
+    """Return the pattern of a date in a line of words, of one format or of any."""
     shape = dict(DATE_FORMATS).get(form or "")
     return A_DATE if shape is None else rf"(?:^|[^\d.])({shape.strip('^$')})(?:$|\D)"
 
 
 def fitting(distinct: pl.Series) -> list[str]:
-    """The formats that all of some texts have; none where they are in ISO 8601."""
+    """Return the formats that fit all texts. Empty for ISO 8601."""
     alike = (form for form, shape in DATE_FORMATS if distinct.str.contains(shape).all())
     return [form for form in alike if form == "%Y" or not by_format(distinct, form).null_count()]
 
 
 def matching_formats(distinct: pl.Series) -> list[dict[str, str]]:
-    """How all of some texts may be read, as a map's rule says it: in ISO 8601, as counts, or in formats."""
+    """Return the rules that may read all texts: for ISO 8601, for counts, or for formats."""
     if are_iso(distinct):
         return [{}]
     counts = [{"epoch": unit} for unit, shape in STAMPS.items() if distinct.str.contains(shape).all()]
@@ -232,7 +232,7 @@ def are_iso(distinct: pl.Series) -> bool:
 
 
 def with_english_months(text: str) -> str:
-    """A date with its month, in any of the languages of headings, as English has it."""
+    """Return a date with the month's English name, from any language of the headings."""
 
     def english(match: re.Match[str]) -> str:
         word = match[0].casefold()
@@ -244,7 +244,7 @@ def with_english_months(text: str) -> str:
 
 
 def recent_day(text: str) -> datetime | None:
-    """The newest day so far that a line of words has without its year, as 9 Oct or October 9; None if it has none."""
+    """Return the latest day up to today in a line without a year, such as 9 Oct or October 9. None if it has none."""
     words, today = re.sub(r"[()\[\],:;|/]", " ", text).split(), datetime.now(UTC)
     starts = MONTH | {month.casefold(): number for number, month in enumerate(NAMES, 1)}
     for pair in pairwise(words):
@@ -258,7 +258,7 @@ def recent_day(text: str) -> datetime | None:
 
 
 def by_format(texts: pl.Series, form: str) -> pl.Series:
-    """Times in a format of strftime; what it lacks is the first day, or the first month."""
+    """Read times in a format of strftime. A missing day or month is the first."""
     if "%B" in form or "%b" in form:
         texts = texts.map_elements(with_english_months, pl.String)
         form = form.replace("%b", "%B").replace(",", "").replace(".", "")
@@ -273,7 +273,7 @@ def by_format(texts: pl.Series, form: str) -> pl.Series:
 
 
 def by_shape(texts: pl.Series) -> pl.Series:
-    """Local times of ISO 8601, and 20250131; null where a text is neither, or names its offset."""
+    """Read local times in ISO 8601, and 20250131. Null for other texts, and for those with an offset."""
     naive = from_texts(texts).dt.replace_time_zone(None)
     compact = texts.str.contains(r"^[12]\d{7}$")
     if not compact.any():

@@ -1,4 +1,4 @@
-"""JSON, XML and web pages: the rows at a path, each of which knows what it stands in."""
+"""JSON, XML and web pages: the rows at a path, with the objects around each row."""
 
 import json
 import re
@@ -19,12 +19,12 @@ STEP = re.compile(r"([^.\[\]]*)((?:\[\]\??)?)")
 A_NUMBER = re.compile(r"-?\d+(\.\d+)?")
 COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
 FROM_AROUND = re.compile(r"(\.\.|\^*)(.*)", re.DOTALL)
-MAX_NAMES = 100_000  # of an object that may be names of players or events
-NUMBER, KEY = "#", "@"  # of a row: its number in its list, from 1, and the key that it or its list stands under
-UNSEEN = re.compile(r"(?is)<!--.*?-->|<(script|style)\b.*?</\1>|\s+")  # of a page
+MAX_NAMES = 100_000  # keys of an object that may be names of players or events
+NUMBER, KEY = "#", "@"  # a row's number in its list, from 1, and the key of the row or list
+UNSEEN = re.compile(r"(?is)<!--.*?-->|<(script|style)\b.*?</\1>|\s+")  # invisible parts of a page
 CELL, TAG = re.compile(r"(?i)<(?:t[dh]|caption)\b[^>]*>|^h[1-4][^>]*>|^caption[^>]*>"), re.compile(r"<[^>]*>")
 END = re.compile(r"(?i)</(?:t[dhr]|table|h\d|caption)\b")
-ENTITY_CHARACTERS = 64  # of an XML document's own entity, which nothing here is made of
+ENTITY_CHARACTERS = 64  # in an entity declared in an XML document; its value is not used
 
 
 class Level(NamedTuple):
@@ -33,7 +33,7 @@ class Level(NamedTuple):
     number: int | None = None
 
 
-Chain = tuple[Level, ...]  # the row, then what it stands in, the nearest first
+Chain = tuple[Level, ...]  # the row, then the objects around it, from the inside
 
 
 def from_json(
@@ -51,14 +51,14 @@ def from_json(
 
 
 def json_document(text: str, name: str) -> Any:
-    """A document, its numbers as they are written; comments count as blanks."""
+    """Read a document with numbers as they are written. Comments are ignored."""
     if "//" in text or "/*" in text:
         text = COMMENT.sub(lambda match: match[1] or re.sub(r"[^\n]", " ", match[0]), text)
     return strict_json(text, name, literal_numbers=True)
 
 
 def listed(value: Any) -> Any:
-    """A document in which what is kept under the names of players or events is a list, each with its name."""
+    """Turn objects whose keys are names of players or events into lists, with each name as a value."""
     value = in_objects(value)
     if isinstance(value, list):
         rows = [listed(item) for item in value]
@@ -87,7 +87,7 @@ def listed(value: Any) -> Any:
 
 
 def in_objects(value: Any) -> Any:
-    """A table of lists, whose first is the head, or of a list a column, as a list of objects."""
+    """Turn a list of lists with a head, or an object with a list per column, into a list of objects."""
     if isinstance(value, list) and len(value) > 1 and all(isinstance(inside, list) for inside in value):
         head, *rows = value
     elif isinstance(value, dict) and len(value) > 1 and all(isinstance(inside, list) for inside in value.values()):
@@ -110,7 +110,7 @@ def named(what: str, names: Iterable[str], rows: Iterable[dict[str, Any]]) -> li
 
 
 def is_of_names(value: Any) -> bool:
-    """Whether an object has numbers under names that are no headings."""
+    """Return True if an object has numbers below names that are not headings."""
     if not isinstance(value, dict) or len(value) < 2 or any(map(is_heading, value)):
         return False
     return all(isinstance(number, str) and A_NUMBER.fullmatch(number) for number in value.values())
@@ -119,7 +119,7 @@ def is_of_names(value: Any) -> bool:
 def rows_of_tree(
     documents: Any, name: str, records: str, wanted: Collection[str] = ()
 ) -> tuple[pl.DataFrame, list[str]]:
-    """The rows at a path of each document, and where each stands."""
+    """Return the rows at a path of each document, and their places."""
     rows: list[dict[str, str | None]] = []
     labels: list[str] = []
     steps = parse_path(records, name)
@@ -127,7 +127,7 @@ def rows_of_tree(
         for place, chain in walk(Level(document), steps, (), ""):
             where = " ".join(part for part in (label, place.removeprefix(".")) if part) or "the document"
             if not isinstance(chain[0].value, dict):
-                refuse_file(name, "is no object with the columns as names", where)
+                refuse_file(name, "is not an object with the columns as keys", where)
             fields = fields_of(chain)
             others = {heading: value_at(chain, heading) for heading in wanted if heading not in fields}
             rows.append(fields | {heading: text for heading, text in others.items() if text or is_from_around(heading)})
@@ -140,19 +140,19 @@ def rows_of_tree(
 
 
 def parse_path(path: str, name: str) -> list[str]:
-    """The steps of a path: keys, of which * is any part, [] for each item of a list, []? where there may be one."""
+    """Return the steps of a path: keys, with * for any part; [] for each item of a list; []? if there may be a list."""
     steps: list[str] = []
     for piece in path.split(".") if path else []:
         match = STEP.fullmatch(piece)
         if match is None or not piece:
-            refuse_file(name, f"{path!r} is no path to records; write it as races[].results[]")
+            refuse_file(name, f"{path!r} is not a path to records. Write it like races[].results[].")
         key, items = match.groups()
         steps += [f"{key}?"] if items == "[]?" else [part for part in (key, items) if part]
     return steps
 
 
 def walk(level: Level, steps: list[str], above: Chain, place: str) -> Iterator[tuple[str, Chain]]:
-    """The values at the end of a path, each with the objects around it."""
+    """Yield the values at the end of a path, each with the objects around it."""
     value, step = level.value, steps[0] if steps else None
     if step is None:
         yield place, (level, *above)
@@ -164,7 +164,7 @@ def walk(level: Level, steps: list[str], above: Chain, place: str) -> Iterator[t
         key = step.removesuffix("?")
         if value.get(key):
             yield from walk(level, [key, "[]", *steps[1:]], above, place)
-        else:  # it stands for its only one, so that what is around them is as far away in either case
+        else:  # counts as its only item, so that the levels around items stay the same
             yield from walk(level, steps[1:], (level, *above), place)
     elif isinstance(value, dict):
         for key in [step] if step in value else [key for key in value if fnmatchcase(key, step)]:
@@ -172,12 +172,12 @@ def walk(level: Level, steps: list[str], above: Chain, place: str) -> Iterator[t
 
 
 def is_from_around(name: str) -> bool:
-    """Whether a name says more than the key of a field."""
+    """Return True if a name is more than the key of a field."""
     return name.startswith("..") or name.endswith((NUMBER, KEY)) or re.search(r"\.\d+(\.|$)", name) is not None
 
 
 def value_at(chain: Chain, name: str) -> str | None:
-    """The value of a name: `^` for what the row stands in, `..` for the nearest that has it, `a.0.b` through lists."""
+    """Return the value of a name: `^` is one level out, `..` the nearest that has it, `a.0.b` goes through lists."""
     around, path = FROM_AROUND.fullmatch(name).groups()  # type: ignore[union-attr]
     levels = chain if around == ".." else chain[len(around) : len(around) + 1]
     for level in levels:
@@ -206,7 +206,7 @@ def fields_of(chain: Chain) -> dict[str, str | None]:
 
 
 def leaves(value: dict[str, Any], *, with_lists: bool) -> Iterator[tuple[str, str | None]]:
-    """The values within an object that are none themselves, each under its path; lists as they are written."""
+    """Yield the values in an object that are not objects, by path. Lists are written as JSON."""
     for key, inside in value.items():
         if isinstance(inside, dict):
             for below, leaf in leaves(inside, with_lists=with_lists):
@@ -219,23 +219,23 @@ def leaves(value: dict[str, Any], *, with_lists: bool) -> Iterator[tuple[str, st
 
 
 def text_of_page(text: str, name: str) -> str:
-    """The tables of a web page as lines of cells, its headings as lines of one."""
+    """Return the tables of a web page as lines of cells, with its headings as lines of one cell."""
     rows = re.split(r"(?i)<tr\b[^>]*>|<(?=h[1-4]\b|caption\b)", UNSEEN.sub(" ", text))[1:]
     found = [[TAG.sub(" ", END.split(cell)[0]) for cell in CELL.split(row)[1:]] for row in rows]
     lines = ["\t".join(" ".join(unescape(cell).split()) for cell in cells) for cells in found]
     if not any("\t" in line for line in lines):
-        refuse_file(name, "is a web page, and no table; export its results as CSV or a workbook")
+        refuse_file(name, "is a web page without a table. Export its results as CSV or a workbook.")
     return "\n".join(filter(str.strip, lines))
 
 
 def xml_document(text: str, name: str) -> dict[str, Any]:
-    """A document as objects: attributes and elements by name, those that repeat as lists, and texts."""
+    """Return a document as objects: attributes and elements by name, repeated elements as lists, and texts."""
     parser = expat.ParserCreate("utf-8")
     stack: list[tuple[str, dict[str, Any], list[str]]] = [("", {}, [])]
 
     def start(tag: str, attributes: dict[str, str]) -> None:
         if len(stack) > MAX_DEPTH:
-            refuse_file(name, f"has XML deeper than {MAX_DEPTH}")
+            refuse_file(name, f"has XML of more than {MAX_DEPTH} levels")
         stack.append((tag, dict(attributes), []))
 
     def end(_tag: str) -> None:
@@ -250,12 +250,12 @@ def xml_document(text: str, name: str) -> dict[str, Any]:
 
     def refuse_entity(_name: str, _is_parameter: int, value: str | None, *_rest: Any) -> None:
         if value is None or len(value) > ENTITY_CHARACTERS or "&" in value or "%" in value:
-            refuse_file(name, "declares an entity that is more than a word; podium reads XML without them")
+            refuse_file(name, "declares an entity that is more than a word. Podium reads only XML without them.")
 
     parser.StartElementHandler, parser.EndElementHandler = start, end
-    parser.CharacterDataHandler = lambda text: stack[-1][2].append(text)  # noqa: PLW0108  (the last of each moment)
+    parser.CharacterDataHandler = lambda text: stack[-1][2].append(text)  # noqa: PLW0108  (the last one at each time)
     parser.EntityDeclHandler = refuse_entity
-    parser.DefaultHandler = lambda _text: None  # and so no entity is written out
+    parser.DefaultHandler = lambda _text: None  # so that no entity is expanded
     try:
         parser.Parse(text.encode(), True)
     except expat.ExpatError as error:

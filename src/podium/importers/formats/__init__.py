@@ -1,1 +1,1 @@
-"""One foreign format a file."""
+"""Formats of other programs, one in each file."""

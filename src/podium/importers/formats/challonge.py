@@ -1,4 +1,4 @@
-"""A Challonge tournament as version 1 of its interface gives it, with participants and matches.
+"""A Challonge tournament from version 1 of the API, with participants and matches.
 
 Source: `tournaments/{tournament}.json?include_participants=1&include_matches=1` of Challonge's API v1.
 """
@@ -18,10 +18,10 @@ def read(files: Sequence[Source], collector: Collector) -> None:
     for document in records(files, collector.refuse):
         tournament = document["tournament"]
         if not tournament.is_object:
-            refuse_file(document.file, f"has no tournament of Challonge's version 1 at {document.place}")
+            refuse_file(document.file, f"has no tournament of Challonge's API v1 at {document.place}")
         for name in ("participants", "matches"):
             if not tournament[name].is_list:
-                refuse_file(document.file, f"has no list {name}; fetch it with include_{name}=1")
+                refuse_file(document.file, f"has no list {name}. Fetch it with include_{name}=1.")
         players: dict[str | None, Node] = {}
         for item in tournament["participants"]:
             participant = item["participant"]
@@ -42,11 +42,11 @@ def take(match: Node, pool: str | None, players: dict[str | None, Node], collect
     event = Event(match.file, match.place, f"challonge-{match['id'].text}", shared={"pool": pool})
     event.require(match["id"], "the id of a match")
     if not pool:
-        event.refuse(None, "the tournament has neither a game_name nor an url")
-    event.start([match["started_at"], match["completed_at"]], times.of_iso, "is no moment in ISO 8601")
+        event.refuse(None, "the tournament has neither a game_name nor a url")
+    event.start([match["started_at"], match["completed_at"]], times.of_iso, "is not a time in ISO 8601")
     for side, position, score in zip(sides, positions(match, sides, event), scores(match, event), strict=True):
         if side.text not in players:
-            event.refuse_node(side, "is no participant of the tournament")
+            event.refuse_node(side, "is not a participant of the tournament")
             continue
         player = players[side.text]
         name = player["challonge_username"].text or event.require(player["name"], "a name")
@@ -56,7 +56,7 @@ def take(match: Node, pool: str | None, players: dict[str | None, Node], collect
 
 
 def reason_to_drop(match: Node, sides: list[Node]) -> str:
-    """Why a match counts for nobody; empty where it counts."""
+    """Return the reason why a match does not count, or an empty text."""
     if match.is_object and match["state"].value != "complete":
         return "not complete"
     if match["forfeited"].value is True:
@@ -65,26 +65,26 @@ def reason_to_drop(match: Node, sides: list[Node]) -> str:
 
 
 def positions(match: Node, sides: list[Node], event: Event) -> tuple[float, float]:
-    """The places of both sides: by the winner, or shared where there is neither winner nor loser."""
+    """Return the places of both sides. They are equal if there is neither a winner nor a loser."""
     winner = match["winner_id"]
     if winner.value is None:
         if match["loser_id"].value is not None:
-            event.refuse_node(winner, "is missing, and there is a loser")
+            event.refuse_node(winner, "is missing, although there is a loser")
         return 1.0, 1.0
     if winner.text not in [side.text for side in sides]:
-        event.refuse_node(winner, "is neither player of the match")
+        event.refuse_node(winner, "is not a player of the match")
     return (1.0, 2.0) if winner.text == sides[0].text else (2.0, 1.0)
 
 
 def scores(match: Node, event: Event) -> tuple[float | None, float | None]:
-    """The points of one set, or of several how many each side won."""
+    """Return the points of a single set, or the number of sets that each side won."""
     node = match["scores_csv"]
     if node.value in (None, ""):
         return None, None
     pairs = [PAIR.match(part.strip()) for part in node.value.split(",")] if isinstance(node.value, str) else [None]
     points = [(float(pair[1]), float(pair[2])) for pair in pairs if pair]
     if len(points) < len(pairs):
-        event.refuse_node(node, "must be scores like 3-1,3-2")
+        event.refuse_node(node, "must be scores such as 3-1,3-2")
         return None, None
     if len(points) == 1:
         return points[0]

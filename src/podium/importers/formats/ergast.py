@@ -1,4 +1,4 @@
-"""Formula 1 in the tables of Ergast: its frozen dump as CSV, or the JSON of its interface, which Jolpica still serves.
+"""Formula 1 in Ergast's tables: its last dump as CSV, or the JSON of its API, which Jolpica still offers.
 
 Source: ergast.com's database guide, and jolpica/jolpica-f1.
 """
@@ -35,7 +35,7 @@ def read(files: Sequence[Source], collector: Collector) -> None:
     if "races" in tables:
         read_tables(tables, races)
     elif not answers:
-        refuse_file(files[0].name, "holds none of Ergast's tables: races.csv is missing")
+        refuse_file(files[0].name, "has no races.csv. Give the folder with Ergast's tables.")
     for source in answers:
         read_answers(source, races)
     races.close()
@@ -45,7 +45,7 @@ def read_tables(tables: dict[str, Source], races: Races) -> None:
     sessions = [session for session in TABLES if session.results in tables]
     missing = next((name for name in (PUBLIC_NAMES if sessions else ["results"]) if name not in tables), None)
     if missing is not None:
-        refuse_file(tables["races"].name, f"needs {missing}.csv beside it")
+        refuse_file(tables["races"].name, f"needs {missing}.csv in the same folder")
     known = {row["raceId"].cell: row for row, _ in csv_rows(tables["races"], ("raceId", "date"))}
     drivers, teams = (
         {row[key].cell: row[name].cell for row, _ in csv_rows(tables[table], (key, name))}
@@ -61,11 +61,11 @@ def read_tables(tables: dict[str, Source], races: Races) -> None:
                 event.refuse(None, uneven, place=row.place)
                 continue
             if race_id not in known:
-                event.refuse(race_id, "is in no row of races.csv", "raceId", row.place)
+                event.refuse(race_id, "is not in races.csv", "raceId", row.place)
             if driver not in drivers:
-                event.refuse(driver, "is in no row of drivers.csv", "driverId", row.place)
+                event.refuse(driver, "is not in drivers.csv", "driverId", row.place)
             if team and team not in teams:
-                event.refuse(team, "is in no row of constructors.csv", "constructorId", row.place)
+                event.refuse(team, "is not in constructors.csv", "constructorId", row.place)
             if driver in drivers:
                 millis, time = row["milliseconds"].cell, row["time"].cell
                 races.add(event, session, Result(row, drivers[driver], teams.get(team, ""), place, millis, time))
@@ -75,7 +75,7 @@ def read_answers(source: Source, races: Races) -> None:
     for root in documents(source, races.collector.refuse):
         found = root["MRData.RaceTable.Races"]
         if not found.is_list:
-            refuse_file(source.name, f"is no answer of Ergast's interface: it has no list {found.place}")
+            refuse_file(source.name, f"is not a response of Ergast's API. It has no list {found.place}")
         for race in found:
             name = "-".join(race[part].text or "" for part in ("season", "round"))
             for session in ANSWERS:
@@ -88,7 +88,7 @@ def read_answers(source: Source, races: Races) -> None:
 def add(event: Event, session: Session, row: Node, races: Races) -> None:
     driver = row["Driver.driverId"]
     if not driver.text:
-        event.refuse_node(driver, "must be the id of a driver")
+        event.refuse_node(driver, "must be the ID of a driver")
         return
     place = row["positionText"].cell or row["position"].cell
     rest = (row[path].cell for path in ("Time.millis", "Time.time"))
@@ -96,10 +96,10 @@ def add(event: Event, session: Session, row: Node, races: Races) -> None:
 
 
 def time_of(result: Result, event: Event) -> Duration | None:
-    """A finisher's time, or the gap to the leader's."""
+    """Return a finisher's time, or the gap to the leader."""
     if result.millis:
         return of_millis(result, "milliseconds", event)
     time = times.parse(result.time)
     if time is None and result.time and not times.is_lapped(result.time):
-        event.refuse(result.time, "is no time", "time", result.row.place)
+        event.refuse(result.time, "is not a time", "time", result.row.place)
     return time

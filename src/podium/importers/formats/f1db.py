@@ -1,4 +1,4 @@
-"""Formula 1 since 1950, as a release of f1db has it: its CSV in a folder or a zip, or its single JSON.
+"""Formula 1 since 1950, from a release of f1db: its CSV files in a folder or zip, or its single JSON file.
 
 Source: f1db/f1db, releases `f1db-csv.zip` and `f1db-json-single.zip` (CC BY 4.0).
 """
@@ -17,7 +17,7 @@ STATUSES = {"DNF": "dnf", "NC": "dnf", "DSQ": "disqualified", "EX": "disqualifie
 )
 RACES = "f1db-races"
 COLUMNS = ("driverId", "constructorId", "positionText", "timeMillis", "time")
-SESSIONS = {  # by the path of its results in a race of the single JSON
+SESSIONS = {  # by path of the results in a race of the single JSON file
     "raceResults": Session("f1-race", "race-results", "date", "time", STATUSES),
     "sprintRaceResults": Session("f1-sprint", "sprint-race-results", "sprintRaceDate", "sprintRaceTime", STATUSES),
     "qualifyingResults": Session(
@@ -35,7 +35,7 @@ def read(files: Sequence[Source], collector: Collector) -> None:
     elif single is not None:
         read_single(single, races)
     else:
-        refuse_file(files[0].name, "holds no f1db: neither f1db-races.csv nor f1db.json is there")
+        refuse_file(files[0].name, "has neither f1db-races.csv nor f1db.json. Give a release of f1db.")
 
 
 def is_json(source: Source) -> bool:
@@ -47,20 +47,20 @@ def document(source: Source) -> Node:
 
 
 def rows_of(source: Source, needed: Sequence[str]) -> Iterable[tuple[Node, str]]:
-    """The rows of a table, as CSV or as JSON, each with what is wrong with it, if anything."""
+    """Return the rows of a CSV or JSON table, each with a description of its fault, or an empty text."""
     if not is_json(source):
         return csv_rows(source, needed)
     table = document(source)
     if not table.is_list:
-        refuse_file(source.name, "is no table of f1db: it is no list")
-    return ((row, "" if row.is_object else "is no object") for row in table)
+        refuse_file(source.name, "is not a table of f1db, because it is not a list")
+    return ((row, "" if row.is_object else "is not an object") for row in table)
 
 
 def read_tables(tables: dict[str, Source], races: Races) -> None:
     known = {race["id"].cell: race for race, _ in rows_of(tables[RACES], ("id", "date"))}
     sessions = [session for session in SESSIONS.values() if f"{RACES}-{session.results}" in tables]
     if not sessions:
-        refuse_file(tables[RACES].name, f"stands alone; {RACES}-race-results belongs beside it")
+        refuse_file(tables[RACES].name, f"has no results next to it. Add {RACES}-race-results.")
     for session in sessions:
         source = tables[f"{RACES}-{session.results}"]
         for row, fault in rows_of(source, ("raceId", "positionText", "driverId", "constructorId")):
@@ -69,7 +69,7 @@ def read_tables(tables: dict[str, Source], races: Races) -> None:
             if fault:
                 event.refuse(None, fault, place=row.place)
             elif race_id not in known:
-                event.refuse(race_id, f"is no race of {RACES}", "raceId", row.place)
+                event.refuse(race_id, f"is not a race in {RACES}", "raceId", row.place)
             else:
                 add(event, session, row, races)
     races.close()
@@ -78,11 +78,11 @@ def read_tables(tables: dict[str, Source], races: Races) -> None:
 def read_single(source: Source, races: Races) -> None:
     found = document(source)["races"]
     if not found.is_list:
-        refuse_file(source.name, "is no f1db: it has no list races")
+        refuse_file(source.name, "is not a file of f1db, because it has no list races")
     for race in found:
         if not isinstance(race["id"].value, int | str):
             event = Event(race.file, race.place)
-            event.refuse(race["id"].value if race.is_object else race.value, "is no race with an id")
+            event.refuse(race["id"].value if race.is_object else race.value, "is not a race with an ID")
             races.collector.refuse(event.faults)
             continue
         for path, session in SESSIONS.items():
@@ -96,7 +96,7 @@ def read_single(source: Source, races: Races) -> None:
                 if row.is_object:
                     add(event, session, row, races)
                 else:
-                    event.refuse_node(row, "is no result")
+                    event.refuse_node(row, "is not a result")
         races.close()
 
 
@@ -105,18 +105,18 @@ def add(event: Event, session: Session, row: Node, races: Races) -> None:
     if result.driver:
         races.add(event, session, result)
     else:
-        event.refuse("", "is empty; every result needs a driver", "driverId", row.place)
+        event.refuse("", "is empty. Every result needs a driver.", "driverId", row.place)
 
 
 def time_of(result: Result, event: Event) -> Duration | None:
-    """A finisher's time: of its milliseconds, which its clock time must not contradict."""
+    """Return a finisher's time from its milliseconds. Report a clock time that differs."""
     total = times.parse(result.time)
     if total is not None and total.sign:
-        total = None  # a gap, where a time was to stand
+        total = None  # a gap instead of a time
     if not result.millis:
         return total
     time = of_millis(result, "timeMillis", event)
     if time is not None and total is not None and total != time:
-        remedy = f"is not {result.millis} milliseconds, which stand beside it"
+        remedy = f"differs from the {result.millis} milliseconds of the same result"
         event.refuse(result.time, remedy, "time", result.row.place)
     return time

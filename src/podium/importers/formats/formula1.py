@@ -1,4 +1,4 @@
-"""Formula 1, as f1db and Ergast have it: the sessions of a race, each an event of drivers with a place or a status."""
+"""Formula 1 as in f1db and Ergast: each session of a race is an event, and each driver has a place or a status."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -16,11 +16,11 @@ CLOCK = re.compile(r"^\d{2}:\d{2}(:\d{2})?Z?$")
 
 class Session(NamedTuple):
     pool: str
-    results: str  # where its results are: the name of a table, or a path within a race
-    date: str = "date"  # of a race; its day, at 00:00 UTC, stands in for that of a session
+    results: str  # table or path in a race that has its results
+    date: str = "date"  # a session without a date has the race's, at 00:00 UTC
     time: str = "time"
-    statuses: Mapping[str, str] = {}  # of words in place of a position
-    is_timed: bool = True  # qualifying is not: its times are those of knock-out parts, and do not order it
+    statuses: Mapping[str, str] = {}  # by word in place of a position
+    is_timed: bool = True  # False for qualifying, whose times are from knock-out parts and do not order it
 
 
 class Result(NamedTuple):
@@ -33,7 +33,7 @@ class Result(NamedTuple):
 
 
 class Races:
-    """The events of an import, whose rows may stand in several files; a time with a sign is a gap to the leader's."""
+    """The events of an import. Rows may come from several files. A time with a sign is a gap to the leader."""
 
     def __init__(self, collector: Collector, time_of: Callable[[Result, Event], Duration | None]) -> None:
         self.collector, self.time_of = collector, time_of
@@ -41,7 +41,7 @@ class Races:
         self._times: dict[str, list[tuple[dict[str, Any], Duration]]] = {}
 
     def event(self, session: Session, race_id: str, start: Node, race: Node | None) -> Event:
-        """The event of a session; `start` is where its results begin, and `race` has its date."""
+        """Return the event of a session. `start` is the start of its results; `race` has its date."""
         name = f"{race_id}-{session.pool}"
         if name not in self.events:
             self.events[name] = Event(start.file, start.place, name, shared={"pool": session.pool})
@@ -50,7 +50,7 @@ class Races:
         return self.events[name]
 
     def add(self, event: Event, session: Session, result: Result) -> None:
-        """Add a driver with a place or a status; the first row alone of one who drove two cars."""
+        """Add a driver with a place or a status. If a driver shared two cars, only the first row counts."""
         place = result.row.place
         if any(row["player"] == result.driver for row in event.rows):
             self.collector.drop("shared drive")
@@ -62,7 +62,7 @@ class Races:
         elif result.position in words:
             values["status"] = words[result.position]
         else:
-            remedy = f"is neither a place nor one of {', '.join(words)}" if words else "is no place"
+            remedy = f"is neither a place nor one of {', '.join(words)}" if words else "is not a place"
             event.refuse(result.position, remedy, "positionText", place)
         event.add(result.driver, values, place=place)
         time = self.time_of(result, event) if has_place and session.is_timed else None
@@ -89,7 +89,7 @@ def add_date(event: Event, session: Session, race: Node) -> None:
     if DAY.match(day) and (not clock or CLOCK.match(clock)):
         event.started_at = times.of_iso(f"{day}T{clock.removesuffix('Z') or '00:00'}")
     if event.started_at is None:
-        event.refuse(f"{day} {clock}".strip(), "is no day and time of its race", session.date)
+        event.refuse(f"{day} {clock}".strip(), "is not a date and time", session.date)
 
 
 def is_whole(text: str) -> bool:

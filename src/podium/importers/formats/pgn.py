@@ -1,6 +1,6 @@
-"""Chess games as PGN: the tags and how each game ended; moves are skipped.
+"""Chess games in PGN: their tags and results. Moves are skipped.
 
-Source: "Portable Game Notation Specification and Implementation Guide" (1994), and the words of the Lichess database.
+Source: "Portable Game Notation Specification and Implementation Guide" (1994), and the tags of the Lichess database.
 """
 
 import codecs
@@ -24,30 +24,36 @@ POSITIONS = {"1-0": (1.0, 2.0), "0-1": (2.0, 1.0), "1/2-1/2": (1.0, 1.0)}
 RESULTS = (*POSITIONS, "*")
 LOSERS_STATUS = {"abandoned": "quit", "rules infraction": "disqualified"}
 REQUIRED = ("White", "Black", "Result")
-UNKNOWN = {"Event": "?", "Date": "????.??.??", "Round": "?", "White": "?", "Black": "?"}  # as the standard writes it
+UNKNOWN = {
+    "Event": "?",
+    "Date": "????.??.??",
+    "Round": "?",
+    "White": "?",
+    "Black": "?",
+}  # in the standard
 LICHESS_EVENT = re.compile(r"^(?:rated|casual) (.+?) (?:game|tournament|swiss)\b", re.IGNORECASE)
 LICHESS_SITE = re.compile(r"^https?://(?:www\.)?lichess\.org/", re.IGNORECASE)
-LICHESS_SPEEDS = {30: "ultrabullet", 180: "bullet", 480: "blitz", 1500: "rapid"}  # below so many seconds
+LICHESS_SPEEDS = {30: "ultrabullet", 180: "bullet", 480: "blitz", 1500: "rapid"}  # by upper limit in seconds
 LICHESS_CLOCK = re.compile(r"^(\d+)\+(\d+)$")
-TYPICAL_MOVES = 40  # of a game, each with its increment
+TYPICAL_MOVES = 40  # moves of a typical game; each adds the increment
 BYES = frozenset({"bye", "(bye)", "freilos", "spielfrei"})  # in place of an opponent
 URL = re.compile(r"^https?://(?:www\.)?(.+)$", re.IGNORECASE)
 COMPUTER = re.compile(r"^lichess AI level \d+$")
 DATE = re.compile(r"^(\d{4}|\?{1,4})(?:[./-](\d{1,2}|\?{1,2})(?:[./-](\d{1,2}|\?{1,2}))?)?$")
 CLOCK = re.compile(r"^(\d{1,2}):(\d{2})(?::(\d{2}))?(?:\.\d+)?$")
-MAX_TAGS = 60  # of one game, within a comment that another game never closed
-CHECKED_BYTES = 1 << 20  # read at once to learn the encoding
+MAX_TAGS = 60  # of one game inside the unclosed comment of another
+CHECKED_BYTES = 1 << 20  # read at a time to find the encoding
 
 
 @dataclass(slots=True)
 class Game:
-    event: Event  # of the line that it begins on
-    tags: dict[str, tuple[str, str]] = field(default_factory=dict)  # the value of each, and its place
+    event: Event  # placed at the game's first line
+    tags: dict[str, tuple[str, str]] = field(default_factory=dict)  # value and place by tag
     end: str | None = None
-    moves: bool = False  # whether anything but tags was read
-    blank: bool = False  # whether a blank line follows the tags
-    comment: int = 0  # the line of the comment that is open
-    variations: list[int] = field(default_factory=list)  # the lines of those that are open
+    moves: bool = False  # True if more than tags was read
+    blank: bool = False  # True if a blank line follows the tags
+    comment: int = 0  # line of the open comment, or 0
+    variations: list[int] = field(default_factory=list)  # lines of the open variations
 
     def tag(self, name: str) -> str:
         return self.tags[name][0] if name in self.tags else ""
@@ -67,15 +73,15 @@ def read(files: Sequence[Source], collector: Collector) -> None:
             tagged = tagged or bool(game.tags)
             take(game, collector)
         if not tagged:
-            refuse_file(source.name, 'has no game; each begins with tags like [White "ana"]')
+            refuse_file(source.name, 'has no game. A game begins with tags such as [White "ana"].')
 
 
 def games(source: Source) -> Iterator[Game]:
-    """Split a file into its games, a line at a time; it is read once more before, for its encoding."""
+    """Split a file into its games. The whole file is read once before, to find its encoding."""
     with source.open() as file:
         encoding = encoding_of(file)
     game: Game | None = None
-    swallowed: list[tuple[int, str]] = []  # lines within an open comment that look like the tags of another game
+    swallowed: list[tuple[int, str]] = []  # lines in an open comment that look like tags of another game
     for number, line in lines(source, encoding):
         if game is not None and game.comment:
             swallowed = tags_within(number, line, swallowed)
@@ -86,7 +92,7 @@ def games(source: Source) -> Iterator[Game]:
                     game = next_line(game, source, at, tag_line)
                 swallowed = []
                 continue
-        elif game is not None and line.startswith("[") and starts_anew(game, line):
+        elif game is not None and line.startswith("[") and starts_game(game, line):
             yield game
             game = None
         game = next_line(game, source, number, line)
@@ -103,7 +109,7 @@ def lines(source: Source, encoding: str) -> Iterator[tuple[int, str]]:
 
 
 def encoding_of(file: BinaryIO) -> str:
-    """UTF-16 by its mark; UTF-8 where the whole file is; else Latin-1, the standard's own."""
+    """Return the encoding: UTF-16 if marked, UTF-8 if the whole file is valid, otherwise Latin-1 as in the standard."""
     start = file.read(CHECKED_BYTES)
     if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
@@ -118,8 +124,8 @@ def encoding_of(file: BinaryIO) -> str:
     return "utf-8-sig"
 
 
-def starts_anew(game: Game, line: str) -> bool:
-    """Whether a line that begins with a bracket is the first tag of another game."""
+def starts_game(game: Game, line: str) -> bool:
+    """Return True if a line that begins with a bracket is the first tag of another game."""
     if game.moves:
         return True
     tag = TAG.match(line)
@@ -127,26 +133,26 @@ def starts_anew(game: Game, line: str) -> bool:
 
 
 def tags_within(number: int, line: str, before: list[tuple[int, str]]) -> list[tuple[int, str]]:
-    """The lines within a comment that look like a section of tags, up to this line."""
+    """Return the lines in a comment, up to this one, that look like a section of tags."""
     if TAG.match(line.rstrip("\r\n")):
         return [*before[-MAX_TAGS:], (number, line)]
     return before if not line.strip() else []
 
 
 def begins_a_game(lines: list[tuple[int, str]]) -> bool:
-    """Whether lines within a comment are the tags of another game: the comment was never closed."""
+    """Return True if lines in a comment are the tags of another game, so the comment was never closed."""
     names = {tag[1] for _, line in lines if (tag := TAG.match(line.rstrip("\r\n")))}
     return names.issuperset(REQUIRED)
 
 
 def next_line(game: Game | None, source: Source, number: int, line: str) -> Game | None:
-    """Read a line of a game, or the first one of a new game; None while there is nothing of one."""
+    """Read a line of a game, or the first line of a new game. Return None between games."""
     if game is None:
         if not line.strip() or line.startswith("%"):
             return None
         game = Game(Event(source.name, f"line {number}"))
     if "\0" in line:
-        game.event.refuse("\0", "is a NUL, which is no text", place=f"line {number}")
+        game.event.refuse("\0", "is a NUL character, which is not text", place=f"line {number}")
     if game.comment:
         read_moves(game, number, line)
     elif line.startswith("["):
@@ -154,7 +160,7 @@ def next_line(game: Game | None, source: Source, number: int, line: str) -> Game
     elif not line.strip():
         game.blank = True
     elif not line.startswith("%"):
-        game.moves = game.moves or bool(game.tags) or not line.lstrip().startswith((";", "{"))  # a comment
+        game.moves = game.moves or bool(game.tags) or not line.lstrip().startswith((";", "{"))  # more than a comment
         read_moves(game, number, line)
     return game
 
@@ -162,7 +168,7 @@ def next_line(game: Game | None, source: Source, number: int, line: str) -> Game
 def read_tag(game: Game, number: int, line: str) -> None:
     tag = TAG.match(line.rstrip("\r\n"))
     if tag is None:
-        game.event.refuse(line.strip(), 'is not a tag; write it like [White "ana"]', place=f"line {number}")
+        game.event.refuse(line.strip(), 'is not a tag. Write it like [White "ana"].', place=f"line {number}")
     elif tag[1] in game.tags:
         game.event.refuse(line.strip(), f"is a second tag {tag[1]} of one game", place=f"line {number}")
     else:
@@ -170,9 +176,9 @@ def read_tag(game: Game, number: int, line: str) -> None:
 
 
 def read_moves(game: Game, number: int, line: str) -> None:
-    """Read a line of moves for where comments and variations begin and end, and for the result."""
+    """Read a line of moves, to find comments, variations and the result."""
     if not game.comment and ";" not in line:
-        closed = line.rfind("}") + 1  # beyond which a search for an end would begin at each brace anew
+        closed = line.rfind("}") + 1  # beyond it, each brace would start another search for an end
         line = COMMENT.sub(" ", line[:closed]) + line[closed:]
     at = 0
     while True:
@@ -198,7 +204,7 @@ def read_moves(game: Game, number: int, line: str) -> None:
 def take(game: Game, collector: Collector) -> None:
     event = game.event
     if not game.tags and not game.moves and not event.faults and not game.comment:
-        return  # a comment
+        return  # only a comment
     check(game)
     if not event.faults:
         event.started_at = started_at(game, collector.times)
@@ -217,7 +223,7 @@ def take(game: Game, collector: Collector) -> None:
 
 
 def check(game: Game) -> None:
-    """Report what the tags and the end of the moves lack, or say against each other."""
+    """Report missing tags, and results that contradict each other."""
     event = game.event
     for name in REQUIRED:
         if name not in game.tags:
@@ -229,9 +235,9 @@ def check(game: Game) -> None:
         return
     result = game.tag("Result")
     if result not in RESULTS:
-        game.refuse("Result", result, f"is no result ({', '.join(RESULTS)})")
+        game.refuse("Result", result, f"is not a result ({', '.join(RESULTS)})")
     elif game.end is None:
-        game.refuse("Result", result, "does not stand at the end of the moves, where nothing does")
+        game.refuse("Result", result, "is missing at the end of the moves")
     elif game.end != result:
         game.refuse("Result", result, f"differs from {game.end} at the end of the moves")
     white = game.plain("White")
@@ -240,7 +246,7 @@ def check(game: Game) -> None:
 
 
 def reason_to_drop(game: Game) -> str:
-    """Why a game counts for nobody; empty where it has a result."""
+    """Return the reason why a game does not count, or an empty text."""
     if game.tag("Result") == "*":
         return "no result"
     if any(game.plain(side).lower() in BYES for side in ("White", "Black")):
@@ -249,7 +255,7 @@ def reason_to_drop(game: Game) -> str:
 
 
 def event_id(game: Game, collector: Collector) -> str:
-    """The address of a game, or else what tells it from others; a repeat is numbered."""
+    """Return the address of a game, or an ID made of its tags. Repeats are numbered."""
     addresses = (URL.match(game.tag(name).strip()) for name in ("GameURL", "Link", "Site"))
     address = next((match[1] for match in addresses if match), None)
     name = collector.unused_id(address or "/".join(game.tag(tag) or unknown for tag, unknown in UNKNOWN.items()))
@@ -260,7 +266,7 @@ def event_id(game: Game, collector: Collector) -> str:
 
 
 def started_at(game: Game, times: LocalTimes) -> int | None:
-    """The moment of a game: in UTC where it has both tags for it, else its date and local time."""
+    """Return the start of a game in microseconds, from the tags in UTC if complete, else from the local ones."""
     utc, is_exact = moment(game, "UTCDate", "UTCTime")
     if utc is not None and is_exact:
         return of_utc(utc)
@@ -272,34 +278,34 @@ def started_at(game: Game, times: LocalTimes) -> int | None:
 
 
 def moment(game: Game, date_tag: str, clock_tag: str) -> tuple[datetime | None, bool]:
-    """The moment of two tags, None where the year is not known, and whether its time is."""
+    """Return the time in two tags, or None if the year is unknown, and True if it includes the time of day."""
     text, clock_text = game.tag(date_tag).strip(), game.tag(clock_tag).strip()
     date, clock = DATE.match(text or "????"), CLOCK.match(clock_text)
     if date is None:
-        game.refuse(date_tag, text, "is not a date; write it like 2026.02.03")
+        game.refuse(date_tag, text, "is not a date. Write it like 2026.02.03.")
         return None, False
     if "?" in date[1]:
         return None, False
     month, day = (1 if part is None or "?" in part else int(part) for part in (date[2], date[3]))
     try:
-        midnight = datetime(int(date[1]), month, day)  # noqa: DTZ001  (which zone it is of, the caller knows)
+        midnight = datetime(int(date[1]), month, day)  # noqa: DTZ001  (the caller knows the time zone)
     except ValueError:
-        game.refuse(date_tag, text, "is no day of the calendar")
+        game.refuse(date_tag, text, "does not exist in the calendar")
         return None, False
     if clock is None:
         if clock_text.strip("?:-."):
-            game.refuse(clock_tag, clock_text, "is not a time; write it like 20:15:00")
+            game.refuse(clock_tag, clock_text, "is not a time. Write it like 20:15:00.")
         return midnight, False
     hour, minute, second = (int(part or 0) for part in clock.groups())
     try:
         return midnight.replace(hour=hour, minute=minute, second=second), True
     except ValueError:
-        game.refuse(clock_tag, clock_text, "is no time of a day")
+        game.refuse(clock_tag, clock_text, "is not a time of day")
         return None, False
 
 
 def pool(game: Game) -> str:
-    """The ladder: the speed that Lichess names, or the variant, or the speed by Lichess' rule, or chess."""
+    """Return the pool: the speed that Lichess names, the variant, the speed by Lichess' rule, or chess."""
     lichess = LICHESS_EVENT.match(game.tag("Event"))
     if lichess:
         return lichess[1].strip().lower()

@@ -1,6 +1,6 @@
-"""Speedrun races of racetime.gg: one race, a page of a category's races, or one of either a line.
+"""Speedrun races of racetime.gg: one race, a page of a category's races, or either of these per line.
 
-Source: racetimeGG/racetime-app, whose own rating also goes by category and goal.
+Source: racetimeGG/racetime-app, whose own rating is also per category and goal.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ ABSENT = ("requested", "invited", "declined", "partitioned", "not_ready", "ready
 
 class Entrant(NamedTuple):
     node: Node
-    status: str  # a column's
+    status: str  # of the column `status`
     time: Decimal | None
     place: int | None
 
@@ -43,15 +43,15 @@ def take(race: Node, collector: Collector) -> None:
         collector.drop("cancelled" if status.value == "cancelled" else "not finished")
         return
     if status.value != "finished":
-        event.refuse_node(status, "is no status of a race")
-    event.start([race["started_at"]], times.of_iso, "is no moment in ISO 8601")
+        event.refuse_node(status, "is not the status of a race")
+    event.start([race["started_at"]], times.of_iso, "is not a time in ISO 8601")
     category = race["category.slug"].text or event.event_id.rpartition("/")[0]
     if not goal["name"].text or not category:
         event.refuse_node(goal, "must have a name, and the race a category")
     is_ranked = race["ranked"].value is not False and goal["custom"].value is not True
     event.shared = {"pool": f"{category}/{goal['name'].text}", "ranked": is_ranked}
     if not race["entrants"].is_list:
-        event.refuse_node(race["entrants"], "must be a list; fetch the races with show_entrants=true")
+        event.refuse_node(race["entrants"], "must be a list. Fetch the races with show_entrants=true.")
     entrants = [found for node in race["entrants"] if (found := entrant(node, event, collector)) is not None]
     if race["team_race"].value is True or any(runner.team is not None for runner in entrants):
         rows = rows_of_teams(entrants)
@@ -71,16 +71,18 @@ def take(race: Node, collector: Collector) -> None:
 
 
 def entrant(node: Node, event: Event, collector: Collector) -> Entrant | None:
-    """An entrant, or None for one who did not start or is reported."""
+    """Return an entrant, or None if the entrant did not start or is invalid."""
     status, place = node["status.value"], node["place"]
     if status.value in ABSENT:
         collector.drop(str(status.value))
         return None
     if status.text not in STATUSES:
         is_racing = status.value == "in_progress"
-        event.refuse_node(status, "stands in a race that is finished" if is_racing else "is no status of an entrant")
+        event.refuse_node(
+            status, "is impossible in a finished race" if is_racing else "is not the status of an entrant"
+        )
         return None
-    if node["user"].value is not None and not event.require(node["user.id"], "the id of a user"):
+    if node["user"].value is not None and not event.require(node["user.id"], "the ID of a user"):
         return None
     if status.text != "done":
         return Entrant(node, STATUSES[status.text], None, None)
@@ -97,25 +99,25 @@ def finish_time(node: Node, event: Event) -> Decimal | None:
     if time is None or time.sign or not time.seconds:
         is_missing = node.value is None
         event.refuse_node(
-            node, "is missing; who is done has a time" if is_missing else "must be like P0DT01H15M23.123456S"
+            node, "is missing. A finisher has a time." if is_missing else "must be a time such as P0DT01H15M23.123456S"
         )
         return None
     return time.seconds
 
 
 def check_places(entrants: list[Entrant], event: Event) -> None:
-    """Report places that are worse than another's whose time is longer."""
+    """Report places that are worse than those of slower entrants."""
     placed = [(runner.place, runner.time, runner.node["place"]) for runner in entrants if runner.place and runner.time]
     slowest, slowest_place = Decimal(0), 0
     for place, time, node in sorted(placed, key=lambda placed: placed[:2]):
         if time < slowest and place > slowest_place:
-            event.refuse_node(node, f"is a worse place than {slowest_place}, and its time is shorter")
+            event.refuse_node(node, f"is a worse place than {slowest_place}, although the time is shorter")
         if time > slowest:
             slowest, slowest_place = time, place
 
 
 def rows_of_teams(entrants: list[Entrant]) -> list[tuple[Entrant, dict[str, Any]]]:
-    """Place teams by their members' mean time, as racetime does; those with a dnf or dq share the last, uncompared."""
+    """Place teams by their members' mean time, as racetime does. Teams with a dnf or dq get no place."""
     teams: dict[str, list[Entrant]] = {}
     for runner in entrants:
         teams.setdefault(runner.team or f"{runner.node.place}, alone", []).append(runner)

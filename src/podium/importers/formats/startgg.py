@@ -1,4 +1,4 @@
-"""Sets of a start.gg event: answers of its GraphQL interface, one, or one a line.
+"""Sets of a start.gg event: a response of the GraphQL API, or one per line.
 
 Source: start.gg's developer portal. The query is in docs/importers.md.
 """
@@ -17,13 +17,13 @@ DISQUALIFIED_SCORE = -1
 def read(files: Sequence[Source], collector: Collector) -> None:
     for answer in records(files, collector.refuse):
         if not answer.is_object or not {"data", "success", "errors"} & set(answer.value):
-            refuse_file(answer.file, f"is no answer of start.gg at {answer.place}: it has no data")
+            refuse_file(answer.file, f"has no response of start.gg at {answer.place}")
         event, sets = answer["data.event"], answer["data.event.sets.nodes"]
         refused = Event(answer.file, answer.place)
         if answer["success"].value is False or answer["errors"].value:
             texts = [answer["message"].text, *(error["message"].text for error in answer["errors"])]
             message = next(filter(None, texts), "")
-            refused.refuse(message, "is what start.gg answered, and no sets; fetch this page again")
+            refused.refuse(message, "is what start.gg returned instead of sets. Fetch this page again.")
         elif not sets.is_list:
             refused.refuse_node(sets, "must be a list of sets")
         if refused.faults:
@@ -42,7 +42,7 @@ def take(node: Node, pool: str | None, collector: Collector) -> None:
         collector.drop(reason)
         return
     event = Event(node.file, node.place, f"startgg-{node['id'].text}", shared={"pool": pool})
-    event.require(node["id"], "the id of a set")
+    event.require(node["id"], "the ID of a set")
     if not pool:
         event.refuse(None, "the event has neither a videogame nor a slug")
     event.start([node["startedAt"], node["completedAt"]], times.of_seconds, "must be seconds since 1970")
@@ -53,7 +53,7 @@ def take(node: Node, pool: str | None, collector: Collector) -> None:
 
 
 def reason_to_drop(node: Node, slots: list[Node], scores: list[Node]) -> str:
-    """Why a set counts for nobody; empty where it counts."""
+    """Return the reason why a set does not count, or an empty text."""
     number = node["id"].text
     if number is not None and number.startswith("preview_"):
         return "preview"
@@ -66,13 +66,13 @@ def reason_to_drop(node: Node, slots: list[Node], scores: list[Node]) -> str:
 
 
 def check_winner(winner: Node, slots: list[Node], scores: list[Node], event: Event) -> None:
-    """Report a set without a winner, or whose winner is nobody's or has the lower score."""
+    """Report a set whose winner is missing, is not an entrant, or has the lower score."""
     ids = [slot["entrant.id"].text for slot in slots]
     if winner.text is None:
-        event.refuse_node(winner, "is missing; a completed set has a winner")
+        event.refuse_node(winner, "is missing. A completed set has a winner.")
         return
     if winner.text not in ids:
-        event.refuse_node(winner, "is the entrant of no slot")
+        event.refuse_node(winner, "is not the entrant of a slot")
         return
     known = [score for score in scores if score.value is not None]
     wrong = next((score for score in known if not score.is_number), None)
@@ -80,7 +80,7 @@ def check_winner(winner: Node, slots: list[Node], scores: list[Node], event: Eve
     if wrong is not None:
         event.refuse_node(wrong, "must be a number")
     elif own in known and own.value < max(score.value for score in known):
-        event.refuse_node(own, f"is the winner's score, and lower than {max(score.value for score in known)}")
+        event.refuse_node(own, f"is the winner's score, but lower than {max(score.value for score in known)}")
 
 
 def add_entrant(entrant: Node, score: Node, winner: Node, event: Event) -> None:
@@ -93,6 +93,6 @@ def add_entrant(entrant: Node, score: Node, winner: Node, event: Event) -> None:
     team = {"team": entrant["id"].text} if in_team else {}
     for participant in participants:
         player = participant["player"]
-        name = event.require(player["id"], "the id of a player")
+        name = event.require(player["id"], "the ID of a player")
         if name:
             event.add(name, values | team, name=player["gamerTag"].text, place=participant.place)

@@ -1,4 +1,4 @@
-"""Games of a SuperTuxKart server that stores its results: its SQLite database, or a dump of it as SQL.
+"""Games of a SuperTuxKart server that stores its results: its SQLite database, or an SQL dump of it.
 
 Source: `doc/fork/Database specifications.md` of kimden/stk-code, versions 1 to 3 of the table of results.
 """
@@ -17,7 +17,7 @@ from podium.importers.stored import connect, quoted
 from podium.importers.times import LocalTimes, of_utc
 
 TABLE = re.compile(r"^(?:v[0-9]+_)?(.*)_results$")
-GAME_KEY = ("time", "venue", "mode")  # a server ends one game a second at most, and gives it no number
+GAME_KEY = ("time", "venue", "mode")  # a server ends at most one game per second, and games have no number
 NEEDED = ("time", "venue", "mode", "username", "result")
 USED = (
     *NEEDED, "visible", "is_quit", "is_not_full", "online_id", "team", "handicap", "game_duration", "when_joined",
@@ -28,9 +28,9 @@ CAPTURES = ("ctf", "capture-the-flag")
 SCORED_BY_EVENTS = ("soccer", *CAPTURES)
 TEAMS = {0: "red", 1: "blue"}
 TIME = re.compile(r"^[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}$")
-MAX_STEPS = 100_000_000  # of SQLite's machine, while it reads a dump
+MAX_STEPS = 100_000_000  # of SQLite's virtual machine while it runs a dump
 MAX_VALUE_BYTES = 1_000_000
-# What a dump of tables does; it may not reach other files, nor compute without an end.
+# Actions that a dump needs. It must not reach other files, nor compute without end.
 DUMP_ACTIONS = frozenset(
     getattr(sqlite3, f"SQLITE_{name}")
     for name in (
@@ -53,7 +53,7 @@ class Row(NamedTuple):
         return number if number is not None and abs(number) < float("inf") else None
 
     def known(self, name: str) -> float | None:
-        """A number of 0 or more; less stands for unknown."""
+        """Return a number of 0 or more, or None: less than 0 means unknown."""
         number = self.number(name)
         return number if number is not None and number >= 0.0 else None
 
@@ -77,11 +77,11 @@ def read(files: Sequence[Source], collector: Collector) -> None:
                 connection.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")
                 read_database(connection, source.name, collector)
         except (sqlite3.Error, sqlite3.Warning) as error:
-            refuse_file(source.name, f"is no SQLite database that can be read ({error})")
+            refuse_file(source.name, f"cannot be read as an SQLite database ({error})")
 
 
 def run_dump(connection: sqlite3.Connection, source: Source) -> None:
-    """Fill a database in memory by a dump, which may not reach beyond it."""
+    """Run a dump in a database in memory, without access to anything else."""
     script = decode(source.content(), source.name)
     if "create table" not in script.lower():
         refuse_file(source.name, "is neither an SQLite database nor a dump of one")
@@ -103,7 +103,7 @@ def read_database(connection: sqlite3.Connection, file: str, collector: Collecto
     names = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
     tables = sorted(name for name in names if TABLE.match(name))
     if not tables:
-        remedy = "has no table of results (v%_results); SuperTuxKart itself stores none, the fork of kimden does"
+        remedy = "has no table of results (v%_results). Only kimden's fork of SuperTuxKart stores results."
         refuse_file(file, remedy)
     for table in tables:
         columns = [row[1] for row in connection.execute(f"PRAGMA table_info({quoted(table)})")]
@@ -111,7 +111,7 @@ def read_database(connection: sqlite3.Connection, file: str, collector: Collecto
         if missing is not None:
             refuse_file(file, f"has a table {table} without the column {missing}")
         server = (TABLE.match(table) or [""] * 2)[1]
-        # Version 3 stores local times; before, they are SQLite's own, which are in UTC.
+        # Version 3 stores local times. Earlier versions store SQLite's own, which are in UTC.
         zone = collector.times if "game_duration" in columns else None
         rows = rows_of(connection, table, [name for name in USED if name in columns])
         for _, rows_of_game in groupby(rows, key=lambda row: [row.cells[name] for name in GAME_KEY]):
@@ -119,7 +119,7 @@ def read_database(connection: sqlite3.Connection, file: str, collector: Collecto
 
 
 def rows_of(connection: sqlite3.Connection, table: str, columns: Sequence[str]) -> Iterator[Row]:
-    """The rows game by game as they were written, or by time and player where no rowid says that; SQLite sorts."""
+    """Yield rows game by game in the order of writing; without a rowid, by time and player. SQLite sorts."""
     chosen = ", ".join(map(quoted, columns))
     numbers = {"rowid": "rowid", "row": "row_number() OVER (ORDER BY time, username)"}
     for word, number in numbers.items():
@@ -168,7 +168,7 @@ def take(rows: Sequence[Row], server: str, file: str, zone: LocalTimes | None, c
 def begin(row: Row, server: str, file: str, zone: LocalTimes | None) -> Event:
     time, venue, mode = (row.cells[name] for name in GAME_KEY)
     duration = row.known("game_duration")
-    # Version 1 stores only races, and a number for their mode.
+    # Version 1 stores only races, with a number for the mode.
     pool = "race" if mode in RACES or isinstance(mode, int) else str(mode)
     shared = {"pool": pool, "mode": str(mode), "duration_s": duration}
     event = Event(file, row.place, f"{server}/{time}/{venue}", shared=shared)
@@ -180,14 +180,14 @@ def begin(row: Row, server: str, file: str, zone: LocalTimes | None) -> Event:
             local = datetime.fromisoformat(time)
             moment = of_utc(local) if zone is None else zone.microseconds(local)
     if moment is None:
-        event.refuse(time, "must be a time like 2026-06-01 18:05:00", "time", row.place)
+        event.refuse(time, "must be a time such as 2026-06-01 18:05:00", "time", row.place)
     else:
         event.started_at = moment - round((duration or 0.0) * 1_000_000)
     return event
 
 
 def add(player: str, rows: list[Row], scores: dict[str, float], event: Event) -> None:
-    """Add a player, of a game for points with all the times that the player was in it."""
+    """Add a player. In a game for points, add up all the times that the player was in it."""
     first, last = rows[0], rows[-1]
     is_race = event.shared["pool"] == "race"
     for row in rows[1:] if is_race else ():
@@ -209,7 +209,7 @@ def race_values(row: Row, event: Event) -> dict[str, Any]:
     if row.has_left:
         return {"status": "quit", "played_s": result if played is None and result > 0.0 else played}
     if result <= 0.0:
-        event.refuse(row.cells["result"], "must be above 0 for who finished a race", "result", row.place)
+        event.refuse(row.cells["result"], "must be above 0 for a finisher", "result", row.place)
     return {"status": "finished", "time_s": result, "played_s": played}
 
 
@@ -228,9 +228,9 @@ def played_s(rows: list[Row]) -> float | None:
 
 
 def team_scores(event: Event, rows: list[Row], goals: list[Row]) -> dict[str, float]:
-    """Goals or captures of each team; nothing where they are not stored.
+    """Return the goals or captures of each team, or nothing if they are not stored.
 
-    In a row of soccer 1 is a goal of the player's team and -1 an own goal; of captures 1 is red's and -1 blue's.
+    In soccer, 1 is a goal of the player's team and -1 an own goal. In captures, 1 is red's and -1 blue's.
     """
     mode = event.shared["mode"]
     if mode not in SCORED_BY_EVENTS or not any("game_event" in row.cells for row in rows):

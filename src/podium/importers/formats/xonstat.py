@@ -1,6 +1,6 @@
-"""Match reports of Xonotic servers, as they post them to XonStat: one a file, or XonStat's log of requests.
+"""Match reports that Xonotic servers send to XonStat: one per file, or XonStat's log of requests.
 
-Source: `qcsrc/common/playerstats.qc` of Xonotic, which writes them, and XonStat and xonstat-go, which read them.
+Source: `qcsrc/common/playerstats.qc` of Xonotic writes them; XonStat and xonstat-go read them.
 """
 
 import math
@@ -15,14 +15,14 @@ from podium.importers.collecting import Collector, Event
 from podium.importers.sources import Source, refuse_file
 
 BEGIN, END = b"----- BEGIN REQUEST BODY -----", b"----- END REQUEST BODY -----"
-GAME_TYPES = {"freezetag": "ft", "keepaway": "ka", "nexball": "nb"}  # names of before
+GAME_TYPES = {"freezetag": "ft", "keepaway": "ka", "nexball": "nb"}  # former names
 TEAM_NAMES = {"5": "red", "14": "blue", "13": "yellow", "10": "pink"}
-TEAM_SCORES = {  # the columns that decide a game between teams; the first that a report has
+TEAM_SCORES = {  # columns that decide team games; the first in a report counts
     "ctf": ("caps",), "ca": ("rounds",), "ft": ("rounds",), "nb": ("goals",), "as": ("objectives",),
     "ons": ("generators",), "dom": ("caps", "ticks", "score"),
 }  # fmt: skip
-OWNED_KEYS = ("i", "n", "t", "r", "e")  # of a player or team
-STARTS = (b"V ", b"G ", b"I ", b"P ", b"\xef\xbb")  # of lines that a report has, one at least
+OWNED_KEYS = ("i", "n", "t", "r", "e")  # keys of a player or team
+STARTS = (b"V ", b"G ", b"I ", b"P ", b"\xef\xbb")  # of lines; every report has at least one
 REQUIRED = ("V", "G", "M", "I", "S")
 NUMBER = re.compile(r"^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?$")
 MATCH_ID = re.compile(r"^[!-~]{1,64}$")
@@ -31,8 +31,8 @@ EPOCH_ID = re.compile(r"^[0-9]+\.([0-9]{1,12})\.[0-9]{1,6}$")
 TEAM_KEY = re.compile(r"^team#([0-9]+)$")
 COLOUR = re.compile(r"\^(\^|[0-9]|x[0-9a-fA-F]{3})")
 FIRED = re.compile(r"^acc-.*-cnt-fired$")
-# The game's font has its 256 signs from U+E000 on. The first 32 are these in ASCII, those from 128 on the same but for
-# some; from 32 to 126 and from 160 to 254 they are ASCII itself.
+# The game's font has its 256 signs from U+E000 on. Signs 32 to 126 and 160 to 254 are ASCII. The other tables replace
+# the first 32 signs, and those from 128 to 159.
 FONT_LOW, FONT_HIGH = " ####.###  #  ..[]0123456789.<=>", "<=>##.#### # >..[]0123456789.<=>"
 ASCII = "".join(map(chr, range(32, 127))) + "<"
 FONT = {0xE000 + number: sign for number, sign in enumerate(FONT_LOW + ASCII + FONT_HIGH + ASCII)}
@@ -48,7 +48,7 @@ class Player:
     numbers: dict[str, Decimal] = field(default_factory=dict)
 
     def number(self, name: str) -> float:
-        """A number; what is 0 is never sent."""
+        """Return a number, or 0 if it was not sent."""
         return float(self.numbers.get(name, 0))
 
     @property
@@ -83,13 +83,13 @@ def read(files: Sequence[Source], collector: Collector) -> None:
             found = True
             take(report, collector)
         if not found:
-            refuse_file(source.name, "is neither a report, which begins with its version (V 9), nor a log of them")
+            refuse_file(source.name, "is neither a report nor a log of reports. A report begins with a version (V 9).")
 
 
 def reports(source: Source) -> Iterator[Report]:
-    """The reports of a file: those of a log, one after the other, or the one that the file is."""
+    """Yield the reports of a file: those of a log in order, or the single report."""
     body: list[tuple[int, bytes]] | None = None
-    before: list[tuple[int, bytes]] = []  # what comes before the first report of a log
+    before: list[tuple[int, bytes]] = []  # lines before the first report of a log
     begun = 0
     with source.open() as file:
         for number, raw in enumerate(file, start=1):
@@ -113,7 +113,7 @@ def reports(source: Source) -> Iterator[Report]:
 
 def cut_off(source: Source, begun: int) -> Report:
     event = Event(source.name, f"line {begun}")
-    event.refuse(None, "begins a report whose end is missing: the log is cut off")
+    event.refuse(None, "a report begins here, but its end is missing. The log is cut off.")
     return Report(event)
 
 
@@ -125,7 +125,7 @@ def parse(lines: Sequence[tuple[int, bytes]], file: str, first: int = 1) -> Repo
         line = raw.removeprefix(b"\xef\xbb\xbf") if number == 1 else raw
         line = line.rstrip(b"\r")
         if b"\0" in line:
-            report.event.refuse("\0", "is a NUL, which is no text", place=f"line {number}")
+            report.event.refuse("\0", "is a NUL character, which is not text", place=f"line {number}")
         key_bytes, space, value_bytes = line.partition(b" ")
         if not space or line.startswith(b"#"):
             continue
@@ -144,26 +144,26 @@ def parse(lines: Sequence[tuple[int, bytes]], file: str, first: int = 1) -> Repo
 
 
 def read_line(report: Report, owner: Player | None, key: str, value: str, number: int) -> Player | None:
-    """Read a line; the player or team to whom the next ones belong."""
+    """Read a line. Return the player or team to whom the next lines belong."""
     place, event = f"line {number}", report.event
     if key == "P":
         if value in report.players:
             event.refuse(value, "appears twice in one report", "P", place)
         if not value:
-            event.refuse(value, "must be the id of a player", "P", place)
+            event.refuse(value, "must be the ID of a player", "P", place)
         report.players[value] = Player(value, number)
         return report.players[value]
     if key == "Q":
         team = TEAM_KEY.match(value)
         if team is None:
-            event.refuse(value, "must be like team#5", "Q", place)
+            event.refuse(value, "must be a team such as team#5", "Q", place)
         name = team[1] if team else value
         report.teams[name] = Player(name, number)
         return report.teams[name]
     if key not in OWNED_KEYS:
         report.top[key] = value, number
     elif owner is None:
-        event.refuse(value, f"stands before any player or team (key {key})", place=place)
+        event.refuse(value, f"comes before any player or team (key {key})", place=place)
     else:
         read_owned(event, owner, key, value, place)
     return owner
@@ -198,7 +198,7 @@ def check(report: Report) -> None:
         event.refuse(version, "must be a whole number", "V", f"line {report.top['V'][1]}")
     match_id = report.value("I")
     if match_id.strip() and (not MATCH_ID.match(match_id) or NOT_IN_IDS & set(match_id)):
-        remedy = "must be up to 64 signs of ASCII, none of : ; ' \" \\ $"
+        remedy = "must be up to 64 ASCII characters, without : ; ' \" \\ $"
         event.refuse(match_id, remedy, "I", f"line {report.top['I'][1]}")
     duration = report.value("D")
     if "D" in report.top and not (is_finite(duration) and float(duration) >= 0.0):
@@ -206,7 +206,7 @@ def check(report: Report) -> None:
 
 
 def take(report: Report, collector: Collector, server: str | None = None, received_us: int | None = None) -> None:
-    """Make an event of a report, or count why it is none; `received_us` is when one began whose id does not say it."""
+    """Make an event from a report, or count why there is none. `received_us` dates matches whose ID has no time."""
     event = report.event
     if event.faults:
         collector.refuse(event.faults)
@@ -219,7 +219,7 @@ def take(report: Report, collector: Collector, server: str | None = None, receiv
         return
     server = server or report.value("IDFP") or without_colours(report.value("S"))
     if not server:
-        event.refuse(report.value("S"), "is no name of a server", "S", f"line {report.top['S'][1]}")
+        event.refuse(report.value("S"), "is not the name of a server", "S", f"line {report.top['S'][1]}")
     event.event_id = f"{server}/{report.value('I')}"
     duration = float(report.value("D")) if "D" in report.top else None
     lasted = max((player.number("alivetime") for player in playing), default=0.0) if duration is None else duration
@@ -251,7 +251,7 @@ def tells_start(report: Report) -> bool:
 
 
 def no_match(report: Report, playing: list[Player]) -> str:
-    """Why a report is of no match that counts, by XonStat's rules; empty where it is of one."""
+    """Return the reason why a match does not count by XonStat's rules, or an empty text."""
     if report.game_type == "cts":
         return "" if any(fastest(player) for player in playing) else "blank"
     if not any(player.number("matches") for player in report.players.values()):
@@ -262,7 +262,7 @@ def no_match(report: Report, playing: list[Player]) -> str:
 
 
 def fastest(player: Player) -> Decimal | None:
-    """The fastest lap or run in hundredths of a second, on the board at the end or in all."""
+    """Return the fastest lap or run in hundredths of a second, from the final scoreboard or from all."""
     return player.numbers.get("scoreboard-fastest") or player.numbers.get("total-fastest") or None
 
 
@@ -290,6 +290,6 @@ def row(report: Report, player: Player, *, in_teams: bool) -> dict[str, Any]:
 
 
 def without_colours(name: str) -> str:
-    """A name as people read it: without codes of colours, the font's signs as ASCII."""
+    """Return a name as people read it: without colour codes, and with the font's signs as ASCII."""
     plain = COLOUR.sub(lambda code: "^" if code[1] == "^" else "", name)
     return plain.translate(FONT).strip()

@@ -1,7 +1,6 @@
-"""Results of any table: read as it is, or as a map, named columns or its own headings say.
+"""Read results from any table: a results table, or one with a map, with named columns or with headings that tell.
 
-What reads tables of other shapes is imported where one comes: most tables, and a command that is to be quick, need
-none of it.
+Modules for other shapes are imported when one is read. Most tables do not need them, and quick commands start faster.
 """
 
 import io
@@ -26,32 +25,32 @@ def read_results(
     name: str | None = None,
     columns: Mapping[str, Any] | None = None,
     ignore: "Names" = (),
-    map: Mapping[str, Any] | str | Path | None = None,  # noqa: A002  (as the command line has it)
+    map: Mapping[str, Any] | str | Path | None = None,  # noqa: A002  (as on the command line)
     lenient: bool = False,
     answers: Iterable[str] = (),
 ) -> Results:
     """Read and check results.
 
     Args:
-        source: a path (.csv, .parquet, .json, .jsonl; `-` is standard input), a folder of Parquet files or a pattern
-            such as `results/*.parquet`, a binary file, a pandas, Polars or Arrow frame, rows as dicts, or Results.
-        name: what faults call the table; the file's name where None.
-        columns: what the table's columns mean: its column, or a rule of a map, by the name of the results column;
-            columns that have such a name already keep their meaning.
-        ignore: columns to leave aside, or `rest` for all that have no meaning.
-        map: a whole map, as TOML has it, or the path of its file; then `columns` must be left out.
-        lenient: whether a table in another shape is read as its headings and cells surely mean; `notes` say how.
-        answers: answers to the questions that a lenient reading asks, such as `columns.started_at.format=%d/%m/%Y`.
+        source: A path (.csv, .parquet, .json, .jsonl; `-` is standard input), a folder of Parquet files or a pattern
+            such as `results/*.parquet`, a binary file, a pandas, Polars or Arrow frame, rows as dicts, or `Results`.
+        name: Name of the table in messages. Default: the file's name.
+        columns: Meaning of the table's columns: a column, or a rule of a map, by the name of the results column. Other
+            columns with such a name keep their meaning.
+        ignore: Columns to ignore, or `rest` for all columns without a meaning.
+        map: A whole map as in TOML, or the path of its file. Do not combine it with `columns`.
+        lenient: True to read a table in another shape, if its headings and cells are clear. `notes` say how.
+        answers: Answers to the questions of a lenient reading, such as `columns.started_at.format=%d/%m/%Y`.
 
     Returns:
-        The checked table, rows in the order of the source.
+        The checked table, with rows in the order of the source.
 
     Raises:
-        ResultsError: the table is refused; up to 20 of its faults are named.
-        ParameterError: the map cannot be, or names columns that are not there.
+        ResultsError: The table is invalid. The message names up to 20 faults.
+        ParameterError: The map is invalid, or names unknown columns.
     """
     if map is not None and (columns is not None or ignore):
-        raise ParameterError("give a map or columns, not both: a map says all of a table")
+        raise ParameterError("give a map or columns, not both. A map describes the whole table.")
     if map is None and columns is None and not ignore:
         if lenient or answers or is_several(source):
             return read_leniently(source, name, answers)[0]
@@ -65,7 +64,7 @@ def read_results(
 
 
 def read_any(source: Any) -> "tuple[Results, Numbered | None]":
-    """Read and check results in any shape; warn how a table in another shape was understood.
+    """Read and check results in any shape. Warn how a table in another shape was understood.
 
     Returns:
         The results, and the numbers of their events if the table was read as it is.
@@ -80,7 +79,7 @@ def read_any(source: Any) -> "tuple[Results, Numbered | None]":
 def read_leniently(
     source: Any, name: str | None = None, answers: Iterable[str] = ()
 ) -> "tuple[Results, Numbered | None]":
-    """Read a results table as it is; or if that is refused, as its headings and cells surely mean it."""
+    """Read a results table as it is. If it is not one, read it by its headings and cells."""
     if isinstance(source, Results):
         return source, None
     if is_several(source):

@@ -1,4 +1,4 @@
-"""A map applied to a table: rows of entrants in the columns of results, and which cells did not fit."""
+"""Apply a map to a table: rows of entrants in the columns of results, and the cells that do not fit."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -38,10 +38,10 @@ from podium.results.headings import FINISHED, OUTCOME_LETTERS, OUTCOMES, fold
 from podium.results.names import normalise
 from podium.support.words import suggestion
 
-NO_LEADER = "is a gap, and nobody before it in its event has a whole time"
+NO_LEADER = "is a gap, but no earlier row of the event has a full time"
 NOT_OF_TABLES = (ROW, FILE, ROW_NAME, COLUMN, CELL, PAIR, *BESIDE)
 ROUND = "\0round"
-BAD, WRITTEN = "\0bad ", "\0written "  # before the name of a results column: which cells are bad, and as they were
+BAD, WRITTEN = "\0bad ", "\0written "  # before the name of a results column: the bad cells, and the original texts
 
 
 @dataclass(frozen=True)
@@ -49,12 +49,12 @@ class Mapped:
     grid: Grid
     table: pl.DataFrame  # in the columns of results; bad cells are null
     rows: pl.Series  # of the grid, from 0
-    bad: Mapping[str, tuple[pl.Series, pl.Series]]  # which cells of a column are bad, and all as they were written
+    bad: Mapping[str, tuple[pl.Series, pl.Series]]  # by column: True for bad cells, and all original texts
     remedies: Mapping[str, str]
-    headings: Mapping[str, str]  # the grid's column that a results column is made of, where it is one
+    headings: Mapping[str, str]  # the grid's column by results column, if it is a single one
     dropped: Counter[str] = field(default_factory=Counter)
     notes: tuple[str, ...] = ()
-    rounds: Mapping[str, str] = field(default_factory=dict)  # of event ids that Podium made; empty text if unknown
+    rounds: Mapping[str, str] = field(default_factory=dict)  # by event ID that Podium made; empty if unknown
 
     def only_rows(self, rows: pl.Series) -> "Mapped":
         numbers = rows.arg_true() if rows.dtype == pl.Boolean else rows
@@ -104,13 +104,13 @@ def apply_map(grid: Grid, mapping: Map) -> Mapped:
     made_ids = zip(laid["event_id"], laid[ROUND], strict=True) if made is not None else ()
     rounds = {form: name or "" for each, name in made_ids if each for form in (each, normalise(each))}
     mapped = Mapped(grid, laid.select(names), laid[ROW_NUMBER], bad, remedies, headings, dropped, local.notes(), rounds)
-    if mapping.is_distinct and not bad:  # bad cells are all empty, and not the same
+    if mapping.is_distinct and not bad:  # bad cells are all empty, but may differ
         mapped = mapped.only_rows(mapped.table.to_struct().is_first_distinct())
     return by_event(mapped)
 
 
 def round_names(table: Table, headings: tuple[str, ...]) -> pl.Series:
-    """Return the round or game number of each row, as "R2" or "Game 3"; empty text if the table has none."""
+    """Return the round or game number of each row, such as "R2" or "Game 3". Empty if the table has none."""
     cells = pl.DataFrame([table.texts(each).alias(each) for each in headings])
     if not headings:
         return pl.Series([""], dtype=pl.String).new_from_index(0, table.frame.height)
@@ -122,13 +122,13 @@ def round_names(table: Table, headings: tuple[str, ...]) -> pl.Series:
 
 
 def with_player(rules: Mapping[str, Rule], mapping: Map) -> Mapping[str, Rule]:
-    """Return the rules, with the lines' names as players where a grid's map names none."""
+    """Return the rules. If the map of a grid has none for players, they are the names of the lines."""
     player = {"matrix": ROW_NAME, "swiss": ROW_NAME, "crosstable": "\0player"}.get(mapping.layout.kind)
     return rules if player is None or "player" in rules else {**rules, "player": Rule(columns=(player,))}
 
 
 def build_columns(table: Table, rules: Mapping[str, Rule]) -> dict[str, Cells]:
-    """Return every results column; statuses come from places and times where the map has no rule for them."""
+    """Return every results column. Without a rule, statuses come from words in places, times and scores."""
     columns = {name: build(table, name, rule) for name, rule in rules.items()}
     for name in ("position", "time_s", "score"):
         statuses = columns[name].statuses if name in columns else None
@@ -144,7 +144,7 @@ def build_columns(table: Table, rules: Mapping[str, Rule]) -> dict[str, Cells]:
 
 
 def by_laps(columns: dict[str, Cells], laps: Cells) -> dict[str, Cells]:
-    """Return the columns with places by laps and then time, if they have none, and without times of lapped racers."""
+    """Add places by laps and then time if there are none, and remove the times of lapped racers."""
     heat = ["event_id", *(["heat"] if "heat" in columns else [])]
     nothing = pl.Series("time_s", [None], pl.Float64).new_from_index(0, laps.column.len())
     time_s = columns["time_s"].column if "time_s" in columns else nothing
@@ -161,7 +161,7 @@ def by_laps(columns: dict[str, Cells], laps: Cells) -> dict[str, Cells]:
 
 
 def with_members(laid: pl.DataFrame, split: str) -> pl.DataFrame:
-    """Return a row for each of those who share a side, which is their team."""
+    """Return a row for each member of a side, which becomes the team."""
     members = pl.col("player").str.split(split)
     team = pl.when(members.list.len() > 1).then("player").alias("team")
     rows = laid.with_columns(*([] if "team" in laid.columns else [team]), members.alias("player"))
@@ -169,7 +169,7 @@ def with_members(laid: pl.DataFrame, split: str) -> pl.DataFrame:
 
 
 def whole_times(columns: Mapping[str, Cells], time_s: Cells, from_leader: bool) -> Cells:  # noqa: FBT001
-    """Return times of gaps: each added to the best whole time of its event, or to the time before it."""
+    """Turn gaps into times: add them to the best full time of the event, or to the time before."""
     heat = columns["heat"].column if "heat" in columns else pl.lit("").alias("heat")
     order = columns["position"].column.cast(pl.Float64, strict=False) if "position" in columns else pl.lit(0.0)
     series = {"event": columns["event_id"].column, "time": time_s.column, "sign": time_s.gaps}
@@ -189,7 +189,7 @@ def whole_times(columns: Mapping[str, Cells], time_s: Cells, from_leader: bool) 
 
 
 def after_each_other(table: pl.DataFrame) -> pl.Series:
-    """Return the times of gaps to whom is ahead, by place where there is one, else as they stand."""
+    """Return the times of gaps to the racer ahead, by place if there is one, otherwise in row order."""
     ordered = table.with_row_index("row").sort("event", "heat", "order", maintain_order=True, nulls_last=True)
     sums: list[float | None] = [None] * table.height
     key, before = None, None
@@ -217,7 +217,7 @@ def laid_out(columns: Mapping[str, Cells], numbers: pl.Series, side: int) -> pl.
 
 
 def by_event(mapped: Mapped) -> Mapped:
-    """Return the rows event by event, in the order in which the table has them first."""
+    """Sort the rows by event, in the order in which events first appear."""
     if "event_id" not in mapped.table.columns or not mapped.table.height:
         return mapped
     ids = mapped.table["event_id"].fill_null("")
@@ -229,7 +229,7 @@ def by_event(mapped: Mapped) -> Mapped:
 
 
 def drop_small(mapped: Mapped) -> Mapped:
-    """Return the rows of events of two entrants and more; others are counted."""
+    """Keep events with two or more entrants, and count the others."""
     if "event_id" not in mapped.table.columns:
         return mapped
     sizes = mapped.table.select(pl.len().over("event_id")).to_series()
@@ -241,7 +241,7 @@ def drop_small(mapped: Mapped) -> Mapped:
 
 
 def decimal_marks(columns: Iterable[pl.Series]) -> str:
-    """Return the decimal mark of numbers and times: a point, a comma, `both` where either may be, or nothing."""
+    """Return the decimal mark of numbers and times: a point, a comma, `both` if either may be, or an empty text."""
     texts = [column for column in columns if column.len()]
     if not texts:
         return ""
@@ -251,7 +251,7 @@ def decimal_marks(columns: Iterable[pl.Series]) -> str:
 
 
 def may_be_thousands(texts: pl.Series) -> str:
-    """Return the first number with a mark that may part its thousands, where all the column's may; else nothing."""
+    """Return the first number whose mark may separate thousands, if this is possible for the whole column."""
     plain = texts.str.strip_chars().drop_nulls()
     marked = plain.filter(plain.str.contains("[.,]"))
     grouped = marked.str.contains(r"^[+-]?[0-9]{1,3}([.][0-9]{3})+$|^[+-]?[0-9]{1,3}(,[0-9]{3})+$")
@@ -261,12 +261,12 @@ def may_be_thousands(texts: pl.Series) -> str:
 
 
 def outcome_points(words: Iterable[str], table: Mapping[float, str] = OUTCOMES) -> dict[str, float]:
-    """Return the points of each word, where all say that somebody won, lost or drew; else nothing."""
+    """Return the points of each word if all words mean a win, loss or draw. Otherwise return nothing."""
     points = {word: own for own, names in table.items() for word in names.split()}
     bare = {word: word.strip().lower().rstrip(".") for word in words}
     letters = sorted({*bare.values()}) if table is OUTCOMES else []
     ways = {tuple(map(each.find, letters)) for each in OUTCOME_LETTERS if all(letters)}
-    ways = {way for way in ways if {0, 2} <= {*way} and -1 not in way}  # some won, and others lost
+    ways = {way for way in ways if {0, 2} <= {*way} and -1 not in way}  # with both wins and losses
     if len(ways) == 1:
         points |= zip(letters, (1 - place / 2 for place in ways.pop()), strict=True)
     found = {word: points.get(own) for word, own in bare.items()}
@@ -274,7 +274,7 @@ def outcome_points(words: Iterable[str], table: Mapping[float, str] = OUTCOMES) 
 
 
 def status_words(words: list[str]) -> dict[str, str]:
-    """Return the status of each word that surely has one, in any case; those that are one already with itself."""
+    """Return the status of each word that certainly has one, in any case. Statuses themselves are included."""
     found: dict[str, str] = {}
     for word in words:
         plain = word.strip().lower().replace(" ", "_").replace("-", "_").rstrip(".")
@@ -327,7 +327,7 @@ def join_tables(grid: Grid, mapping: Map) -> pl.DataFrame:
 
 
 def join_table(frame: pl.DataFrame, name: str, join: Join, grid: Grid, mapping: Map) -> pl.DataFrame:
-    """Return rows with the columns of a side table; refuse those that have no partner in it, or two."""
+    """Add the columns of a side table. Each row must have exactly one partner in it."""
     side = load_side(join.file, grid, mapping)
     ends = ("here", join.here, frame.columns, grid), ("there", join.there, side.frame.columns, side)
     for end, key, known, where in ends:
@@ -337,7 +337,7 @@ def join_table(frame: pl.DataFrame, name: str, join: Join, grid: Grid, mapping: 
     twice = (keys.is_duplicated() & keys.is_not_null()).arg_true()
     if twice.len():
         row = int(twice[1])
-        fault = Fault(None, join.there, keys[row], "stands twice; each row has one partner", side.place(row))
+        fault = Fault(None, join.there, keys[row], "appears twice. Each row must have one partner.", side.place(row))
         raise ResultsError(side.name, [fault])
     columns = side.frame.rename({column: f"{name}.{column}" for column in side.frame.columns})
     columns = columns.with_columns(keys.alias("\0key"), pl.lit(value=True).alias("\0found"))
@@ -351,7 +351,7 @@ def join_table(frame: pl.DataFrame, name: str, join: Join, grid: Grid, mapping: 
 
 
 def load_side(file: str, grid: Grid, mapping: Map) -> Grid:
-    """Read a side table as its table is written."""
+    """Read a side table with the same settings as its table."""
     rule = mapping.source
     plain = SourceRule(encoding=rule.encoding, null=rule.null, decimal=rule.decimal, thousands=rule.thousands)
     side = load(sources(str(grid.folder / file))[0], plain)
@@ -359,9 +359,9 @@ def load_side(file: str, grid: Grid, mapping: Map) -> Grid:
 
 
 def filter_rows(frame: pl.DataFrame, mapping: Map) -> tuple[pl.DataFrame, Counter[str]]:
-    """Return the rows that count, and how many others there are by reason; conditions on cells wait for these.
+    """Return the rows that count, and the number of the others by reason. Conditions on cells apply later.
 
-    Of rows that tell of two who met from both sides, those count that tell it as the first one does.
+    If rows report a match from both sides, those from the same side as the first one count.
     """
     dropped: Counter[str] = Counter()
     for condition, keeps in [*((each, False) for each in mapping.drop), *((each, True) for each in mapping.keep)]:
@@ -380,7 +380,7 @@ def filter_rows(frame: pl.DataFrame, mapping: Map) -> tuple[pl.DataFrame, Counte
 
 
 def meets(texts: pl.Series, condition: Condition) -> pl.Series:
-    """Return which cells meet a condition; one without a value meets only `null`."""
+    """Return True for each cell that meets a condition. Empty cells meet only `null`."""
     if condition.null is not None:
         return texts.is_null() if condition.null else texts.is_not_null()
     found = texts.is_in(condition.among) if condition.matches is None else texts.str.contains(condition.matches)
@@ -388,7 +388,7 @@ def meets(texts: pl.Series, condition: Condition) -> pl.Series:
 
 
 def unfold(frame: pl.DataFrame, mapping: Map, grid: Grid) -> tuple[list[pl.DataFrame], Counter[str]]:
-    """Return the rows of entrants, one table for each side, and how many cells tell of none."""
+    """Return the rows of entrants, in one table per side, and the number of cells without one, by reason."""
     layout, dropped = mapping.layout, Counter[str]()
     if layout.kind in ("long", "wide"):
         return [frame] * max(len(layout.sides), 1), dropped

@@ -1,6 +1,6 @@
-"""The cells of a results column, made of a table's by a rule; what does not fit is named, never guessed at.
+"""Convert the cells of a table to a results column by a rule. Cells that do not fit are reported, never guessed.
 
-Results of two sides are read as people write them: 1-0, ½:½, 3:1, 6:4 7:5; and cells of Swiss lists, 4w1.
+Results of two sides have everyday forms, such as 1-0, ½:½, 3:1 and 6:4 7:5; Swiss lists have cells such as 4w1.
 """
 
 import re
@@ -24,14 +24,14 @@ RESULTS = written_out(WORDS["results"], {})
 PAIR, BRACKETS, AS_TIME, LONGER, SHOOT_OUT, FENCED = (
     re.compile(RESULTS[name]) for name in ["pair", "brackets", "as_time", "longer", "shoot_out", "fenced"]
 )
-DIAGONAL = re.compile(r"(?i)0?|[x*#■█/\\\u2013\u2014-]+")  # of a crosstable
+DIAGONAL = re.compile(r"(?i)0?|[x*#■█/\\\u2013\u2014-]+")  # diagonal of a crosstable
 TINY = 1e-6
 AMOUNT = re.compile(r"([+-]?)\s?[€£$]?\s?([+-]?)(\d+(?:[.,]\d+)?)\s?[€£$]?")
-UNIT = r"(?i)^([+-]?[0-9][0-9.,]*)\s?(m|cm|km|kg|pts?\.?|points?|punkte|pkt\.?|[%€£$])$"  # behind a number
+UNIT = r"(?i)^([+-]?[0-9][0-9.,]*)\s?(m|cm|km|kg|pts?\.?|points?|punkte|pkt\.?|[%€£$])$"  # after a number
 POUNDS = r"(?i)^([0-9]+)\s?lbs?\.?(?:\s?([0-9]+(?:\.[0-9]+)?)\s?ozs?\.?)?$"
-PRICE = r"^([+-]?)([€£$])\s?(.*)$"  # whose unit stands first
+PRICE = r"^([+-]?)([€£$])\s?(.*)$"  # with the unit first
 POINTS = {"=": 0.5, "w": 1.0, "d": 0.5, "l": 0.0}
-WHOLE = (0.0, 0.5, 1.0)  # of one game
+WHOLE = (0.0, 0.5, 1.0)  # points of one game
 Result = tuple[float | None, float | None]
 
 
@@ -44,9 +44,9 @@ def plain(text: str) -> str:
 
 
 def parse_result(text: str) -> Result | None:
-    """Return what two sides have of a result: points, or of several sets how many each won; None where it is none.
+    """Read a result of two sides: points, or with several sets the number that each side won. None if it is not one.
 
-    A number alone is the first side's; the second's is known of a single game, in which both share a point.
+    A number alone is for the first side. The second side's is known only for a single game, worth one point in all.
     """
     text = AS_TIME.sub(lambda clock: f"{clock[1]}:{int(clock[2])}", text)
     text = plain(text)
@@ -77,9 +77,9 @@ def mirrored(text: str | None) -> str | None:
 
 
 NUMBER = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?$"
-ORDINAL = r"st|nd|rd|th|er|ex|[eè]?re|nde?|[eè]me|e|\.|º|ª|°"  # behind a number
-SHARED = r"(?:\s*[-\u2013/]\s*[0-9]+\.?)?"  # by who stands there: 2.-3.
-MARKED = r"=|t|eq\.?|[pf*\u2020\u2021]{1,3}"  # behind one that is shared, of a pole position or of a fastest lap
+ORDINAL = r"st|nd|rd|th|er|ex|[eè]?re|nde?|[eè]me|e|\.|º|ª|°"  # after a number
+SHARED = r"(?:\s*[-\u2013/]\s*[0-9]+\.?)?"  # by several players: 2.-3.
+MARKED = r"=|t|eq\.?|[pf*\u2020\u2021]{1,3}"  # after a shared place, a pole position or a fastest lap
 PLACE = (
     rf"(?i)^[(\[]?(?:t|=|#|p|nr\.?|no\.?)?\s*([0-9]{{1,9}})(?:\.0*)?\s*(?:{ORDINAL})?\s*(?:{MARKED})?{SHARED}[)\]]?$"
 )
@@ -87,10 +87,10 @@ ROMAN = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII
 IN_WORDS = {word: f"{place}" for words in (ROMAN, "🥇🥈🥉") for place, word in enumerate(words, start=1)}
 EXCEL_EPOCH_DAYS = 25569  # from 1899-12-30 to 1970-01-01
 DAY_MS = 86_400_000
-DIVISORS = {0.1: 10.0, 0.01: 100.0, 0.001: 1000.0, 0.000001: 1e6}  # a division is exact where a product is not
-PLAYED = r"^[^\p{L}]*[1-9][^\p{L}]*$"  # a part of an event, as laps or a round's result
-NO_GAP = 'is a gap; give the whole time, or say what it is a gap to: gap = "leader" or "previous"'
-SIGNED_BACK = "is a gap of less than nothing"
+DIVISORS = {0.1: 10.0, 0.01: 100.0, 0.001: 1000.0, 0.000001: 1e6}  # division is exact, multiplication is not
+PLAYED = r"^[^\p{L}]*[1-9][^\p{L}]*$"  # a part of an event was played, such as laps or a round
+NO_GAP = 'is a gap. Give the full time, or set gap = "leader" or "previous"'
+SIGNED_BACK = "is a negative gap"
 
 
 @dataclass(frozen=True)
@@ -99,9 +99,9 @@ class Cells:
     bad: pl.Series | None = None
     written: pl.Series | None = None
     remedy: str = ""
-    sources: tuple[str, ...] = ()  # the table's columns it is made of
-    statuses: pl.Series | None = None  # what words in places and times say of the entry
-    gaps: pl.Series | None = None  # the sign of each time, where some are gaps
+    sources: tuple[str, ...] = ()  # columns of the table that it comes from
+    statuses: pl.Series | None = None  # from words in places and times
+    gaps: pl.Series | None = None  # sign of each time, if some are gaps
 
 
 @dataclass(frozen=True)
@@ -109,11 +109,11 @@ class Table:
     frame: pl.DataFrame
     rule: SourceRule
     file: str = ""
-    rows: pl.Series = field(default_factory=lambda: pl.Series([], dtype=pl.UInt32))  # of the source, as it numbers them
+    rows: pl.Series = field(default_factory=lambda: pl.Series([], dtype=pl.UInt32))  # row numbers in the source
     local: LocalTimes = field(default_factory=lambda: LocalTimes("UTC"))
 
     def cells(self, name: str) -> pl.Series:
-        """Return a column in its own type, null where it has no value."""
+        """Return a column in its own type, with null for missing values."""
         column = self.frame[name]
         return column.replace(dict.fromkeys(self.rule.null)) if column.dtype == pl.String else column
 
@@ -128,7 +128,7 @@ def as_texts(column: pl.Series) -> pl.Series:
 def build(table: Table, name: str, rule: Rule) -> Cells:
     if rule.is_plain:
         column = table.cells(rule.columns[0])
-        is_count = name == "started_at" and column.dtype.is_numeric()  # as 20250131 is a day
+        is_count = name == "started_at" and column.dtype.is_numeric()  # such as 20250131, a day
         as_it_is = name in (*TEXTS, "status") if column.dtype == pl.String else not is_count
         if as_it_is:
             return Cells(column.alias(name), sources=rule.columns)
@@ -142,7 +142,7 @@ def build(table: Table, name: str, rule: Rule) -> Cells:
     if rule.started:
         has_part = reduce(or_, (table.texts(each).str.contains(PLAYED).fill_null(value=False) for each in rule.started))
         texts = texts.set((texts == "did_not_start") & has_part, "dnf")
-    if rule.count:  # one that stands in another row again gets its number, from #2 on
+    if rule.count:  # repeats in other rows get a number, from #2 on
         count = pl.col("row").rank("dense").over("text").cast(pl.String)
         counts = pl.DataFrame({"text": texts, "row": table.rows}).select(count).to_series()
         texts = texts.zip_with(counts == "1", texts + " #" + counts)
@@ -163,7 +163,7 @@ def origin(table: Table, rule: Rule) -> pl.Series:
         return columns.select(pl.coalesce(pl.all())).to_series()
     if len(names) == 1:
         return columns.to_series()
-    mark = rule.split or " "  # between members who have a column each, or the parts of a name
+    mark = rule.split or " "  # between members in separate columns, or parts of a name
     joined = columns.select(pl.concat_str(pl.all(), separator=mark, ignore_nulls=True)).to_series()
     return joined.replace("", None)
 
@@ -173,7 +173,7 @@ def constant(value: Any, height: int) -> pl.Series:
 
 
 def filled(table: Table, parts: tuple[Part, ...]) -> pl.Series:
-    """Return a template with the values of each row; null where one is."""
+    """Return a template filled with the values of each row, or null if a value is missing."""
     pieces: list[pl.Series] = []
     for part in parts:
         if not part.is_column:
@@ -223,7 +223,7 @@ def as_results(name: str, rule: Rule, texts: pl.Series) -> Cells:
     else:
         values = {text: own for text, (own, _) in read.items() if own is not None}
     column = texts.replace_strict(values, default=None, return_dtype=pl.Float64)
-    return without_words(rule, texts, column, "must be a result, as 1-0, ½-½, 3:1 or 6:4 7:5")
+    return without_words(rule, texts, column, "must be a result such as 1-0, ½-½, 3:1 or 6:4 7:5")
 
 
 def as_numbers(table: Table, rule: Rule, texts: pl.Series) -> Cells:
@@ -241,7 +241,7 @@ def as_numbers(table: Table, rule: Rule, texts: pl.Series) -> Cells:
     numbers = plain.cast(pl.Float64, strict=False)
     if numbers.null_count() > texts.null_count():
         parts = texts.str.replace(PRICE, "$1$3 $2").str.extract_groups(UNIT).struct
-        if parts[1].drop_nulls().n_unique() == 1:  # one unit, and so the same numbers without it
+        if parts[1].drop_nulls().n_unique() == 1:  # a single unit, so the numbers compare without it
             bare = as_numbers(table, replace(rule, otherwise="null"), parts[0])
             numbers = numbers.zip_with(numbers.is_not_null(), bare.column)
         pounds, ounces = (texts.str.extract(POUNDS, group).cast(pl.Float64) for group in (1, 2))
@@ -250,7 +250,7 @@ def as_numbers(table: Table, rule: Rule, texts: pl.Series) -> Cells:
 
 
 def without_words(rule: Rule, texts: pl.Series, values: pl.Series, remedy: str) -> Cells:
-    """Return the cells; words for a status and lapped racers have no value, and others without one are bad or null."""
+    """Return the cells. Words for statuses and laps have no value; other cells without one are bad or null."""
     unread = values.is_null() & texts.is_not_null()
     if not unread.any():
         return Cells(values)
@@ -265,14 +265,14 @@ def without_words(rule: Rule, texts: pl.Series, values: pl.Series, remedy: str) 
 
 
 def is_lapped(word: str, unit: str | None) -> bool:
-    """Return True if a cell is of a lapped racer, in the table's own unit or in one that all know."""
+    """Return True if a cell is of a lapped racer, in the table's own unit or a common one."""
     if unit is not None and word.strip().endswith(unit):
         return word.strip().removesuffix(unit).strip().removeprefix("+").strip().isdecimal()
     return times.is_lapped(word)
 
 
 def placed(texts: pl.Series) -> pl.Series:
-    """Return the places that cells say, null where they say none."""
+    """Return the places in cells, or null if a cell has none."""
     return texts.str.strip_chars(" .").replace(IN_WORDS).str.extract(PLACE).cast(pl.Float64)
 
 
@@ -289,7 +289,7 @@ def number(text: str | None) -> float:
 
 
 def are_winnings(parts: Iterable[Iterable[str | None]]) -> bool:
-    """Return True if the numbers of each part are won from each other: some are below 0, and all sum up to 0."""
+    """Return True if players won the points of each part from each other: some are negative, and the sum is 0."""
     amounts = [[number(each) for each in part] for part in parts]
     return all(min(part) < 0 and abs(sum(part)) < TINY for part in amounts)
 
@@ -297,17 +297,17 @@ def are_winnings(parts: Iterable[Iterable[str | None]]) -> bool:
 def as_places(_table: Table, rule: Rule, texts: pl.Series) -> Cells:
     distinct = texts.drop_nulls().unique()  # few, of many rows
     numbers = texts.replace_strict(distinct, placed(distinct), default=None, return_dtype=pl.Float64)
-    return without_words(rule, texts, numbers, "must be a place, as 1, 1st or T2")
+    return without_words(rule, texts, numbers, "must be a place such as 1, 1st or T2")
 
 
 def as_times(table: Table, rule: Rule, texts: pl.Series) -> Cells:
-    """Return times in seconds; gaps have their sign beside."""
+    """Return times in seconds, with the signs of gaps."""
     read = times.parse_column(texts, decimal=table.rule.decimal)
     seconds, signs = read["seconds"], read["sign"]
-    if seconds.null_count() > texts.null_count() and "." in table.rule.decimal:  # 1e3, which is a number and no clock's
+    if seconds.null_count() > texts.null_count() and "." in table.rule.decimal:  # 1e3 is a number, not a clock time
         other = texts.str.contains(NUMBER).fill_null(value=False) & ~texts.str.contains(r"^[+-]")
         seconds = texts.cast(pl.Float64, strict=False).zip_with(seconds.is_null() & other, seconds)
-    remedy = "must be a time, as 61.2, 1:01.2 or 1:33:56.736"
+    remedy = "must be a time such as 61.2, 1:01.2 or 1:33:56.736"
     cells = without_words(rule, texts, seconds, remedy)
     if not (signs != "").any():
         return cells
@@ -318,11 +318,11 @@ def as_times(table: Table, rule: Rule, texts: pl.Series) -> Cells:
 
 
 def as_moments(table: Table, rule: Rule, texts: pl.Series) -> Cells:
-    """Return instants in UTC; each different text is read once."""
+    """Return times in UTC. Each different text is read once."""
     if rule.epoch is not None:
         return from_epoch(rule.epoch, texts)
     distinct = texts.drop_nulls().unique()
-    form, remedy = rule.format, "is not a date; write it like 2025-01-31T18:00:00Z, or give its format"
+    form, remedy = rule.format, "is not a date. Write it like 2025-01-31T18:00:00Z, or give its format"
     ways = times.matching_formats(distinct) if form is None and distinct.len() else []
     if ways and "epoch" in ways[0]:
         return from_epoch(ways[0]["epoch"], texts)
@@ -330,7 +330,7 @@ def as_moments(table: Table, rule: Rule, texts: pl.Series) -> Cells:
         form = ways[0].get("format")
     elif ways:
         shown = " or ".join(f'format = "{way["format"]}"' for way in ways)
-        remedy = f"may be a day and a month either way: say which, {shown}"
+        remedy = f"may have the day or the month first. Set {shown}"
     if form is not None:
         local, remedy = times.by_format(distinct, form), f"does not fit the format {form}"
     else:
@@ -352,9 +352,9 @@ def as_moments(table: Table, rule: Rule, texts: pl.Series) -> Cells:
 
 
 def from_epoch(unit: str, texts: pl.Series) -> Cells:
-    """Return instants by a count of seconds or milliseconds since 1970, or of Excel's days."""
+    """Return times from a count of seconds or milliseconds since 1970, or of Excel's days."""
     numbers = texts.cast(pl.Float64, strict=False)
     millis = {"s": numbers * 1000.0, "ms": numbers, "excel": (numbers - EXCEL_EPOCH_DAYS) * DAY_MS}[unit]
     plausible = millis.is_between(-62_135_596_800_000, 253_402_300_799_999)
     column = (millis.set(~plausible, None) * 1000.0).round().cast(pl.Int64).cast(UTC)
-    return Cells(column, column.is_null() & texts.is_not_null(), texts, f"is no count of {unit} since 1970")
+    return Cells(column, column.is_null() & texts.is_not_null(), texts, f"is not a number of {unit} since 1970")

@@ -1,4 +1,4 @@
-"""How each column of a sheet is read: the rules of its results columns, and the words that say so."""
+"""Find how each column of a sheet is read: the rules of its results columns, and words in place of values."""
 
 import re
 from collections import Counter
@@ -20,11 +20,11 @@ from podium.results import headings as heads
 from podium.results.columns import GAP, TIMES
 from podium.results.headings import fold
 
-BESIDE_STATUSES = [r"\s*[^\p{L}\s]*\d[^\p{L}\s]*", ""]  # of joined cells: the numbers of parts that were played
+BESIDE_STATUSES = [r"\s*[^\p{L}\s]*\d[^\p{L}\s]*", ""]  # remove the numbers of played parts from joined cells
 
 
 def read_columns(sheet: Sheet, columns: Columns) -> Step[Columns]:
-    """Return the columns with the rule of each."""
+    """Return the columns with their rules."""
     for name, heading in columns.chosen.items():
         columns = yield from read_column(sheet, columns, name, heading)
     columns = yield from read_title_dates(sheet, columns)
@@ -40,7 +40,7 @@ def as_table(rule: Any) -> Document:
 
 
 def read_column(sheet: Sheet, columns: Columns, name: str, heading: str) -> Step[Columns]:
-    """Return the columns with the rule of one."""
+    """Return the columns with the rule of one more."""
     texts = sheet.cells(heading)
     rule: Any = heading
     notes: Sequence[str] = ()
@@ -70,7 +70,7 @@ def describe_words(words: Mapping[str, str]) -> str:
 
 
 def place_rule(sheet: Sheet, columns: Columns, heading: str, texts: pl.Series) -> tuple[Any, list[str]]:
-    """Return how places are read, or numbers if a reader answered that less is better: these end above 0."""
+    """Return the rule of places. If an answer says that less is better, they are numbers, shifted above 0."""
     numbers = texts.str.replace(",", ".", literal=True).cast(pl.Float64, strict=False).drop_nulls()
     least = float(numbers.min() or 0.0)  # type: ignore[arg-type]
     if "position" in sheet.named and numbers.len() and (least < 1 or (numbers % 1 != 0).any()):
@@ -84,7 +84,7 @@ def place_rule(sheet: Sheet, columns: Columns, heading: str, texts: pl.Series) -
 
 
 def date_rule(sheet: Sheet, origin: str, distinct: pl.Series) -> Step[tuple[Any, list[str]]]:
-    """Return how dates are read; ask if they may be a day and a month either way."""
+    """Return the rule of dates. Ask if they may have the day or the month first."""
     if "started_at" in sheet.refined:
         return {"from": origin, **sheet.refined["started_at"]}, []
     ways, rest = times.matching_formats(distinct), dict[str, Any]()
@@ -101,17 +101,17 @@ def date_rule(sheet: Sheet, origin: str, distinct: pl.Series) -> Step[tuple[Any,
 
 
 def read_times(sheet: Sheet, columns: Columns, name: str, heading: str) -> Step[Columns]:
-    """Return the columns with the rule of times; gaps are left aside where places decide, and refused otherwise."""
+    """Return the columns with the rule of times. Gaps are ignored if places decide; otherwise ask about them."""
     texts = sheet.cells(heading)
     if heading in columns.asides:
         return columns.make({name: None})
     signed = texts.filter(texts.str.contains(r"^[+-]") & ~texts.str.contains(r"(?i)lap|rd|^\+\s*\d+\s*l$"))
     if signed.len() and name == "time_s":
         if "position" in columns.chosen and heading != "time_s":
-            why = f'{signed[0]!r} is a gap, which gap = "leader" in a map makes a time'
+            why = f'{signed[0]!r} is a gap; gap = "leader" in a map turns it into a time'
             return columns.make({name: None})._replace(asides={**columns.asides, heading: why})
         if "gap" not in sheet.refined.get("time_s", {}):
-            whom = {"leader": "the winner", "previous": "who is ahead"}
+            whom = {"leader": "the winner", "previous": "the racer ahead"}
             choices = tuple(Choice(f"a gap to {each}", "columns.time_s.gap", key) for key, each in whom.items())
             yield Question(GAP, choices, heading, signed[0])
     if sheet.grid.rule.format != "csv" and texts.str.contains(r"\d,\d+$").any():
@@ -123,7 +123,7 @@ def read_times(sheet: Sheet, columns: Columns, name: str, heading: str) -> Step[
 
 
 def read_title_dates(sheet: Sheet, columns: Columns) -> Step[Columns]:
-    """Return the columns with the dates of the lines above the head, or of the file's name, if they have none."""
+    """Return the columns with dates from the lines above the head or the file's name, if there are no others."""
     origin, found = "{title}", sheet.title_dates
     if not found.len() and columns.rules.get("event_id") == "{file}":
         origin, found = "{file}", pl.Series([stem(sheet.grid.name)]).str.extract(times.A_DATE).drop_nulls()
@@ -132,15 +132,15 @@ def read_title_dates(sheet: Sheet, columns: Columns) -> Step[Columns]:
         return columns
     rule, notes = yield from date_rule(sheet, origin, found.drop_nulls().unique(maintain_order=True))
     if found.null_count():
-        text = "has a date above the head of some sheets or blocks alone; write it in each, or in none"
-        yield Question(text, (Choice("in none: their order counts", "source.aside", "{title}"),))
+        text = "only some sheets or blocks have a date above the headings. Write one in each, or in none"
+        yield Question(text, (Choice("ignore them: their order counts", "source.aside", "{title}"),))
     rule = as_table(rule)
     regex = [f"(?s)^.*?{times.in_a_line(rule.get('format'))}.*$", "$1"]
     return columns.make({"started_at": {**rule, "regex": regex}}, *notes)
 
 
 def read_laps(sheet: Sheet, columns: Columns) -> Columns:
-    """Return the columns with the laps beside times: who was lapped may have the shorter time."""
+    """Return the columns with laps before times, because a lapped racer may have a shorter time."""
     heading = sheet.first_under(heads.LAPS_WORDS)
     if heading is None or columns.rules.get("time_s") is None:
         return columns
@@ -152,7 +152,7 @@ def read_laps(sheet: Sheet, columns: Columns) -> Columns:
 
 
 def read_statuses(sheet: Sheet, columns: Columns) -> Columns:
-    """Return the columns with statuses of places, times and scores, if no column of their own has them."""
+    """Return the columns with statuses from places, times and scores, unless there is a column of statuses."""
     if "status" in columns.chosen or "status" in sheet.given:
         return columns
     known = sheet.refined.get("status", {}).get("map", {})
@@ -183,24 +183,24 @@ def read_statuses(sheet: Sheet, columns: Columns) -> Columns:
 
 
 def read_started(sheet: Sheet, columns: Columns) -> Columns:
-    """Take who played a part, and did not start by a word, for one who did not finish: WD after a round."""
+    """Count entrants with a word for "did not start" as not finished if they played a part: WD after a round."""
     rule = columns.rules.get("status")
     if rule is None or "status" in sheet.given:
         return columns
     table = {"from": [rule]} if isinstance(rule, str) else rule
     made = build_map({"columns": {"status": table}}, sheet.grid.name).columns["status"]
     rows = build(Table(sheet.frame, sheet.grid.rule), "status", made).column == "did_not_start"
-    bare = {each: re.sub(r"\d+", "", fold(each)) for each in columns.open(sheet)}  # R1, R2 are alike but for a number
+    bare = {each: re.sub(r"\d+", "", fold(each)) for each in columns.open(sheet)}  # R1 and R2 differ only in the number
     often = Counter(own for each, own in bare.items() if own != fold(each))
     parts = [*sheet.under(heads.LAPS_WORDS), *(each for each, own in bare.items() if often[own] > 1)]
     played = [each for each in dict.fromkeys(parts) if sheet.texts(each).filter(rows).str.contains(PLAYED).any()]
     if not played:
         return columns
-    return columns.make({"status": {**table, "started": played}}, f"who has {' or '.join(played)} as started")
+    return columns.make({"status": {**table, "started": played}}, f"entrants with {' or '.join(played)} as started")
 
 
 def columns_with_status(sheet: Sheet, columns: Columns, compared: Sequence[str]) -> list[str]:
-    """Return the columns that say of some who have no result how they ended, and of others nothing or a number."""
+    """Return the columns that give a status to entrants without a result, and nothing or a number to others."""
     cells = (pl.col(each).cast(pl.String).replace("", None).is_null() for each in compared)
     lacking = sheet.frame.select(pl.all_horizontal(pl.lit(bool(compared)), *cells)).to_series()
     found = []
@@ -215,7 +215,7 @@ def columns_with_status(sheet: Sheet, columns: Columns, compared: Sequence[str])
 
 
 def order_of_sides(rules: Mapping[str, Any]) -> Document:
-    """Return the times of sides as their order, if nothing else compares these: times compare players alone."""
+    """Return the times of sides as their places if nothing else compares sides, because times compare only players."""
     time, player = rules.get("time_s"), rules.get("player")
     if time is None or "split" not in (player or {}) or not {"position", "team_score"}.isdisjoint(rules):
         return {}

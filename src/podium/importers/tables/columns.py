@@ -1,4 +1,4 @@
-"""Which columns of a sheet are which of results, by their headings and cells; else a question."""
+"""Find the meaning of each column of a sheet from its headings and cells, or ask."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -18,24 +18,24 @@ from podium.results.column_guide import COMPARED
 from podium.results.columns import ALL, FOR_PAGES, TRUTHS
 from podium.results.headings import fold, is_total, meanings, near_miss, sides
 
-ROWS_FOR_REPEATS = 10_000  # in which players are looked for again
+ROWS_FOR_REPEATS = 10_000  # searched for repeated players
 DOUBT = "numbers, which may be seconds, places or points"
-PLAIN_NUMBER = re.compile(r"[+-]?[\d\s.,]+")  # and no time on a clock
-LEAST_STEPS = 3  # from one row to the next, that show an order
-SAMPLE_CELLS = 1000  # of a column that nothing is known of
+PLAIN_NUMBER = re.compile(r"[+-]?[\d\s.,]+")  # not a clock time
+LEAST_STEPS = 3  # between rows that show an order
+SAMPLE_CELLS = 1000  # of an unknown column
 
 
 class Columns(NamedTuple):
     """The meaning of each column of a sheet, as far as it is known, and the reasons."""
 
-    chosen: Mapping[str, str]  # the heading of each results column
-    asides: Mapping[str, str]  # why columns that have a meaning are left aside
-    unknown: Sequence[str]  # the headings that have no meaning
-    used: frozenset[str]  # the headings that other rules are made of
-    notes: tuple[str, ...] = ()  # how the table is understood
-    event: str = ""  # the template of events that share a name
-    points: Mapping[str, float] = {}  # of words in place of a score
-    rules: Mapping[str, Any] = {}  # how each results column is made, as a map has it; None if it is left aside
+    chosen: Mapping[str, str]  # heading by results column
+    asides: Mapping[str, str]  # reason by heading that is ignored
+    unknown: Sequence[str]  # headings without a meaning
+    used: frozenset[str]  # headings that other rules use
+    notes: tuple[str, ...] = ()  # how the table was understood
+    event: str = ""  # template of events that share a name
+    points: Mapping[str, float] = {}  # by word in place of a score
+    rules: Mapping[str, Any] = {}  # rule of each results column, as in a map; None if ignored
 
     def make(self, rules: Mapping[str, Any], *notes: str) -> "Columns":
         return self._replace(rules={**self.rules, **rules}, notes=(*self.notes, *filter(None, notes)))
@@ -49,21 +49,21 @@ class Columns(NamedTuple):
         return self._replace(chosen=chosen, asides={**self.asides, self.chosen[column]: why})
 
     def headings(self, *columns: str) -> list[str]:
-        """Return the headings of those of some results columns that are chosen."""
+        """Return the headings of those results columns that are chosen."""
         return [self.chosen[column] for column in columns if column in self.chosen]
 
     def open(self, sheet: Sheet) -> list[str]:
-        """Return the headings that nothing is made of yet."""
+        """Return the headings that nothing uses yet."""
         return sheet.others(*self.used, *self.chosen.values())
 
 
 def choose_columns(sheet: Sheet) -> Step[Columns]:
-    """Return which heading is which results column; ask where two may be."""
+    """Return the heading of each results column. Ask if several are possible."""
     found, columns = candidates(sheet)
     several = found.get("time_s", [])
     if "position" in found and len(several) > 1:
         columns = columns._replace(
-            asides={**columns.asides, **dict.fromkeys(several, "one of several times, and the places decide")}
+            asides={**columns.asides, **dict.fromkeys(several, "one of several times; the places decide")}
         )
         found["time_s"] = several[:1]
     for name in ("time_s", "score"):
@@ -73,7 +73,7 @@ def choose_columns(sheet: Sheet) -> Step[Columns]:
     for column, headings in found.items():
         chosen[column] = yield from decide(sheet, column, headings)
     chosen |= sheet.named
-    bases = [re.sub(r"\d+", "", heading) for heading in columns.unknown]  # of members, as in Leg 1 and Leg 2
+    bases = [re.sub(r"\d+", "", heading) for heading in columns.unknown]  # of members, such as Leg 1 and Leg 2
     others = (each for each, base in zip(columns.unknown, bases, strict=True) if base == each or bases.count(base) == 1)
     if (
         "team" in chosen
@@ -89,7 +89,7 @@ def choose_columns(sheet: Sheet) -> Step[Columns]:
     columns = yield from ask_what_times(sheet, columns)
     for column in (*FOR_PAGES, *(["weight"] if columns.chosen.get("weight") != "weight" else [])):
         if column in columns.chosen and varies(sheet, columns.chosen[column], columns.chosen.get("event_id")):
-            columns = columns.leave(column, "several in one event, so no event's own")
+            columns = columns.leave(column, "several values in one event")
     days = day_column(sheet, columns.unknown)
     if days and "started_at" not in columns.chosen.keys() | sheet.given and are_of_events(sheet, days, columns):
         columns = columns.take("started_at", days)
@@ -98,11 +98,11 @@ def choose_columns(sheet: Sheet) -> Step[Columns]:
 
 
 def candidates(sheet: Sheet) -> tuple[dict[str, list[str]], Columns]:
-    """Return the headings that may be of each results column, and beside them those that mean none."""
+    """Return the possible headings of each results column, and the columns with the other headings."""
     found, asides = dict[str, list[str]](), dict[str, str]()
     for heading in sheet.others(*sheet.used):
         column = sheet.meaning(heading)
-        if column == "player" and heading.startswith("^"):  # the name of what the rows stand in
+        if column == "player" and heading.startswith("^"):  # the name of the object around the rows
             column = "event_id"
         why = misfit(sheet, column, heading) if column in ("started_at", "time_s") else None
         if why is not None:
@@ -120,7 +120,7 @@ def candidates(sheet: Sheet) -> tuple[dict[str, list[str]], Columns]:
 
 
 def misfit(sheet: Sheet, column: str, heading: str) -> str | None:
-    """Return why a column may not be what its heading says, or an empty text; None if its cells fit."""
+    """Return why a column may not have the meaning of its heading, or an empty text. None if its cells fit."""
     word, texts = fold(heading), sheet.cells(heading)
     if column == "status" and codes(sheet, heading):
         return None
@@ -146,30 +146,30 @@ def misfit(sheet: Sheet, column: str, heading: str) -> str | None:
 
 
 def codes(sheet: Sheet, heading: str) -> dict[str, str]:
-    """Return the statuses of a program's numbers, if a column has its heading and no other numbers."""
+    """Return the statuses of a program's codes, if a column has its heading and only known codes."""
     known: dict[str, str] = heads.CODES.get(fold(heading), {})
     return known if {*sheet.cells(heading)} <= known.keys() else {}
 
 
 def evidence(heading: str) -> int:
-    """Return how surely a heading means its results column: by that name, by a word for it, or by one of many uses."""
+    """Return how certain a heading is: 3 for the column's name, then its word, other words, and words of many uses."""
     word = fold(heading)
     return 3 if heading in ALL else 2 if word in ALL else 0 if word in heads.WEAK else 1
 
 
 def decide(sheet: Sheet, column: str, headings: Sequence[str]) -> Step[str]:
-    """Return the heading with the most evidence for a results column; ask if others with other cells have as much."""
+    """Return the most certain heading of a results column. Ask if others with other cells are as certain."""
     most = max(map(evidence, headings))
     first, *others = (heading for heading in headings if evidence(heading) == most)
     rivals = [first, *(each for each in others if not sheet.frame[each].equals(sheet.frame[first], null_equal=True))]
     if len(rivals) > 1:
         choices = tuple(Choice(each, f"columns.{column}", each) for each in rivals)
-        yield Question(f"{' and '.join(map(repr, rivals))} may each be {column}: rename the one that is", choices)
+        yield Question(f"{' and '.join(map(repr, rivals))} may each be {column}. Which is it?", choices)
     return first
 
 
 def sum_of(sheet: Sheet, headings: Sequence[str]) -> tuple[str, str, str] | None:
-    """Return the one of two times, the other, and what another column adds to it to make that, or takes from it."""
+    """Return one time, a total, and the column whose values lead from one to the other, if there are such columns."""
     if len(headings) != 2:  # noqa: PLR2004
         return None
     texts = {each: sheet.texts(each).str.replace(",", ".", literal=True) for each in sheet.headings}
@@ -185,7 +185,7 @@ def sum_of(sheet: Sheet, headings: Sequence[str]) -> tuple[str, str, str] | None
 
 
 def take_sum(sheet: Sheet, name: str, headings: list[str], columns: Columns) -> Step[tuple[list[str], Columns]]:
-    """Return the time or score that is another with what a column adds to it, or takes from it, if there is one."""
+    """Return the time or score that includes the values of another column, such as a penalty, if there is one."""
     is_adjusted = bool(sheet.under(heads.PENALTY))
     others = [each for each in (*columns.asides, *columns.unknown) if is_adjusted or is_total(each)]
     wholes = [each for each in others if fold(each) not in heads.PENALTY] if is_adjusted or name == "score" else []
@@ -197,7 +197,7 @@ def take_sum(sheet: Sheet, name: str, headings: list[str], columns: Columns) -> 
     before, after = (sheet.cells(each).cast(pl.Float64, strict=False).sum() for each in (own, whole))
     if name == "score" and "score" not in sheet.named and before > after:
         choices = Choice("more", "columns.score", whole), Choice("less", "columns.position", whole)
-        yield Question(f"is {own} less {more}; is more of it better, or less", choices, whole)
+        yield Question(f"is {own} less {more}. Is more of it better, or less?", choices, whole)
     return [whole], columns._replace(
         asides={**columns.asides, own: f"without {more}"},
         used=columns.used | {more},
@@ -206,13 +206,13 @@ def take_sum(sheet: Sheet, name: str, headings: list[str], columns: Columns) -> 
 
 
 def has_words(sheet: Sheet, heading: str) -> bool:
-    """Return True if a column may have names: some first cell has a letter, and no time or status."""
+    """Return True if a column may hold names: a first cell has letters, but is neither a time nor a status."""
     cells = sheet.cells(heading).head(SAMPLE_CELLS).unique()
     return any(not times.status_word(cell) for cell in cells.filter(cells.str.contains(r"\p{L}{2}")))
 
 
 def take_outcomes(sheet: Sheet, columns: Columns) -> Columns:
-    """Take wins and losses as points if words say them, also below a heading that may be a status's."""
+    """Read words for wins and losses as points, also below a heading that may mean a status."""
     chosen, flag = columns.chosen, sheet.first_under(heads.WON)
     heading, table = (chosen["status"], heads.OUTCOMES) if "status" in chosen else (flag, heads.FLAGS)
     if heading is None or (heading == flag and flag in chosen.values()):
@@ -229,7 +229,7 @@ def take_outcomes(sheet: Sheet, columns: Columns) -> Columns:
 
 
 def split_events(sheet: Sheet, columns: Columns) -> Step[Columns]:
-    """Tell events of one name apart by days or years, and by classes that each have a first; ask by what else."""
+    """Divide events that share a name, by days, years or classes with a first place each. Ask about other columns."""
     chosen = columns.chosen
     if "player" not in chosen or chosen.keys().isdisjoint({"event_id", "started_at"}):
         return columns
@@ -246,7 +246,7 @@ def split_events(sheet: Sheet, columns: Columns) -> Step[Columns]:
             columns = columns._replace(event=next(iter(templates.values())), notes=notes)
         elif apart:
             choices = tuple(Choice(meaning, "columns.event_id", event) for meaning, event in templates.items())
-            yield Question("names events in which players stand again; what names them", choices, rows[0])
+            yield Question("names events in which players appear again. What names an event?", choices, rows[0])
     classes = [each for each in columns.unknown if fold(each) in heads.CLASSES]
     if "position" in chosen and "heat" not in chosen:
         event = columns.headings("event_id", "started_at")[:1]
@@ -257,10 +257,10 @@ def split_events(sheet: Sheet, columns: Columns) -> Step[Columns]:
 
 
 def leave_clubs(sheet: Sheet, columns: Columns) -> Columns:
-    """Leave aside teams that are no sides, as where two of one club share a place that counts each of them."""
+    """Ignore teams that are not sides, such as clubs with several members in the places."""
     event = columns.headings("event_id", "heat")
     if sheet.has_members and "team" in columns.chosen and sheet.repeats([*event, columns.chosen["team"]]):
-        columns = columns.leave("team", "clubs, of which some have several teams")
+        columns = columns.leave("team", "clubs, some with several teams")
     by = next((name for name in ("position", "time_s") if name in columns.chosen), "")
     if not by or not {"team", "player"} <= columns.chosen.keys():
         return columns
@@ -275,11 +275,11 @@ def leave_clubs(sheet: Sheet, columns: Columns) -> Columns:
     else:
         are_clubs = teams.drop(decides).is_unique().any() and are_ranks(sheet, decides, event)
     what = "place" if by == "position" else "time"
-    return columns.leave("team", f"clubs, of whose members each has a {what}") if are_clubs else columns
+    return columns.leave("team", f"clubs; each member has a {what}") if are_clubs else columns
 
 
 def ask_what_numbers(sheet: Sheet, columns: Columns) -> Step[None]:
-    """Ask where what may number the lines decides against the order of times or points."""
+    """Ask about a column of places or line numbers that contradicts the order of times or points."""
     place = columns.chosen.get("position")
     totals = filter(is_total, (*columns.asides, *columns.unknown))
     against = next(iter((*columns.headings("time_s", "score"), *totals)), None)
@@ -289,13 +289,13 @@ def ask_what_numbers(sheet: Sheet, columns: Columns) -> Step[None]:
     if (steps > 0).any() and (steps < 0).any():
         choices = (
             Choice(f"{place} has places", "columns.position", place),
-            Choice(f"{place} numbers the lines", "source.aside", place),
+            Choice(f"{place} counts the lines", "source.aside", place),
         )
-        yield Question(f"may be places or number the lines: {against} has another order", choices, place)
+        yield Question(f"may hold places or line numbers. {against} has another order", choices, place)
 
 
 def ask_what_times(sheet: Sheet, columns: Columns) -> Step[Columns]:
-    """Ask where times may not say who beat whom: beside distances, or as times of day beside when each started."""
+    """Ask if times may not decide: next to distances, or if they may be times of day next to starting times."""
     time, event = columns.chosen.get("time_s"), columns.chosen.get("event_id")
     if time is None or "position" in columns.chosen or not {"time_s", "position", "score"}.isdisjoint(sheet.named):
         return columns
@@ -306,9 +306,9 @@ def ask_what_times(sheet: Sheet, columns: Columns) -> Step[Columns]:
         may_count = may_count or (is_total(other) and not sheet.has(other, ":"))
         if may_count and varies(sheet, other, event) and (is_far or is_against(sheet, other, columns)):
             ways = () if is_added else (("more", "columns.score"), ("less", "columns.position"))
-            choices = [Choice(f"{other} does, the {way} the better", key, other) for way, key in ways]
-            which = f"{time} alone say who beat whom" if is_added else f"{time} say who beat whom, or {other}"
-            text = f"differs within an event; does {which}"
+            choices = [Choice(f"{other} does, {way} is better", key, other) for way, key in ways]
+            which = f"{time} decide alone" if is_added else f"{time} decide, or {other}"
+            text = f"differs within an event. Does {which}?"
             yield Question(text, (Choice(f"{time} does", "source.aside", other), *choices), other)
             break
     start = sheet.first_under(heads.STARTS)
@@ -318,19 +318,19 @@ def ask_what_times(sheet: Sheet, columns: Columns) -> Step[Columns]:
     since = next((each for each, found in sums.items() if found and found[2] == start), None)
     if since is not None:
         return columns.leave("time_s", f"with {start}").take("time_s", since)
-    choice = Choice("not of day: they count", "source.aside", start)
-    yield Question(f"says who started when, so {time} may be a time of day", (choice,), start)
+    choice = Choice("no: they count", "source.aside", start)
+    yield Question(f"has starting times. Is {time} a time of day?", (choice,), start)
     return columns
 
 
 def is_against(sheet: Sheet, heading: str, columns: Columns) -> bool:
-    """Return True if some whom times put first have fewer points, or more of what is better the less."""
+    """Return True if a column contradicts the times: a better time has fewer points, or more if less is better."""
     steps = steps_of(sheet, heading, columns, columns.chosen["time_s"])
     return bool(((steps > 0) if is_total(heading) else (steps < 0)).any())
 
 
 def steps_of(sheet: Sheet, heading: str, columns: Columns, place: str | None = None) -> pl.Series:
-    """Return what numbers or times add from one to the next in each event, by places, times or as the rows stand."""
+    """Return the differences between neighbours in each event, ordered by places, times or rows."""
     events = columns.headings("event_id", "heat")
     values = times.parse_column(sheet.texts(heading), decimal=".,")
     signed = pl.when(pl.col("sign") == "-").then(-pl.col("seconds")).otherwise("seconds").alias("\0value")
@@ -345,7 +345,7 @@ def steps_of(sheet: Sheet, heading: str, columns: Columns, place: str | None = N
 
 
 def take_what_compares(sheet: Sheet, columns: Columns) -> Columns:
-    """Take points that the rows of all events have most first, or places that they have in order."""
+    """Use points with which each event's rows begin highest, or places in order."""
     for heading in dict.fromkeys((*columns.asides, *filter(is_total, columns.unknown))):
         steps, is_sum = steps_of(sheet, heading, columns), is_total(heading)
         if (steps == 0).all() or (is_sum and steps.len() < LEAST_STEPS):
@@ -358,7 +358,7 @@ def take_what_compares(sheet: Sheet, columns: Columns) -> Columns:
 
 
 def are_places(sheet: Sheet, heading: str, columns: Columns) -> bool:
-    """Return True if numbers surely are places: so many are better in each event, of three, or beside a DNF."""
+    """Return True if numbers certainly are places, because they count better entrants, up to 3 or next to a DNF."""
     if not are_ranks(sheet, heading, columns.headings("event_id")):
         return False
     places = placed(sheet.cells(heading))
@@ -366,24 +366,24 @@ def are_places(sheet: Sheet, heading: str, columns: Columns) -> bool:
 
 
 def ask_what_is_near(sheet: Sheet, columns: Columns) -> Step[None]:
-    """Ask whether headings that are but a slip away from a known one mean that."""
+    """Ask about headings that may be misspelt."""
     meant = meanings()
     words = [name for name in ALL if not name.endswith("_s")]
     words += [word for word, column in meant.items() if column not in columns.chosen and word not in heads.WEAK]
     known = {*heads.LAPS_WORDS, *meant, *sides()}
     others = (each for each in columns.open(sheet) if each in columns.unknown and fold(each) not in known)
-    plain = (each for each in others if not sheet.texts(each).str.starts_with("[").any())  # no list
+    plain = (each for each in others if not sheet.texts(each).str.starts_with("[").any())  # not lists
     slips = ((each, near) for each in plain if (near := near_miss(each, words)) is not None)
     for heading, near in islice(slips, SHOWN_FAULTS):
-        own = meant.get(fold(heading).partition("_")[0], "")  # as of Time (min), which is no slip of Time in
+        own = meant.get(fold(heading).partition("_")[0], "")  # Time (min) is not a misspelt Time in
         if meant.get(near) != own:
             yes = Choice("yes", f"columns.{meant.get(near, near)}", heading)
-            no = Choice("no: leave it aside", "source.aside", heading)
-            yield Question(f"is nearly {near}: write it so, or give it another name", (yes, no), heading)
+            no = Choice("no: ignore it", "source.aside", heading)
+            yield Question(f"is nearly {near}. Does it mean that?", (yes, no), heading)
 
 
 def are_of_events(sheet: Sheet, heading: str, columns: Columns) -> bool:
-    """Return True if each event has one of some days; or if nothing names events, a first place on each day."""
+    """Return True if each event has one day. Without names of events, each day must have a first place."""
     if "event_id" in columns.chosen:
         return not varies(sheet, heading, columns.chosen["event_id"])
     if "position" not in columns.chosen or "event_id" in sheet.given:
@@ -394,7 +394,7 @@ def are_of_events(sheet: Sheet, heading: str, columns: Columns) -> bool:
 
 
 def varies(sheet: Sheet, heading: str, event: str | None) -> bool:
-    """Return True if one event has several values of a column, or a table without a column of events has."""
+    """Return True if an event has several values in a column, or a table of one event has."""
     if event is None:
         return sheet.cells(heading).n_unique() > 1
     if event not in sheet.frame.columns:

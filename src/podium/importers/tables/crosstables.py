@@ -1,4 +1,4 @@
-"""The games that the cells of crosstables and Swiss lists tell of, each from both sides."""
+"""Read the games in the cells of crosstables and Swiss lists, from both sides."""
 
 import math
 import re
@@ -16,30 +16,33 @@ from podium.importers.tables.cells import POINTS, RESULTS, WHOLE, Result, as_tex
 from podium.importers.tables.model import CELL, COLUMN, PAIR, ROW_NAME, Layout, Map
 
 GAME, RESULT_FIRST, ALONE = (re.compile(RESULTS[name]) for name in ["game", "result_first", "alone"])
-ABSENT = re.compile(r"(?i)0+[a-z-]*")  # no opponent
-BYES = "hfuza"  # letters that FIDE has for rounds without a game
-UNRATED, UNRATED_MARK = re.compile(r"(?i)\d+[wb][wdl]"), "*"  # a game of less than one move, and what its points get
-BY_ORDER = "#"  # what numbers lines where no column does
+ABSENT = re.compile(r"(?i)0+[a-z-]*")  # without an opponent
+BYES = "hfuza"  # FIDE's letters for rounds without a game
+UNRATED, UNRATED_MARK = (
+    re.compile(r"(?i)\d+[wb][wdl]"),
+    "*",
+)  # a game of less than one move; mark after its points
+BY_ORDER = "#"  # lines numbered in their order
 
 
 def line_numbers(cells: pl.DataFrame, number: str | None) -> list[str]:
-    """Return what heads or cells call each line by: its number, in a column or in their order."""
+    """Return the numbers of lines that headings or cells refer to, from a column or in order."""
     in_order = [str(line) for line in range(1, cells.height + 1)]
     return in_order if number in (None, BY_ORDER) else [str(each) for each in as_texts(cells[number])]
 
 
 def crosstable_games(cells: pl.DataFrame, names: list[str], mapping: Map, grid: Grid) -> pl.DataFrame:
-    """Return the games of each pair of a crosstable, by its cell and the mirror; one half may say the other."""
+    """Return the games of each pair in a crosstable, from a cell and its mirror. One half may be empty."""
     players = cells[ROW_NAME].to_list()
     number = mapping.layout.number
     lines = players if number is None else line_numbers(cells, number)
-    remedy = "is in the lines and not in the columns, or appears twice"
+    remedy = "is a line but not a column, or appears twice"
     faults = [
         Fault(None, None, player, remedy, grid.place(row))
         for row, (player, line) in enumerate(zip(players, lines, strict=True))
         if line not in names or players.count(player) > 1
     ]
-    faults += [Fault(None, name, None, "is in the columns and not in the lines") for name in names if name not in lines]
+    faults += [Fault(None, name, None, "is a column but not a line") for name in names if name not in lines]
     if faults:
         raise ResultsError(grid.name, faults)
     is_result = any(rule.kind == "result" for rule in mapping.columns.values())
@@ -54,8 +57,8 @@ def crosstable_games(cells: pl.DataFrame, names: list[str], mapping: Map, grid: 
         player, opponent, lacking = players[one], players[other], [each is None for each in cell_and_mirror]
         if own is None or [each.count(None) for each in own] == [1]:
             line, name = (one, opponent) if own is None or lacking[0] else (other, player)
-            unfit = f"does not fit its mirror, {cell_and_mirror[1]}"
-            remedy = "is empty, and its mirror is not" if any(lacking) else unfit
+            unfit = f"contradicts the opponent's cell, {cell_and_mirror[1]}"
+            remedy = "is empty, but the opponent's cell is not" if any(lacking) else unfit
             faults.append(Fault(None, name, None if any(lacking) else cell_and_mirror[0], remedy, grid.place(line)))
         for count, (cell, mirror) in enumerate(own or (), start=1):
             column = opponent if count == 1 else f"{opponent} #{count}"
@@ -65,14 +68,14 @@ def crosstable_games(cells: pl.DataFrame, names: list[str], mapping: Map, grid: 
     return with_cells(cells, rows, (ROW_NAME, COLUMN, CELL, "\0player"))
 
 
-Mirrors = tuple[str | None, str | None]  # two cells of a crosstable that tell of the same two
+Mirrors = tuple[str | None, str | None]  # two cells of a crosstable for the same two players
 
 
 def as_games(met: Sequence[Mirrors]) -> list[list[Mirrors] | None]:
-    """Return the games that cells of a crosstable and their mirrors tell of; None where they do not fit each other.
+    """Return the games of each pair of cells in a crosstable. None if the two cells contradict each other.
 
-    Both tell of one; or both of several, as 1 0 and ½ ½; or, where most do not fit, each of its own with its
-    line at home.
+    Both cells show one game, or several games such as 1 0 and ½ ½. If most contradict each other, each cell shows the
+    game at its line's home.
     """
     whole = [own for own in met if None not in own]
     alone = (read for read in map(results, whole) if read and all(map(is_alone, read)))
@@ -93,7 +96,7 @@ def as_games(met: Sequence[Mirrors]) -> list[list[Mirrors] | None]:
 
 
 def results(mirrors: Mirrors) -> list[Result] | None:
-    """Return what two cells say; None if one says nothing."""
+    """Return the results in two cells, or None if one has none."""
     read = [parse_result(cell or "") for cell in mirrors]
     return None if None in read else read  # type: ignore[return-value]
 
@@ -103,9 +106,9 @@ def is_alone(result: Result) -> bool:
 
 
 def sums_agree(mirrors: Mirrors, total: float) -> bool:
-    """Return True if a cell and its mirror tell of one game: they share its points, as all do, or have them swapped."""
+    """Return True if two cells show one game: their points have the usual sum, or the scores are swapped."""
     read = results(mirrors)
-    if read is None:  # of forfeits
+    if read is None:  # forfeits
         return not any(map(str.isdecimal, "".join(map(str, mirrors))))
     return sum(own or 0 for own, _ in read) == total if all(map(is_alone, read)) else read[0] == read[1][::-1]
 
@@ -115,7 +118,7 @@ def parted(cell: str) -> list[str]:
 
 
 def in_several(mirrors: Mirrors, count: int) -> list[Mirrors] | None:
-    """Return so many games of two cells, each of which lists them, or has a sum that they alone have."""
+    """Return `count` games of two cells, if each cell lists them or has a sum that allows only one list."""
     of_both = []
     for cell in mirrors:
         read = [parse_result(part) or (None, None) for part in parted(cell or "")]
@@ -137,7 +140,7 @@ def with_cells(cells: pl.DataFrame, rows: Sequence[tuple[Any, ...]], names: Sequ
 
 
 def swiss_games(cells: pl.DataFrame, names: list[str], layout: Layout, grid: Grid) -> tuple[pl.DataFrame, Counter[str]]:
-    """Return the games of a Swiss list, round by round, and how many cells tell of none; both sides must agree."""
+    """Return the games of a Swiss list by round, and counts of cells without one. Both cells of a game must agree."""
     players = cells[ROW_NAME].to_list()
     line_of = {number.lstrip("0"): line for line, number in enumerate(line_numbers(cells, layout.number))}
     rows: list[tuple[int, str, str, str]] = []
@@ -150,7 +153,7 @@ def swiss_games(cells: pl.DataFrame, names: list[str], layout: Layout, grid: Gri
                 read.append(None if cell is None else parse_game(cell))
             except ValueError:
                 read.append(None)
-                remedy = "must be the opponent's number, a colour and the points, as 4w1 or 12b½"
+                remedy = "must be the opponent's number, a colour and the points, such as 4w1 or 12b½"
                 faults.append(Fault(None, name, cell, remedy, grid.place(line)))
             dropped["bye"] += cell is not None and read[-1] is None
         for line, game in enumerate(read):
@@ -161,7 +164,7 @@ def swiss_games(cells: pl.DataFrame, names: list[str], layout: Layout, grid: Gri
             if game is None or is_open:
                 continue
             if other is None or mirror is None or line_of.get(mirror.opponent) != line or not is_mirrored(game, mirror):
-                remedy = "does not fit its opponent's cell"
+                remedy = "contradicts the opponent's cell"
                 faults.append(Fault(None, name, cells[name][line], remedy, grid.place(line)))
             elif game.points is None:
                 dropped["forfeit"] += line < other
@@ -176,7 +179,7 @@ def swiss_games(cells: pl.DataFrame, names: list[str], layout: Layout, grid: Gri
 
 
 class Game(NamedTuple):
-    """A cell of a Swiss list: the opponent's number, and the points; none of them for a forfeit."""
+    """A cell of a Swiss list: the opponent's number, and the points, or None for a forfeit."""
 
     opponent: str
     points: float | None
@@ -193,7 +196,7 @@ def game_text(text: str) -> str:
 
 
 def parse_game(text: str) -> Game | None:
-    """Read a cell of a Swiss list, `4w1` or `12b½`; None for a round without an opponent."""
+    """Read a cell of a Swiss list, such as `4w1` or `12b½`. None for a round without an opponent."""
     bare = game_text(text)
     match = GAME.fullmatch(bare)
     if match is None:
@@ -210,7 +213,7 @@ def parse_game(text: str) -> Game | None:
 
 
 def is_mirrored(game: Game, mirror: Game) -> bool:
-    """Return True if two cells tell of one game: both share its point, or it was a forfeit in both."""
+    """Return True if two cells show one game: they share its point, or both show a forfeit."""
     if game.points is None or mirror.points is None:
         return game.points is mirror.points
     return game.points + mirror.points == WHOLE[-1]

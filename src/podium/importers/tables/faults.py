@@ -1,4 +1,4 @@
-"""Faults of the rows that a map makes, where they are in the source, and questions about its words."""
+"""Faults in mapped rows, with their places in the source, and questions about unknown words."""
 
 import re
 import shlex
@@ -15,19 +15,19 @@ from podium.results.column_guide import COMPARED
 from podium.results.columns import REQUIRED, normalise_table
 from podium.results.consistency import NOTHING_COMPARES, REMEDY, bare_heats, contradictions, finishers, with_ids
 
-MOST_WORDS = 3  # of a column that a question shows; a column of more is another
+MOST_WORDS = 3  # unknown words in a column about which to ask
 STATUS_MEANINGS = {"dnf": "did not finish", "did_not_start": "did not start", "disqualified": "was disqualified"}
-MAX_VALUES = 1000  # different values of a column; more are not listed
+MAX_VALUES = 1000  # listed values of a column
 
 
 class Findings(NamedTuple):
     faults: list[Fault]
-    events: Collection[str | None] = frozenset()  # the events that have some
-    checked: tuple[pl.DataFrame, pl.DataFrame | None] = (pl.DataFrame(), None)  # the results, if nothing is wrong
+    events: Collection[str | None] = frozenset()  # events with faults
+    checked: tuple[pl.DataFrame, pl.DataFrame | None] = (pl.DataFrame(), None)  # the results if there are no faults
 
 
 def find_faults(mapped: Mapped) -> Findings:
-    """Return everything wrong with mapped rows, as the strict reading would find it, grouped."""
+    """Return all faults of mapped rows, grouped, as when reading a results table."""
     parts = [cell_faults(mapped, name, *cells, mapped.remedies[name]) for name, cells in mapped.bad.items()]
     if lacking := [name for name in REQUIRED if name not in mapped.table.columns]:
         return joined(parts, [Fault(None, name, None, "is missing; every row needs it") for name in lacking])
@@ -39,7 +39,7 @@ def find_faults(mapped: Mapped) -> Findings:
         wrong = pl.Series([False], dtype=pl.Boolean).new_from_index(0, rows.table.height)
         for fault in checked.faults:
             row, name = (fault.row or 1) - 1, fault.column or ""
-            if not wrong[row]:  # all cells of the same value are wrong alike
+            if not wrong[row]:  # all cells with this value are wrong
                 column = rows.table[name]
                 alike = column.eq_missing(column[row])
                 parts.append(cell_faults(rows, name, alike, column.cast(pl.String), fault.remedy))
@@ -68,7 +68,7 @@ def joined(parts: Iterable[Findings], last: Iterable[Fault] = ()) -> Findings:
 
 
 def cell_faults(mapped: Mapped, name: str, which: pl.Series, written: pl.Series, remedy: str) -> Findings:
-    """Return a fault for each value of a column among the marked rows, with its rows."""
+    """Return one fault per value of a column among the marked rows, with its rows."""
     grid, column = mapped.grid, mapped.headings.get(name, name)
     rows = pl.DataFrame({"value": written, "row": mapped.rows}).filter(which)
     groups = rows.group_by("value", maintain_order=True).agg(pl.col("row").unique(maintain_order=True))
@@ -76,14 +76,14 @@ def cell_faults(mapped: Mapped, name: str, which: pl.Series, written: pl.Series,
     for value, numbers in groups.head(MAX_VALUES).iter_rows():
         command = ask_what_it_says(mapped, name, value or "").command(grid.name)
         if not command and (name in mapped.bad or value is None):
-            command = f", or leave its event out: type podium import {shlex.quote(grid.name)} --skip-bad"
-        faults.append(Fault(None, column, value, remedy + command, grid.places(numbers), grid.name))
+            command = f" To leave its event out, type podium import {shlex.quote(grid.name)} --skip-bad"
+        faults.append(Fault(None, column, value, remedy + (command and f".{command}"), grid.places(numbers), grid.name))
     has_events = "event_id" in mapped.table.columns
     return Findings(faults, mapped.table["event_id"].filter(which).to_list() if has_events else ())
 
 
 def blank_faults(mapped: Mapped, frame: pl.DataFrame) -> Findings:
-    """Return a fault of the entrants whom nothing compares: they lack what most of the others have."""
+    """Return a fault for entrants without a comparison: they lack a column that most others have."""
     table = with_ids(frame)
     heats = bare_heats(table)
     rows = finishers(table).filter(pl.col("unit").is_in(heats["unit"].implode()))
@@ -91,26 +91,26 @@ def blank_faults(mapped: Mapped, frame: pl.DataFrame) -> Findings:
     name = min(known, key=lambda each: rows[each].null_count(), default=None)
     lacking = rows if name is None else rows.filter(pl.col(name).is_null())
     where = mapped.grid.places([int(mapped.rows[row - 1]) for row in lacking["row"]])
-    subject = "nothing" if name is None else "is empty, and nothing else"
+    subject = "nothing" if name is None else "is empty, and no other column"
     column = name and mapped.headings.get(name, name)
-    remedy = f"{subject} compares these finishers: {REMEDY}"
+    remedy = f"{subject} compares these finishers; {REMEDY}"
     return Findings([Fault(None, column, None, remedy, where, mapped.grid.name)], {*heats["event_id"]})
 
 
 def located(mapped: Mapped, fault: Fault) -> Fault:
-    """Return a fault of the strict reading, where it is in the source."""
+    """Return a fault found in the results, with its place in the source."""
     name, remedy = fault.column, fault.remedy
     place = "" if fault.row is None else mapped.grid.place(int(mapped.rows[fault.row - 1]))
     day, event = (mapped.headings.get(each) for each in ("started_at", "event_id"))
     if name == "started_at" and day and event and remedy.endswith("an event has one"):
         by_day = Choice("each day is an event", "columns.event_id", f"{{{day}}} {{{event}}}")
-        remedy += Question("", (by_day,)).command(mapped.grid.name)
+        remedy += "." + Question("", (by_day,)).command(mapped.grid.name)
     column = name and mapped.headings.get(name, name)
     return fault._replace(row=None, column=column, remedy=remedy, place=place, file=mapped.grid.name)
 
 
 def without_bad_events(mapped: Mapped) -> tuple[Mapped, list[Fault], int]:
-    """Return the events without any fault, each whole; the faults of the others, and how many those are."""
+    """Return the events without faults, the faults of the others, and the number of the others."""
     faults: list[Fault] = []
     skipped: set[str | None] = set()
     while (findings := find_faults(mapped)).faults:
@@ -125,7 +125,7 @@ def without_bad_events(mapped: Mapped) -> tuple[Mapped, list[Fault], int]:
 
 
 def questions_of_cells(mapped: Mapped) -> list[Question]:
-    """Ask what the words say that do not fit their columns, if they are few."""
+    """Ask about words that do not fit their columns, if they are few."""
     found = list[Question]()
     for name, (which, written) in mapped.bad.items():
         cells = written.filter(which).unique(maintain_order=True)
@@ -134,15 +134,15 @@ def questions_of_cells(mapped: Mapped) -> list[Question]:
 
 
 def ask_what_it_says(mapped: Mapped, name: str, cell: str) -> Question:
-    """Ask what a cell says in place of a place, a time or a score, or whether its column counts."""
+    """Ask what a word means in place of a place, time or score, or whether to ignore its column."""
     heading = mapped.headings.get(name, "")
     is_word = name in COMPARED and not re.search(r"\d", cell)
-    is_of_entrant = is_word and not (heading and mapped.rows.is_duplicated().any())  # but of a match
+    is_of_entrant = is_word and not (heading and mapped.rows.is_duplicated().any())  # not of a match
     statuses = STATUS_MEANINGS.items() if is_of_entrant else ()
     choices = [Choice(meaning, f'columns.status.map."{cell}"', status) for status, meaning in statuses]
     if name == "score" and None not in (parse_result(cell) or (None,)):
         choices.append(Choice("the first of two scores", "columns.score.as", "result"))
     may_lack = name not in ("event_id", "player") and heading in mapped.grid.headings
     if may_lack and any(each in mapped.table.columns for each in COMPARED if each != name):
-        choices.append(Choice(f"leave {heading} aside", "source.aside", heading))
-    return Question(f"what {cell!r} says of an entrant", tuple(choices), heading or None)
+        choices.append(Choice(f"ignore {heading}", "source.aside", heading))
+    return Question(f"what does {cell!r} mean?", tuple(choices), heading or None)

@@ -1,4 +1,4 @@
-"""The layouts of a grid: places, games, results or names in the cells between the players and the events."""
+"""Layouts of a grid: places, games, results or names in cells between the players and the events."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -32,12 +32,12 @@ from podium.results.column_guide import COMPARED
 from podium.results.headings import fold, is_round, is_total, meanings, sides
 
 MOST_LINES = 10_000  # of a grid
-LEAST_PLACES = 3  # in columns that are headed by them
-MOST_TIMES_APART = 10  # the longest and the shortest time of one event
+LEAST_PLACES = 3  # columns headed by places
+MOST_TIMES_APART = 10  # ratio of the longest and shortest time of an event
 
 
 def find_layout(sheet: Sheet) -> Step[Document | None]:
-    """Return the map of a layout, without dates; None where rows are entrants."""
+    """Return the map of a layout, without dates. None if rows are entrants."""
     of_column = sheet.of_column
     if sheet.has_members or {"event_id", "player"} <= sheet.given.keys() | sheet.named.keys():
         return None
@@ -58,7 +58,7 @@ def find_layout(sheet: Sheet) -> Step[Document | None]:
 
 
 def player_column(sheet: Sheet) -> str | None:
-    """Return the column of the players; or the first, if the others are headed by its cells or the lines' numbers."""
+    """Return the column of players. It is the first if other headings are its cells or the numbers of its lines."""
     known = sheet.first("player", "team")
     first, *others = sheet.headings or [""]
     if known is not None or not others:
@@ -70,19 +70,19 @@ def player_column(sheet: Sheet) -> str | None:
 
 
 def matrix(sheet: Sheet, rows: str | None, cells: Sequence[str], columns: Document, reason: str) -> Document:
-    """Return the map of a grid: the column that names its lines, its cells, without those that stand for none."""
+    """Return the map of a grid: the column that names its lines, and its cells, without those not played."""
     layout = {"kind": "matrix", "rows": rows, "except": sheet.others(rows, *cells)}
     return {"layout": layout, **without(sheet, cells, UNPLAYED, reason), "columns": columns}
 
 
 def without(sheet: Sheet, headings: Sequence[str], pattern: str, reason: str) -> Document:
-    """Return the condition that drops cells of a pattern, where there are any."""
+    """Return the condition that drops cells with a pattern, if there are any."""
     found = sheet.cells(*headings).str.contains(pattern).any()
     return {"where": {"drop": [{"column": "cell", "matches": pattern, "reason": reason}]}} if found else {}
 
 
 def places_across(sheet: Sheet) -> Step[Document | None]:
-    """Return the map of an event per row whose columns are places, and whose cells are names."""
+    """Return the map of an event per row, with places as columns and names in the cells."""
     words = (heading.split() for heading in sheet.headings)
     bare = [" ".join(word for word in own if meanings().get(fold(word)) != "position") for own in words]
     read = zip(sheet.headings, placed(pl.Series(bare, dtype=pl.String)), strict=True)
@@ -99,8 +99,8 @@ def places_across(sheet: Sheet) -> Step[Document | None]:
     fallen = [each for each in sheet.headings if times.status_word(each) and each not in places]
     for heading in fallen:
         if sheet.has(heading, r"[,;&+]"):
-            text = "has several in a cell; write each in a column of its own that is called so"
-            yield Question(text, (Choice(f"leave {heading} aside", "source.aside", heading),), heading)
+            text = "has several names in a cell. Write each in a separate column with this heading"
+            yield Question(text, (Choice(f"ignore {heading}", "source.aside", heading),), heading)
     event = "{row_name}" if len(named) == 1 else " ".join(f"{{{each}}}" for each in named)
     columns = {
         "event_id": {"from": event, "count": True},
@@ -111,13 +111,13 @@ def places_across(sheet: Sheet) -> Step[Document | None]:
 
 
 def places_down(sheet: Sheet) -> Step[Document | None]:
-    """Return the map of an event per column whose lines are places, and whose cells are names that stand again."""
+    """Return the map of an event per column, with places as lines and names that repeat in the cells."""
     place = sheet.first("position")
     events = sheet.others(place)
     are_events = all(is_of_a_round(each) or sheet.is_unknown(each) for each in events)
     if place is None or len(events) <= 1 or not are_events or not are_ranks(sheet, place):
         return None
-    yield from ()  # there is nothing to ask
+    yield from ()  # no questions
     cells = sheet.cells(*events)
     are_names = cells.str.contains(r"\p{L}").all() and not cells.str.contains(r"[:;]|\d{3}").any()
     is_once = all(sheet.cells(each).is_unique().all() for each in events)
@@ -137,13 +137,13 @@ def event_of_column(sheet: Sheet) -> str:
 
 
 def dates_of(headings: Sequence[str]) -> Document:
-    """Return when events are whose headings all have a date."""
+    """Return the rule for dates if all headings contain one."""
     are_dated = pl.Series(headings).str.contains(times.A_DATE).all()
     return {"started_at": {"from": "{column}", "regex": [f"^.*?{times.A_DATE}.*$", "$1"]}} if are_dated else {}
 
 
 def players_across(sheet: Sheet) -> Step[Document | None]:
-    """Return the map of an event per row, whose columns are players: below unknown headings, results."""
+    """Return the map of an event per row, with players as columns and results below unknown headings."""
     named = [each for each in (sheet.first("started_at"), sheet.first("event_id")) if each is not None]
     unknown = (each for each in sheet.headings if sheet.is_unknown(each) and not is_of_a_round(each))
     are_results = {each: [*map(is_result, sheet.cells(each).unique())] for each in unknown}
@@ -171,8 +171,8 @@ def is_diagonal(sheet: Sheet, names: Sequence[str]) -> bool:
 
 
 def crosstable(sheet: Sheet) -> Step[Document | None]:
-    """Return the map of a crosstable, whose columns are headed by the players or by the numbers of their lines."""
-    yield from ()  # there is nothing to ask
+    """Return the map of a crosstable: columns headed by the players or by the numbers of their lines."""
+    yield from ()  # no questions
     player = player_column(sheet)
     if player is None:
         return None
@@ -199,12 +199,12 @@ def crosstable(sheet: Sheet) -> Step[Document | None]:
 
 
 def rounds(sheet: Sheet) -> Step[Document | None]:
-    """Return the map of a column per round: results of players, or the games of a Swiss list."""
+    """Return the map of a round per column: the players' results, or the games of a Swiss list."""
     player = player_column(sheet)
     if player is None or "{column}" not in str(sheet.given.get("event_id", "{column}")):
         return None
     headings, players = sheet.others(player), sheet.texts(player)
-    if not players.is_unique().all() or len({*players} & {*headings}) > 1:  # a crosstable that lacks lines
+    if not players.is_unique().all() or len({*players} & {*headings}) > 1:  # an incomplete crosstable
         return None
     totals, suffix = [each for each in headings if is_total(each)], place_of_rounds(headings)
     found = [each for each in headings if (each.endswith(suffix) if suffix else is_of_a_round(each))]
@@ -223,7 +223,7 @@ def rounds(sheet: Sheet) -> Step[Document | None]:
     if columns.keys().isdisjoint(COMPARED):
         yield from ask_what_cells_are(sheet, found)
     if "time_s" in columns and {*map(fold, found)} <= heads.LEGS:
-        yield Question(f"{', '.join(found)} are legs of one event: add a column of the whole times", ())
+        yield Question(f"{', '.join(found)} are legs of one event. Add a column of total times", ())
     columns |= dates_of(found)
     if rule := (yield from mates_rule(sheet, player)):
         columns["player"] = {"from": "row_name", **rule}
@@ -231,14 +231,14 @@ def rounds(sheet: Sheet) -> Step[Document | None]:
 
 
 def rounds_by_cells(sheet: Sheet, headings: Sequence[str], totals: Sequence[str]) -> Step[list[str]]:
-    """Return the columns of rounds that are not headed as such, by their results."""
+    """Return the columns of rounds that have other headings, by their results."""
     found = [each for each in headings if each not in totals and sheet.is_unknown(each)]
     found = [each for each in found if fold(each) not in heads.PENALTY and has_results(sheet, each)]
     meant = meaning(sheet, found, totals) if len(found) > 1 else {}
     whole = sheet.first("time_s")
     is_timed = whole is not None and (not is_total(whole) or sheet.has(whole, ":"))
     if whole not in (None, *found) and ("time_s" in meant or ("position" in meant and is_timed)):
-        return []  # legs, or parts of a race, or places in it
+        return []  # legs, parts of a race, or places in it
     if meant:
         return found
     is_summed = len(found) > 1 and summing(sheet, found, totals) is not None
@@ -250,7 +250,7 @@ def rounds_by_cells(sheet: Sheet, headings: Sequence[str], totals: Sequence[str]
 
 
 def has_results(sheet: Sheet, heading: str) -> bool:
-    """Return True if a column has a result or a status, and no cell below nothing, as gaps are."""
+    """Return True if a column has a result or a status, and no negative cells, as gaps have."""
     cells = sheet.cells(heading).unique()
     is_any = any(number(own) or parse_result(own) or times.parse(own) or times.status_word(own) for own in cells)
     has_gaps = cells.str.contains(r"^[-\u2212]\d").any() and not are_winnings([sheet.texts(heading)])
@@ -258,7 +258,7 @@ def has_results(sheet: Sheet, heading: str) -> bool:
 
 
 def swiss_list(sheet: Sheet, player: str, found: Sequence[str], aside: Sequence[str]) -> Document | None:
-    """Return the map of a Swiss list: by the first numbers of lines with which each game fits its opponent's cell."""
+    """Return the map of a Swiss list, with the first numbering of lines for which all games agree."""
     bare = map(game_text, sheet.cells(*found).unique())
     are_games = (GAME.fullmatch(each) and any(map(str.isalpha, each)) for each in bare)
     if all(are_ranks(sheet, each) for each in found) or not any(are_games):
@@ -285,17 +285,17 @@ def ask_what_cells_are(sheet: Sheet, headings: Sequence[str]) -> Step[None]:
     if not sheet.given.keys().isdisjoint(COMPARED):
         return
     choices = [
-        Choice("points, the more the better", "columns.score", "cell"),
-        Choice("places, or what is better the less", "columns.position", "cell"),
+        Choice("points: more is better", "columns.score", "cell"),
+        Choice("places, or numbers where less is better", "columns.position", "cell"),
         Choice("times", "columns.time_s", "cell"),
     ]
     if sheet.first("position") or any(map(is_total, sheet.headings)):
         choices.append(Choice("parts of one event", "columns.event_id", "{file}"))
-    yield Question(f"what the cells of {headings[0]}, {headings[1]} … are", tuple(choices))
+    yield Question(f"what are the cells of {headings[0]}, {headings[1]} …?", tuple(choices))
 
 
 def place_of_rounds(headings: Sequence[str]) -> str:
-    """Return what stands behind the rounds in headings of two lines, if it is the place."""
+    """Return the end of headings that are rounds with places, such as " Place", or an empty text."""
     parts = (each.rpartition(" ") for each in headings)
     ends = [end for start, _, end in parts if start and fold(start) not in heads.STARTS]
     places = [end for end in ends if meanings().get(fold(end)) == "position"]
@@ -303,7 +303,7 @@ def place_of_rounds(headings: Sequence[str]) -> str:
 
 
 def meaning(sheet: Sheet, found: Sequence[str], totals: Sequence[str]) -> Document:
-    """Return the rule of the cells of rounds if they surely are points that a total sums up, times, or places."""
+    """Return the rule of cells of rounds if they certainly are times, places, or points that a total sums up."""
     if not sheet.given.keys().isdisjoint(COMPARED):
         return {}
     words = [cell for cell in sheet.cells(*found).unique() if not DIAGONAL.fullmatch(cell)]
@@ -324,7 +324,7 @@ def meaning(sheet: Sheet, found: Sequence[str], totals: Sequence[str]) -> Docume
 
 
 def summing(sheet: Sheet, found: Sequence[str], totals: Iterable[str]) -> list[float | None] | None:
-    """Return the numbers of a column that sums rounds up, with penalties or without; None if no column does."""
+    """Return the numbers of a column that sums up rounds, with or without penalties. None if no column does."""
     sums = [*map(sum, zip(*(numbers_of(sheet, each) for each in found), strict=True))]
     penalties = [numbers_of(sheet, each) for each in sheet.under(heads.PENALTY) if each not in found]
     added = [[0.0] * len(sums), *([sign * own for own in each] for each in penalties for sign in (1, -1))]
@@ -336,14 +336,14 @@ def summing(sheet: Sheet, found: Sequence[str], totals: Iterable[str]) -> list[f
 
 
 def are_of_parts(sheet: Sheet, found: Sequence[str], cells: Sequence[str]) -> bool:
-    """Return True if some columns have nothing on a clock, and cells are far apart, as those of a decathlon."""
+    """Return True if columns are different parts, as in a decathlon: some lack clock times, and values vary widely."""
     seconds = times.parse_column(pl.Series(cells), decimal=".,")["seconds"]
     clocks = (sheet.has(each, ":") for each in found if sheet.texts(each).count())
     return not all(clocks) and bool(seconds.max() > MOST_TIMES_APART * seconds.min())  # type: ignore[operator]
 
 
 def are_parts(sheet: Sheet, found: Sequence[str], totals: Sequence[str]) -> bool:
-    """Return True if rounds are parts of one event: golf by the least sum, with ties as T2, or attempts with a best."""
+    """Return True if rounds are parts of one event: golf with ties such as T2, or attempts with a best one."""
     place, whole = sheet.first("position"), [each for each in totals if each not in found]
     meant = meaning(sheet, found, whole)
     if place is None:
@@ -357,9 +357,9 @@ def are_parts(sheet: Sheet, found: Sequence[str], totals: Sequence[str]) -> bool
 
 
 def summed(sheet: Sheet, found: Sequence[str], sums: Sequence[float | None]) -> Document:
-    """Return the rule of cells that a total sums up: points, or what is better the less; by who is first, or the cells.
+    """Return the rule of cells that a total sums up: points, or numbers where less is better.
 
-    Nobody sums up places as points of which the winner of each round has the same.
+    The order of the players decides, or the cells. Places are not summed up as points if every winner has the same.
     """
     columns = [numbers_of(sheet, each) for each in found]
     least, order = min(map(min, columns)), standing(sheet, sums)
@@ -368,25 +368,25 @@ def summed(sheet: Sheet, found: Sequence[str], sums: Sequence[float | None]) -> 
     if order is None and not are_places:
         order = 1 if are_alike else None
     is_placed = are_places or sheet.first("position") or any(map(times.status_word, sheet.cells(*found)))
-    if not is_placed and (order == -1 or sheet.under(heads.LESS)):  # the lines may stand in any order
+    if not is_placed and (order == -1 or sheet.under(heads.LESS)):  # the lines may be in any order
         return {}
     may_be_parts = not are_alike and sheet.title_dates.n_unique() == 1 and all(map(is_round, found))  # of one day
     if order is None or least < 0 or may_be_parts:
         return {}
     if order > 0:
         return {"score": {"from": "cell", "as": "result"}}
-    above = {} if least else {"offset": 1}  # for places are above 0
+    above = {} if least else {"offset": 1}  # places are above 0
     return {"position": {**as_number(sheet, found), **({"as": "place"} if are_places else above)}}
 
 
 def as_number(sheet: Sheet, headings: Sequence[str]) -> Document:
-    """Return the rule of cells that are numbers, some perhaps with a comma."""
+    """Return the rule of cells with numbers, which may have a decimal comma."""
     comma = {"regex": COMMA} if sheet.cells(*headings).str.contains(r"\d,\d").any() else {}
     return {"from": "cell", "as": "number", **comma}
 
 
 def standing(sheet: Sheet, sums: Sequence[float | None]) -> int | None:
-    """Return 1 if who stands first has most, -1 if least, by the places or as the lines stand; else None."""
+    """Return 1 if the first player has the highest sum, -1 if the lowest, by places or row order. None if unclear."""
     heading = sheet.first("position")
     places = pl.Series([*range(len(sums))], dtype=pl.Float64)
     if heading is not None and are_ranks(sheet, heading):
@@ -401,13 +401,13 @@ def standing(sheet: Sheet, sums: Sequence[float | None]) -> int | None:
 
 
 def are_nearly_places(sheet: Sheet, heading: str) -> bool:
-    """Return True if a column may be of one event's places: it has 1, and each number once."""
+    """Return True if a column may hold the places of one event: it has a 1, and each number once."""
     places = placed(sheet.cells(heading)).drop_nulls().to_list()
     return len({*places}) == len(places) >= LEAST_PLACES and 1.0 in places
 
 
 def is_scheme(rows: list[list[float]]) -> bool:
-    """Return True if rows are the points of one scheme, most to the first: all begin it, and its widest step."""
+    """Return True if rows are points of one scheme: each is its beginning, and its first step is the widest."""
     ordered = [sorted(row, reverse=True) for row in rows]
     scheme = max(ordered, key=len)
     steps = [one - other for one, other in pairwise(scheme)]

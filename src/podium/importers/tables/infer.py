@@ -1,14 +1,14 @@
-"""The map that a sheet's headings and cells say, or the questions that it leaves open.
+"""Infer the map of a sheet from its headings and cells, or the questions that are open.
 
-`infer_map` takes these steps. Each takes values and returns a value, and yields what it must ask:
+`infer_map` takes these steps. Each takes values, returns a value, and yields its questions:
 
-1. `sheet_of`: the table without the rows below it, and its reader's answers.
-2. `find_layout`: the map of a layout whose rows are no entrants. A new layout is one more function in its list.
-3. `choose_columns` and `name_event`: which heading is which results column, and what names the events.
-4. `read_source` and `read_columns`: how the file and the cells of each column are written.
-5. `check_compared`: what says who beat whom.
+1. `sheet_of`: the table without the rows below it, and the answers so far.
+2. `find_layout`: the map of a layout in which rows are not entrants. A new layout is a new function in its list.
+3. `choose_columns` and `name_event`: the heading of each results column, and the name of events.
+4. `read_source` and `read_columns`: the form of the file, and of the cells in each column.
+5. `check_compared`: the column that decides who beat whom.
 
-The words that headings and cells have in 25 languages are in `results/words.toml`.
+Words for headings and cells in 25 languages are in `results/words.toml`.
 """
 
 from collections.abc import Sequence
@@ -50,25 +50,25 @@ from podium.results.headings import fold
 from podium.results.plain_rows import DELIMITERS
 
 SHAPE = (
-    "a results table has a row for each entrant of each event, as event_id,player,position, then race-1,Ana,1 and "
-    "race-1,Ben,2; winners and losers in one row, or a grid, are read by a map: see docs/own-tables.md"
+    "A results table has one row per entrant and event: event_id,player,position, then race-1,Ana,1 and ~"
+    "race-1,Ben,2. Other layouts, such as a match per row or a grid, need a map: see docs/own-tables.md"
 )
 KINDS = {
-    "wide": "a match a row",
+    "wide": "one match per row",
     "crosstable": "a crosstable",
     "swiss": "a Swiss list",
-    "matrix": "an event a column",
-    "row": "an event a row",
+    "matrix": "one event per column",
+    "row": "one event per row",
 }
 OF_CELLS = {"position": "place", "score": "number", "time_s": "duration"}
 
 
 def infer_map(grid: Grid, source: Document, columns: Document) -> tuple[Document, str]:
-    """Return the map that a table says beside some answers, as TOML has it, and a line of what was understood.
+    """Return the map of a table by its cells and some answers, as in TOML, and a line about it.
 
     Raises:
-        UndecidedError: its reader must answer a question.
-        ResultsError: something is missing or wrong.
+        UndecidedError: The owner of the table must answer a question.
+        ResultsError: Something is missing or invalid.
     """
     sheet = sheet_of(grid, source, columns)
     layout = settle(sheet, look(sheet))
@@ -86,33 +86,33 @@ def infer_map(grid: Grid, source: Document, columns: Document) -> tuple[Document
 
 
 def look(sheet: Sheet) -> Step[Document | None]:
-    """Return the map of the layout; ask for what is empty, or may be no results at all."""
+    """Return the map of the layout. Ask about empty cells, and about tables that may be standings."""
     yield from ask_what_is_empty(sheet)
     yield from ask_if_standing(sheet)
     return (yield from find_layout(sheet))
 
 
 def ask_what_is_empty(sheet: Sheet) -> Step[None]:
-    """Ask for what stands in events and dates that are empty below one that is not, as merged cells leave them."""
+    """Ask about empty events and dates below filled ones, as merged cells leave them."""
     names = ["event_id", "started_at"]
     place, team, time = map(sheet.first, ("position", "team", "time_s"))
     if place and team:
         no_place, no_team = (sheet.texts(heading).is_null() for heading in (place, team))
         is_apart = time is None or sheet.texts(time).filter(no_place).count() == 0
         if is_apart and no_place.equals(no_team, check_names=False):
-            names += ["position", "team"]  # which stand beside the first of each team
+            names += ["position", "team"]  # filled only for the first member of each team
     found = (heading for name in names if (heading := sheet.first(name)) is not None)
     empty = [each for each in found if each not in sheet.used and each not in sheet.grid.rule.fill]
     counts = {each: own.null_count() for each in empty if (own := sheet.texts(each)).len() and own[0] is not None}
     holes = [each for each, count in counts.items() if count]
     if holes:
-        text = f"is empty in {counts[holes[0]]:,} rows below one that is not"
-        choices = (Choice("the value above stands there", "source.fill", toml_value(holes)),)
+        text = f"is empty in {counts[holes[0]]:,} rows below a filled one"
+        choices = (Choice("repeat the value above", "source.fill", toml_value(holes)),)
         yield Question(text, choices, holes[0])
 
 
 def ask_if_standing(sheet: Sheet) -> Step[None]:
-    """Ask whether a table is one of standings: a column counts games, or sums the three up that follow it."""
+    """Ask if a table may be standings: a column counts games, or sums up the three after it."""
     names = sheet.headings
     if sheet.first("event_id") or "event_id" in sheet.given or not sheet.first("player", "team"):
         return
@@ -123,18 +123,18 @@ def ask_if_standing(sheet: Sheet) -> Step[None]:
     found = [each for n, each in enumerate(names) if any(sums[n : n + 1]) or played[n]]
     if found:
         choice = Choice("one event, by its places", "columns.event_id", "{file}")
-        text = "counts games, so this may be a standing after many, which says of none who won"
+        text = "counts games, so this may be a table of standings. It does not say who won each game"
         yield Question(text, (choice,), found[0])
 
 
 def name_event(sheet: Sheet, columns: Columns) -> Columns:
-    """Return the columns with the event of a table that has none: the sheet's, the day's or the file's."""
+    """Return the columns with the event of a table without one: the sheet, the day or the file."""
     known = columns.chosen.keys() | sheet.given
     if "event_id" in known or "player" not in known:
         return columns
     day, place = (columns.chosen.get(name) for name in ("started_at", "position"))
     if day and place and are_ranks(sheet, place) and not are_ranks(sheet, place, [day]):
-        columns, day = columns.leave("started_at", "days of entries in one order"), None
+        columns, day = columns.leave("started_at", "days of entries in one common order"), None
     named = sheet.event
     if not named or (day and varies(sheet, day, SHEET if named == "{sheet}" else TITLE)):
         named = f"{named} {{{day}}}".strip() if day else named
@@ -150,34 +150,36 @@ def name_event(sheet: Sheet, columns: Columns) -> Columns:
 
 
 def is_of_many_events(sheet: Sheet, columns: Columns) -> bool:
-    """Return True if players stand in it again, and but once beside each value of an open column."""
+    """Return True if players repeat, but not within the values of some open column."""
     rows = columns.headings("player", "heat")
     again = bool(rows) and sheet.repeats(rows)
     return again and any(not sheet.repeats([*rows, each]) for each in columns.open(sheet))
 
 
 def missing(sheet: Sheet, columns: Columns) -> tuple[list[Question | Fault], list[Question]]:
-    """Return the faults of a sheet that lacks what every row needs, and the questions that come before all others."""
+    """Return the faults of a sheet without a required column, and the questions to ask before all others."""
     grid, faults = sheet.grid, list[Question | Fault]()
     for heading in columns.headings(*REQUIRED):
         texts = sheet.cells(heading)
         others = texts.filter(texts.str.contains(r"^\[.*\]$|^true$|^false$"))
         if others.len() and grid.rule.format in ("json", "jsonl"):
             row = sheet.frame[heading].index_of(others[0])
-            faults.append(Fault(None, heading, others[0], "is no text; give a text or a number", grid.place(row or 0)))
+            faults.append(
+                Fault(None, heading, others[0], "is not text. Give a text or a number.", grid.place(row or 0))
+            )
     known = columns.chosen.keys() | sheet.given.keys() | columns.rules.keys()
     if known.issuperset(REQUIRED):
         return faults, []
     if lists := grid.lists:
         records = {f"those of {each}": grid.records_in(each) for each in lists}
-        remedy = f'holds the rows: a map reads them, with [source] records = "{grid.records_in(lists[0])}"'
+        remedy = f'holds the rows. Read them with a map that has [source] records = "{grid.records_in(lists[0])}"'
         choices = tuple(Choice(meaning, "source.records", path) for meaning, path in records.items())
-        question = Question("which rows are the results", choices)
+        question = Question("which rows are the results?", choices)
         return [*faults, Fault(None, lists[0], None, remedy)], [question]
     shown = ", ".join(sheet.headings)
     for name, words in (("event_id", "event, race, match or round"), ("player", "player, driver or name")):
         if name not in known:
-            remedy = f"is missing; every row needs it, under that name or as {words} (there are {shown})"
+            remedy = f"is missing. Every row needs it, under that name or as {words} (columns: {shown})."
             faults.append(Fault(None, name, None, remedy))
     questions = which_column("event_id" if "player" in known else "player", likely_headings(sheet, columns))
     last = questions or (Fault(None, None, None, SHAPE),)
@@ -185,7 +187,7 @@ def missing(sheet: Sheet, columns: Columns) -> tuple[list[Question | Fault], lis
 
 
 def likely_headings(sheet: Sheet, columns: Columns) -> list[str]:
-    """Return the columns that may be of players, first those with words, or of events, in which no player repeats."""
+    """Return the possible columns of players, those with words first, or of events, in which no player repeats."""
     headings = columns.open(sheet) if sheet.frame.height > 1 else []
     if "player" in columns.chosen:
         player = columns.chosen["player"]
@@ -195,7 +197,7 @@ def likely_headings(sheet: Sheet, columns: Columns) -> list[str]:
 
 
 def read_source(sheet: Sheet, columns: Columns) -> Step[tuple[Document, Columns]]:
-    """Return how the file is written, and the columns with a word of it."""
+    """Return the form of the file, and the columns with notes on it."""
     rule, notes = sheet.grid.rule, list[str]()
     keys = ("sheet", "header", "fill", "encoding", "records", "pattern")
     source = {key: getattr(rule, key) for key in keys if getattr(rule, key)} | sheet.source
@@ -213,7 +215,7 @@ def read_source(sheet: Sheet, columns: Columns) -> Step[tuple[Document, Columns]
         if mark == "both":
             both = Choice("both are decimal marks", "source.decimal", ".,")
             choices = both, Choice("1,500 is 1500", "source.thousands", ",")
-            yield Question("has both 1.5 and 1,5; which is the decimal mark", choices)
+            yield Question("has both 1.5 and 1,5. Which is the decimal mark?", choices)
         if mark == ",":
             source["decimal"] = ","
             notes.append("decimal commas")
@@ -221,20 +223,20 @@ def read_source(sheet: Sheet, columns: Columns) -> Step[tuple[Document, Columns]
 
 
 def check_compared(sheet: Sheet, columns: Columns) -> Step[None]:
-    """Ask what compares entrants, if nothing does; and whether more or less of a score is better."""
+    """Ask which column compares entrants if none does, and whether more or less of a score is better."""
     yield from ask_which_is_better(sheet, columns, columns.chosen.get("score", ""))
     if any(name in columns.rules for name in COMPARED) or sheet.frame.height <= 1:
         return
     doubtful = [f"{heading} ({why})" for heading, why in columns.asides.items()]
-    hint = f"; is it {' or '.join(doubtful)}?" if doubtful else ""
+    hint = f". Is it {' or '.join(doubtful)}?" if doubtful else ""
     ways = ([own for each in way for own in comparisons(sheet, each)] for way in (columns.asides, columns.open(sheet)))
     choices = tuple(next(filter(None, ways), ()))
-    text = f"no column says who beat whom: it needs a position, a score or a time{hint}"
+    text = f"no column says who beat whom. Add a position, a score or a time{hint}"
     yield Question(text, choices) if choices else Fault(None, None, None, text)
 
 
 def ask_which_is_better(sheet: Sheet, columns: Columns, score: str) -> Step[None]:
-    """Ask whether more or less of a score is better, unless places or the order of the rows say so."""
+    """Ask whether more or less of a score is better, unless places or the row order show it."""
     names, known = {*sheet.headings}, columns.chosen.keys() | sheet.given.keys()
     is_decided = "score" in sheet.named or "position" in known or {*REQUIRED, "score"} <= names
     if fold(score) not in heads.EITHER or is_decided:
@@ -242,12 +244,12 @@ def ask_which_is_better(sheet: Sheet, columns: Columns, score: str) -> Step[None
     steps = steps_of(sheet, score, columns)
     if sheet.under(heads.LESS) or steps.len() < LEAST_STEPS or not (steps <= 0).all():
         aside = [Choice("neither: the time decides", "source.aside", score)] * ("time_s" in columns.chosen)
-        text = "has nothing beside it that says whether more of it is better, or less"
+        text = "is a number. Is more of it better, or less?"
         yield Question(text, (*comparisons(sheet, score), *aside), score)
 
 
 def comparisons(sheet: Sheet, heading: str) -> list[Choice]:
-    """Return the ways in which a column may say who beat whom."""
+    """Return the ways in which a column may compare entrants."""
     words = sheet.cells(heading).head(SAMPLE_CELLS).unique()
     plain = [each for each in words if times.status_word(each) is None]
     if not plain or heads.LANES & {*fold(heading).split("_")}:
@@ -255,13 +257,13 @@ def comparisons(sheet: Sheet, heading: str) -> list[Choice]:
     cells = pl.Series(plain, dtype=pl.String).str.strip_chars()
     are_numbers = cells.str.contains(r"^[+-]?[0-9][0-9 ]*([.,][0-9]+)?\s?[€£$%]?$").all()
     are_times = all(times.is_lapped(each) or times.parse(each.replace(",", ".")) for each in cells)
-    ways = [("position", "places, or what is better the less", are_numbers or not placed(cells).null_count())]
-    ways += [("time_s", "times", are_times), ("score", "points, the more the better", are_numbers)]
+    ways = [("position", "places, or numbers where less is better", are_numbers or not placed(cells).null_count())]
+    ways += [("time_s", "times", are_times), ("score", "points: more is better", are_numbers)]
     return [Choice(f"{heading}: {meaning}", f"columns.{name}", heading) for name, meaning, fits in ways if fits]
 
 
 def map_of_layout(sheet: Sheet, shape: Document) -> Step[tuple[Document, str]]:
-    """Return the map of a layout with what else the sheet says, and a line of what was understood."""
+    """Complete the map of a layout from the sheet. Return it with a line about it."""
     layout = shape["layout"]
     source, columns = yield from read_source(sheet, Columns({}, {}, (), frozenset(sheet.used), rules=shape["columns"]))
     is_row = layout["kind"] == "matrix" and "{column}" not in str(columns.rules["event_id"])
@@ -292,7 +294,7 @@ def map_of_layout(sheet: Sheet, shape: Document) -> Step[tuple[Document, str]]:
 
 
 def document(sheet: Sheet, source: Document, rest: Document, drops: Sequence[Document] = ()) -> Document:
-    """Return a map with how the file is written, and the conditions that drop rows below the table."""
+    """Return a complete map, with the form of the file and conditions that drop rows below the table."""
     where = rest.get("where", {})
     drops = [*sheet.drops, *drops, *where.get("drop", [])]
     where = {**where, "drop": drops} if drops else where
@@ -300,7 +302,7 @@ def document(sheet: Sheet, source: Document, rest: Document, drops: Sequence[Doc
 
 
 def note(sheet: Sheet, columns: Columns) -> str:
-    """Return a line of what columns are read as, and which are left aside."""
+    """Return a line about the meaning of columns, and about ignored ones."""
     named = {name: heading for name, heading in columns.chosen.items() if columns.rules.get(name)}
     read = [f"{heading} as {name}" for name, heading in named.items() if heading != name]
     read += [f"{' and '.join(sheet.parts)} as player"] if sheet.parts else []
@@ -311,5 +313,5 @@ def note(sheet: Sheet, columns: Columns) -> str:
 
 
 def line(read: str, notes: Sequence[str], aside: Sequence[str]) -> str:
-    parts = (("understood", notes), ("left aside", aside))
+    parts = (("understood", notes), ("ignored", aside))
     return "; ".join([read, *(f"{what} {', '.join(words)}" for what, words in parts if words)])

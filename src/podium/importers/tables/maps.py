@@ -1,4 +1,4 @@
-"""Maps from TOML: every key checked, unknown ones refused with the nearest name; and maps to TOML."""
+"""Read maps from TOML and write them. Every key is checked; a similar name is suggested for an unknown one."""
 
 import re
 import tomllib
@@ -18,16 +18,21 @@ from podium.support.words import suggestion
 
 FORMATS = ("csv", "xlsx", "xls", "xlsb", "ods", "json", "jsonl", "xml", "lines", "sqlite", "parquet")
 GRID = {"rows", "except", "empty"}
-LAYOUTS = {  # and the keys of each
+LAYOUTS = {  # keys of each kind
     "long": set[str](), "wide": {"sides"}, "matrix": GRID, "crosstable": GRID | {"number"}, "swiss": GRID | {"number"},
 }  # fmt: skip
 MAX_COLUMNS, MAX_WORDS = 64, 100
-FIELDS = {"from": "columns", "map": "words", "as": "kind", "else": "otherwise"}  # of a rule that are called otherwise
-STATED = {"value", "from", "first"}  # keys of a rule that say of what a column is made
+FIELDS = {
+    "from": "columns",
+    "map": "words",
+    "as": "kind",
+    "else": "otherwise",
+}  # fields of rules by other keys
+STATED = {"value", "from", "first"}  # keys of a rule for the source of a column
 
 
 class UnfitError(ParameterError):
-    """A key of a map does not fit."""
+    """A key of a map is invalid."""
 
     def __init__(self, place: str, remedy: str) -> None:
         super().__init__(f"{place}: {remedy}" if place else remedy)
@@ -45,9 +50,9 @@ def load_map(path: Path) -> Map:
 
 
 def build_map(document: Mapping[str, Any], name: str = "map", *, is_partial: bool = False) -> Map:
-    """Return a map by its TOML document; refuse keys and values that are unknown.
+    """Build a map from its TOML document. Unknown keys and values are rejected.
 
-    A partial map may lack columns, and its rules may say only how a column is read.
+    A partial map may lack columns, and its rules may say only how to read a column.
     """
     try:
         return read_document(document, name, is_partial=is_partial)
@@ -61,15 +66,15 @@ def read_document(document: Mapping[str, Any], name: str, *, is_partial: bool) -
     where = read_table(top.get("where", {}), "where", ("drop", "keep", "distinct", "once"))
     once = read_names(where["once"], "where.once") if "once" in where else ()
     if len(once) == 1:
-        remedy = f"{once[0]!r} must name the columns of a player and of the opponent, and those of when"
+        remedy = f"{once[0]!r} must name the columns of the player and the opponent, then those of the date"
         raise UnfitError("where.once", remedy)
     known = read_table(top.get("columns", {}), "columns")
-    if is_partial:  # what refines a rule that the headings make waits for it
+    if is_partial:  # refinements wait for the rules that headings make
         known = {column: rule for column, rule in known.items() if not is_refinement(rule)}
     columns = read_rules(known, "columns")
     layout = read_layout(top.get("layout", {}))
     if not columns and not any(layout.sides) and not is_partial:
-        raise UnfitError("columns", "is missing or empty: write [columns] with event_id, player and what else there is")
+        raise UnfitError("columns", "is missing or empty. Write [columns] with event_id, player and the other columns.")
     drop, keep = (
         tuple(read_condition(each, f"where.{way}") for each in read_list(where.get(way, []), f"where.{way}"))
         for way in ("drop", "keep")
@@ -91,14 +96,14 @@ def read_document(document: Mapping[str, Any], name: str, *, is_partial: bool) -
 
 
 def is_refinement(rule: Any) -> bool:
-    """Return True if a rule says how, and not of what a column is made."""
+    """Return True if a rule says how to read a column, but not which."""
     return isinstance(rule, Mapping) and not STATED & rule.keys()
 
 
 def read_word(value: Any, place: str, allowed: Iterable[str]) -> str:
     words = list(allowed)
     if not isinstance(value, str) or value not in words:
-        raise UnfitError(place, f"{value!r} is not known{suggestion(str(value), words)} ({', '.join(words)})")
+        raise UnfitError(place, f"{value!r} is not known{suggestion(str(value), words)} (known: {', '.join(words)})")
     return value
 
 
@@ -118,7 +123,7 @@ def read_list(value: Any, place: str) -> list[Any]:
 
 def read_text(value: Any, place: str, *, may_be_empty: bool = False) -> str:
     if not isinstance(value, str) or not (value or may_be_empty):
-        raise UnfitError(place, f"{value!r} must be a text")
+        raise UnfitError(place, f"{value!r} must be text")
     return value
 
 
@@ -136,12 +141,12 @@ def read_names(value: Any, place: str) -> tuple[str, ...]:
 
 def read_scalar(value: Any, place: str) -> Scalar:
     if not isinstance(value, str | int | float | bool):
-        raise UnfitError(place, f"{value!r} must be a text, a number or a truth")
+        raise UnfitError(place, f"{value!r} must be text, a number, true or false")
     return value
 
 
 def read_pattern(value: Any, place: str) -> str:
-    """Read a regular expression that takes time in proportion to the text: no backreferences, no lookaround."""
+    """Read a regular expression without backreferences and lookaround, so that it takes time linear in the text."""
     text = read_text(value, place)
     try:
         pl.Series([""]).str.contains(text)
@@ -165,17 +170,17 @@ def read_truth(value: Any, place: str) -> bool:
 def read_mark(value: Any, place: str) -> str:
     mark = read_text(value, place)
     if len(mark.encode()) != 1 or mark in '"\r\n':
-        raise UnfitError(place, f"{value!r} must be one character of ASCII, as , or ;")
+        raise UnfitError(place, f"{value!r} must be a single ASCII character, such as , or ;")
     return mark
 
 
 def read_header(value: Any, place: str) -> int | str | tuple[int, ...]:
-    """Read the line of a head, its two lines, or a cell of it."""
+    """Read the line of a head, its two lines, or one of its cells."""
     if isinstance(value, str):
         return read_text(value, place)
     lines = value if isinstance(value, list | tuple) and len(value) > 1 else [value]
     if not all(isinstance(line, int) and not isinstance(line, bool) and line >= 0 for line in lines):
-        raise UnfitError(place, f"{value!r} must be the number of the header's line; 0 where there is none")
+        raise UnfitError(place, f"{value!r} must be the line number of the header, or 0 if there is none")
     return tuple(lines) if len(lines) > 1 else int(lines[0])
 
 
@@ -204,7 +209,7 @@ def read_rewriting(value: Any, place: str) -> tuple[str, str]:
     """Read a pattern and its replacement, in which $1 is the first group."""
     both = read_list(value, place)
     if [type(each) for each in both] != [str, str]:
-        raise UnfitError(place, 'must be a pattern and what it becomes, as ["^C?(.*)$", "ZCT$1"]')
+        raise UnfitError(place, 'must be a pattern and its replacement, such as ["^C?(.*)$", "ZCT$1"]')
     return read_pattern(both[0], place), re.sub(r"\$(\d+)", r"${\1}", both[1])
 
 
@@ -240,7 +245,7 @@ def read_source(value: Any) -> SourceRule:
     table = read_table(value, "source", SourceRule.__dataclass_fields__)
     rule = SourceRule(**{key: read_value(OF_SOURCE, key, each, "source") for key, each in table.items()})
     if rule.thousands == rule.decimal:
-        raise UnfitError("source.thousands", f"{rule.thousands!r} is the decimal mark; the two must differ")
+        raise UnfitError("source.thousands", f"{rule.thousands!r} is also the decimal mark. Use another mark.")
     return rule
 
 
@@ -257,13 +262,13 @@ def read_layout(value: Any) -> Layout:
     kind = read_word(table.get("kind", "long"), "layout.kind", LAYOUTS)
     for key in table:
         if key not in {"kind", *LAYOUTS[kind]}:
-            raise UnfitError(f"layout.{key}", f"does not belong to a layout of kind {kind}")
+            raise UnfitError(f"layout.{key}", f"is not a key of the layout {kind}")
     places = enumerate(read_list(table.get("sides", []), "layout.sides"), start=1)
     sides = tuple(read_rules(side, f"layout.sides[{number}]") for number, side in places)
     if kind == "wide" and len(sides) <= 1:
-        raise UnfitError("layout.sides", 'write two sides or more, as [{ player = "winner", position = 1 }, …]')
+        raise UnfitError("layout.sides", 'write at least two sides, such as [{ player = "winner", position = 1 }, …]')
     if "rows" in LAYOUTS[kind] - table.keys():
-        raise UnfitError("layout.rows", "is missing: the column with the name of each line")
+        raise UnfitError("layout.rows", "is missing. Name the column with the names of the lines.")
     names = {
         key: read_text(table[key], f"layout.{key}", may_be_empty=True) for key in ("rows", "number") if key in table
     }
@@ -316,28 +321,28 @@ def read_rule(value: Any, place: str, column: str) -> Rule:
 
 
 def check_rule(rule: Rule, place: str, column: str) -> None:
-    """Refuse keys of a rule that need another key, or belong to another results column."""
+    """Reject keys of a rule that need another key, or apply to another results column."""
     has_outcome = rule.then is not None or rule.other is not None
     if rule.default is not None and rule.words is None:
-        raise UnfitError(f"{place}.default", "is for words that are not in map: write map, too")
+        raise UnfitError(f"{place}.default", "is for words that are not in map. Write map as well.")
     if rule.equals is None and has_outcome:
-        raise UnfitError(place, "then and other belong to equals: write the column to compare with")
+        raise UnfitError(place, "then and other need equals. Write the column to compare with.")
     if rule.equals is not None and not has_outcome:
-        raise UnfitError(place, "equals needs then or other: what stands where the two are equal, and where not")
+        raise UnfitError(place, "equals needs then or other, the values if the two are equal and if they differ")
     if rule.gap is not None and column != "time_s":
-        raise UnfitError(f"{place}.gap", "is for time_s: the time of the leader and a gap make a time")
+        raise UnfitError(f"{place}.gap", "is only for time_s. It adds a gap to the leader's time.")
     if (rule.format or rule.epoch) and column != "started_at":
-        raise UnfitError(place, "format and epoch are for started_at")
+        raise UnfitError(place, "format and epoch are only for started_at")
     if column == "status":
         words = (*(rule.words or {}).values(), rule.null, rule.default, rule.value, rule.then, rule.other)
         for word in (word for word in words if word is not None):
             read_word(word, place, STATUSES)
     elif rule.started:
-        raise UnfitError(f"{place}.started", "is for status: the columns that say who started")
+        raise UnfitError(f"{place}.started", "is only for status. It names columns that show who started.")
 
 
 def write_map(document: Mapping[str, Any]) -> str:
-    """Return the document of a map as TOML: tables of their own, whatever is within them in a line."""
+    """Return the document of a map as TOML. Only top-level tables have their own lines."""
     lines: list[str] = []
 
     def add(table: Mapping[str, Any], name: str) -> None:

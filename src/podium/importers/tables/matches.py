@@ -1,4 +1,4 @@
-"""The layout of a match per row: its two sides, and how it ended."""
+"""The layout of a match per row: its two sides, and the result."""
 
 import re
 from collections import Counter, defaultdict
@@ -20,16 +20,26 @@ from podium.results.column_guide import COMPARED
 from podium.results.headings import fold, is_pairing, meanings, side_of
 
 PAIR_ALONE = re.compile(r"\s*\d{1,3}\s*[-:\u2013/xX]\s*\d{1,3}\s*(\(\d+\))?\s*")
-VERSUS = (r"vs?\.?", "[\u2013-]")  # between the sides of a match; the second in a column that is known to have both
-MARKS = (" / ", "/", " & ", " + ", "&", "+", " - ", " \u2013 ", *(f" {word} " for word in heads.AND))  # between mates
+VERSUS = (r"vs?\.?", "[\u2013-]")  # between the sides; the second only in known columns
+MARKS = (
+    " / ",
+    "/",
+    " & ",
+    " + ",
+    "&",
+    "+",
+    " - ",
+    " \u2013 ",
+    *(f" {word} " for word in heads.AND),
+)  # of mates
 FORFEITED = heads.FORFEIT, "forfeit"
-LEAST_PARTS = 3  # columns of parts of a match, whose sum another has
-Parts = Mapping[str, str]  # the heading of each part of a match
-Compared = tuple[list[Document], list[Document]]  # the rules of each side, and the conditions that drop rows
+LEAST_PARTS = 3  # columns of parts of a match that another sums up
+Parts = Mapping[str, str]  # heading by part of a match
+Compared = tuple[list[Document], list[Document]]  # rules of each side, and conditions that drop rows
 
 
 def matches(sheet: Sheet) -> Step[Document | None]:
-    """Return the map of a match per row; None if no columns are of two sides."""
+    """Return the map of a match per row. None if no columns are of two sides."""
     members = defaultdict[str, list[str]](list)
     for heading in sheet.headings:
         members[side_of(heading) or ""].append(heading)
@@ -50,7 +60,7 @@ def matches(sheet: Sheet) -> Step[Document | None]:
         rules, conditions = yield from compared(sheet, parts)
     conditions += sheet.drop((other, one), heads.BYE, "bye", "no opponent")
     conditions += sheet.drop((one, other), heads.NOBODY, "nobody")
-    are_lists = bool(sheet.cells(one, other).str.starts_with('["').all())  # of JSON
+    are_lists = bool(sheet.cells(one, other).str.starts_with('["').all())  # lists of JSON
     mark = '", "' if are_lists else next((mark for mark in MARKS if all_have(sheet, mark, one, other)), None)
     mark = mark or (yield from commas(sheet, one, other))
     if mark:
@@ -63,7 +73,7 @@ def matches(sheet: Sheet) -> Step[Document | None]:
     words = map(fold, chain(*several))
     are_members = (heads.SIDE.fullmatch(word) or heads.MEMBER.fullmatch(word) for word in words)
     second, third, fourth = (f"{one[:-1]}{number}" for number in "234")
-    if one.endswith("1") and other == second and {third, fourth} <= {*sheet.headings}:  # two by two
+    if one.endswith("1") and other == second and {third, fourth} <= {*sheet.headings}:  # two against two
         players, mark = [[one, other], [third, fourth]], None
     elif len(several[0]) == len(several[1]) > 1 and (names[0] == "winner" or all(are_members)):
         players, mark = several, None
@@ -76,7 +86,7 @@ def matches(sheet: Sheet) -> Step[Document | None]:
 
 
 def parts_of_match(sheet: Sheet, members: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    """Return the first heading of each part of a match; players beside opponents are a side."""
+    """Return the first heading of each part of a match. Players next to opponents are a side."""
     parts = {part: headings[0] for part, headings in members.items()}
     goals = [each for each in sheet.under(heads.GOALS) if are_pairs(sheet, each)]
     if results := goals[:1] or sum_of_pairs(sheet):
@@ -90,13 +100,13 @@ def parts_of_match(sheet: Sheet, members: Mapping[str, Sequence[str]]) -> dict[s
 
 
 def commas(sheet: Sheet, *headings: str) -> Step[str | None]:
-    """Return the comma between three members in a cell below headings of three; ask if some cells have fewer."""
+    """Return a comma if all cells have three members below headings for three. Ask if some cells have fewer."""
     cells = sheet.cells(*headings)
     are_three = cells.filter(~cells.str.contains(heads.BYE)).str.count_matches(",") == 2  # noqa: PLR2004
     if heads.THREES.isdisjoint(fold(headings[0]).split("_")) or not are_three.any():
         return None
     if not are_three.all():
-        yield Question("has more names in some cells than in others; part all of them by /", (), headings[0])
+        yield Question("has more names in some cells than in others. Separate all of them by /", (), headings[0])
     return ","
 
 
@@ -107,7 +117,7 @@ def are_pairs(sheet: Sheet, heading: str) -> bool:
 
 
 def sum_of_pairs(sheet: Sheet) -> list[str]:
-    """Return the column of both sides' points that sums up the others of such, as the end of a game its quarters."""
+    """Return the column with both sides' points that sums up the others, such as the final score of four quarters."""
     points = {
         heading: [own or 0.0 for cell in sheet.texts(heading) for own in parse_result(cell or "0-0") or ()]
         for heading in sheet.headings
@@ -122,7 +132,7 @@ def sum_of_pairs(sheet: Sheet) -> list[str]:
 
 
 def sides_by_cells(sheet: Sheet) -> dict[str, str]:
-    """Return the two sides of a match and its result by cells alone: two columns of the same names, one of results."""
+    """Return the sides and the result of a match by cells alone: two columns share names, and one has results."""
     columns = {each: sheet.cells(each) for each in sheet.headings if sheet.is_unknown(each)}
     results = [each for each in columns if are_pairs(sheet, each)]
     names = [each for each, cells in columns.items() if cells.str.contains(r"\p{L}{2}").all() and cells.len()]
@@ -133,7 +143,7 @@ def sides_by_cells(sheet: Sheet) -> dict[str, str]:
 
 
 def lead(sheet: Sheet, *columns: str) -> str:
-    """Return what a match's name begins with: the values of columns that are full, or what is above the head."""
+    """Return the beginning of a match's name: the values of full columns, or the lines above the head."""
     found = [heading for column in columns if (heading := sheet.first(column))]
     found = found[:1] + [heading for heading in found[1:] if not sheet.texts(heading).null_count()]
     return " ".join(f"{{{heading}}}" for heading in found) or sheet.event
@@ -147,7 +157,7 @@ def match_rows(
     conditions: list[Document],
     event: str,
 ) -> Document:
-    """Return the map of a match per row, by the rule of each side's name, and what splits its members."""
+    """Return the map of a match per row, from the rule of each side and the mark between its members."""
     sides: list[Document] = []
     for name, player, own in zip(("winners", "losers"), players, rules, strict=True):
         if isinstance(player, list):
@@ -164,7 +174,7 @@ def match_rows(
 
 
 def once_each(sheet: Sheet, document: Document, player: str, opponent: str) -> Step[Document]:
-    """Return the map that reads matches once if all stand from both sides alike; ask if but some are so."""
+    """Return the map that reads each match once, if all are listed from both sides. Ask if only some are."""
     when = [heading for heading in (sheet.first("started_at"), sheet.first("event_id")) if heading is not None]
     rows = sheet.frame.select(player, opponent, *when)
     swapped = rows.rename({player: opponent, opponent: player}).select(rows.columns)
@@ -182,13 +192,13 @@ def once_each(sheet: Sheet, document: Document, player: str, opponent: str) -> S
     if not unlike and when and results.keys() <= other_side.keys():
         return document | {"where": {**document.get("where", {}), "once": [player, opponent, *when]}}
     where = sheet.grid.places(unlike or [*other_side])
-    what = "say of a match what its rows from the other side do not" if unlike else "tell a match from either side"
-    yield Question(f"{where} {what}: keep one row of each match", ())
+    what = "contradict the rows from the other side" if unlike else "list a match from both sides"
+    yield Question(f"{where} {what}. Keep one row of each match", ())
     return document
 
 
 def pairings(sheet: Sheet, parts: Parts) -> Step[Document | None]:
-    """Return the map of a match per row if both sides stand in one cell: Ana vs. Ben."""
+    """Return the map of a match per row if both sides are in one cell: Ana vs. Ben."""
     for heading in sheet.headings:
         texts = sheet.texts(heading)
         for versus in VERSUS if is_pairing(heading) else VERSUS[:1]:
@@ -205,7 +215,7 @@ def pairings(sheet: Sheet, parts: Parts) -> Step[Document | None]:
 
 
 def compared(sheet: Sheet, parts: Parts) -> Step[Compared]:
-    """Return the rules that say who won, of each side, and the conditions that drop rows without a result."""
+    """Return the rules for the result of each side, and the conditions that drop rows without one."""
     result, winner = parts.get("result") or sets(sheet), parts.get("winner")
     scores = [parts[name] for name in ("score of first", "score of second") if name in parts]
     has_both = len(scores) > 1
@@ -219,7 +229,7 @@ def compared(sheet: Sheet, parts: Parts) -> Step[Compared]:
         cells = sheet.cells(*scores)
         pair = next(filter(PAIR_ALONE.fullmatch, cells), None)
         if pair is not None:
-            yield Question(f"{pair!r} is two numbers of one side; write what they come to", (), scores[0])
+            yield Question(f"{pair!r} is two numbers for one side. Write their sum", (), scores[0])
         outcomes = outcome_points(cells.unique(maintain_order=True))
         conditions += [] if outcomes else sheet.drop(scores, *FORFEITED)
         way: Document = {"map": outcomes} if outcomes else {"as": "result"}
@@ -243,9 +253,9 @@ def compared(sheet: Sheet, parts: Parts) -> Step[Compared]:
 
 
 def winner_decides(sheet: Sheet, winner: str, parts: Parts, scores: Sequence[str]) -> Step[bool]:
-    """Return True if a column names a winner where the score is a draw or ends with a word such as retired.
+    """Return True if a column names the winner of a draw, or of a score that ends with a word such as retired.
 
-    Ask where the column names the side with the lower score.
+    Ask if the column names the side with the lower score.
     """
     decides = False
     columns = map(sheet.texts, (parts["first"], parts["second"], winner, *scores))
@@ -258,30 +268,32 @@ def winner_decides(sheet: Sheet, winner: str, parts: Parts, scores: Sequence[str
             continue
         decides |= own == its
         if (own < its) if named == one else (its < own):
-            yield question_aside(f"names {named} where {' and '.join(scores)} say another", winner, scores[0])
+            yield question_aside(
+                f"names {named}, but {' and '.join(scores)} favour the other. Which counts?", winner, scores[0]
+            )
             return False
     return decides
 
 
 def ask_which_score(sheet: Sheet, result: str, scores: Sequence[str]) -> Step[None]:
-    """Ask what decides where a result says that one side won, and the scores beside it that the other did."""
+    """Ask what decides if the result and the scores favour different sides."""
     for written, *cells in zip(*map(sheet.texts, (result, *scores)), strict=True):
         read = filter(None, map(parse_result, (written or "", ":".join(cell or "" for cell in cells))))
         whole = ((own or 0.0, its or 0.0) for own, its in read)
         if len({own > its for own, its in whole if own != its}) > 1:
-            text = f"says {written} where {' and '.join(scores)} say another won"
+            text = f"says {written}, but {' and '.join(scores)} favour the other. Which counts?"
             yield question_aside(text, result, scores[0])
             return
 
 
 def question_aside(text: str, *headings: str) -> Question:
-    """Return the question which of some columns to leave aside."""
-    choices = tuple(Choice(f"leave {each} aside", "source.aside", each) for each in headings)
+    """Return the question which of some columns to ignore."""
+    choices = tuple(Choice(f"ignore {each}", "source.aside", each) for each in headings)
     return Question(text, choices, headings[0])
 
 
 def sets(sheet: Sheet) -> list[str] | None:
-    """Return the columns of sets, one after the other, whose cells are the points of both sides."""
+    """Return the columns of sets in order, with the points of both sides in each cell."""
     found = []
     for heading in (each for each in sheet.headings if re.search(r"^\d|\D\d$", each.strip())):
         words = {*fold(heading).split("_")}
@@ -291,7 +303,7 @@ def sets(sheet: Sheet) -> list[str] | None:
 
 
 def by_winner(sheet: Sheet, heading: str | None, parts: Parts) -> Step[list[Document]]:
-    """Return each side's rule by a column that names the winner, or the winner's side, or says that it was a draw."""
+    """Return the rules of both sides from a column that names the winner, the winning side or a draw."""
     if heading is None:
         yield Question("no column says who won", ())
         return [{}, {}]
@@ -299,7 +311,7 @@ def by_winner(sheet: Sheet, heading: str | None, parts: Parts) -> Step[list[Docu
     words = {*names[heading].drop_nulls()}
     points = side_points(sorted(words.difference(names[parts["first"]], names[parts["second"]])), parts)
     if not all(winner in (None, one, other, *points) for one, other, winner in names.iter_rows()):
-        remedy = "names neither side in some rows; write the winner's name as it stands there"
+        remedy = "names neither side in some rows. Write the winner's name exactly as in its column."
         raise ResultsError(sheet.grid.name, [Fault(None, heading, None, remedy)])
     if points.keys() >= words:
         return by_words(heading, points)
@@ -313,9 +325,9 @@ def by_words(heading: str, points: Mapping[str, tuple[float, float]]) -> list[Do
 
 
 def side_points(words: Iterable[str], parts: Parts) -> dict[str, tuple[float, float]]:
-    """Return both sides' points of each word that says which of them won, as headings do or in short, or that none did.
+    """Return both sides' points for words that name the winning side as headings do, or for a draw.
 
-    Home, H and 1 are the first side, B+3.5 is Black, and X is a draw.
+    Home, H and 1 mean the first side, B+3.5 means Black, and X means a draw.
     """
     titles = [fold(parts.get(side, side)) for side in ("first", "second")]
     short = [title[:1] for title in titles] if titles[0][:1] != titles[1][:1] else []

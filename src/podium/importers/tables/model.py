@@ -1,4 +1,4 @@
-"""A map: what the columns of a table mean. Written in TOML, checked key by key before any table is read."""
+"""A map gives the meaning of a table's columns. It is written in TOML, and checked before a table is read."""
 
 import re
 from collections.abc import Mapping
@@ -10,10 +10,10 @@ from podium.importers.grid import SourceRule
 
 Scalar = str | int | float | bool
 Gap = Literal["leader", "previous"]
-ROW, FILE = "row", "file"  # in templates: the row's number and the file's name, where no column is called so
-BESIDE = {"sheet": grid.SHEET, "title": grid.TITLE}  # and its sheet, and the lines above its head
-LAPS = "laps"  # a column of maps alone, by which places are made
-ROW_NAME, COLUMN, CELL, PAIR = "row_name", "column", "cell", "pair"  # what a grid of cells calls its parts
+ROW, FILE = "row", "file"  # row number and file name in templates, unless columns have these names
+BESIDE = {"sheet": grid.SHEET, "title": grid.TITLE}  # also the sheet, and the lines above the head
+LAPS = "laps"  # a column only in maps, from which places are made
+ROW_NAME, COLUMN, CELL, PAIR = "row_name", "column", "cell", "pair"  # parts of a grid of cells
 
 
 @dataclass(frozen=True)
@@ -39,29 +39,29 @@ class Part:
 
 @dataclass(frozen=True)
 class Rule:
-    """How one results column is made of the table's. The steps come in the order of the fields."""
+    """Steps that make a results column from the table's columns, in the order of the fields."""
 
     value: Scalar | None = None  # a constant
     template: tuple[Part, ...] = ()
     columns: tuple[str, ...] = ()  # joined by a blank
     first: tuple[str, ...] = ()  # columns or templates: the first that is not null
-    regex: tuple[str, str] | None = None  # a pattern, and what a cell that has it becomes
+    regex: tuple[str, str] | None = None  # a pattern and its replacement
     words: Mapping[str, Scalar] | None = None
-    null: Scalar | None = None  # what stands for no value
-    default: Scalar | None = None  # for words that are not among `words`
+    null: Scalar | None = None  # value for empty cells
+    default: Scalar | None = None  # for other texts than `words`
     equals: str | None = None  # the column to compare with
     then: Scalar | None = None
     other: Scalar | None = None
     kind: str | None = None  # number, place, duration, result or text
-    otherwise: str = "bad"  # or null: what a cell is that does not fit the kind
+    otherwise: str = "bad"  # or null: treatment of cells that do not fit the kind
     gap: Gap | None = None
     lapped: str | None = None
     scale: float = 1.0
-    offset: float = 0.0  # that is added last
-    side: int = 1  # whose result it is, of a cell with that of both
-    split: str | None = None  # what parts the members of a side, each of whom gets a row
-    count: bool = False  # whether a text that stands again gets a number
-    started: tuple[str, ...] = ()  # columns whose numbers say that who did not start did, and did not finish
+    offset: float = 0.0  # added last
+    side: int = 1  # of a cell with the result of both sides
+    split: str | None = None  # mark between the members of a side, who get a row each
+    count: bool = False  # True to number repeated texts
+    started: tuple[str, ...] = ()  # columns whose numbers show that an entrant started
     format: str | None = None  # of a date
     epoch: str | None = None  # s, ms or excel
 
@@ -82,7 +82,7 @@ class Condition:
     column: str
     reason: str
     among: tuple[str, ...] = ()
-    matches: str | None = None  # a pattern of the whole cell
+    matches: str | None = None  # pattern of a whole cell
     null: bool | None = None
 
 
@@ -90,30 +90,30 @@ class Condition:
 class Layout:
     kind: str = "long"  # wide, matrix, crosstable, swiss
     sides: tuple[Mapping[str, Rule], ...] = ()
-    rows: str | None = None  # the column with the names of the lines
-    excluded: tuple[str, ...] = ()  # columns that are no cells
+    rows: str | None = None  # column with the names of the lines
+    excluded: tuple[str, ...] = ()  # columns outside the grid
     empty: str = "drop"  # or keep: cells without a value
-    number: str | None = None  # the column with the numbers of the lines, which heads or cells name; # for their order
+    number: str | None = None  # column with the line numbers in headings or cells; # for their order
 
 
 @dataclass(frozen=True)
 class Map:
-    name: str = "map"  # what errors call it
+    name: str = "map"  # name in messages
     source: SourceRule = field(default_factory=SourceRule)
     joins: Mapping[str, Join] = field(default_factory=dict)
     layout: Layout = field(default_factory=Layout)
     drop: tuple[Condition, ...] = ()
     keep: tuple[Condition, ...] = ()
-    is_distinct: bool = False  # whether rows of which the same is read count once
-    once: tuple[str, ...] = ()  # who met whom, and when: of rows that tell it from both sides the first one's count
+    is_distinct: bool = False  # True to count equal rows once
+    once: tuple[str, ...] = ()  # columns of player, opponent and date; one side's rows count
     columns: Mapping[str, Rule] = field(default_factory=dict)
-    document: Mapping[str, Any] = field(default_factory=dict)  # as TOML has it
-    is_preset: bool = False  # whether columns may lack: a program's other versions have others
-    needs: tuple[str, ...] = ()  # what a file has that a preset is of
+    document: Mapping[str, Any] = field(default_factory=dict)  # as in TOML
+    is_preset: bool = False  # True if columns may be missing, as in other versions of a program
+    needs: tuple[str, ...] = ()  # texts or paths that a file of the preset has
 
     @property
     def round_of_made_ids(self) -> tuple[str, ...] | None:
-        """The columns of the round or game number in event ids that Podium makes; None if the sender chose the ids."""
+        """The columns of the round or game number in event IDs that Podium makes. None if the sender chose the IDs."""
         rule = self.columns.get("event_id")
         if rule is None or self.is_preset or rule.value is not None:
             return None

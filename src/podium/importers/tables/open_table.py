@@ -1,4 +1,4 @@
-"""Tables as their headings, or a map, say what they mean; and matches with winners and losers in one row."""
+"""Read tables by their headings or by a map, and matches with winners and losers in one row."""
 
 import csv
 import io
@@ -29,7 +29,7 @@ from podium.results.reading import STDIN, Results, header_faults, loaded, read_r
 
 
 def read_understood(path: str, name: str, content: bytes | None = None, answers: Iterable[str] = ()) -> Results:
-    """Read a table that is no results table as its headings, its cells and answers surely mean it."""
+    """Read a table in another shape by its headings, its cells and some answers."""
     form = format_of(path) if content is None else None
     if form or (content is None and len(sources(path)) > 1):
         imported = read_format(form or "csv", [path])
@@ -39,15 +39,15 @@ def read_understood(path: str, name: str, content: bytes | None = None, answers:
     return checked(mapped, name, (note,) if note else ())
 
 
-TYPED = re.compile(r"type podium import (?:'[^']*'|\S+) (?=--set)|--set ('[^']*'|\S+)")
-SKIPPED = re.compile(r", or leave [\w ]+ out: type podium import .* --skip-bad")
+TYPED = re.compile(r"Type podium import (?:'[^']*'|\S+) (?=--set)|--set ('[^']*'|\S+)")
+SKIPPED = re.compile(r"\. To leave [\w ]+ out, type podium import .* --skip-bad")
 
 
 def read_frame(source: Any, name: str, answers: Iterable[str] = ()) -> Results:
-    """Read a frame, or rows, in another shape, as a file of it would be read.
+    """Read a frame or rows in another shape, as if from a file.
 
     Raises:
-        ResultsError: the cells of a results table are wrong, or another table leaves a question open.
+        ResultsError: Cells of a results table are invalid, or another table leaves a question open.
     """
     if hasattr(source, "reset_index") and any(each is not None for each in source.index.names):
         source = source.reset_index()
@@ -63,14 +63,14 @@ def read_frame(source: Any, name: str, answers: Iterable[str] = ()) -> Results:
 
 
 def in_python(remedy: str) -> str:
-    """Return the end of a message that names a command to type, for somebody who has no file."""
-    way = "give podium.read_results "
+    """Change a message that names a command for a reader without a file."""
+    way = "Give podium.read_results "
     typed = SKIPPED.sub("", remedy)
     return TYPED.sub(lambda found: f"answers={shlex.split(found[1])}" if found[1] else way, typed)
 
 
 def content_of(frame: pl.DataFrame) -> bytes:
-    """Return a frame as the file that it may have come from: CSV, or JSON if a cell has parts."""
+    """Return a frame as the file that it may come from: CSV, or JSON if a cell has parts."""
     columns = [as_written(frame[name]) for name in frame.columns]
     written = pl.DataFrame(columns)
     if any(each.dtype.is_nested() for each in columns):
@@ -80,11 +80,11 @@ def content_of(frame: pl.DataFrame) -> bytes:
     return heads.getvalue().encode() + written.write_csv(include_header=False).encode()
 
 
-BLANK_HEAD = re.compile(r"Unnamed: \d+|_duplicated_\d+")  # what pandas and Polars call a column without a heading
+BLANK_HEAD = re.compile(r"Unnamed: \d+|_duplicated_\d+")  # names of columns without a heading in pandas and Polars
 
 
 def as_written(column: pl.Series) -> pl.Series:
-    """Return a column as people write it: spans in seconds, days without a time, whole numbers without a point."""
+    """Return a column as people write it: time spans in seconds, dates without times, integers without a point."""
     kind = column.dtype
     if kind == pl.Duration:
         return column.dt.total_microseconds() / 1e6
@@ -106,7 +106,7 @@ def left_out(dropped: Mapping[str, int]) -> tuple[str, ...]:
 def mapped_rows(
     path: str, content: bytes | None = None, name: str | None = None, answers: Iterable[str] = ()
 ) -> tuple[str, Mapped]:
-    """Return what a file's table says, in a line, and its rows as results."""
+    """Return a line about a file's table, and its rows as results."""
     source = of_bytes(content, "standard input") if content is not None else sources(path)[0]
     own_name = name or Path(path).name
     document: dict[str, Any] | None = None
@@ -136,12 +136,12 @@ def checked(mapped: Mapped, name: str, notes: tuple[str, ...] = ()) -> Results:
 
 
 def with_original_cells(mapped: Mapped) -> pl.DataFrame:
-    """Return the table, bad cells as they were written, to be mended there."""
+    """Return the table, with bad cells as in the source, for correction."""
 
-    def mended(name: str, which: pl.Series, written: pl.Series) -> pl.Series:
+    def original(name: str, which: pl.Series, written: pl.Series) -> pl.Series:
         return written.zip_with(which, text(mapped.table[name])[0].cast(pl.String)).alias(name)
 
-    return mapped.table.with_columns(mended(name, *cells) for name, cells in mapped.bad.items())
+    return mapped.table.with_columns(original(name, *cells) for name, cells in mapped.bad.items())
 
 
 REST = "rest"
@@ -154,7 +154,7 @@ def read_mapped(source: Any, mapping: Map, name: str | None = None) -> Results:
 
 
 def read_columns(source: Any, columns: Mapping[str, Any], ignore: Names, name: str | None = None) -> Results:
-    """Read and check a table some of whose columns are named; the others keep the meaning of their names."""
+    """Read and check a table with some columns named. The others keep the meaning of their names."""
     grid = grid_of(source, name)
     document = {"columns": {**kept_columns(grid, dict(columns), ignore), **columns}}
     return checked(apply_map(grid, build_map(document, "columns")), grid.name)
@@ -178,25 +178,25 @@ def from_matches(
     """Read matches that have both sides in one row: winner and loser, or home and away.
 
     Args:
-        matches: a table, as `read_results` takes it.
-        winner: the column with the winner. For a team, one column for each of its members.
-        loser: the column, or columns, with the loser.
-        home: the column, or columns, with the first side: at home, or White.
-        away: the column, or columns, with the second side.
-        scores: the columns with the two sides' scores, the first side's first. Equal scores are a draw.
-        result: the column with the first side's result: `H`, `D` and `A`; `W` and `L`; `1-0`; or 1, 0.5 and 0.
-        draw: the column that says whether a match of `winner` and `loser` was a draw: true, yes, 1 or `D`.
-        event: the columns that together name the match. Default: its date, its sides and a count of repeats.
-        date: the column with the day or time, or its rule: `{"from": "Day", "format": "%d.%m.%Y"}`.
-        name: the table's name in error messages.
-        columns: other results columns of the match, such as `pool` or `mode`, by their column or rule.
+        matches: A table, as in `read_results`.
+        winner: The column with the winner. For a team, one column for each of its members.
+        loser: The column, or columns, with the loser.
+        home: The column, or columns, with the first side: at home, or White.
+        away: The column, or columns, with the second side.
+        scores: The columns with the two sides' scores, the first side's first. Equal scores are a draw.
+        result: The column with the first side's result: `H`, `D` and `A`; `W` and `L`; `1-0`; or 1, 0.5 and 0.
+        draw: The column that is set if a match of `winner` and `loser` was a draw: true, yes, 1 or `D`.
+        event: The columns that together name the match. Default: its date, its sides and a count of repeats.
+        date: The column with the day or time, or its rule: `{"from": "Day", "format": "%d.%m.%Y"}`.
+        name: The table's name in error messages.
+        columns: Other results columns of the match, such as `pool` or `mode`, by their column or rule.
 
     Returns:
-        The checked results: one row for each player, and teams where a side has several.
+        The checked results: one row per player, and teams if a side has several.
 
     Raises:
-        ResultsError: a cell is wrong.
-        ParameterError: a side is missing, or it is not clear how the match ended.
+        ResultsError: A cell is invalid.
+        ParameterError: A side is missing, or it is not clear how the match ended.
     """
     first, second = (winner, loser) if home is None else (home, away)
     if first is None or second is None or None not in (home, winner):
@@ -218,7 +218,7 @@ RESULTS = {"H": "1-0", "W": "1-0", "D": "1/2-1/2", "A": "0-1", "L": "0-1"}
 
 
 def sides_of(scores: Sequence[str], result: str | None) -> list[dict[str, Any]]:
-    """Return the rules by which scores, or a result, compare two sides; no rules without either."""
+    """Return the rules that compare two sides by scores or a result. Empty without either."""
     if result:
         return [{"position": {"from": [result], "map": RESULTS, "as": "result", "side": side}} for side in (1, 2)]
     return [{"score": {"from": [score]}} for score in scores]
@@ -232,7 +232,7 @@ def matches_map(
     date: str | Mapping[str, Any] | None,
     columns: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Return the map of a table with a match in each row; `values` are the rules of each side."""
+    """Return the map of a table with one match per row. `values` are the rules of each side."""
     sides = []
     for members, side, rules in zip((first, second), ("winners", "losers"), values, strict=True):
         players, own = as_list(members), dict(rules)
@@ -249,7 +249,7 @@ def matches_map(
 
 
 def match_id(first: Sequence[str], second: Sequence[str], columns: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what names a match that has no event: its day, who met, and a count where they meet again."""
+    """Return the name of a match without an event: its day, its sides, and a count if they meet again."""
     moment = columns.get("started_at", {})
     days = moment.get("from", []) if isinstance(moment, Mapping) else moment
     sides = (" / ".join(f"{{{name}}}" for name in names) for names in (first, second))
@@ -261,7 +261,7 @@ def as_list(names: Names) -> list[str]:
 
 
 def kept_columns(grid: Grid, columns: Mapping[str, Any], ignore: Names) -> dict[str, Any]:
-    """Return the columns that have a results column's name already, each as itself."""
+    """Return the columns that already have a results column's name, with themselves as rules."""
     mapping: Map | None = build_map({"columns": columns}, "columns") if columns else None
     used = {name for rule in mapping.columns.values() for name in rule.names} if mapping else set()
     aside = set() if ignore == REST else set(as_list(ignore))
@@ -273,12 +273,12 @@ def kept_columns(grid: Grid, columns: Mapping[str, Any], ignore: Names) -> dict[
 
 
 def grid_of(source: Any, name: str | None, mapping: Map | None = None) -> Grid:
-    """Return the table as it is, in its own types where it has any."""
+    """Return the table as it is, in its own types if it has any."""
     if isinstance(source, str | Path):
         name = name or ("standard input" if str(source) == STDIN else Path(source).name)
         files = sources(str(source))
         if len(files) != 1:
-            remedy = f"holds {len(files)} files; name one, or read them all by a map: podium import csv"
+            remedy = f"has {len(files)} files. Name one, or read them all with a map by `podium import csv`."
             raise ResultsError.whole(str(source), remedy)
         with called(name):
             rule = (mapping.source, mapping.names) if mapping else (SourceRule(),)

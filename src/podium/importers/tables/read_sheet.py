@@ -1,4 +1,4 @@
-"""Any table as results: by a map of its columns, by a preset that it fits, or by the map that its headings say."""
+"""Read any table as results: by a map of its columns, a matching preset, or a map inferred from its headings."""
 
 import re
 import tomllib
@@ -28,19 +28,19 @@ from podium.results.headings import fold, meanings, side_of
 from podium.results.reading import read_results
 
 SHOWN_ROWS = 5
-START_BYTES = 1 << 13  # in which the head of a table is
+START_BYTES = 1 << 13  # that include the head of a table
 Posed = list[tuple[Question, Choice | None]]
 
 
 def read(files: Sequence[Source], options: Options) -> Imported:
-    """Read files as results: each by its map, with what is wrong in them."""
+    """Read files as results, each by its map, with their faults."""
     tables, bad, notes = list[pl.DataFrame](), list[Fault](), list[str]()
     made, dropped, skipped = dict[str, str](), Counter[str](), 0
     for source in files:
         grid, mapping, note = read_with_map(source, options)
         try:
             mapped = apply_map(grid, mapping)
-        except ResultsError as error:  # of cells of a Swiss list, whose rounds are events
+        except ResultsError as error:  # in cells of a Swiss list, whose rounds are events
             rounds = {str(fault.column) for fault in error.faults}
             if not options.skip_bad or mapping.layout.kind != "swiss" or not rounds <= {*grid.headings}:
                 raise
@@ -57,12 +57,12 @@ def read(files: Sequence[Source], options: Options) -> Imported:
         tables.append(mapped.table)
     table = pl.concat(tables, how="diagonal_relaxed")
     if len(tables) > 1 and not bad:
-        read_results(table, name="the files together")
+        read_results(table, name="all files together")
     return Imported(table, dict(dropped), tuple(bad), skipped, notes=tuple(dict.fromkeys(notes)), made=made)
 
 
 def map_of_options(options: Options) -> Map | None:
-    """Return the map of the options, with their time zone; None if the headings say it all."""
+    """Return the map of the options, with their time zone. None if the headings must tell everything."""
     given = options.map
     if given is None:
         return None
@@ -76,9 +76,9 @@ def in_zone(mapping: Map, zone: str) -> Map:
 
 
 def read_with_map(source: Source, options: Options) -> tuple[Grid, Map, str]:
-    """Return the table of a file, its map, and a line of what its headings say.
+    """Return the table of a file, its map, and a line about its headings.
 
-    The map is the given one, or the preset that the file fits; the headings say all that it lacks.
+    The map is the given one, or a preset that the file matches. Headings provide everything that is missing.
     """
     given = map_of_options(options)
     whole = given if given is not None and not options.guess else preset_of(source)
@@ -98,7 +98,7 @@ def read_with_map(source: Source, options: Options) -> tuple[Grid, Map, str]:
 
 
 def within_lists(grid: Grid, source: Source, options: Options) -> Grid:
-    """Return what is in the one list that each row of JSON holds, or in one that this holds, if that has results."""
+    """Return the objects in the only list of each row of JSON, or in a list inside it, if they have results."""
     inner = grid
     while inner.rule.format in ("json", "jsonl", "xml") and not has_results(inner):
         lists = inner.lists
@@ -110,7 +110,7 @@ def within_lists(grid: Grid, source: Source, options: Options) -> Grid:
 
 
 def has_results(grid: Grid) -> bool:
-    """Return True if headings are of players and of what compares them, or of a winner and a loser, or two sides."""
+    """Return True if headings are of players and results, of a winner and a loser, or of two sides."""
     named = {meanings().get(fold(heading)) for heading in grid.headings}
     met = {side_of(heading) for heading in grid.headings}
     is_of_entrants = "player" in named and not named.isdisjoint(COMPARED)
@@ -118,14 +118,14 @@ def has_results(grid: Grid) -> bool:
 
 
 def map_of_files(files: Sequence[str], options: Options) -> Map:
-    """Return the map that files are read by: the first one's, if their headings say it."""
+    """Return the map of several files: that of the first one."""
     return read_with_map(sources(files[0])[0], options)[1]
 
 
 def questions(files: Sequence[str], options: Options | None = None) -> list[Question]:
-    """Return what a table leaves open, with the answers so far in the map of `options`, where `answer` puts them.
+    """Return the open questions of a table. The map in `options` holds earlier answers, from `answer`.
 
-    It is empty if the table is read, or if no answer could mend it.
+    Empty if the table can be read, or if no answer can help.
     """
     try:
         grid, mapping, _ = read_with_map(sources(files[0])[0], options or Options())
@@ -137,7 +137,7 @@ def questions(files: Sequence[str], options: Options | None = None) -> list[Ques
 
 
 def first_rows(files: Sequence[str], options: Options) -> pl.DataFrame:
-    """Return the first rows of a table as they are written, as far as it is known how."""
+    """Return the first rows of a table, as far as its form is known."""
     given = map_of_options(options)
     try:
         grid = load(sources(files[0])[0], given.source if given else SourceRule())
@@ -147,10 +147,10 @@ def first_rows(files: Sequence[str], options: Options) -> pl.DataFrame:
 
 
 def answer(key: str, value: str, document: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Return a part of a map that says one thing more: the key with its dots, as `source.sheet`, and its value.
+    """Add one answer to a part of a map: a key with dots, such as `source.sheet`, and its value.
 
     Returns:
-        The document with it, as TOML has it, which `Options(map=…, guess=True)` takes.
+        The document as in TOML, for `Options(map=…, guess=True)`.
     """
     *tables, last = (each.strip('"') for each in re.findall(r'"[^"]*"|[^.]+', key))
     whole: dict[str, Any] = {name: {**each} for name, each in (document or {}).items()}
@@ -166,13 +166,13 @@ def answer(key: str, value: str, document: Mapping[str, Any] | None = None) -> d
 
 
 def answer_questions(file: str, answers: Collection[str]) -> tuple[Posed, dict[str, Any] | None]:
-    """Return all that a table leaves open as far as answers go, with the choices, and the part of a map they make."""
+    """Return the questions and choices of a table so far, and the part of a map made by the answers."""
     posed: Posed = []
     document: dict[str, Any] | None = None
     while all(choice for _, choice in posed):
         found = questions([file], Options(map=document, guess=True))
         news = [(each, next((one for one in each.choices if one.answer in answers), None)) for each in found]
-        if not news or any(each in posed for each in news):  # an answer that settles nothing is refused as it is read
+        if not news or any(each in posed for each in news):  # an answer without effect is rejected later
             break
         posed += news
         for _, choice in news:
@@ -201,7 +201,7 @@ def preset_of(source: Source) -> Map | None:
             return fitting[0]
         document = (json_document if kind == "json" else xml_document)(text, source.name)
     except PodiumError:
-        return None  # which its reader refuses by name
+        return None  # its reader will report it
     return next((each for each in fitting if all(is_there(document, path) for path in each.needs)), None)
 
 

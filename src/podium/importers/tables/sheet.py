@@ -1,7 +1,7 @@
-"""A sheet whose columns and layout are looked for: its cells, its headings' meanings, and its reader's answers.
+"""A sheet while its columns and layout are searched: its cells, the meanings of its headings, and answers.
 
-Each step that looks for something is a generator: it yields the faults and questions that it finds, and returns its
-value. `settle` runs one, and refuses the sheet if anything was yielded.
+Each step of the search is a generator. It yields the faults and questions that it finds, and returns its value.
+`settle` runs a step, and rejects the sheet if anything was yielded.
 """
 
 import re
@@ -37,23 +37,23 @@ T = TypeVar("T")
 Step = Generator[Question | Fault, None, T]
 Document = dict[str, Any]
 UNPLAYED = rf"^(?:\*|\?|x|[-:. ]+|(?i:{'|'.join(heads.UNPLAYED_WORDS)})\.?)$"
-COMMA = [r"^(.*\d),(\d+\D*)$", "$1.$2"]  # of a time, as a point
+COMMA = [r"^(.*\d),(\d+\D*)$", "$1.$2"]  # change the comma of a time to a point
 UNIT = r"(?i)\s*[(\[](?:[hms:.,0]+|sec|min|k?g)[)\]]$"  # of a heading
-SAMPLE = 20  # first cells in which a mark is looked for before all are
+SAMPLE = 20  # first cells to search for a mark before all others
 OF_NAMES = ("player", "team", "given", "family", *heads.MET)
 
 
 @dataclass(frozen=True)
 class Sheet:
     grid: Grid  # without the rows below the table
-    given: Document  # the rules of results columns that answers give
-    named: Mapping[str, str]  # the headings that answers name, by results column
-    refined: Mapping[str, Document]  # how answers say that a results column is read
-    source: Document  # how answers say that the file is written
+    given: Document  # rules of results columns, from answers
+    named: Mapping[str, str]  # headings named in answers, by results column
+    refined: Mapping[str, Document]  # how to read a results column, from answers
+    source: Document  # form of the file, from answers
     parts: list[str]  # columns of the members of teams, or of given and family names
     has_members: bool
     drops: list[Document]  # conditions that drop the rows below the table
-    pairs: str = ""  # or the answer to what names are that may be of pairs: pairs, or names
+    pairs: str = ""  # or the answer about names that may be pairs: pairs or names
     cache: dict[str, pl.Series] = field(default_factory=dict, repr=False)
 
     @cached_property
@@ -70,12 +70,12 @@ class Sheet:
 
     @cached_property
     def used(self) -> set[str]:
-        """The headings that answers make something of."""
+        """The headings that answers use."""
         return {name for rule in self.rules.values() for name in rule.names} | {*self.named.values()}
 
     @cached_property
     def of_column(self) -> dict[str, list[str]]:
-        """The headings by the results column that they mean, the surest first."""
+        """The headings of each results column, the most certain first."""
         named = {**self.named, **({"player": self.parts[1]} if self.parts else {})}
         found = {name: [heading] for name, heading in named.items()}
         for heading in sorted(self.headings, key=lambda heading: fold(heading) in heads.WEAK):
@@ -86,19 +86,19 @@ class Sheet:
 
     @cached_property
     def titles(self) -> pl.Series:
-        """The lines above the heads, where all rows have some."""
+        """The lines above the heads, if all rows have some."""
         titles = self.frame.get_column(TITLE, default=pl.Series([], dtype=pl.String))
         return titles.head(0) if titles.null_count() else titles.unique(maintain_order=True)
 
     @cached_property
     def title_dates(self) -> pl.Series:
-        """The dates in those lines, null where one has none; empty where all have none."""
+        """The dates in those lines, null for lines without one. Empty if there are none."""
         found = self.titles.str.extract(times.A_DATE)
         return found.head(0) if found.null_count() == found.len() else found
 
     @cached_property
     def event(self) -> str:
-        """The template of the event's name if a sheet has one event only; empty where nothing names it."""
+        """The template of the event's name if a sheet has one event. Empty if nothing names it."""
         titles = self.titles.len()
         if self.grid.rule.sheet == EVERY and SHEET in self.frame.columns:
             return "{title}" if titles == self.frame[SHEET].n_unique() else "{sheet}"
@@ -115,11 +115,11 @@ class Sheet:
         return next(iter(self.under(words)), None)
 
     def others(self, *headings: str | None) -> list[str]:
-        """Return the headings but for some."""
+        """Return all headings except some."""
         return [heading for heading in self.headings if heading not in headings]
 
     def texts(self, heading: str) -> pl.Series:
-        """Return the cells of a column as text, null where they are empty."""
+        """Return the cells of a column as text, null if they are empty."""
         if heading not in self.cache:
             column = self.frame[heading].cast(pl.String)
             self.cache[heading] = column.replace("", None) if (column == "").any() else column
@@ -133,7 +133,7 @@ class Sheet:
         return self.texts(heading).str.contains(pattern).any()
 
     def meaning(self, heading: str) -> str:
-        """Return the results column that a heading means; none if it is of all who met, or of a leg beside another."""
+        """Return the results column of a heading. Empty for both sides of a match, or for one of several legs."""
         word = fold(re.sub(UNIT, "", heading))
         if word in heads.LEGS and len(self.under(heads.LEGS)) > 1:
             return ""
@@ -144,17 +144,17 @@ class Sheet:
         return "" if may_be_all and self.has(heading, r"^\d+$|,") else meanings().get(word, "")
 
     def is_unknown(self, heading: str) -> bool:
-        """Return True if a heading means nothing; or stands over numbers, and so may be one who is called Nick."""
+        """Return True if a heading has no known meaning, or is above numbers and may be a person called Nick."""
         word = fold(heading)
         part = meanings().get(word) or sides().get(word) or side_of(heading)
         return part is None or (part in OF_NAMES and not self.has(heading, r"\p{L}"))
 
     def repeats(self, headings: Sequence[str], most: int | None = None) -> bool:
-        """Return True if some rows, of the first ones perhaps, are the same in all of some columns."""
+        """Return True if some rows, perhaps only of the first ones, are equal in all of some columns."""
         return bool(self.frame.select(headings).head(most or self.frame.height).is_duplicated().any())
 
     def drop(self, headings: Iterable[str], pattern: str, reason: str, empty: str = "") -> list[Document]:
-        """Return the conditions that drop the cells of a pattern, and empty ones, where there are any."""
+        """Return the conditions that drop cells with a pattern, and empty ones, if there are any."""
         found: list[Document] = []
         for heading in headings:
             if self.has(heading, pattern):
@@ -165,7 +165,7 @@ class Sheet:
 
 
 def sheet_of(grid: Grid, source: Document, columns: Document) -> Sheet:
-    """Return the sheet of a table, with what answers say of its file and its columns."""
+    """Return the sheet of a table, with the answers about its file and columns."""
     drops, rows = drop_footer_rows(grid)
     left = grid.only(rows)
     refined = {name: rule for name, rule in columns.items() if is_refinement(rule)}
@@ -181,7 +181,7 @@ def sheet_of(grid: Grid, source: Document, columns: Document) -> Sheet:
 
 
 def run(step: Step[T]) -> tuple[T, list[Question | Fault]]:
-    """Run a step; return its value and all that it found wrong or must ask."""
+    """Run a step. Return its value, and all its faults and questions."""
     found: list[Question | Fault] = []
     while True:
         try:
@@ -191,14 +191,14 @@ def run(step: Step[T]) -> tuple[T, list[Question | Fault]]:
 
 
 def settle(sheet: Sheet, step: Step[T]) -> T:
-    """Run a step; return its value, or refuse the sheet with its faults and open questions."""
+    """Run a step. Return its value, or reject the sheet with its faults and questions."""
     value, found = run(step)
     refuse(sheet, found)
     return value
 
 
 def refuse(sheet: Sheet, found: Iterable[Question | Fault], alone: Sequence[Question] = ()) -> None:
-    """Refuse a sheet by questions and faults, if there are any; ask `alone` some of the questions."""
+    """Reject a sheet with questions and faults, if there are any. `alone` are the only questions to ask."""
     found = [*dict.fromkeys(found)]
     grid, faults = sheet.grid, list[Fault]()
     for each in found:
@@ -216,7 +216,7 @@ def refuse(sheet: Sheet, found: Iterable[Question | Fault], alone: Sequence[Ques
 
 
 def are_ranks(sheet: Sheet, heading: str, within: Sequence[str] = (), first: int = 1) -> bool:
-    """Return True if a column has places, and as many are better as each says, in all with the same in some columns."""
+    """Return True if a column has places: as many rows are better as each place says, within groups by some columns."""
     texts, place = sheet.texts(heading), pl.col("\0place")
     places = placed(texts).alias("\0place")
     words = texts.filter(places.is_null()).drop_nulls()
@@ -228,7 +228,7 @@ def are_ranks(sheet: Sheet, heading: str, within: Sequence[str] = (), first: int
 
 
 def day_column(sheet: Sheet, headings: Iterable[str]) -> str | None:
-    """Return the one of some columns whose every cell is a day, or a year where it is headed so."""
+    """Return the only column whose cells are all days, or years if its heading says so."""
     found = [each for each in headings if not sheet.texts(each).null_count() and is_of_days(sheet, each)]
     return found[0] if len(found) == 1 else None
 
@@ -241,7 +241,7 @@ def is_of_days(sheet: Sheet, heading: str) -> bool:
 
 
 def all_have(sheet: Sheet, mark: str, *headings: str) -> bool:
-    """Return True if all cells have a mark once, with something on both sides."""
+    """Return True if all cells have a mark once, with text on both sides."""
     if not all(sheet.texts(each).head(SAMPLE).str.contains(mark, literal=True).any() for each in headings):
         return False
     cells = sheet.cells(*headings)
@@ -250,7 +250,7 @@ def all_have(sheet: Sheet, mark: str, *headings: str) -> bool:
 
 
 def mates_rule(sheet: Sheet, heading: str) -> Step[Document]:
-    """Return how the names of a column are split into the members of pairs, if some cells or all have a mark."""
+    """Return the rule that splits the names of a column into members of pairs, if cells have a mark."""
     marks = "/", " & ", " + ", *((" - ", " \u2013 ") if fold(heading) in heads.PAIRING else ())
     is_apart = sheet.texts(heading).head(SAMPLE).str.contains(" / ", literal=True).any()
     mark = " / " if is_apart else next((mark for mark in marks if all_have(sheet, mark, heading)), None)
@@ -258,7 +258,7 @@ def mates_rule(sheet: Sheet, heading: str) -> Step[Document]:
 
 
 def pair_rule(sheet: Sheet, *headings: str) -> Step[Document]:
-    """Return how cells are split into pairs that are written in several ways; ask if only some look like pairs."""
+    """Return the rule that splits cells into pairs with different marks. Ask if only some look like pairs."""
     cells, known = sheet.cells(*headings).unique(maintain_order=True), sheet.pairs
     cells = cells.filter(~cells.str.contains(heads.ABSENT))
     are_pairs = cells.str.contains(heads.MATES)
@@ -268,7 +268,7 @@ def pair_rule(sheet: Sheet, *headings: str) -> Step[Document]:
     members = pairs.str.replace_all(heads.MATES, "\0").str.split("\0").explode()
     repeats = pl.concat([members, names]).is_duplicated().any()
     if not known and names.len() and (repeats or pairs.len() > names.len()):
-        text = f"has {pairs[0]!r}, which may be a pair, and {names[0]!r}"
+        text = f"has {pairs[0]!r}, which may be a pair, and {names[0]!r}. Are they pairs?"
         choices = (
             Choice("they are pairs", "columns.player.split", "/"),
             Choice("each is one name", "columns.player.as", "text"),
@@ -278,10 +278,10 @@ def pair_rule(sheet: Sheet, *headings: str) -> Step[Document]:
 
 
 def numbers_of(sheet: Sheet, heading: str) -> list[float]:
-    """Return the numbers of a column, 0 where a cell has none."""
+    """Return the numbers of a column, with 0 for cells without one."""
     return [number(cell) for cell in sheet.texts(heading)]
 
 
 def sums_up(whole: Iterable[float | None], parts: Iterable[float]) -> bool:
-    """Return True if the numbers of a column, where it has some, are those of another."""
+    """Return True if the numbers of a column equal those of another, empty cells aside."""
     return all(own is None or abs(own - part) < TINY for own, part in zip(whole, parts, strict=True))

@@ -1,8 +1,10 @@
 """The command that shows what Podium does, on the example season, on the terminal or served."""
 
 import contextlib
+import os
 import signal
 import socket
+import sys
 import tempfile
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -146,6 +148,8 @@ def demo(
     if serve:
         serve_season(season_path(), port)
         return
+    if "numba" not in sys.modules:
+        os.environ.setdefault("NUMBA_DISABLE_JIT", "1")  # compiling takes 20 times as long as rating the season
     rate_season(out)
     typer.echo("Its pages, live on this machine: podium demo --serve")
 

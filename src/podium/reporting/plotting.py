@@ -175,7 +175,7 @@ def as_page(chart: Any, title: str) -> str:
 
 def specification(chart: Any, *, inline: bool, narrow: bool) -> dict[str, Any]:
     """Return the chart as a Vega-Lite document, with its look."""
-    document: dict[str, Any] = chart.to_dict()
+    document: dict[str, Any] = chart.to_dict(validate=False)  # which takes longer than drawing
     document["config"] = configuration(inline=inline)
     width, columns = (NARROW_WIDTH, [NARROW_LEGEND_COLUMNS]) if narrow else (WIDTH, [])
     columns += [fitting for names in coloured_names(document) if (fitting := legend_columns(names, width)) is not None]

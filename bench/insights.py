@@ -62,9 +62,9 @@ SYLLABLES = [
     "yo",
     "ze",
 ]
-YEAR, SETTLED, EVERYBODY = timedelta(days=365), Listing(), Listing(unsettled=True)
+YEAR, ESTABLISHED, EVERYBODY = timedelta(days=365), Listing(), Listing(provisional=True)
 LISTINGS = {
-    "settled": SETTLED,
+    "established": ESTABLISHED,
     "all": EVERYBODY,
     "active in a year": Listing(active_within=YEAR),
     "active in a week, 50 events": Listing(50, timedelta(days=7)),
@@ -143,7 +143,7 @@ def readings(store, players, events):
             f"page of a player, {listed}": (lambda listing=listing: store.page_of(POOL, listing, someone()), is_kept),
         }
     return found | {
-        "newest entrants": (lambda: store.newest_entrants(POOL, SETTLED), False),
+        "newest entrants": (lambda: store.newest_entrants(POOL, ESTABLISHED), False),
         "search, three letters": (lambda: store.search(someone()[:3], [POOL]), False),
         "search, whole name": (lambda: store.search(someone(), [POOL]), False),
         "search, second word": (lambda: store.search(someone().split()[1], [POOL]), False),

@@ -155,8 +155,8 @@ def until_established(system: type[System]) -> str:
     """Return when a rating of a system is no longer provisional by the system's own rule."""
     if system.min_events:
         return f"{system.min_events} events"
-    if system.settled_deviation is not None:
-        return f"deviation of {system.settled_deviation:g}"
+    if system.established_deviation is not None:
+        return f"deviation of {system.established_deviation:g}"
     return "5 events"
 
 

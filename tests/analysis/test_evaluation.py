@@ -79,7 +79,7 @@ def test_a_drawn_pair_is_half_right_and_newcomers_stand_apart():
     drawn = [row | {"position": 1} for row in races("ab")]
     assert scores(drawn)["accuracy"] == 0.5
     metrics = scores(races(*["ab"] * 12))
-    assert (metrics["newcomer_pairs"], metrics["settled_pairs"]) == (10, 2)
+    assert (metrics["newcomer_pairs"], metrics["established_pairs"]) == (10, 2)
     assert scores(races(*["ab"] * 12), window=Window(min_events=5))["pairs"] == 7
 
 

@@ -18,7 +18,7 @@ from podium.ledger.history import states_brought
 from podium.results.reading import read_results
 from podium.systems import find
 
-MIN_EVENTS, SETTLED_EVENTS = 1, 3
+MIN_EVENTS, ESTABLISHED_EVENTS = 1, 3
 
 
 def add(numbers):
@@ -65,7 +65,7 @@ def pair_scores(pairs):
     losses = [-(s * math.log(p) + (1.0 - s) * math.log(1.0 - p)) for p, s, _ in pairs]
     misses = [(s - p) * (s - p) for p, s, _ in pairs]
     right = [0.5 if 0.5 in (p, s) else float((p > 0.5) == (s > 0.5)) for p, s, _ in pairs]
-    settled = [record >= SETTLED_EVENTS for *_, record in pairs]
+    established = [record >= ESTABLISHED_EVENTS for *_, record in pairs]
     strict = [0.5 not in (p, s) for p, s, _ in pairs]
     clipped = [not MIN_PROBABILITY < p < 1.0 - MIN_PROBABILITY for p, *_ in pairs]
 
@@ -77,9 +77,9 @@ def pair_scores(pairs):
         log_loss=only(losses, [True] * len(pairs)),
         brier=only(misses, [True] * len(pairs)),
         correct=only(right, [True] * len(pairs)),
-        settled_pairs=sum(settled),
-        settled_log_loss=only(losses, settled),
-        settled_correct=only(right, settled),
+        established_pairs=sum(established),
+        established_log_loss=only(losses, established),
+        established_correct=only(right, established),
         concordant=only(right, strict),
         discordant=only([1.0 - each for each in right], strict),
         tied_predicted=sum(p == 0.5 for p, *_ in pairs),
@@ -96,7 +96,7 @@ def test_predictions_are_judged_as_defined(name, rows):
     system = find(name)()
     events = encode(read_results(rows), system)
     heats = list(judge(system, events))
-    predictions = predict(system, events, HeatSelection(np.ones(len(heats), np.bool_), MIN_EVENTS, SETTLED_EVENTS))
+    predictions = predict(system, events, HeatSelection(np.ones(len(heats), np.bool_), MIN_EVENTS, ESTABLISHED_EVENTS))
     for (pairs, won, correct), scores, winner in zip(heats, predictions.pairs, predictions.winners, strict=True):
         assert PairScores(*scores.tolist()) == pair_scores(pairs)
         named = bool(pairs) and won > 0.0

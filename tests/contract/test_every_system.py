@@ -169,19 +169,19 @@ KERNEL = """
 from podium.engine.rules import update_state
 from podium.kernels.compiled import compile_kernel
 
-def _settled(params, me, totals, entrant):
+def _moved(params, me, totals, entrant):
     return update_state(params, me, totals, entrant).rating
 
-settled = compile_kernel(_settled)
+moved = compile_kernel(_moved)
 """
 PROGRAM = """
 from podium.engine.inputs import PRESENT
 from podium.engine.rules import Points
-from podium.settled import settled
+from podium.moved import moved
 from podium.systems import find
 
 params, (newcomer, _, _) = find("elo")().arguments()
-print(settled(params, newcomer, Points(12.0), PRESENT))
+print(moved(params, newcomer, Points(12.0), PRESENT))
 """
 
 
@@ -189,23 +189,23 @@ def test_an_edited_rule_is_compiled_anew(tmp_path):
     """Another process runs a kernel of a copy of the package, before and after edits of a rule and of its constant."""
     package, cache = tmp_path / "podium", tmp_path / "cache"
     shutil.copytree(HOME, package, ignore=shutil.ignore_patterns("__pycache__"))
-    (package / "settled.py").write_text(KERNEL)
+    (package / "moved.py").write_text(KERNEL)
     # Python's own cache takes a source for the same one whose length, and time in seconds, are those that they were.
     environment = {**os.environ, "PYTHONPATH": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
     environment["PODIUM_CACHE_DIR"] = str(cache)
 
-    def settled():
+    def moved():
         run = [sys.executable, "-c", PROGRAM]
         return subprocess.run(run, check=True, capture_output=True, text=True, env=environment).stdout.strip()
 
-    assert settled() == "1512.0"
+    assert moved() == "1512.0"
     rule, shared = (package / "systems" / name for name in ("elo.py", "_shared.py"))
     shared.write_text("FACTOR = 2.0\n")  # a module that imports nothing
     source = rule.read_text().replace("me.rating + totals.points,", "me.rating + FACTOR * totals.points,")
     rule.write_text(source.replace("\n\nfrom ", "\n\nfrom podium.systems._shared import FACTOR\nfrom ", 1))
-    assert settled() == "1524.0"
+    assert moved() == "1524.0"
     shared.write_text("FACTOR = 3.0\n")
-    assert settled() == "1536.0"
+    assert moved() == "1536.0"
     assert len(list(cache.rglob("*.nbi"))) == 3  # it is the cache that kept them apart
 
 

@@ -64,10 +64,10 @@ def test_a_volatility_at_its_cap_is_a_limit(name):
 @pytest.mark.parametrize(("name", "lead"), [("openskill-tm", 8.2), ("openskill-tm-part", 16.4)])
 def test_a_lead_beyond_the_cut_off_is_a_limit(name, lead):
     system = find(name)()
-    settled = 2.0
-    c = np.sqrt(settled**2 + system.deviation**2 + 2.0 * system.beta**2)
+    established = 2.0
+    c = np.sqrt(established**2 + system.deviation**2 + 2.0 * system.beta**2)
     leads = np.array([0.98 * lead, lead, -lead, 0.98 * -lead]) * c
-    states = np.column_stack([system.initial + leads, np.full(4, settled), np.ones(4)])
+    states = np.column_stack([system.initial + leads, np.full(4, established), np.ones(4)])
     assert system.at_limit(states).tolist() == [False, True, True, False]
     assert "2 of 4 players" in system.limit_notice(states)
 

@@ -1,4 +1,4 @@
-"""Rating periods: who settles when, and what idleness does."""
+"""Rating periods: when ratings are updated, and what idleness does."""
 
 import math
 
@@ -23,7 +23,7 @@ def ratings(rows, system, **options):
 
 
 def test_a_period_compares_with_the_ratings_at_its_start():
-    """Two wins of equals: 12 points each in one month, less for the second where every event settles."""
+    """Two wins of equals: 12 points each in one month, less for the second where every event updates ratings."""
     rows = duels("2025-03-01", "2025-03-30")
     assert ratings(rows, "elo", period="1mo") == {"ana": 1524.0, "ben": 1476.0}
     assert ratings(rows, "elo")["ana"] == pytest.approx(1512.0 + 24.0 * (1.0 - 1.0 / (1.0 + 10.0 ** (-24.0 / 400.0))))
@@ -36,7 +36,7 @@ def test_days_weeks_and_months_part_where_the_calendar_does():
     assert ratings(saturday_and_sunday, "elo", period="1w")["ana"] == 1524.0
 
 
-def test_one_event_a_period_is_every_event_settled():
+def test_one_event_a_period_updates_after_every_event():
     rows = duels("2025-01-05", "2025-02-05", "2025-03-05")
     assert ratings(rows, "glicko2", period="1mo") == ratings(rows, "glicko2")
 
@@ -57,7 +57,7 @@ def test_missed_periods_widen_the_deviation():
 
 
 def test_idle_days_count_from_the_last_event_of_the_last_period():
-    """1 January, 31 January, 1 February: one day away, though both January events settled as one."""
+    """1 January, 31 January, 1 February: one day away, though both January events are one rating update."""
     rows = duels("2025-01-01", "2025-01-31", "2025-02-01")
     events = encode(podium.read_results(rows), find("glicko")(idle_growth=30.0), "1mo")
     assert events.columns.idle.tolist() == [0.0, 0.0, 1.0, 1.0]
@@ -79,13 +79,13 @@ def test_idle_days_count_to_the_first_event_of_the_next_period():
     assert events.columns.idle.tolist() == [0.0, 0.0, 1.0, 1.0, 33.0, 33.0]
 
 
-def test_a_player_settles_once_in_a_period():
+def test_a_player_is_updated_once_in_a_period():
     rated = podium.rate(duels("2025-03-01", "2025-03-02"), "elo", period="1mo")
     deltas = rated.history.filter(player="ana")["delta"].to_list()
     assert deltas == [0.0, 24.0]
     assert math.fsum(rated.history["delta"]) == 0.0
 
 
-def test_a_system_that_settles_at_once_refuses_a_period():
-    with pytest.raises(podium.ParameterError, match="settles after each event"):
+def test_a_system_without_periods_refuses_a_period():
+    with pytest.raises(podium.ParameterError, match="updates ratings after each event"):
         podium.rate(duels("2025-03-01"), "stk-rd", period="1w")

@@ -81,7 +81,7 @@ def test_every_sheet_is_read_and_standings_are_left_aside(tmp_path):
     assert "sheets Runde 1, Runde 2" in results.notes[0]
 
 
-OPEN = [  # a sheet, and the key that settles it with what is then read
+OPEN = [  # a sheet, and the key that decides it, with what is then read
     ("Turnier;Platz;Name\nA;1;Ana\n;2;Ben\nB;1;Ben\n;2;Ana\n", "source.fill", 4),
     ("Date,Home,Away,Result\n3/4/2025,Ana,Ben,3:1\n5/4/2025,Ana,Cy,2:2\n", "columns.started_at.format", 4),
     ("Name,R1,R2\nAna,25,18\nBen,18,25\n", "columns.score", 4),
@@ -123,8 +123,8 @@ def test_what_headings_do_not_say_is_asked_one_question_upon_the_other(text, ans
         open_ones, _ = answer_questions(str(path), answers[:count])
         assert [choice and choice.answer for _, choice in open_ones] == [*answers[:count], None]
         assert answers[count] in {each.answer for each in open_ones[-1][0].choices}
-    settled, document = answer_questions(str(path), [*answers, "join.x.file=/etc/passwd", "columns.player=R1"])
-    assert [choice.answer for _, choice in settled] == answers
+    chosen, document = answer_questions(str(path), [*answers, "join.x.file=/etc/passwd", "columns.player=R1"])
+    assert [choice.answer for _, choice in chosen] == answers
     whole = map_of_files([str(path)], Options(map=document, guess=True)).document
     frame = podium.read_results(path, map=tomllib.loads(write_map(whole))).frame.sort("event_id", maintain_order=True)
     assert frame[column].to_list() == values

@@ -198,7 +198,7 @@ def test_a_period_has_a_group_for_each_event():
     assert why.outcome == ""
     add_up(why)
     waits = rated.explain("first", "a")
-    assert waits.verdict == "a's change is settled at the end of the rating period, with the last event in it."
+    assert waits.verdict == "a's rating is updated at the end of the rating period, with the last event in it."
     assert waits.groups == ()
     assert waits.to_dict()["shown"]["change"] == 0.0
 

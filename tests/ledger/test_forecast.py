@@ -192,16 +192,16 @@ def test_newcomers_are_known_by_name():
 
 
 def test_the_strength_of_uncertain_fields_is_one_over_the_chance():
-    """A newcomer against nine settled equals wins 0.2030 of the races drawn from the same skills and noise."""
+    """A newcomer against nine established equals wins 0.2030 of the races drawn from the same skills and noise."""
     rated = podium.rate(
         [{"event_id": "e", "player": f"p{k}", "position": 1} for k in range(9)], "glicko", deviation=30.0
     )
-    settled, newcomer = rated.system, podium.rate(ROWS, "glicko").system.newcomer()
-    params = settled.params()
-    nine = [enter(params, settled.newcomer(), PRESENT)] * 9
-    field = settled.performances([*nine, enter(params, newcomer, PRESENT)])
+    established, newcomer = rated.system, podium.rate(ROWS, "glicko").system.newcomer()
+    params = established.params()
+    nine = [enter(params, established.newcomer(), PRESENT)] * 9
+    field = established.performances([*nine, enter(params, newcomer, PRESENT)])
     assert field_strength(field, 1) == pytest.approx(1.0 / 0.2030, rel=2e-3)
-    assert field_strength(settled.performances(nine + nine[:1]), 1) == pytest.approx(10.0, rel=1e-9)
+    assert field_strength(established.performances(nine + nine[:1]), 1) == pytest.approx(10.0, rel=1e-9)
 
 
 def test_every_event_of_the_season_has_a_strength():

@@ -12,7 +12,7 @@ import podium
 from podium.cli.commands import build
 from podium.errors import ParameterError
 from podium.ledger import smoothing
-from podium.ledger.smoothing import Appearances, Heats, SmootherState, least_mix, settle, walk
+from podium.ledger.smoothing import Appearances, Heats, SmootherState, converge, least_mix, walk
 
 
 def seasons(seed, players=60, events=1500):
@@ -98,7 +98,7 @@ def test_dates_before_1970_are_days_like_all_others():
     assert set(known[1950].at(datetime(1950, 1, 1, tzinfo=UTC))["player"]) == set(first["player"])
 
 
-def test_the_gaps_of_engines_that_meet_often_settle_though_their_level_drifts():
+def test_the_gaps_of_engines_that_meet_often_converge_though_their_level_drifts():
     rng = np.random.default_rng(4)
     rows = [
         {"event_id": f"e{k}", "player": f"p{player}", "position": int(place)}
@@ -187,5 +187,5 @@ def test_sweeps_that_never_agree_carry_nobody_off(monkeypatch):
     monkeypatch.setattr(smoothing, "_sweep", lambda _heats, visits, _way: visits.mean.__iadd__([1e30, -1e30]))
     visits = Appearances._make(np.zeros(2) for _ in Appearances._fields)
     way = SmootherState(*np.array([[0, 1], [0, 1], [0, 0], [0, 0], [0, 0]]))
-    assert settle(Heats._make(np.zeros(0) for _ in Heats._fields), visits, way) == smoothing.MOST_SWEEPS
+    assert converge(Heats._make(np.zeros(0) for _ in Heats._fields), visits, way) == smoothing.MOST_SWEEPS
     assert np.abs(visits.mean).max() <= smoothing.FARTHEST * smoothing.MOST_SWEEPS

@@ -191,19 +191,19 @@ def test_the_scale_is_the_systems_own(name):
         assert scale == pytest.approx(published[name], rel=1e-5)
     if wide is not None:
         assert odds_scale(wide) == pytest.approx(3.0 * scale, rel=1e-9)
-    sides = [[state] for state in settled_pair(system, scale)]
+    sides = [[state] for state in established_pair(system, scale)]
     share = 10.0 / 11.0
     entropy = -(share * np.log(share) + (1.0 - share) * np.log(1.0 - share)) / np.log(2.0)
     assert match_quality(system, sides) == pytest.approx(entropy, rel=1e-3)
 
 
-def settled_pair(system, gap):
+def established_pair(system, gap):
     """Two players with next to no deviation, a gap apart."""
     newcomer = system.newcomer()
-    settled = newcomer._replace(events=1000.0)
+    established = newcomer._replace(events=1000.0)
     if "deviation" in newcomer._fields:
-        settled = settled._replace(deviation=1e-3 * newcomer.deviation)
-    return settled._replace(**{key: getattr(settled, key) + gap for key in system.with_level}), settled
+        established = established._replace(deviation=1e-3 * newcomer.deviation)
+    return established._replace(**{key: getattr(established, key) + gap for key in system.with_level}), established
 
 
 def test_the_quality_of_a_duel_is_that_of_its_expected_score():

@@ -147,7 +147,7 @@ def test_every_system_predicts_a_pair_as_it_expects_it(name):
         assert pair[0, 0] == pytest.approx(expect(params, a, b), abs=1e-9)
 
 
-# System, scale of the lead between settled players, and the normal skill that a deviation of 1 stands for.
+# System, scale of the lead between established players, and the normal skill that a deviation of 1 stands for.
 LOGISTIC_DEVIATION = np.pi / np.sqrt(3.0)
 MODELS = [
     ("glicko", 400.0 / np.log(10.0), 1.0),

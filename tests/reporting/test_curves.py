@@ -26,8 +26,8 @@ def test_a_newcomers_mean_factor_is_as_declared():
     new = points("provisional", "newcomer")["y"]
     assert new.head(12).mean() == pytest.approx(1.5 * 18.0, rel=1e-9)
     assert new.tail(3).to_list() == [18.0] * 3
-    settled = points("provisional", "settled opponent")["y"]
-    assert (new * settled).to_list() == pytest.approx([18.0**2] * new.len())
+    established = points("provisional", "established opponent")["y"]
+    assert (new * established).to_list() == pytest.approx([18.0**2] * new.len())
 
 
 def test_folyami_is_within_a_hundredth_of_elo():

@@ -100,7 +100,7 @@ def test_teams_and_heats_are_normalised_too():
 
 
 @given(st.text(max_size=20))
-def test_the_rule_settles_at_once(name):
+def test_the_rule_is_stable_after_one_pass(name):
     once = normalise(name)
     assert normalise(once) == once
     column, refused = normalise_column(pl.Series([once if refusal(once) == "" else "ana"]))

@@ -55,8 +55,9 @@ def test_filters_are_a_form_and_say_who_is_listed(season, visitor):
     ]
     assert names(html) == wanted
     assert 0 < len(wanted) < 30
-    assert f"{len(wanted)} of 30 riders: settled, played in the last 90 days, at least 10 events. Show all" in words(
-        html
+    assert (
+        f"{len(wanted)} of 30 riders: established rating, played in the last 90 days, at least 10 events. Show all"
+        in words(html)
     )
     assert '<option value="90d" selected>' in html
     assert '<option value="10" selected>' in html
@@ -215,21 +216,21 @@ def test_ranks_are_compared_with_the_beginning_of_the_newest_day(sqlite_store):
         assert {each[2]: each[1] for each in lines(main_of(client.get("/main")))}["Ana"] == "▼ down 1"
 
 
-def test_those_who_are_settling_stand_apart_and_without_a_rank(sqlite_store):
+def test_provisional_ratings_stand_apart_and_without_a_rank(sqlite_store):
     sqlite_store.create_pool("main", find("folyami")(), public=True)
     for number in range(6):
         sqlite_store.submit("main", rows(number, ["Ana", "Ben", "Cleo", "Dora"]))
     sqlite_store.submit("main", rows(40, ["Eve", "Ana"]))
     with people(sqlite_store) as client:
         html = main_of(client.get("/main"))
-        settled = [row.player for row in sqlite_store.listed_board("main", Listing()).rows]
-        assert names(html) == settled
-        assert "Eve" not in settled
-        assert [each[:2] for each in lines(html, "unsettled")] == [[DASH, "Eve"]]
-        assert "Still settling" in words(html)
+        established = [row.player for row in sqlite_store.listed_board("main", Listing()).rows]
+        assert names(html) == established
+        assert "Eve" not in established
+        assert [each[:2] for each in lines(html, "provisional")] == [[DASH, "Eve"]]
+        assert "Provisional ratings" in words(html)
         everybody = main_of(client.get("/main?all=1"))
-        assert set(names(everybody)) == {*settled, "Eve"}
-        assert "Eve settling" in words(everybody)
+        assert set(names(everybody)) == {*established, "Eve"}
+        assert "Eve provisional" in words(everybody)
 
 
 @pytest.mark.parametrize(

@@ -64,9 +64,9 @@ def by_player(store):
     return rated, {name: [row for row in rows if row["player"] == name] for name in names}
 
 
-def is_settled(system, row):
+def is_established(system, row):
     enough = row["events"] >= system.min_events
-    return enough and (system.settled_deviation is None or row["deviation"] <= system.settled_deviation)
+    return enough and (system.established_deviation is None or row["deviation"] <= system.established_deviation)
 
 
 def placed(results, event_id, player):
@@ -96,18 +96,19 @@ def test_a_card_says_what_the_history_says(store, name):
     fill(store, system)
     rated, careers = by_player(store)
     assert {"dave", "zoe", "eva"} <= careers.keys()
-    settled = sorted((rows[-1]["rating"] for rows in careers.values() if is_settled(system, rows[-1])), reverse=True)
-    assert len({is_settled(system, rows[-1]) for rows in careers.values()}) == (2 if name == "trials" else 1)
+    newest = [rows[-1] for rows in careers.values()]
+    ranked = sorted((row["rating"] for row in newest if is_established(system, row)), reverse=True)
+    assert len({is_established(system, row) for row in newest}) == (2 if name == "trials" else 1)
     for player, rows in careers.items():
         card, last = store.player_card("main", player), rows[-1]
         assert (card.player, card.rating, card.events) == (player, last["rating"], len(rows))
         assert card.deviation == last.get("deviation")
         assert (card.first_played_at, card.last_played_at) == (rows[0]["started_at"], last["started_at"])
-        rank = 1 + sum(rating > card.rating for rating in settled)
-        has_rule = system.min_events > 0 or system.settled_deviation is not None
-        assert card.provisional is not (is_settled(system, last) if has_rule else len(rows) >= 5)
+        rank = 1 + sum(rating > card.rating for rating in ranked)
+        has_rule = system.min_events > 0 or system.established_deviation is not None
+        assert card.provisional is not (is_established(system, last) if has_rule else len(rows) >= 5)
         assert (card.rank, card.would_be_rank) == ((None, rank) if card.provisional and has_rule else (rank, None))
-        assert card.listed == len(settled)
+        assert card.listed == len(ranked)
         gains = [row["delta"] for row in rows]
         sums = sum(gains[5:][-10:]), len(gains[5:][-10:]), sum(gains[:5])
         assert (card.last_ten, card.last_ten_events, card.finding) == pytest.approx(sums, abs=1e-9)
@@ -126,7 +127,7 @@ def test_a_card_says_what_the_history_says(store, name):
         worst = sorted((r for r in after if r["delta"] < 0.0), key=lambda r: r["delta"])[:5]
         days = [[line.event_id for line in each] for each in (card.best_days, card.worst_days)]
         assert days == [[row["event_id"] for row in each] for each in (best, worst)]
-        peaks = [row for row in after if is_settled(system, row)]
+        peaks = [row for row in after if is_established(system, row)]
         highest = max(peaks, key=lambda row: row["rating"] - 2.0 * row.get("deviation", 0.0), default=None)
         assert card.is_highest <= (bool(peaks) and card.rating == max(row["rating"] for row in peaks))
         assert (card.peak is None) is (highest is None)
@@ -137,10 +138,13 @@ def test_a_card_says_what_the_history_says(store, name):
             interval = 2.0 * card.deviation
         assert card.chance == pytest.approx(interval)
         trend = "climbing" if card.last_ten > interval else "falling" if card.last_ten < -interval else "steady"
-        assert card.trend == ("settling" if card.provisional else trend)
+        assert card.trend == ("provisional" if card.provisional else trend)
         beside = [(row.rank, row.rating) for row in card.nearby if row.player != player]
-        near = [*[each for each in settled if each > card.rating][-2:], *[e for e in settled if e < card.rating][:2]]
-        assert beside == [(1 + sum(each > rating for each in settled), rating) for rating in near]
+        near = [
+            *[each for each in ranked if each > card.rating][-2:],
+            *[e for e in ranked if e < card.rating][:2],
+        ]
+        assert beside == [(1 + sum(each > rating for each in ranked), rating) for rating in near]
         assert all(row.ahead == row.rating - card.rating for row in card.nearby)
 
 
@@ -159,7 +163,7 @@ def test_a_season_is_no_event_and_a_level_pool_shares_its_ranks(sqlite_store):
     assert sqlite_store.player_card("main", "ana").best_days == ()
     sqlite_store.begin_season("main", "spring", START + timedelta(days=5), keep=0.0)
     card = sqlite_store.player_card("main", "ana")
-    assert (card.trend, card.events, card.last_ten) == ("settling", 1, 0.0)
+    assert (card.trend, card.events, card.last_ten) == ("provisional", 1, 0.0)
     assert [(row.rank, row.ahead) for row in card.nearby] == [(1, 0.0)] * 3
     assert card.peak is None
     assert [point.event_id for point in sqlite_store.rating_curve("main", "ana")] == ["e00", None]

@@ -57,7 +57,7 @@ class History:
         with self.store.engine.connect() as connection:
             return connection.execute(sa.text("SELECT count(*) FROM log")).scalar_one()
 
-    def settle(self, after, *, is_done):
+    def finish(self, after, *, is_done):
         """Go on from what became of an act, and compare the store with the model."""
         self.outcomes.append(is_done)
         if is_done:
@@ -86,7 +86,7 @@ class History:
     def undisturbed(self):
         """An act without a fault."""
         act, after = self.next_act()
-        self.settle(after, is_done=self.run(act, after))
+        self.finish(after, is_done=self.run(act, after))
 
     def passing(self):
         """An act while something is wrong for a while: it is done, refused, or may be tried again."""
@@ -99,7 +99,7 @@ class History:
         except UnavailableError:
             self.again(act, after, before, may_be_done=fault is faults.dropped_connection)
         else:
-            self.settle(after, is_done=is_done)
+            self.finish(after, is_done=is_done)
 
     def again(self, act, after, before, *, may_be_done):
         """Find out whether an act was done that nobody acknowledged, and do it again if not, or if that is harmless."""
@@ -109,7 +109,7 @@ class History:
         assert self.store.verify() == []
         is_done = self.run(act, after) if act.is_repeatable or not was_done else True
         assert is_done or not was_done
-        self.settle(after, is_done=is_done)
+        self.finish(after, is_done=is_done)
 
     def killed(self):
         """An act in which the process ends."""
@@ -122,7 +122,7 @@ class History:
             self.store = revive(self.store)
             self.again(act, after, before, may_be_done=True)
         else:
-            self.settle(after, is_done=is_done)
+            self.finish(after, is_done=is_done)
 
     def process_killed(self):
         """An act of a process of its own, which is killed in it."""
@@ -154,7 +154,7 @@ class History:
             f"e{number}",
             f"e{number + 1}",
         ]
-        self.settle(after, is_done=True)
+        self.finish(after, is_done=True)
 
     def stale_wal(self):
         """A copy put beside what an earlier database has left: refused, and what is left is untouched."""

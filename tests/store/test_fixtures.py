@@ -126,9 +126,9 @@ def test_stakes_of_a_pool_are_those_of_the_library(pool, name):
     joined = pool.stakes("main", fixture="gp", player="d")
     assert joined.sides == 4
     assert pool.stakes("main", ["a", "b"], "a").frame["place"].to_list() == [1.0, 2.0]
-    settled = {row.player: row.rating for row in pool.leaderboard("main", top=10).players if not row.provisional}
+    established = {row.player: row.rating for row in pool.leaderboard("main", top=10).players if not row.provisional}
     for line in found.lines("b"):
-        others = sum(rating > line["rating"] for player, rating in settled.items() if player == "d")
+        others = sum(rating > line["rating"] for player, rating in established.items() if player == "d")
         assert line["rank"] >= 1 + others
 
 

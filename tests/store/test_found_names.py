@@ -62,13 +62,13 @@ def test_a_name_is_found_by_its_words_at_every_joint(known):
     assert found(known, "norriss")[0] == "lando norris"  # or a word is similar
 
 
-def test_what_is_found_has_the_rating_and_the_rank_among_the_settled(store):
+def test_what_is_found_has_the_rating_and_the_rank_among_the_established(store):
     store.create_pool("main", find("folyami")())
     for number in range(6):
         store.submit("main", rows(number, "abcd"))
     store.submit("main", rows(7, ["e", "f"]))
-    settled = [row for row in store.leaderboard("main").players if row.player in "abcd"]
-    for rank, row in enumerate(settled, start=1):
+    established = [row for row in store.leaderboard("main").players if row.player in "abcd"]
+    for rank, row in enumerate(established, start=1):
         (hit,) = store.search(row.player)
         assert (hit.rank, hit.rating, hit.pool) == (rank, row.rating, "main")
     assert [each.rank for each in store.search("e")] == [None]

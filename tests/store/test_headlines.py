@@ -187,11 +187,11 @@ def test_movers_are_the_sums_of_a_week_of_the_history(store):
     surprise = found.surprise
     assert (abs(surprise.change), surprise.event_id, surprise.player) == pytest.approx(largest)
     assert surprise.field == len(store.event("main", surprise.event_id).changes)
-    assert surprise.settled
+    assert surprise.established
     ratings = [row.rating for row in store.leaderboard("main").players]
     assert found.spread == pytest.approx(statistics.pstdev(ratings), rel=1e-9)
-    store.submit("main", rows(98, "vwxyz", minute=15 * DAY))  # who all move further, and are not settled
-    assert store.movers("main", most=3).surprise.settled
+    store.submit("main", rows(98, "vwxyz", minute=15 * DAY))  # who all move further, and are provisional
+    assert store.movers("main", most=3).surprise.established
     before = store.movers("main", most=3)
     store.submit("main", rows(99, "ab", minute=15 * DAY + 1))
     assert store.movers("main", most=3) != before  # it is kept only as long as nothing is logged

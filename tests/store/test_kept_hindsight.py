@@ -25,8 +25,8 @@ def test_what_is_kept_is_the_librarys(store):
     known = podium.rate(store.results("main"), "adaptive").hindsight().frame
     peaks = {name: each["rating"].max() for (name,), each in known.group_by("player")}
     best = store.best_ever("main").players
-    settled = {row.player for row in store.leaderboard("main").players if not row.provisional}
-    assert {each.player: each.rating for each in best} == pytest.approx({name: peaks[name] for name in settled})
+    established = {row.player for row in store.leaderboard("main").players if not row.provisional}
+    assert {each.player: each.rating for each in best} == pytest.approx({name: peaks[name] for name in established})
     assert [each.rating for each in best] == sorted((each.rating for each in best), reverse=True)
     assert [each.above_next is None for each in best] == [False] * (len(best) - 1) + [True]
     assert all(0.5 <= each.above_next < 1.0 for each in best[:-1])

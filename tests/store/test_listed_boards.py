@@ -11,15 +11,15 @@ from model import Truth
 from races import START, rows
 
 from podium.errors import ParameterError, PodiumError, UnknownError
-from podium.ledger.history import can_be_unsettled
+from podium.ledger.history import can_be_provisional
 from podium.ledger.leaderboard import Eligibility
 from podium.log.pools import date_of
 from podium.systems import find
 from podium.views.player_models import Listing
 
 WEEK = timedelta(days=7)
-LISTINGS = [Listing(), Listing(unsettled=True), Listing(min_events=3), Listing(active_within=timedelta(minutes=4))]
-LISTINGS += [Listing(2, timedelta(minutes=9), unsettled=True), Listing(10**6)]
+LISTINGS = [Listing(), Listing(provisional=True), Listing(min_events=3), Listing(active_within=timedelta(minutes=4))]
+LISTINGS += [Listing(2, timedelta(minutes=9), provisional=True), Listing(10**6)]
 
 
 def walked(store, listing, top):
@@ -31,7 +31,7 @@ def walked(store, listing, top):
 
 
 def expected_board(store, listing):
-    """Who is listed, and who is left out only because the rating is not settled: by the whole board, row by row."""
+    """Who is listed, and who is left out only because the rating is provisional: by the whole board, row by row."""
     board = store.board(POOL, Eligibility()).to_dicts()
     newest = max((row["last_played_at"] for row in board), default=None)
     fitting = [
@@ -40,7 +40,7 @@ def expected_board(store, listing):
         if row["events"] >= (listing.min_events or 0)
         and (listing.active_within is None or row["last_played_at"] >= newest - listing.active_within)
     ]
-    all_listed = listing.unsettled or not can_be_unsettled(store.pool(POOL).system)
+    all_listed = listing.provisional or not can_be_provisional(store.pool(POOL).system)
     listed = [row for row in fitting if all_listed or not row["provisional"]]
     beside = [row for row in fitting if row["provisional"] and not all_listed]
     return len(board), listed, beside
@@ -68,11 +68,11 @@ def check_boards(store, tops=(2,)):
             assert [row.rating for row in found] == [row["rating"] for row in listed]
             assert {row.player: row.rank for row in found} == ranks
             assert all((page.listed, page.players) == (len(listed), players) for page in pages)
-            assert all(not page.unsettled for page in pages[1:])
-            unsettled = pages[0].unsettled
-            assert [row.rating for row in unsettled] == [row["rating"] for row in beside[:20]]
-            assert all(row.rank is None and row.provisional for row in unsettled)
-            for row in (*found, *unsettled):
+            assert all(not page.provisional for page in pages[1:])
+            provisional = pages[0].provisional
+            assert [row.rating for row in provisional] == [row["rating"] for row in beside[:20]]
+            assert all(row.rank is None and row.provisional for row in provisional)
+            for row in (*found, *provisional):
                 known = by_name[row.player]
                 assert (row.rating, row.events, row.provisional) == (
                     known["rating"],
@@ -129,7 +129,7 @@ def test_equal_ratings_share_ranks_across_pages(store, top):
                 ],
             )
     check_boards(store, tops=(top,))
-    assert len({row.rank for row in store.listed_board(POOL, Listing(unsettled=True)).rows}) <= 5
+    assert len({row.rank for row in store.listed_board(POOL, Listing(provisional=True)).rows}) <= 5
     assert store.verify() == []
 
 
@@ -157,7 +157,7 @@ def test_ranks_move_since_the_day_of_the_newest_event_began(store):
     """Only on a board that nobody filters, and against ranks among the same players."""
     store.create_pool(POOL, find("folyami")())
     for number in range(6):
-        store.submit(POOL, rows(number, "abcd"))  # folyami settles a rating with five events
+        store.submit(POOL, rows(number, "abcd"))  # ratings of folyami are established after five events
     assert store.listed_board(POOL, Listing()).since is None  # nobody had a rank when the first day began
     day = DAYS.start + 1
     late = 60 * 24 * (day - (START.date() - date(1970, 1, 1)).days)
@@ -168,7 +168,7 @@ def test_ranks_move_since_the_day_of_the_newest_event_began(store):
     check_moves(store, day)
     store.amend(POOL, rows(2, "dcba"))  # of the day before
     check_moves(store, day)
-    everybody = store.listed_board(POOL, Listing(unsettled=True))
+    everybody = store.listed_board(POOL, Listing(provisional=True))
     assert everybody.since == date_of(day)
     assert {row.player for row in everybody.rows if row.is_new} == {"e"}
     filtered = store.listed_board(POOL, Listing(min_events=1))
@@ -176,13 +176,13 @@ def test_ranks_move_since_the_day_of_the_newest_event_began(store):
     assert all(row.move is None and not row.is_new for row in filtered.rows)
     for number in range(6):
         store.void(POOL, f"e{number}")
-    page = store.listed_board(POOL, Listing(unsettled=True))
+    page = store.listed_board(POOL, Listing(provisional=True))
     assert page.since is None
     assert all(row.move is None and not row.is_new for row in page.rows)
 
 
 def check_moves(store, day):
-    """Compare the moves of settled players with the whole board as of the beginning of a day."""
+    """Compare the moves of established players with the whole board as of the beginning of a day."""
     before = datetime.combine(date_of(day), datetime.min.time(), START.tzinfo) - timedelta(seconds=1)
     then = store.board(POOL, Eligibility(), before).to_dicts()
     ranks = {row["player"]: row["rank"] for row in then if not row["provisional"]}
@@ -197,7 +197,7 @@ def check_moves(store, day):
     assert (card.move, card.since) == (moves["a"], date_of(day))
 
 
-def test_another_system_settles_others(store):
+def test_another_system_establishes_others(store):
     store.create_pool(POOL, find("folyami")())
     for number in range(6):
         store.submit(POOL, rows(number, "abcd" if number < 4 else "ab"))

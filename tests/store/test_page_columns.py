@@ -1,4 +1,4 @@
-"""What pages read beside ratings: ranks within events, who is settled, folded names, titles; all of it derives."""
+"""What pages read beside ratings: ranks within events, who is established, folded names, titles; all of it derives."""
 
 import re
 from contextlib import closing

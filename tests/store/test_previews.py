@@ -51,18 +51,18 @@ ACTS = {
 }
 
 
-def settled_ranks(store):
+def established_ranks(store):
     page = store.listed_board("main", Listing(None, None, False), top=100)
     return {row.player: row.rank for row in page.rows}
 
 
 @pytest.mark.parametrize("name", ACTS)
 def test_what_is_previewed_is_what_is_stored(name, store):
-    before, ranks_before = ratings(store), settled_ranks(store)
+    before, ranks_before = ratings(store), established_ranks(store)
     preview = store.preview("main", ACTS[name])
     assert (ratings(store), preview.version) == (before, store.version("main"))  # nothing is stored by looking
     store.run("main", ACTS[name], version=preview.version, actor="ana", reason="a reason")
-    after, ranks = ratings(store), settled_ranks(store)
+    after, ranks = ratings(store), established_ranks(store)
     moved = {each.player for each in preview.ratings}
     assert moved == {each for each in before | after if before.get(each) != after.get(each)}
     for each in preview.ratings:

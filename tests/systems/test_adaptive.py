@@ -167,8 +167,8 @@ def test_readings_are_the_prototype_s(measured):
 def test_theta_is_the_prototype_s(measured):
     reference, rated = measured
     theta = reference("theta")
-    settled = events_of_updates(rated.events).select("update", event="event_id")
-    both = theta.join(settled, on="event", maintain_order="left")
+    update_numbers = events_of_updates(rated.events).select("update", event="event_id")
+    both = theta.join(update_numbers, on="event", maintain_order="left")
     mine = rated.replayed.pool_history[both["update"].to_numpy(), THETA : THETA + theta.width - 1]
     assert np.abs(mine - theta.drop("event").to_numpy()).max() < 1e-6
 

@@ -10,7 +10,7 @@ from podium.systems import find
 
 
 def duel(system, winner, loser, **parameters):
-    """The change of both at so many points, settled players both."""
+    """The change of both at so many points, established players both."""
     made = find(system)(**parameters)
     state = made.newcomer()
     entering_states = [made.entering_type(rating, 40.0, 40.0) for rating in (winner, loser)]

@@ -226,7 +226,7 @@ def test_equals_and_team_mates_and_a_duel_to_come_are_put_in_words(sqlite_store)
         compared = client.get("/even/compare?player=Ana&other=Ben").text
         assert 'content="Ana and Ben: neither is the favourite."' in compared
         assert "Both histories" not in compared  # of one event each, which is no line
-        assert "of those who are settled" not in compared
+        assert "of those with an established rating" not in compared
         for path, words in (
             ("/even/system", "Team mates share the result of their team and are not compared with each other"),
             ("/alone/system", "Everybody races alone in this system, in a team or not."),

@@ -159,13 +159,13 @@ def test_no_sentence_contradicts_the_history(site, pool):
         assert card["trend"] != "climbing" or moved > 0
         assert card["trend"] != "falling" or moved < 0
         if card["provisional"]:
-            assert "Still settling" in lead
+            assert "Provisional rating after" in lead
         assert (card["rank"] is None) <= card["provisional"]
 
 
 def test_a_player_of_one_event_has_no_days_and_no_place_yet(site):
     root = read(site, "/club/players/Eve")
-    assert root.first("p", "lead").text.startswith("Still settling, after 1 event.")
+    assert root.first("p", "lead").text.startswith("Provisional rating after 1 event.")
     assert root.first("h2") is not None
     assert not [each for each in root.every("h2") if each.text == "Best and worst days"]
     assert len(list(root.every("nav", "pick"))) == 0  # there is no span that shows less
@@ -197,7 +197,7 @@ def test_the_first_screen_answers(site):
     assert found["Next rank"].text.startswith(f"{gap} points behind {above['player']}, 2nd. ")
     first = card["encounters"][0]
     assert found["Beats most"].text.startswith(f"{first['opponent']} {first['ahead']} of {first['met']} times")
-    assert "settled; ±" in found["Rating"].text
+    assert "established; ±" in found["Rating"].text
     peak = shown(card["peak"]["rating"], 0)
     assert [each.text for each in root.first("svg", "chart").every("text") if "peak" in each.text] == [f"peak {peak}"]
 
@@ -257,20 +257,20 @@ def test_whoever_is_the_player_reads_what_is_new_once_a_visit(sqlite_store, monk
         assert client.get("/us/players/Cleo/news", headers={"Cookie": "me=Cleo:1:x:-2"}).status_code == 200
 
 
-def test_an_unsettled_player_would_be_somewhere(lives):
+def test_a_provisional_player_would_be_somewhere(lives):
     card = answer(lives, "/fresh/players/Zed/card")
     assert card["rank"] is None
     root = read(lives, "/fresh/players/Zed")
-    assert f"The rating is not settled yet; it would be first of {card['listed'] + 1}." in root.first("p", "lead").text
+    assert f"It would rank first of {card['listed'] + 1}." in root.first("p", "lead").text
     assert tiles(root)["Rank"] == "–"  # noqa: RUF001  (a dash)
 
 
 def test_a_rank_that_moved_says_since_when(site):
     card = site.store.player_card("bikes", "Dragana")
     for move, word in ((2, "up"), (-3, "down")):
-        tile = rank_tile(replace(card, move=move, since=date(2025, 12, 15)), "30 settled riders")
+        tile = rank_tile(replace(card, move=move, since=date(2025, 12, 15)), "30 established riders")
         note = tree(str(tile.note)).text
-        assert note == f"{'▲' if move > 0 else '▼'}{word}{abs(move)} since 15 Dec, of 30 settled riders"
+        assert note == f"{'▲' if move > 0 else '▼'}{word}{abs(move)} since 15 Dec, of 30 established riders"
 
 
 def test_the_history_leads_to_reasons_and_can_be_shorter(site):

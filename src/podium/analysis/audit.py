@@ -74,8 +74,8 @@ def with_causes(rated: Rated) -> pl.DataFrame:
     seat = rated.events.columns.player[entrant]
     first = np.zeros(seat.size, np.bool_)
     first[np.unique(seat, return_index=True)[1]] = True
-    settles = np.ones(seat.size, np.bool_) if rows.settles is None else rows.settles
-    base = np.where(settles, participation_points(rated)[entrant], 0.0)
+    ends_period = np.ones(seat.size, np.bool_) if rows.ends_period is None else rows.ends_period
+    base = np.where(ends_period, participation_points(rated)[entrant], 0.0)
     return rated.history.with_columns(
         update=pl.Series(update), seat=pl.Series(seat), first=pl.Series(first), base_points=pl.Series(base)
     )

@@ -136,7 +136,7 @@ def judge_table(results: Results, systems: Sequence[System], window: Window, per
 def summary(judged: Judged) -> dict[str, Any]:
     """Return a system's scores."""
     total, mean = judged.totals, judged.weighed
-    new = {name: total[name] - total[f"settled_{name}"] for name in ("pairs", "log_loss", "correct")}
+    new = {name: total[name] - total[f"established_{name}"] for name in ("pairs", "log_loss", "correct")}
     return {
         "events": judged.events,
         "pairs": int(total["pairs"]),
@@ -149,9 +149,9 @@ def summary(judged: Judged) -> dict[str, Any]:
         "kendall_tau": total["tau"] / total["heats"],
         "winner_log_loss": ratio(mean["winner_log_loss"], mean["fields"]),
         "winner_accuracy": ratio(mean["winner_correct"], mean["fields"]),
-        "settled_pairs": int(total["settled_pairs"]),
-        "settled_log_loss": ratio(total["settled_log_loss"], total["settled_pairs"]),
-        "settled_accuracy": ratio(total["settled_correct"], total["settled_pairs"]),
+        "established_pairs": int(total["established_pairs"]),
+        "established_log_loss": ratio(total["established_log_loss"], total["established_pairs"]),
+        "established_accuracy": ratio(total["established_correct"], total["established_pairs"]),
         "newcomer_pairs": int(new["pairs"]),
         "newcomer_log_loss": ratio(new["log_loss"], new["pairs"]),
         "newcomer_accuracy": ratio(new["correct"], new["pairs"]),

@@ -25,15 +25,15 @@ MIN_PROBABILITY = 1e-15  # lower limit of a probability, so that one upset costs
 
 
 class PairScores(NamedTuple):
-    """Scores of a pair of sides, or their sums over a heat. `settled_` counts pairs in which both have a record."""
+    """Scores of a pair of sides, or their sums over a heat. `established_` counts pairs in which both have a record."""
 
     pairs: float
     log_loss: float
     brier: float
     correct: float  # a tied prediction or a draw is half right
-    settled_pairs: float
-    settled_log_loss: float
-    settled_correct: float
+    established_pairs: float
+    established_log_loss: float
+    established_correct: float
     concordant: float
     discordant: float
     tied_predicted: float
@@ -70,7 +70,7 @@ class HeatSelection(NamedTuple):
 
     heats: npt.NDArray[np.bool_]  # (heats)
     min_events: float = 0.0  # rated events before of each player on both sides, for a pair to be judged
-    settled_events: float = 10.0  # the same, for a pair to be one of settled players
+    established_events: float = 10.0  # the same, for a pair to be one of established players
     by_player: float = 0.0  # 1 if a pair of sides counts once per pair of players, 0 if it counts once
 
 
@@ -161,9 +161,9 @@ def judge_heat(
             if record >= selection.min_events:
                 theirs = entry_at(events, j, size).place
                 s = 1.0 if place < theirs else 0.0 if place > theirs else 0.5
-                settled = 1.0 if record >= selection.settled_events else 0.0
+                established = 1.0 if record >= selection.established_events else 0.0
                 pairs = float(members_of(sides, a) * members_of(sides, b)) if selection.by_player else 1.0
-                scores = plus(scores, times(judge_pair(p, s, settled), pairs))
+                scores = plus(scores, times(judge_pair(p, s, established), pairs))
                 count_in_bin(tables.bins, p, s)
                 count_in_bin(tables.bins, 1.0 - p, 1.0 - s)
     sharp = sharpness(params) if count > 2 else 1.0  # a duel is its pair
@@ -180,7 +180,7 @@ def members_of(sides: Sides, side: int) -> int:
 
 
 @kernel
-def judge_pair(p: float, s: float, settled: float) -> PairScores:
+def judge_pair(p: float, s: float, established: float) -> PairScores:
     """Score one prediction: the probability `p` of a pair's first against the result `s`, which is 1, 0 or 0.5."""
     loss = -(s * math.log(p) + (1.0 - s) * math.log(1.0 - p))
     miss = (s - p) * (s - p)
@@ -193,9 +193,9 @@ def judge_pair(p: float, s: float, settled: float) -> PairScores:
         loss,
         miss,
         right,
-        settled,
-        settled * loss,
-        settled * right,
+        established,
+        established * loss,
+        established * right,
         both * right,
         both * (1.0 - right),
         tied_p,

@@ -18,7 +18,7 @@ from podium.importers.tables import read_any
 from podium.rating import rate
 from podium.results.reading import Results
 
-SETTLED_EVENTS = 10
+ESTABLISHED_EVENTS = 10
 CLOSE_POINTS = 50.0  # points of skill
 SEASON_PARTS = 10  # parts of a season
 LEAP_POINTS = 100.0  # smallest change of skill between two events that is not drift
@@ -98,10 +98,10 @@ def history_with_truth(results: Results, truth: pl.DataFrame, system: System) ->
 
 def fitted_line(followed: pl.DataFrame) -> tuple[float, float]:
     """Return intercept and slope of skill over rating."""
-    settled = followed.filter(pl.col("number") > SETTLED_EVENTS)
-    rating, skill = (settled[name].to_numpy() for name in ("rating_before", "skill"))
-    if settled.height < SETTLED_EVENTS or np.ptp(rating) == 0.0:
-        raise ParameterError(f"too few events to compare: players need more than {SETTLED_EVENTS} each")
+    established = followed.filter(pl.col("number") > ESTABLISHED_EVENTS)
+    rating, skill = (established[name].to_numpy() for name in ("rating_before", "skill"))
+    if established.height < ESTABLISHED_EVENTS or np.ptp(rating) == 0.0:
+        raise ParameterError(f"too few events to compare: players need more than {ESTABLISHED_EVENTS} each")
     spread = rating - rating.mean()
     slope = float((spread * (skill - skill.mean())).sum() / (spread * spread).sum())
     return float(skill.mean() - slope * rating.mean()), slope
@@ -109,18 +109,18 @@ def fitted_line(followed: pl.DataFrame) -> tuple[float, float]:
 
 def summary(comparison: pl.DataFrame, line: tuple[float, float]) -> dict[str, Any]:
     """Return the row of one system."""
-    settled = comparison.filter(pl.col("number") > SETTLED_EVENTS)
+    established = comparison.filter(pl.col("number") > ESTABLISHED_EVENTS)
     events, share_close = events_until_close(comparison)
     lag, leaps = lag_after_leaps(comparison, line)
     return {
         "events_to_50": events,
         "found": share_close,
-        "rmse": root_mean_square(settled["error"]),
-        "rank_correlation": rank_correlation(settled),
-        "rmse_first_10": root_mean_square(comparison.filter(pl.col("number") <= SETTLED_EVENTS)["error"]),
+        "rmse": root_mean_square(established["error"]),
+        "rank_correlation": rank_correlation(established),
+        "rmse_first_10": root_mean_square(comparison.filter(pl.col("number") <= ESTABLISHED_EVENTS)["error"]),
         "lag": lag,
         "leaps": leaps,
-        "inflation": inflation(settled),
+        "inflation": inflation(established),
     }
 
 
@@ -154,7 +154,7 @@ def lag_after_leaps(comparison: pl.DataFrame, line: tuple[float, float]) -> tupl
     lags: list[float] = []
     for (_, _), career in comparison.group_by("pool", "player", maintain_order=True):
         leap, number = career["leap"].to_numpy(), career["number"].to_numpy()
-        for index in np.flatnonzero((np.abs(leap) >= LEAP_POINTS) & (number > SETTLED_EVENTS)):
+        for index in np.flatnonzero((np.abs(leap) >= LEAP_POINTS) & (number > ESTABLISHED_EVENTS)):
             after = career["rating_before"].to_numpy()[index:]
             moved = line[1] * (after - after[0]) / leap[index]
             caught = np.flatnonzero(moved >= CAUGHT_UP_SHARE)

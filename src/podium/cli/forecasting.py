@@ -78,7 +78,7 @@ def names_called(sides: Sequence[Sequence["Member"]], kinds: Sequence[str]) -> l
     return [called(name) for name in names_to_rate(sides, kinds)]
 
 
-def settle(
+def resolve_field(
     sides: list[list["Member"]], player: str | None, look: Callable[..., Seen]
 ) -> tuple[Seen, list[list["Member"]]]:
     """Look ahead, and ask on a terminal who is meant by a name that is nearly a known one.
@@ -155,7 +155,7 @@ def predict(
     def look(names: list["Member"], _: str | None, sides: list[list["Member"]]) -> "Forecast":
         return rated.predict(names, sides=sides, top=top, pool=pool)
 
-    forecast, (names, *sides) = settle([field[0], *field[1]], None, look)
+    forecast, (names, *sides) = resolve_field([field[0], *field[1]], None, look)
     strangers = rated.newcomers(names_called([names, *sides], rated.system.kinds), pool=pool)
     warn(chain(names, *sides), rated.system, strangers, file, pool)
     if form is Format.json:
@@ -186,7 +186,7 @@ def stakes(
     with show.progress("reading", "rating", "imagining") as steps:
         rated = rated_file(file, system, period, steps)
     look = partial(rated.stakes, pool=pool, heats=heats, at=at)
-    found, (names, *sides) = settle([field[0], *field[1]], player, look)
+    found, (names, *sides) = resolve_field([field[0], *field[1]], player, look)
     things = names_called([names, *sides], rated.system.kinds)
     strangers = rated.newcomers(list(dict.fromkeys([*found.field["player"].to_list(), *things])), pool=pool)
     warn(chain(names, *sides), rated.system, strangers, file, pool)

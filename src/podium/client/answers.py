@@ -270,7 +270,7 @@ class BestEverBoard(TypedDict):
     """The best ever, in hindsight; no rating that counts."""
 
     as_of: date  # Day of the calculation.
-    players: list[BestEver]  # The settled, highest peak first: at most 50.
+    players: list[BestEver]  # At most 50 players with an established rating, highest peak first.
 
 
 class ShownChange(TypedDict):

@@ -121,7 +121,7 @@ class StakesLine(TypedDict):
     chance: float | None  # Probability of finishing in this place, 0 to 1. Null for draws and quits.
     delta: float  # By how much the rating would change.
     rating: float  # Rating the player would have.
-    rank: int  # Among the settled then.
+    rank: int  # Rank among players with an established rating then.
     error: float  # Twice the standard error of the change. 0 if it is exact.
 
 

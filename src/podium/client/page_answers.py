@@ -64,7 +64,8 @@ class ListedPage(TypedDict):
     players: int  # Number of players with a rating.
     since: date | None  # Day (00:00 UTC) that `move` compares with. Null if there is none, or in a pool without dates.
     newest: EventHeadline | None  # The pool's newest rated event, if there is one.
-    unsettled: list[ListedRow]  # On the first page of a board of settled players: up to 20 of the others, best first.
+    # Up to 20 players with a provisional rating, best first. Empty if they are ranked, and after the first page.
+    provisional: list[ListedRow]
     since_sequence: NotRequired[float]  # Number of the event before which the ranks are compared (pools without dates).
 
 
@@ -120,7 +121,7 @@ class Surprise(TypedDict):
     player: str  # The player's name as it is now.
     change: float  # The change, in points.
     shown: float  # The change as people read it: the difference of the two ratings as they are shown.
-    settled: bool  # True if the player's rating is established.
+    established: bool  # True if the player's rating is established.
     rank: int | None  # Place in the event. Null if it is not stored.
     field: int | None  # Number of rated entrants. Null if it is not stored.
     sequence: NotRequired[float]  # Its number in a numbered pool.
@@ -138,7 +139,7 @@ class Movers(TypedDict):
 
 
 class Peak(TypedDict):
-    """The highest rating after an event, while it was settled."""
+    """The highest established rating after an event."""
 
     rating: float  # The rating, in points.
     deviation: float | None  # Uncertainty at that time, in points. Null if the system has none.
@@ -171,7 +172,7 @@ class FormLine(TypedDict):
 
 
 class NearbyRow(TypedDict):
-    """A player who is rated next to another; only settled ratings stand nearby."""
+    """A player who is rated next to another; only established ratings stand nearby."""
 
     rank: int | None  # Rank among players with an established rating. Null for others.
     player: str  # The player's name.
@@ -205,13 +206,13 @@ class PlayerCard(TypedDict):
     events: int  # Rated events of the player.
     first_played_at: datetime | None  # Start of the first rated event. Null in a pool without dates.
     last_played_at: datetime | None  # When the player's last rated event started; null in a numbered pool.
-    peak: Peak | None  # The settled rating that was highest less two deviations, from the sixth event on.
+    peak: Peak | None  # The established rating that was highest less two deviations, from the sixth event on.
     last_ten: float  # The sum of the newest ten changes by events, from the sixth event on, in points.
     last_ten_shown: float  # The sum as people read it: that of the changes as each of them is shown.
     last_ten_events: int  # Number of changes.
     # `climbing` or `falling` if the newest ten changes sum to more than the rating's interval (or 25 Elo points if it
-    # has none). Otherwise `steady`. `settling` for provisional ratings.
-    trend: Literal["climbing", "falling", "steady", "settling"]
+    # has none). Otherwise `steady`. `provisional` for a provisional rating.
+    trend: Literal["climbing", "falling", "steady", "provisional"]
     chance: float  # That interval: so many points may be chance.
     is_highest: bool  # True if the rating was never higher since the sixth event.
     streaks: Streaks  # Runs of events won, and of events that raised the rating.

@@ -21,7 +21,7 @@ class PageRoutes:
         cursor: str | None = None,
         min_events: int | None = None,
         active_within: str | None = None,
-        unsettled: bool = False,
+        provisional: bool = False,
     ) -> Call[answers.ListedPage]:
         """Return a page of the leaderboard of listed players, with ranks among each other.
 
@@ -31,7 +31,7 @@ class PageRoutes:
             min_events: Minimum number of rated events of a listed player.
             active_within: Time before the newest event within which a listed player has played, for example 90d, 12w or
                 1y.
-            unsettled: Rank players with a provisional rating, too.
+            provisional: Rank players with a provisional rating too.
 
         Returns:
             `rows` with moves and curves, `next`, and the number of listed players.
@@ -45,7 +45,7 @@ class PageRoutes:
         top: int = 200,
         min_events: int | None = None,
         active_within: str | None = None,
-        unsettled: bool = False,
+        provisional: bool = False,
     ) -> Call[answers.ListedPage]:
         """Return the listed entrants of the newest rated event, the largest gain first, with the filters of `board`.
 
@@ -62,7 +62,7 @@ class PageRoutes:
         top: int = 50,
         min_events: int | None = None,
         active_within: str | None = None,
-        unsettled: bool = False,
+        provisional: bool = False,
     ) -> Call[answers.PlayerPage]:
         """Find the page of a player on the leaderboard, with the filters of `board`.
 

@@ -159,7 +159,7 @@ def entries_of(columns: Any, heat: int) -> tuple[int, int]:
 
 @kernel
 def plain(columns: Any) -> bool:
-    """Return True if every event is one heat and settled alone, without teams, handicaps, quits and idle time."""
+    """Return True if every event is one heat, rated by itself, without teams, handicaps, quits and idle time."""
     heats = (
         columns.heats.size + columns.weight.size + columns.side.size + columns.finished.size + columns.opponents.size
     )

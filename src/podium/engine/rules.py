@@ -208,7 +208,7 @@ def enter_all(params: Any, prototypes: Any, columns: Any, first: int, stop: int,
 def update_all(
     params: Any, prototypes: Any, columns: Any, first: int, stop: int, scratch: Any, after: Any, at: int
 ) -> None:
-    """Settle entrants `first` to `stop` and write their states into rows from `at` on of `after`."""
+    """Update the states of entrants `first` to `stop` and write them into rows from `at` on of `after`."""
     _, entering, zero_evidence = prototypes
     for i in range(first, stop):
         me, totals = read(scratch.entering_states, i - first, entering), read(scratch.sums, i - first, zero_evidence)
@@ -282,9 +282,8 @@ def rate_two(params: Any, a: Any, b: Any, mine: Entry, theirs: Entry, heat: Heat
     """
     x, y = enter(params, a, PRESENT), enter(params, b, PRESENT)
     for_x, for_y = compare(params, x, y, mine, theirs, heat)
-    return update_state(params, x, evidence(params, for_x), PRESENT), update_state(
-        params, y, evidence(params, for_y), PRESENT
-    )
+    evidence_x, evidence_y = evidence(params, for_x), evidence(params, for_y)
+    return update_state(params, x, evidence_x, PRESENT), update_state(params, y, evidence_y, PRESENT)
 
 
 @kernel

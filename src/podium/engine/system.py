@@ -109,7 +109,7 @@ class System(PoolReader):
     ties_in_file_order: ClassVar[bool] = False  # ties are linked to neighbours in file order
     whole_numbers: ClassVar[tuple[str, ...]] = ("events",)
     min_events: ClassVar[int] = 0  # events before a player is on the leaderboard
-    settled_deviation: ClassVar[float | None] = None  # above it a rating is provisional
+    established_deviation: ClassVar[float | None] = None  # above it a rating is provisional
     level: ClassVar[str] = "rating"  # field that a new season moves towards a newcomer's
     limits: ClassVar[tuple[str, ...]] = ()  # deviations of the rules from their source's formulas, a sentence each
     instead: ClassVar[str] = ""  # advice for results that drive players to a limit: "rate ... with ..."
@@ -235,11 +235,11 @@ class System(PoolReader):
             moved[:, self.column(name)] += shift
         return moved
 
-    def unsettled(self, states: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
+    def provisional(self, states: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
         """Return a mask of the players with a provisional rating. `states` is (players, fields)."""
         early = states[:, self.column("events")] < self.min_events
-        if self.settled_deviation is not None:
-            early |= states[:, self.column("deviation")] > self.settled_deviation
+        if self.established_deviation is not None:
+            early |= states[:, self.column("deviation")] > self.established_deviation
         return early
 
     def score(self, rating: Any, deviation: Any) -> Any:

@@ -70,10 +70,10 @@ def started_at(frame: pl.DataFrame) -> pl.Series:
 def changes(system: System, events: Events, replayed: Replayed) -> tuple[npt.NDArray[np.float64], States]:
     """Return the rating before and the state after, for each row of the history."""
     rows = events.ledger
-    if rows.settles is None:
+    if rows.ends_period is None:
         return rows.entrant.take(replayed.before), rows.entrant.take(replayed.after)
     before, after = replayed.before[rows.entrant.array], replayed.after[rows.entrant.array]
-    waiting = ~rows.settles
+    waiting = ~rows.ends_period
     after[waiting] = states_brought(system, events, replayed)[rows.entrant[waiting]]
     return before, after
 
@@ -131,7 +131,7 @@ def thinned(times: npt.NDArray[np.int64], ratings: npt.NDArray[np.float64], most
     return np.array(sorted(taken))
 
 
-Trend = Literal["climbing", "falling", "steady", "settling"]
+Trend = Literal["climbing", "falling", "steady", "provisional"]
 FORM_EVENTS = 10  # of which the form and the trend speak
 FINDING_EVENTS = 5  # that find a rating: no record is made in them
 SURE_DEVIATIONS = 2.0  # rating ± this covers 19 of 20 cases; a peak minus this is no stroke of luck
@@ -147,15 +147,15 @@ def without_days(system: System) -> str:
     return f"no {system.idle_unit} passes between them, so no deviation grows in idle time"
 
 
-def can_be_unsettled(system: System) -> bool:
+def can_be_provisional(system: System) -> bool:
     """Return True if a system has its own rule for provisional ratings, which have no rank."""
-    return system.min_events > 0 or system.settled_deviation is not None
+    return system.min_events > 0 or system.established_deviation is not None
 
 
-def are_settled(system: System, states: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+def are_established(system: System, states: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
     """Return a mask of established ratings: by the system's rule, or from the fifth event on."""
-    if can_be_unsettled(system):
-        return ~system.unsettled(states)
+    if can_be_provisional(system):
+        return ~system.provisional(states)
     return states[:, system.column("events")] >= FINDING_EVENTS
 
 
@@ -165,12 +165,12 @@ def own_interval(system: System, deviation: float | None) -> float:
     return STEADY_ELO * scale if deviation is None else SURE_DEVIATIONS * deviation
 
 
-def trend(system: System, moved: float, deviation: float | None, *, settled: bool) -> Trend:
+def trend(system: System, moved: float, deviation: float | None, *, established: bool) -> Trend:
     """Return a player's trend from the newest changes, without those of the provisional period."""
     interval = own_interval(system, deviation)
-    return (
-        "settling" if not settled else "climbing" if moved > interval else "falling" if moved < -interval else "steady"
-    )
+    if not established:
+        return "provisional"
+    return "climbing" if moved > interval else "falling" if moved < -interval else "steady"
 
 
 def events_of_updates(events: Events) -> pl.DataFrame:

@@ -15,7 +15,7 @@ from podium.engine.tables.encoding import Events
 from podium.engine.tables.selection import UNRATED_STATUS
 from podium.engine.tables.things import MARK, are_things
 from podium.errors import ParameterError
-from podium.ledger.history import are_settled, entrant_rows, named_rows
+from podium.ledger.history import are_established, entrant_rows, named_rows
 from podium.ledger.saved import StartingRatings
 from podium.results.columns import UTC as INSTANT
 from podium.results.names import admit, normalise
@@ -212,7 +212,7 @@ def as_board(system: System, players: pl.DataFrame, shown: Mapping[str, pl.Serie
             *(column.alias(name) for name, column in shown.items() if name not in ("rating", "events")),
             shown["events"].alias("events"),
             *players.select(last),
-            pl.Series("provisional", ~are_settled(system, states), dtype=pl.Boolean),
+            pl.Series("provisional", ~are_established(system, states), dtype=pl.Boolean),
         ]
     )
 

@@ -80,7 +80,7 @@ def learn(heats: Heats, visits: Appearances, way: SmootherState, theta: Any) -> 
     of
     the parabola through these. If the first try changes almost nothing, the parameter stays.
     """
-    sweeps = settle(heats, visits, way)
+    sweeps = converge(heats, visits, way)
     has_fields = (np.diff(heats.start) > DUEL).any()
     for column in ([WEIGHT] if has_fields else []) + [_adaptive_state.SPREAD, _adaptive_state.NOISE]:
         moved = np.zeros(len(theta))
@@ -89,7 +89,7 @@ def learn(heats: Heats, visits: Appearances, way: SmootherState, theta: Any) -> 
         for to in (1.0, -1.0):
             scale(heats, visits, way, column, np.exp(to - moved))
             moved[:] = to
-            sweeps = max(sweeps, settle(heats, visits, way, NEAR))
+            sweeps = max(sweeps, converge(heats, visits, way, NEAR))
             misses.append(missed(heats, values + moved, column))
             means.append(visits.mean.copy())
             if (np.abs(misses[-1] - misses[0]) < NEGLIGIBLE * heats.missed.size).all():
@@ -100,7 +100,7 @@ def learn(heats: Heats, visits: Appearances, way: SmootherState, theta: Any) -> 
         scale(heats, visits, way, column, np.exp(best - moved))
         x = best[way.pool]
         go_to(visits, means[0] + 0.5 * x * (means[1] - means[-1] + x * (means[1] - 2.0 * means[0] + means[-1])))
-        sweeps = max(sweeps, settle(heats, visits, way))
+        sweeps = max(sweeps, converge(heats, visits, way))
     return sweeps
 
 
@@ -151,7 +151,7 @@ def scale(heats: Heats, visits: Appearances, way: SmootherState, column: int, fa
     visits.ceiling[:] *= of_players
 
 
-def settle(heats: Heats, visits: Appearances, way: SmootherState, close: float = CLOSE) -> int:
+def converge(heats: Heats, visits: Appearances, way: SmootherState, close: float = CLOSE) -> int:
     """Sweep until the gaps within events hardly change. Return the number of sweeps.
 
     The overall level may drift for long, because results do not determine it; it is ignored. The next means are a mix

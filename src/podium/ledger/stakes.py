@@ -205,8 +205,8 @@ def stakes(
 
 def waiting_sides(race: Race, order: Sequence[int], out: Sequence[int]) -> list[int]:
     """Return the sides without a place that have not quit."""
-    settled = {*order, *out}
-    return [side for side in range(len(race.sides)) if side not in settled]
+    decided = {*order, *out}
+    return [side for side in range(len(race.sides)) if side not in decided]
 
 
 def changes_now(race: Race, order: Sequence[int], out: Sequence[int]) -> dict[str, float | None]:

@@ -11,13 +11,13 @@ from podium.engine.tables.teams import Shared, expected_scores, sides_of
 from podium.errors import ParameterError
 
 TEN_TO_ONE = 10.0 / 11.0
-SETTLED_EVENTS = 1000.0
-SETTLED_SHARE = 1e-3  # share of a newcomer's deviation that is negligible
+ESTABLISHED_EVENTS = 1000.0
+ESTABLISHED_SHARE = 1e-3  # share of a newcomer's deviation that is negligible
 MAX_DOUBLINGS, HALVINGS = 1000, 60
 
 
 def odds_scale(system: System) -> float:
-    """Return the rating difference with odds of 10 to 1 between established players.
+    """Return the rating difference with odds of 10 to 1 between veteran players.
 
     `System.points_per_logit` is another scale: the slope of the curve at equal ratings between newcomers, whose
     uncertainty flattens it (745 instead of 400 for Glicko).
@@ -26,14 +26,16 @@ def odds_scale(system: System) -> float:
         ParameterError: No difference has such odds in this system.
     """
     params, newcomer = system.params(), system.newcomer()
-    known = {"events": SETTLED_EVENTS, "deviation": SETTLED_SHARE * getattr(newcomer, "deviation", 0.0)}
-    settled = newcomer._replace(**{name: value for name, value in known.items() if name in newcomer._fields})
+    known = {"events": ESTABLISHED_EVENTS, "deviation": ESTABLISHED_SHARE * getattr(newcomer, "deviation", 0.0)}
+    veteran = newcomer._replace(**{name: value for name, value in known.items() if name in newcomer._fields})
 
     def chance(gap: float) -> float:
         """Return the expected score of a player half of `gap` above a newcomer's rating against one as far below."""
         above, below = (
             enter(
-                params, settled._replace(**{name: getattr(settled, name) + lead for name in system.with_level}), PRESENT
+                params,
+                veteran._replace(**{name: getattr(veteran, name) + lead for name in system.with_level}),
+                PRESENT,
             )
             for lead in (0.5 * gap, -0.5 * gap)
         )

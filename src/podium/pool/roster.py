@@ -93,9 +93,9 @@ class Roster:
         entrant = rated.entrant.array
         self.played_at[rows[columns.player[entrant]]] = started_at  # the last assignment stays
         if columns.kind.size:
-            settled_at = np.empty(columns.entrants.size - 1, np.int64)
-            settled_at[np.searchsorted(columns.entrants, entrant, "right") - 1] = started_at
-            self.played_at[rows[columns.player]] = np.repeat(settled_at, np.diff(columns.entrants))
+            rated_at = np.empty(columns.entrants.size - 1, np.int64)
+            rated_at[np.searchsorted(columns.entrants, entrant, "right") - 1] = started_at
+            self.played_at[rows[columns.player]] = np.repeat(rated_at, np.diff(columns.entrants))
         return events, replayed
 
     def reset(self, keep: float) -> tuple[Integers, States, States]:

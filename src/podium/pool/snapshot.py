@@ -347,7 +347,7 @@ class Snapshot:
     def _standings(self, slots: Array, rows: Array, stop: int) -> Standings:
         system, states = self.pool.system, self.rows.at("state", rows)
         ratings, events = states[:, system.column("rating")], states[:, system.column("events")].astype(np.int64)
-        known = self.played_at(rows), ratings, events, system.scores(states), ~system.unsettled(states)
+        known = self.played_at(rows), ratings, events, system.scores(states), ~system.provisional(states)
         return Standings(system, self.rows, stop, slots, rows, *known)
 
 

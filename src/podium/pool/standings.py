@@ -10,7 +10,7 @@ from podium.engine.replay import States
 from podium.engine.system import System
 from podium.pool.columns import NONE, Array, Columns, is_player, numbers_of, slot_of
 
-BY_ENTRY = "rows", "played_at", "ratings", "events", "scores", "is_settled"
+BY_ENTRY = "rows", "played_at", "ratings", "events", "scores", "is_established"
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Standings:
     ratings: Array
     events: Array  # rated events of each
     scores: Array  # what ranks each: the rating, or what the system ranks by
-    is_settled: Array  # whether each rating is settled, that is, not provisional
+    is_established: Array  # whether each rating is established, that is, not provisional
 
     @property
     def nbytes(self) -> int:

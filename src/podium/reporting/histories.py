@@ -300,14 +300,14 @@ def remoteness(system: Any) -> list[tuple[float, float, str]]:
 def provisional(system: Any) -> list[tuple[float, float, str]]:
     """Return K of a newcomer and of an established opponent, by the newcomer's event."""
     params, newcomer = system.params(), system.newcomer()
-    settled = enter(params, newcomer._replace(events=1e6), PRESENT)
+    established = enter(params, newcomer._replace(events=1e6), PRESENT)
     points = []
     for event in range(1, system.provisional_events + 4):
         new = enter(params, newcomer._replace(events=event - 1.0), PRESENT)
-        for_new, for_settled = compare(params, new, settled, entry(1.0), entry(2.0), Heat(2.0, TIME_TRIAL))
+        for_new, for_established = compare(params, new, established, entry(1.0), entry(2.0), Heat(2.0, TIME_TRIAL))
         side_by_side = agnesi(params.closeness)
         points.append((float(event), for_new.weight / side_by_side, "newcomer"))
-        points.append((float(event), for_settled.weight / side_by_side, "settled opponent"))
+        points.append((float(event), for_established.weight / side_by_side, "established opponent"))
     return points
 
 

@@ -42,11 +42,11 @@ from podium.systems import make_system
 def distribution(ratings: pl.DataFrame, title: str) -> Any:
     """Chart the number of players by rating, with provisional players apart."""
     alt = altair()
-    kind = pl.when(pl.col("provisional")).then(pl.lit("provisional")).otherwise(pl.lit("settled"))
+    kind = pl.when(pl.col("provisional")).then(pl.lit("provisional")).otherwise(pl.lit("established"))
     bars = canvas(ratings.select("rating", kind=kind), title).mark_bar()
     rating = alt.X("rating:Q", bin=alt.Bin(maxbins=40), title="rating", axis=alt.Axis(format=",d", labelOverlap=True))
     players = alt.Y("count()", title="players", axis=whole_numbers())
-    scale = alt.Scale(domain=["settled", "provisional"], range=[MAIN, SECOND])
+    scale = alt.Scale(domain=["established", "provisional"], range=[MAIN, SECOND])
     return bars.encode(x=rating, y=players, color=alt.Color("kind:N", title="", scale=scale))
 
 

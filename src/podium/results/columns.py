@@ -60,7 +60,7 @@ def in_order(names: Collection[str]) -> list[str]:
 
 
 class Cells(NamedTuple):
-    """A converted column, its faults, and its names as sent if any was normalised."""
+    """A converted column, its faults, and its names as sent if any was clean."""
 
     column: pl.Series
     faults: list[Fault]
@@ -68,7 +68,7 @@ class Cells(NamedTuple):
 
 
 class Checked(NamedTuple):
-    """All converted columns, their faults, and the table with names as sent if any was normalised."""
+    """All converted columns, their faults, and the table with names as sent if any was clean."""
 
     frame: pl.DataFrame
     faults: list[Fault]
@@ -135,27 +135,28 @@ def names(series: pl.Series, known: Known) -> Cells:
     column, faults = text(series)
     if faults:
         return Cells(column, faults)
-    settled, reasons = normalise_column(column)
+    clean, reasons = normalise_column(column)
     if reasons:
-        settled, reasons = settled.replace("", None), {name: why for name, why in reasons.items() if normalise(name)}
+        clean = clean.replace("", None)
+        reasons = {name: why for name, why in reasons.items() if normalise(name)}
         taken = known(series.name, list(reasons)) if reasons else set()
         bad = column.is_in([name for name in reasons if name not in taken])
         faults += [fault._replace(remedy=reasons[str(fault.value)]) for fault in faults_at(column, bad, "")]
         if taken:
-            stays = pl.DataFrame({"sent": column, "settled": settled, "stays": column.is_in(list(taken))})
-            settled = stays.select(pl.when("stays").then("sent").otherwise("settled").alias(series.name)).to_series()
-    if series.name in REQUIRED and settled.null_count():
-        faults += faults_at(settled, settled.is_null(), "is empty; every row needs one")
+            stays = pl.DataFrame({"sent": column, "clean": clean, "stays": column.is_in(list(taken))})
+            clean = stays.select(pl.when("stays").then("sent").otherwise("clean").alias(series.name)).to_series()
+    if series.name in REQUIRED and clean.null_count():
+        faults += faults_at(clean, clean.is_null(), "is empty; every row needs one")
     if series.name == "event_id":
-        return Cells(column, faults if settled is column else faults + lookalike_ids(column, settled))
+        return Cells(column, faults if clean is column else faults + lookalike_ids(column, clean))
     for word, pattern in SPELLINGS.get(series.name, {}).items():
-        if settled.str.contains(pattern).any():
-            settled = settled.str.replace(pattern, word)
+        if clean.str.contains(pattern).any():
+            clean = clean.str.replace(pattern, word)
     if series.name == "side":
-        faults += faults_at(column, ~settled.is_in(SIDES) & settled.is_not_null(), f"is not one of {', '.join(SIDES)}")
-    if settled is column or settled.equals(column, null_equal=True):
-        return Cells(settled, faults)
-    return Cells(settled, faults, column)
+        faults += faults_at(column, ~clean.is_in(SIDES) & clean.is_not_null(), f"is not one of {', '.join(SIDES)}")
+    if clean is column or clean.equals(column, null_equal=True):
+        return Cells(clean, faults)
+    return Cells(clean, faults, column)
 
 
 def addresses(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
@@ -172,11 +173,11 @@ def addresses(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
     return column, faults
 
 
-def lookalike_ids(column: pl.Series, settled: pl.Series) -> list[Fault]:
+def lookalike_ids(column: pl.Series, clean: pl.Series) -> list[Fault]:
     """Find event IDs that look equal but differ, which would split an event in two."""
-    if settled.equals(column) or settled.n_unique() == column.n_unique():
+    if clean.equals(column) or clean.n_unique() == column.n_unique():
         return []
-    ids = pl.DataFrame({"id": column, "settled": settled}).with_columns(first=pl.col("id").first().over("settled"))
+    ids = pl.DataFrame({"id": column, "clean": clean}).with_columns(first=pl.col("id").first().over("clean"))
     remedy = "looks like another id of this table, and is written with other characters; write the two alike"
     return list(faults_at(column, ids["id"] != ids["first"], remedy))
 

@@ -142,8 +142,8 @@ def normalise_column(column: pl.Series) -> tuple[pl.Series, dict[str, str]]:
     normal = {name: normalise(name) for name in other}
     reasons = {name: refusal(normalised) for name, normalised in normal.items()}
     changed = {name: normalised for name, normalised in normal.items() if name != normalised}
-    settled = column.replace(changed) if changed else column
-    return settled, {name: reason for name, reason in reasons.items() if reason}
+    normalised = column.replace(changed) if changed else column
+    return normalised, {name: reason for name, reason in reasons.items() if reason}
 
 
 Table = dict[int, str]

@@ -28,7 +28,7 @@ from podium.systems import package_version
 from podium.version import ARITHMETIC
 
 LOGGER = logging.getLogger(__name__)
-LAYOUT = 1  # raised if the same bytes mean something else than before
+LAYOUT = 2  # raised if the same bytes mean something else than before
 HEAD = 0  # the part of a cache with its stamp; parts of a snapshot have only digests
 SNAPSHOT, HEADLINE, FACTS, HINDSIGHT = "snapshot", "headline", "facts", "hindsight"
 WITH_TEXTS = SNAPSHOT, HEADLINE  # which may mention names

@@ -62,7 +62,7 @@ class Folyami(System):
     formulas: ClassVar[tuple[str, ...]] = (
         "change = sum over opponents of K q_remote q_prov (result - expected)",
         "q_remote = 1 / ((pi / 22)^2 (my place - their place)^2 + 1)",
-        "q_prov: newcomer b^(12 - n), settled against a newcomer 1 / b^(12 - n), else 1; mean 1.5 over 12 events",
+        "q_prov: newcomer b^(12 - n), established against a newcomer 1 / b^(12 - n), else 1; mean 1.5 over 12 events",
         "expected = I(W; g, g), W = 1 / (1 + exp(-c alpha (me - opponent))), alpha = ln 10 / 400; g = 3",
     )
     game: ClassVar[str] = "Stunts"
@@ -74,7 +74,7 @@ class Folyami(System):
         "to each other fought it out."
     )
     stakes: ClassVar[str] = (
-        "Every event counts the same for a settled player. A newcomer's first events move the newcomer more, and "
+        "Every event counts the same for an established player. A newcomer's first events move the newcomer more, and "
         "opponents less."
     )
     unfinished: ClassVar[str] = (

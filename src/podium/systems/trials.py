@@ -45,7 +45,7 @@ class Trials(System):
     entering_type = glicko2.Entering
     evidence_type = glicko2.Evidence
     idles_by: ClassVar[str] = "period"
-    settled_deviation: ClassVar[float | None] = 100.0
+    established_deviation: ClassVar[float | None] = 100.0
     unfinished: ClassVar[str] = (
         "It loses that heat only, to everyone who finished it. In the overall result the heat scores 0; where "
         "times decide, all who finished every heat are ahead. With quit_policy=remaining a quit, but not a "

@@ -49,7 +49,7 @@ class Xonstat(System):
     entering_type = Entering
     stakes: ClassVar[str] = (
         "A game counts by the part of it that one took part in; and a first game counts more than a later one, until "
-        "the rating is settled."
+        "the rating is established."
     )
     unfinished: ClassVar[str] = (
         "It loses to everyone who finished the heat; where played_s and duration_s are given, what it has at "
@@ -59,8 +59,8 @@ class Xonstat(System):
     initial: float = parameter(100.0, "a newcomer's rating", unit="points")
     scale: float = parameter(400.0, "gap at which the odds are 10 to 1", unit="points", low=1e-3, high=1e9)
     k_newcomer: float = parameter(200.0, "K of a first game", unit="points", low=0.0, high=1e6)
-    k_settled: float = parameter(40.0, "K once settled", unit="points", low=0.0, high=1e6)
-    k_events: int = parameter(32, "games until K is settled", unit="events", low=1, high=10000)
+    k_settled: float = parameter(40.0, "K once established", unit="points", low=0.0, high=1e6)
+    k_events: int = parameter(32, "games until K is established", unit="events", low=1, high=10000)
     ffa: str = parameter(
         "all", "whom a free-for-all compares: everyone, or the winner with each other", choices=("all", "winner")
     )

@@ -13,7 +13,7 @@ from podium.log.pools import When, time_of
 from podium.pool.columns import Array, slot_of
 from podium.support.words import shown_change
 from podium.views import player_models
-from podium.views.boards.board import SETTLED, Board, PlayerStanding, Position, standing_of
+from podium.views.boards.board import ESTABLISHED, Board, PlayerStanding, Position, standing_of
 from podium.views.boards.daily import earlier_ranks
 from podium.views.changes import Changes, career_of
 from podium.views.events import Titles, encounters, titles_of
@@ -71,11 +71,11 @@ RECORDS = 5  # best and worst days each
 NEARBY = 2  # players on either side
 
 
-def player_card(pool: PoolAt, name: str, listing: player_models.Listing = SETTLED) -> player_models.PlayerCard:
+def player_card(pool: PoolAt, name: str, listing: player_models.Listing = ESTABLISHED) -> player_models.PlayerCard:
     """Show a player at a glance.
 
     Args:
-        listing: the players for the rank and the neighbours. By default, all with a settled rating.
+        listing: the players for the rank and the neighbours. By default, all with an established rating.
 
     Returns:
         Rating, rank if the player is listed, form, streaks, records and neighbours.
@@ -85,7 +85,7 @@ def player_card(pool: PoolAt, name: str, listing: player_models.Listing = SETTLE
     """
     stands, digits = standing_of(pool, name), pool.system.digits
     career = career_of(pool.snapshot, stands.number).without_seasons
-    takes_no_rank = stands.provisional and history.can_be_unsettled(pool.system)
+    takes_no_rank = stands.provisional and history.can_be_provisional(pool.system)
     board = Board.of(pool, listing)
     place = board.position(stands.place)
     rank = place.above + 1 if place.through > place.before else None
@@ -93,8 +93,8 @@ def player_card(pool: PoolAt, name: str, listing: player_models.Listing = SETTLE
     newest, first_five = career.at(slice(-history.FORM_EVENTS, None)), career.at(slice(history.FINDING_EVENTS))
     judged = career.at(slice(max(history.FINDING_EVENTS, len(career) - history.FORM_EVENTS), None))
     best, worst = (career.at(record_days(sign * career.gain)) for sign in (1.0, -1.0))
-    settled = found_rows(pool.system, career.states)
-    highest = career.at(peak_row(pool.system, career, settled))
+    established = found_rows(pool.system, career.states)
+    highest = career.at(peak_row(pool.system, career, established))
     earlier = earlier_ranks(board, [stands.number])
     titles = titles_of(pool, {*newest.content_seqs, *best.content_seqs, *worst.content_seqs})
     form = form_lines(pool, newest, titles)
@@ -114,9 +114,9 @@ def player_card(pool: PoolAt, name: str, listing: player_models.Listing = SETTLE
         last_ten=moved,
         last_ten_shown=judged.shown_sum,
         last_ten_events=len(judged),
-        trend=history.trend(pool.system, moved, stands.deviation, settled=not stands.provisional),
+        trend=history.trend(pool.system, moved, stands.deviation, established=not stands.provisional),
         chance=history.own_interval(pool.system, stands.deviation),
-        is_highest=is_highest(career, settled),
+        is_highest=is_highest(career, established),
         streaks=player_models.Streaks(*runs(career.rank == 1), *runs(career.gain > 0.0)),
         form=form[::-1],
         best_days=form_lines(pool, best, titles),
@@ -136,22 +136,22 @@ def record_days(gain: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
 
 
 def found_rows(system: System, states: States) -> Array:
-    """The rows of a player's events, but for those that found the rating, after which it was settled."""
-    settled = np.flatnonzero(history.are_settled(system, states))
-    return settled[settled >= history.FINDING_EVENTS]
+    """The rows of a player's events, but for those that found the rating, after which it was established."""
+    established = np.flatnonzero(history.are_established(system, states))
+    return established[established >= history.FINDING_EVENTS]
 
 
-def peak_row(system: System, career: Changes, settled: Array) -> Array:
-    """The row of the settled rating that was surely highest, two deviations below; none of the events that find it."""
-    surely = career.rating[settled]
+def peak_row(system: System, career: Changes, established: Array) -> Array:
+    """The row with the highest rating less two deviations, among rows with an established rating."""
+    surely = career.rating[established]
     if "deviation" in system.state_type._fields:
-        surely = surely - history.SURE_DEVIATIONS * career.states[settled, system.column("deviation")]
-    return settled[surely.argmax()][None] if settled.size else settled
+        surely = surely - history.SURE_DEVIATIONS * career.states[established, system.column("deviation")]
+    return established[surely.argmax()][None] if established.size else established
 
 
-def is_highest(career: Changes, settled: Array) -> bool:
+def is_highest(career: Changes, established: Array) -> bool:
     """Return True if a rating is higher than ever since it was found."""
-    ratings = career.rating[settled]
+    ratings = career.rating[established]
     return bool(ratings.size > 1 and ratings[-1] > ratings[:-1].max() and career.rating[-1] == ratings[-1])
 
 

@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from podium.engine.replay import States
-from podium.ledger.history import are_settled
+from podium.ledger.history import are_established
 from podium.pool.columns import Array, is_player, numbers_of, slot_of
 from podium.pool.contents import rows_of
 from podium.pool.snapshot import Event, Snapshot
@@ -169,11 +169,11 @@ class Changes:
 
     def answers(self, names: Mapping[int, str]) -> list[Change]:
         """Return each change with the player's name, given the names by number."""
-        settled = are_settled(self.snapshot.pool.system, self.states).tolist()
-        columns = self.numbers.tolist(), self.before.tolist(), self.rating.tolist(), self.deviations, settled
+        established = are_established(self.snapshot.pool.system, self.states).tolist()
+        columns = self.numbers.tolist(), self.before.tolist(), self.rating.tolist(), self.deviations, established
         return [
-            Change(names[number], before, rating, rating - before, deviation, not is_settled)
-            for number, before, rating, deviation, is_settled in zip(*columns, strict=True)
+            Change(names[number], before, rating, rating - before, deviation, not is_established)
+            for number, before, rating, deviation, is_established in zip(*columns, strict=True)
         ]
 
 

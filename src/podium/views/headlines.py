@@ -9,7 +9,7 @@ import numpy as np
 import sqlalchemy as sa
 
 from podium.errors import ParameterError
-from podium.ledger.history import FINDING_EVENTS, can_be_unsettled
+from podium.ledger.history import FINDING_EVENTS, can_be_provisional
 from podium.ledger.reasons import wording
 from podium.log.players import names_of
 from podium.log.pools import (
@@ -284,7 +284,7 @@ def nearly_most(sums: Array, most: int) -> Array:
 
 
 def surprise(pool: PoolAt, gains: Changes) -> Surprise | None:
-    """The largest change of a settled player, against the result if there is one, or else of any; None without one."""
+    """The largest change, preferably of an established player and against the result; None without changes."""
     if not len(gains):
         return None
     snapshot = pool.snapshot
@@ -296,10 +296,10 @@ def surprise(pool: PoolAt, gains: Changes) -> Surprise | None:
     starts = np.flatnonzero(np.diff(uids, prepend=NONE))
     last = np.repeat(np.maximum.reduceat(rank, starts), np.diff(starts, append=uids.size))
     against = ((rank == 1) & (last > 1) & (points < 0.0)) | ((rank == last) & (rank > 1) & (points > 0.0))
-    is_settled = standings.is_settled if can_be_unsettled(pool.system) else standings.events >= FINDING_EVENTS
-    settled = is_settled[np.searchsorted(standings.numbers, gains.numbers)]
+    is_established = standings.is_established if can_be_provisional(pool.system) else standings.events >= FINDING_EVENTS
+    established = is_established[np.searchsorted(standings.numbers, gains.numbers)]
     rows = np.arange(points.size)
-    for is_preferred in (settled, against):
+    for is_preferred in (established, against):
         rows = rows[is_preferred[rows]] if is_preferred[rows].any() else rows
     largest = np.abs(points[rows])
     rows = rows[largest == largest.max()]
@@ -309,7 +309,7 @@ def surprise(pool: PoolAt, gains: Changes) -> Surprise | None:
     ((title, _),) = titles_of(pool, [event.content_seq]).values()
     return Surprise(
         event.event_id, title, pool.moment(event.started_at), name,
-        float(points[row]), float(change), bool(settled[row]),
+        float(points[row]), float(change), bool(established[row]),
         int(rank[row]) or None, int(events.order.value("field", event.position)) or None,
         sequence=pool.sequence(event.started_at),
     )  # fmt: skip

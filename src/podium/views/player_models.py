@@ -17,7 +17,7 @@ class Listing:
 
     min_events: int | None = None
     active_within: timedelta | None = None  # before the pool's newest rated event
-    unsettled: bool = False  # whether players whose rating is provisional are ranked among the others
+    provisional: bool = False  # whether players whose rating is provisional are ranked among the others
 
 
 @answer
@@ -107,8 +107,8 @@ class ListedPage(Compared):
         "Day (00:00 UTC) that `move` compares with. Null if there is none, or in a pool without dates."
     )
     newest: EventHeadline | None = described("The pool's newest rated event, if there is one.")
-    unsettled: tuple[ListedRow, ...] = described(
-        "On the first page of a board of settled players: up to 20 of the others, best first."
+    provisional: tuple[ListedRow, ...] = described(
+        "Up to 20 players with a provisional rating, best first. Empty if they are ranked, and after the first page."
     )
 
 
@@ -150,7 +150,7 @@ class Surprise(EventName):
     player: str = described("The player's name as it is now.")
     change: float = described("The change, in points.")
     shown: float = described(SHOWN_CHANGE)
-    settled: bool = described("True if the player's rating is established.")
+    established: bool = described("True if the player's rating is established.")
     rank: int | None = described("Place in the event. Null if it is not stored.")
     field: int | None = described("Number of rated entrants. Null if it is not stored.")
 
@@ -201,7 +201,7 @@ class FormLine(Started):
 
 @answer
 class Peak(Started):
-    """The highest rating after an event, while it was settled."""
+    """The highest established rating after an event."""
 
     rating: float = described("The rating, in points.")
     deviation: float | None = described("Uncertainty at that time, in points. Null if the system has none.")
@@ -221,7 +221,7 @@ class Streaks:
 
 @answer
 class NearbyRow:
-    """A player who is rated next to another; only settled ratings stand nearby."""
+    """A player who is rated next to another; only established ratings stand nearby."""
 
     rank: int | None = described("Rank among players with an established rating. Null for others.")
     player: str = described("The player's name.")
@@ -260,13 +260,15 @@ class PlayerCard(LastPlayed, Compared):
     events: int = described("Rated events of the player.")
     first_played_at: datetime | None = described("Start of the first rated event. Null in a pool without dates.")
     last_played_at: datetime | None = described(LAST_PLAYED)
-    peak: Peak | None = described("The settled rating that was highest less two deviations, from the sixth event on.")
+    peak: Peak | None = described(
+        "The established rating that was highest less two deviations, from the sixth event on."
+    )
     last_ten: float = described("The sum of the newest ten changes by events, from the sixth event on, in points.")
     last_ten_shown: float = described(SHOWN_SUM)
     last_ten_events: int = described("Number of changes.")
     trend: Trend = described(
         "`climbing` or `falling` if the newest ten changes sum to more than the rating's interval (or 25 Elo points "
-        "if it has none). Otherwise `steady`. `settling` for provisional ratings."
+        "if it has none). Otherwise `steady`. `provisional` for a provisional rating."
     )
     chance: float = described("That interval: so many points may be chance.")
     is_highest: bool = described("True if the rating was never higher since the sixth event.")

@@ -245,8 +245,8 @@ def ask_when(
 ) -> tuple[str | None, str | None, OrderWord | None]:
     """Ask on a terminal when events without dates were: the first date, the time to each next one, or the order."""
     frame, order = getattr(events, "frame", events), store.order(pool)
-    is_settled = order == OrderWord.sequence or isinstance(frame, str) or {"started_at", "sequence"} & {*frame.columns}
-    if is_settled or not is_terminal():
+    is_ordered = order == OrderWord.sequence or isinstance(frame, str) or {"started_at", "sequence"} & {*frame.columns}
+    if is_ordered or not is_terminal():
         return None, every, None
     typer.echo("The events have no dates.", err=True)
     none, today = "none", f"{datetime.now(UTC):%Y-%m-%d}"

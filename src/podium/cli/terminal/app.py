@@ -164,7 +164,7 @@ MEANINGS = {
     "file": "the results that commands read",
     "format": "what file is, if it is no results table",
     "map": "what the columns of file mean",
-    "period": "when ratings settle",
+    "period": "when ratings are updated",
     "pool": "the pool that commands ask about",
     "db": "the database of the service",
     "parameters": "a table of the system's parameters",

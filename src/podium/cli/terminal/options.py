@@ -62,7 +62,7 @@ PERIOD = Option(
     "event",
     "--period",
     metavar="SPAN",
-    help="When ratings settle: event, 1d, 1w, 1mo, or a multiple.",
+    help="When ratings are updated: event, 1d, 1w, 1mo, or a multiple.",
     callback=from_settings("period"),
 )
 

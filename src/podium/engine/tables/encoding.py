@@ -51,7 +51,7 @@ class LedgerRows:
 
     row: selection.Positions  # row of the results table: the player's first in the event
     entrant: selection.Positions
-    settles: npt.NDArray[np.bool_] | None  # None: all rows; else True for a player's last row in a period
+    ends_period: npt.NDArray[np.bool_] | None  # None: all rows; else True for a player's last row in a period
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,9 @@ def encode(results: Results, system: System, period: str = selection.EVENT, numb
     """Encode the results that count for a system."""
     check_rules(system)
     if selection.check_period(period) != selection.EVENT and not system.takes_periods:
-        raise ParameterError(f"{system.name} has no rating periods: it settles after each event. Leave out the period.")
+        raise ParameterError(
+            f"{system.name} has no rating periods: it updates ratings after each event. Leave out the period."
+        )
     rows = selection.rated_rows(results, system, numbered)
     numbers = selection.period_numbers(rows.frame, period)
     entrants = entrants_of(rows, numbers)
@@ -327,14 +329,14 @@ def ledger_rows(rows: selection.Rows, entrants: Entrants, file_row: Integers, *,
     """Return the history's rows: every (event, player), in event order over all pools, then file order."""
     of_pair = selection.Positions.of(entrants.pair_row)
     entrant = of_pair.take(entrants.of_row)
-    settles = None
+    ends_period = None
     if not whole:
         last = np.empty(entrants.first_row.size, np.int64)
         last[entrant] = np.arange(entrant.size)  # the last assignment stays
-        settles = last[entrant] == np.arange(entrant.size)
+        ends_period = last[entrant] == np.arange(entrant.size)
     row, when = of_pair.take(file_row), of_pair.take(rows.when)
     if (when[1:] >= when[:-1]).all() and len(rows.pool_names) == 1:
-        return LedgerRows(selection.Positions.of(row), selection.Positions.of(entrant), settles)
+        return LedgerRows(selection.Positions.of(row), selection.Positions.of(entrant), ends_period)
     order = np.lexsort((row, when)).astype(row.dtype)
-    settles = None if settles is None else settles[order]
-    return LedgerRows(selection.Positions.of(row[order]), selection.Positions.of(entrant[order]), settles)
+    ends_period = None if ends_period is None else ends_period[order]
+    return LedgerRows(selection.Positions.of(row[order]), selection.Positions.of(entrant[order]), ends_period)

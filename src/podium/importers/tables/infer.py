@@ -40,7 +40,7 @@ from podium.importers.tables.sheet import (
     day_column,
     refuse,
     run,
-    settle,
+    run_step,
     sheet_of,
 )
 from podium.results import headings as heads
@@ -71,16 +71,16 @@ def infer_map(grid: Grid, source: Document, columns: Document) -> tuple[Document
         ResultsError: Something is missing or invalid.
     """
     sheet = sheet_of(grid, source, columns)
-    layout = settle(sheet, look(sheet))
+    layout = run_step(sheet, look(sheet))
     if layout is not None:
-        return settle(sheet, map_of_layout(sheet, layout))
+        return run_step(sheet, map_of_layout(sheet, layout))
     chosen, found = run(choose_columns(sheet))
     chosen = name_event(sheet, chosen)
     wrong, alone = missing(sheet, chosen)
     refuse(sheet, [*found, *wrong], alone)
-    source, chosen = settle(sheet, read_source(sheet, chosen))
-    chosen = settle(sheet, read_columns(sheet, chosen))
-    settle(sheet, check_compared(sheet, chosen))
+    source, chosen = run_step(sheet, read_source(sheet, chosen))
+    chosen = run_step(sheet, read_columns(sheet, chosen))
+    run_step(sheet, check_compared(sheet, chosen))
     drops = sheet.drop(chosen.headings("player"), heads.NOBODY, "nobody")
     return document(sheet, source, {"columns": chosen.rules}, drops), note(sheet, chosen)
 

@@ -1,7 +1,7 @@
 """A sheet while its columns and layout are searched: its cells, the meanings of its headings, and answers.
 
 Each step of the search is a generator. It yields the faults and questions that it finds, and returns its value.
-`settle` runs a step, and rejects the sheet if anything was yielded.
+`run_step` runs a step, and rejects the sheet if anything was yielded.
 """
 
 import re
@@ -190,7 +190,7 @@ def run(step: Step[T]) -> tuple[T, list[Question | Fault]]:
             return end.value, found
 
 
-def settle(sheet: Sheet, step: Step[T]) -> T:
+def run_step(sheet: Sheet, step: Step[T]) -> T:
     """Run a step. Return its value, or reject the sheet with its faults and questions."""
     value, found = run(step)
     refuse(sheet, found)

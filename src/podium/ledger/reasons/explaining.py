@@ -43,10 +43,10 @@ def explain(
     whole
     period. `found` is the result of `find_entrant`, if known.
     """
-    rows, player, entrant, settles = found or find_entrant(events, event_id, player)
+    rows, player, entrant, ends_period = found or find_entrant(events, event_id, player)
     before = float(replayed.before[entrant])
-    if not settles:
-        text = f"{player}'s change is settled at the end of the rating period, with the last event in it."
+    if not ends_period:
+        text = f"{player}'s rating is updated at the end of the rating period, with the last event in it."
         empty = pl.DataFrame(schema=SCHEMA)
         return Explanation(event_id, player, before, 0.0, empty, "", text, before, system.digits, text)
     update = update_number(events, entrant)
@@ -101,9 +101,9 @@ def find_entrant(events: Events, event_id: str, player: str) -> Found:
             f"{player!r} is not rated in event {event_id!r}: it was not ranked, did not start, was disqualified, "
             "or the event had fewer than two entries that count"
         )
-    settles = events.ledger.settles
+    ends_period = events.ledger.ends_period
     entrant = events.ledger.entrant.at(int(found[0]))
-    return rows.tolist(), player, entrant, settles is None or bool(settles[found[0]])
+    return rows.tolist(), player, entrant, ends_period is None or bool(ends_period[found[0]])
 
 
 def update_number(events: Events, entrant: int) -> int:

@@ -32,7 +32,7 @@
 
   localise(document);
 
-  /** Keep what is shown, marked as busy, until the promise is settled. */
+  /** Keep what is shown, marked as busy, until the promise is fulfilled. */
   async function whileBusy(element, promise) {
     element.setAttribute("aria-busy", "true");
     try {

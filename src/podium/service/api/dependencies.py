@@ -83,7 +83,7 @@ class Intake:
                         if pool not in self._long_tasks:
                             self._long_tasks[pool] = asyncio.create_task(self._store_long(pool))
                     else:
-                        settle(each, outcome)
+                        resolve(each, outcome)
         except BaseException as error:
             refuse_all([*batch, *self._queues.pop(pool)], error)
             raise
@@ -96,7 +96,7 @@ class Intake:
         queue = self._long[pool]
         try:
             while queue:
-                settle(queue[0], (await self._outcomes(pool, queue[:1], is_long=True))[0])
+                resolve(queue[0], (await self._outcomes(pool, queue[:1], is_long=True))[0])
                 del queue[0]
         except BaseException as error:
             refuse_all(queue, error)
@@ -133,7 +133,7 @@ def refuse_all(waiting: Iterable[Waiting], error: BaseException) -> None:
             each.answer.set_exception(error)
 
 
-def settle(waiting: Waiting, outcome: list[Receipt] | Exception) -> None:
+def resolve(waiting: Waiting, outcome: list[Receipt] | Exception) -> None:
     """Answer a submission with its receipts, or with the error that refused it; what is not expected is logged."""
     if isinstance(outcome, Exception) and not isinstance(outcome, PodiumError):
         LOGGER.error("events %s could not be stored", sorted(waiting.event_ids)[:MAX_LOGGED_IDS], exc_info=outcome)

@@ -24,12 +24,10 @@ async def sent_listing(
     min_events: MinEvents = None,
     active_within: ActiveWithin = None,
     *,
-    unsettled: Annotated[
-        bool, Query(description="Whether players who are not settled are ranked among the others.")
-    ] = False,
+    provisional: Annotated[bool, Query(description="Rank players with a provisional rating too.")] = False,
 ) -> player_models.Listing:
     """Return who is listed, as a query says."""
-    return player_models.Listing(min_events, None if active_within is None else span(active_within), unsettled)
+    return player_models.Listing(min_events, None if active_within is None else span(active_within), provisional)
 
 
 SentListing = Annotated[player_models.Listing, Depends(sent_listing)]

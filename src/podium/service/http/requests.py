@@ -55,13 +55,13 @@ async def run_in(threads: CapacityLimiter, function: Callable[P, T], *sent: P.ar
     A thread that raised would keep its error, and the error what was sent, until the collector comes.
     """
 
-    def settle() -> tuple[T | None, Exception | None]:
+    def capture() -> tuple[T | None, Exception | None]:
         try:
             return function(*sent, **options), None
         except Exception as error:  # noqa: BLE001  (raised below)
             return None, error
 
-    return cast("T", unwrap(*await to_thread.run_sync(settle, limiter=threads)))
+    return cast("T", unwrap(*await to_thread.run_sync(capture, limiter=threads)))
 
 
 def unwrap(answer: T, error: Exception | None) -> T:

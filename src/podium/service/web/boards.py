@@ -12,7 +12,7 @@ from fastapi.responses import RedirectResponse
 
 from podium.engine.system import System
 from podium.errors import UnknownError
-from podium.ledger.history import can_be_unsettled
+from podium.ledger.history import can_be_provisional
 from podium.log.pools import Pool
 from podium.pages.numbers import deviation
 from podium.service.http.json import MAX_SENT_CHARACTERS
@@ -68,7 +68,7 @@ class LeaderboardPage(rendering.Page, template="leaderboard.html", tab="leaderbo
     ahead: Fixture | None  # the next race
     reasons: str  # what those who are listed have in common; empty where all players are
     made_up: tuple[str, ...]  # of results as they were sent
-    settling: str  # when a rating is settled
+    provisional_rule: str  # until when a rating is provisional
     is_everyone: bool
     is_by_move: bool  # by what the newest event moved, not by rating
     is_first: bool  # of the board's pages
@@ -92,13 +92,13 @@ def leaderboard(
     *,
     everyone: Annotated[bool, Query(alias="all")] = False,
 ) -> Response:
-    """The board: a page of those who are listed, and on the first one those who are still settling."""
+    """The board: a page of those who are listed, and on the first page players with a provisional rating."""
     pool = store.pool(visit.pool)
     header = rendering.pool_header(pool)
     terms = {"active": active, "min": min_events, "all": int(everyone)}  # of an address that lists the same
     query = {name: str(value) for name, value in terms.items() if value}
     span, spans = "any" if everyone else active or default_span(store, pool), spans_of(pool)
-    listing = Listing(min_events if min_events > 1 and not everyone else None, spans[span].length, unsettled=everyone)
+    listing = Listing(min_events if min_events > 1 and not everyone else None, spans[span].length, provisional=everyone)
     if sort == "move":
         board = store.newest_entrants(pool.name, listing)
     else:
@@ -113,7 +113,7 @@ def leaderboard(
         ahead=None if cursor else next(iter(store.fixtures(pool.name, ahead=True, most=1)), None),
         reasons=listing_reasons(pool.system, listing, spans[span]) if board.listed < board.players else "",
         made_up=(*store.made_up(pool.name), *filter(None, [pool.system.ranking])),
-        settling=settling_rule(pool.system),
+        provisional_rule=established_rule(pool.system),
         is_everyone=everyone,
         is_by_move=sort == "move",
         is_first=not cursor,
@@ -135,20 +135,20 @@ def default_listing(store: Store, pool: Pool) -> Listing:
 def default_span(store: Store, pool: Pool) -> Active:
     """Within which span those who are listed have played, unless the address says otherwise.
 
-    The last year, where most of the settled players have stopped for longer: a board of them is nobody's news.
+    The last year, where most of the established players have stopped for longer: a board of them is nobody's news.
     """
-    settled = store.listed_board(pool.name, Listing(), top=1).listed
+    established = store.listed_board(pool.name, Listing(), top=1).listed
 
     def find() -> Active:
         within_year = store.listed_board(pool.name, Listing(active_within=spans_of(pool)["1y"].length), top=1).listed
-        return "1y" if 0 < within_year < settled - within_year else "any"
+        return "1y" if 0 < within_year < established - within_year else "any"
 
-    version = settled, time.monotonic() // SPAN_VALID_S  # the rule is about years: no result needs to change it at once
+    version = established, time.monotonic() // SPAN_VALID_S  # spans are years: no result has to change it at once
     return store.answers.value(("default span", pool.id), version, find)
 
 
 def ranked_card(store: Store, pool: Pool, name: str) -> tuple[PlayerCard, Active]:
-    """A player at a glance, ranked as on the board, and its span; among all who are settled where it lists others."""
+    """A player at a glance, ranked as on the board, and its span, or ranked among all who are established."""
     span = default_span(store, pool)
     card = store.player_card(pool.name, name, Listing(active_within=spans_of(pool)[span].length))
     if card.rank is not None or card.would_be_rank or span == "any":
@@ -157,7 +157,7 @@ def ranked_card(store: Store, pool: Pool, name: str) -> tuple[PlayerCard, Active
 
 
 def listing_reasons(system: System, listing: Listing, span: Span) -> str:
-    reasons = ["settled"] if can_be_unsettled(system) and not listing.unsettled else []
+    reasons = ["established rating"] if can_be_provisional(system) and not listing.provisional else []
     if listing.active_within is not None:
         reasons.append(f"played {span.words}")
     if listing.min_events is not None:
@@ -165,18 +165,20 @@ def listing_reasons(system: System, listing: Listing, span: Span) -> str:
     return ", ".join(reasons)
 
 
-def settling_rule(system: System) -> str:
+def established_rule(system: System) -> str:
     rules = [counted(system.min_events, "event")] if system.min_events > 1 else []
-    if system.settled_deviation is not None:
-        rules.append(f"a rating that is known to {deviation(system.settled_deviation, system.digits - 1)}")
-    return f"A rank takes {' and '.join(rules)}; until then a rating still moves far." if rules else ""
+    if system.established_deviation is not None:
+        rules.append(f"a rating that is known to {deviation(system.established_deviation, system.digits - 1)}")
+    if not rules:
+        return ""
+    return f"A rank takes {' and '.join(rules)}. Until then the rating is provisional and moves in large steps."
 
 
 def row_address(store: Store, pool: Pool, listing: Listing, query: dict[str, str], board: ListedPage, me: str) -> str:
     """The address of a player's row, on this page or another, or of the player's page; empty where there is neither."""
     if not me:
         return ""
-    if any(row.player == me for row in (*board.rows, *board.unsettled)):
+    if any(row.player == me for row in (*board.rows, *board.provisional)):
         return ROW
     try:
         cursor = store.page_of(pool.name, listing, me, top=ROWS)
@@ -276,15 +278,15 @@ def found_players(
     return rendering.render(request, page, status=404 if is_missing or (text.strip() and not hits) else 200)
 
 
-EVERYBODY: Final = Listing(unsettled=True)
+EVERYBODY: Final = Listing(provisional=True)
 
 
 def everybody(store: Store, pools: Iterable[str]) -> Sequence[FoundPlayer]:
-    """List the players of some pools, best first, with the ranks of those who are settled."""
+    """List the players of some pools, best first, with the ranks of those who are established."""
     found = []
     for name in sorted(pools):
-        settled, rows = (store.listed_board(name, each, top=sys.maxsize).rows for each in (Listing(), EVERYBODY))
-        ranks = {row.player: row.rank for row in settled}
+        established, rows = (store.listed_board(name, each, top=sys.maxsize).rows for each in (Listing(), EVERYBODY))
+        ranks = {row.player: row.rank for row in established}
         found += [
             FoundPlayer(name, row.player, row.rating, ranks.get(row.player), None, is_similar=False) for row in rows
         ]

@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from podium.errors import ParameterError
 from podium.ledger.forecast import Forecast, Member, names_in
-from podium.ledger.history import can_be_unsettled
+from podium.ledger.history import can_be_provisional
 from podium.ledger.reasons.shares import shown_table
 from podium.log.pools import Pool
 from podium.pages.charts import HistoryLine, HistoryPoint, history_chart
@@ -101,7 +101,7 @@ def compare(request: Request, visit: VisiblePool, store: CurrentStore, player: N
 
 
 def best_players(store: Store, pool: Pool) -> list[str]:
-    listings = default_listing(store, pool), Listing(unsettled=True)
+    listings = default_listing(store, pool), Listing(provisional=True)
     listed, everybody = ([row.player for row in store.listed_board(pool.name, each, top=3).rows] for each in listings)
     return listed if len(listed) > 1 else everybody
 
@@ -154,7 +154,7 @@ def ranked_cards(store: Store, pool_name: str, names: Sequence[str]) -> tuple[li
     if len(spans) == 1 and spans != {"any"}:
         return [card for card, _ in found], f"of those who played {spans_of(pool)[spans.pop()].words}"
     cards = [card if span == "any" else store.player_card(pool_name, card.player) for card, span in found]
-    return cards, "of those who are settled" if can_be_unsettled(pool.system) else "of all"
+    return cards, "of those with an established rating" if can_be_provisional(pool.system) else "of all"
 
 
 def figures(header: PoolHeader, cards: Sequence[PlayerCard], ranked: str) -> tuple[tuple[str, str, list[str]], ...]:

@@ -140,11 +140,11 @@ def explained_surprise(cards: Sequence[PoolCard]) -> tuple[PoolHeader, Surprise,
 
 
 def surprise_size(surprise: Surprise, spread: float) -> tuple[bool, bool, float]:
-    """How much of a surprise it is: of the settled, against the result, then by its share of the pool's spread."""
+    """How much of a surprise it is: of the established, against the result, then by its share of the pool's spread."""
     won_and_lost = surprise.rank == 1 and surprise.change < 0.0
     last_and_gained = surprise.rank is not None and surprise.rank == surprise.field and surprise.change > 0.0
     share = abs(surprise.change) / spread if spread else 0.0
-    return surprise.settled, won_and_lost or last_and_gained, share
+    return surprise.established, won_and_lost or last_and_gained, share
 
 
 MIN_VALID_S, MAX_VALID_S = 1.0, 60.0  # how long a text is sent before it is compared with the log

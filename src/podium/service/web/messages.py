@@ -16,7 +16,7 @@ from podium.store.following import PoolReader
 from podium.store.reading import log as entries
 from podium.store.writing.fixtures import PLANNED, Fixture, fixtures, get_fixture
 from podium.support.words import counted, listed
-from podium.views.boards.board import SETTLED, Board, PlayerStanding
+from podium.views.boards.board import ESTABLISHED, Board, PlayerStanding
 from podium.views.events import changes_by, rated_event, titles_of
 from podium.views.names import find_event
 
@@ -96,7 +96,7 @@ def news_after(pool: PoolReader, after: int, leader: int | None, announced_until
 
 def leader_of(pool: PoolReader) -> PlayerStanding | None:
     """Return who leads the leaderboard."""
-    return next((standing for _, standing in Board.of(pool, SETTLED).rows(0, 1)), None)
+    return next((standing for _, standing in Board.of(pool, ESTABLISHED).rows(0, 1)), None)
 
 
 def is_rated(event: Event) -> bool:
@@ -186,7 +186,7 @@ def champion(pool: PoolReader, header: PoolHeader, name: str) -> tuple[str, ...]
     """Say who led before a season began, if somebody did."""
     events = pool.snapshot.events
     begins = next(events.key(uid) for uid, season in events.seasons.items() if season.name == name)
-    board = Board(pool, SETTLED, pool.snapshot.standings_at(events.position(begins)))
+    board = Board(pool, ESTABLISHED, pool.snapshot.standings_at(events.position(begins)))
     return tuple(
         f"{show_name(who.player)} ends the season before it on top with {header.rating(who.rating)}."
         for _, who in board.rows(0, 1)

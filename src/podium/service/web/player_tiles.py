@@ -18,7 +18,7 @@ from podium.store.writing.fixtures import Fixture
 from podium.support.words import counted, ordinal, ordinal_number, shown, shown_change
 from podium.views.player_models import FormLine, PlayerCard
 
-SETTLED_BY_EVENTS = f"A rating counts as settled from event {FINDING_EVENTS} on."
+ESTABLISHED_BY_EVENTS = f"A rating counts as established from event {FINDING_EVENTS} on."
 MOST_AHEAD = 10  # races to come, among which the player's is looked for
 
 
@@ -35,8 +35,8 @@ TRENDS = {"climbing": "Climbing", "falling": "Falling", "steady": "Steady"}
 
 def verdict_on(header: PoolHeader, card: PlayerCard) -> str:
     """How a player is doing, in a sentence or two."""
-    if card.trend == "settling":
-        sentence = f"Still settling, after {counted(card.events, 'event')}."
+    if card.trend == "provisional":
+        sentence = f"Provisional rating after {counted(card.events, 'event')}."
     elif not card.last_ten_events:
         sentence = f"{counted(card.events, 'event')} so far, which found the rating."
     else:
@@ -50,8 +50,8 @@ def verdict_on(header: PoolHeader, card: PlayerCard) -> str:
             sentence = f"{way} {abs(moved)} in the {words}, {within}."
     if card.provisional:
         rank = card.would_be_rank
-        place = f"; it would be {ordinal(rank)} of {card.listed + 1}" if rank else ""
-        return f"{sentence} The rating is not settled yet{place}."
+        place = f"It would rank {ordinal(rank)} of {card.listed + 1}." if rank else ""
+        return f"{sentence} {place}".rstrip()
     return f"{sentence} {beside_peak(header, card)}".rstrip()
 
 
@@ -137,10 +137,10 @@ def upcoming(
 
 
 def tiles(header: PoolHeader, card: PlayerCard, rank: Tile, rule: str, ahead: Upcoming | None) -> tuple[Tile, ...]:
-    """What a player wants to know first, in that order; `rule` says when a rating is settled, or nothing."""
+    """What a player wants to know first, in that order; `rule` says when a rating is established, or nothing."""
     found = [Tile("Rating", header.rating(card.rating), rating_note(header, card)), rank]
     if card.provisional:
-        found.append(Tile("Settled", "Not yet", rule or SETTLED_BY_EVENTS, is_wide=True))
+        found.append(Tile("Established", "Not yet", rule or ESTABLISHED_BY_EVENTS, is_wide=True))
     if card.form:
         found.append(change_tile(header, card, "Moved", card.form[0], "by"))
     if card.rank is not None:
@@ -217,11 +217,11 @@ def encounters_tile(header: PoolHeader, card: PlayerCard) -> Tile:
 
 
 def rating_note(header: PoolHeader, card: PlayerCard) -> str:
-    settled = "not settled" if card.provisional else "settled"
+    established = "provisional" if card.provisional else "established"
     if card.deviation is None:
         usual = sum(abs(each.shown) for each in card.form) / max(1, len(card.form))
-        return f"{settled}; an event moves it by about {header.rounded(usual)}"
-    return f"{settled}; {header.margin(card.deviation)}, 19 times in 20"
+        return f"{established}; an event moves it by about {header.rounded(usual)}"
+    return f"{established}; {header.margin(card.deviation)}, 19 times in 20"
 
 
 def streak_tile(card: PlayerCard) -> Tile:

@@ -13,7 +13,7 @@ from fastapi.responses import RedirectResponse
 from markupsafe import Markup
 
 from podium.errors import UnknownError
-from podium.ledger.history import can_be_unsettled
+from podium.ledger.history import can_be_provisional
 from podium.log.log import SUBMIT
 from podium.log.pools import earlier, time_of
 from podium.pages.charts import HistoryLine, HistoryPoint, history_chart
@@ -77,9 +77,9 @@ def player(
     hindsight = store.hindsight_curve(visit.pool, player, since) if header.has_hindsight else ()
     verdict, has_key = verdict_on(header, card), visit.visitor.key is not None
     ahead = upcoming(store, kept, header, card.player, draws=draws, has_key=has_key)
-    settled = "settled " if can_be_unsettled(pool.system) else ""
+    established = "established " if can_be_provisional(pool.system) else ""
     played = "" if active == "any" else f" who played {boards.spans_of(pool)[active].words}"
-    rank = rank_tile(card, f"{counted(card.listed, f'{settled}{header.word}')}{played}")
+    rank = rank_tile(card, f"{counted(card.listed, f'{established}{header.word}')}{played}")
     above = [row.player for row in card.nearby if row.ahead > 0.0]
     others = [*(row.player for row in card.nearby), *(each.opponent for each in card.encounters)]
     page = PlayerPage(
@@ -89,7 +89,7 @@ def player(
         newest_entry=store.version(visit.pool),
         card=card,
         verdict=verdict,
-        tiles=tiles(header, card, rank, boards.settling_rule(pool.system), ahead),
+        tiles=tiles(header, card, rank, boards.established_rule(pool.system), ahead),
         rival=next((each for each in [*above[-1:], *others] if each != card.player), ""),
         waits=ahead is not None and ahead.waits,
         chart=chart(header, card, curve, hindsight) if len(curve) > 1 else Markup(""),
@@ -108,7 +108,7 @@ def player(
 def rank_tile(card: PlayerCard, listed: str) -> Tile:
     if card.rank is None:
         place = f"would be {ordinal(card.would_be_rank)}" if card.would_be_rank else ""
-        return Tile("Rank", DASH, f"once settled; {place}" if place else "once settled")
+        return Tile("Rank", DASH, f"once established; {place}" if place else "once established")
     among = f"of {listed}"
     since = "" if card.since_when is None else f" since {short_day(card.since_when)}"
     if not card.move:

@@ -25,7 +25,7 @@ from podium.service.web.visiting import VisiblePool
 from podium.store import Store
 from podium.store.following import PoolReader
 from podium.support.words import capitalised, counted, ordinal_number
-from podium.views.boards.board import SETTLED, Board
+from podium.views.boards.board import ESTABLISHED, Board
 from podium.views.changes import Changes
 from podium.views.events import rated_event
 from podium.views.names import find_event
@@ -72,7 +72,7 @@ def badge_texts(store: Store, pool_name: str, player: str) -> tuple[str, str]:
     found = store.pool(pool_name)
     pool, (card, _) = pool_header(found), ranked_card(store, found, player)
     margin = "" if card.deviation is None else f" {pool.margin(card.deviation)}"
-    rank = "settling" if card.rank is None else f"#{card.rank} of {card.listed}"
+    rank = "provisional" if card.rank is None else f"#{card.rank} of {card.listed}"
     return pool.title, f"{pool.rating(card.rating)}{margin} · {rank}"
 
 
@@ -207,7 +207,7 @@ def card_png(pool: PoolReader, event_id: str, host: str, *, dark: bool = False) 
     shown = explain(pool.system, *rated_event(pool, event_id), moved[0].player)
     winners, places = shown.winners, shown.places
     newest = pool.snapshot.events.newest_rated
-    board = Board.of(pool, SETTLED)
+    board = Board.of(pool, ESTABLISHED)
     is_newest = newest is not None and newest.event_id == event.event_id  # later ones have moved the ranks
     ranked = board.ranked(board.listed(changes.numbers.tolist())) if is_newest else []
     ranks = {standing.player: f"#{rank}" for rank, standing in ranked}

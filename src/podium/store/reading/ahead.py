@@ -34,7 +34,7 @@ from podium.results.reading import Results
 from podium.store.following import PoolReader
 from podium.store.writing.fixtures import get_fixture, places_now
 from podium.support.answers import answer, described
-from podium.views.boards.board import SETTLED, Board
+from podium.views.boards.board import ESTABLISHED, Board
 from podium.views.events import Before, event_details, system_and_states
 from podium.views.headlines import event_list
 from podium.views.models import answer_from
@@ -77,12 +77,12 @@ def recent_events(pool: PoolReader, position: int) -> Events | None:
     return encode(event_results(pool, recent), pool.system)
 
 
-def settled_board(pool: PoolReader, race: Race) -> StakesGrid:
-    """The board of today: ranks are among the settled."""
-    settled = ~pool.system.unsettled(race.states) & (race.states[:, pool.system.column("events")] > 0.0)
-    mine = pool.system.scores(race.states)[settled]
-    today = Board.of(pool, SETTLED)
-    return StakesGrid(lambda scores: today.count_above(scores) - (mine > scores[:, None]).sum(axis=1), settled, settled)
+def established_board(pool: PoolReader, race: Race) -> StakesGrid:
+    """The board of today: ranks are among the established."""
+    ranked = ~pool.system.provisional(race.states) & (race.states[:, pool.system.column("events")] > 0.0)
+    mine = pool.system.scores(race.states)[ranked]
+    today = Board.of(pool, ESTABLISHED)
+    return StakesGrid(lambda scores: today.count_above(scores) - (mine > scores[:, None]).sum(axis=1), ranked, ranked)
 
 
 def field_in(pool: PoolReader, entrants: Sequence[Named], sides: Sequence[Sequence[Named]]) -> list[list[Member]]:
@@ -156,7 +156,7 @@ def stakes_of(
 
     def find() -> Stakes:
         race, draws = starters_at(pool, starting, when, pool.snapshot.events.order.size)
-        board = settled_board(pool, race)
+        board = established_board(pool, race)
         return stakes(race, chosen or race.players[:1], board, heats=heats, draws=draws)
 
     return pool.value(("stakes", str(starting), *chosen, when, heats), find)
@@ -301,7 +301,7 @@ class StakesLine:
     chance: float | None = described("Probability of finishing in this place, 0 to 1. Null for draws and quits.")
     delta: float = described("By how much the rating would change.")
     rating: float = described("Rating the player would have.")
-    rank: int = described("Among the settled then.")
+    rank: int = described("Rank among players with an established rating then.")
     error: float = described("Twice the standard error of the change. 0 if it is exact.")
 
 

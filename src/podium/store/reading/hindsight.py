@@ -57,7 +57,7 @@ class BestEverBoard:
     """The best ever, in hindsight; no rating that counts."""
 
     as_of: date = described("Day of the calculation.")
-    players: tuple[BestEver, ...] = described("The settled, highest peak first: at most 50.")
+    players: tuple[BestEver, ...] = described("At most 50 players with an established rating, highest peak first.")
 
 
 class Kept(NamedTuple):
@@ -96,14 +96,14 @@ def keep(store: Moments, pool_name: str) -> bool:
     if snapshot is None:
         return False
     pool, standings = snapshot.pool, snapshot.standings
-    settled = standings.numbers[standings.is_player & standings.is_settled].tolist()
+    established = standings.numbers[standings.is_player & standings.is_established].tolist()
     entries = int(standings.events[standings.is_player].sum())
     table = rated_results(snapshot) if entries <= MOST_ENTRIES else pl.DataFrame()
     pairs = 0 if table.is_empty() else pairs_in(table)
     too_large = max(entries - MOST_ENTRIES, pairs - MOST_PAIRS) > 0
     curves = {} if too_large or table.is_empty() else look_back(pool, table)
     reason = f"hindsight takes {MOST_ENTRIES:,} results and {MOST_PAIRS:,} pairs of them; there are more here"
-    peaks = [(each, *curves[each][curves[each]["rating"].argmax()].tolist()) for each in settled if each in curves]
+    peaks = [(each, *curves[each][curves[each]["rating"].argmax()].tolist()) for each in established if each in curves]
     best = sorted(peaks, key=lambda peak: (-peak[2], peak[0]))[:MOST_BEST]
     found = Kept(today(), snapshot.seq, system_text(pool), reason if too_large else "", best)
     parts = [(number, curve.tobytes()) for number, curve in curves.items()]
@@ -148,7 +148,7 @@ def best_ever(pool: PoolReader) -> BestEverBoard:
     """Show the best ever by the peaks of their curves, as they were worked out last.
 
     Returns:
-        The players who are settled, each with the chance of having truly been above the next.
+        The players who are established, each with the chance of having truly been above the next.
 
     Raises:
         UnknownError: no such pool, its system has no hindsight, it is too large, or it is not worked out yet.

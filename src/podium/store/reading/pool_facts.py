@@ -192,7 +192,7 @@ def largest_duel(pool: PoolReader, player: int, number: int) -> float | None:
 
 
 GAPS = range(-800, 801, 40)  # points of Elo by which a player is ahead
-MIDDLE_OF = 10_000  # settled players of whom the middle one is taken
+MIDDLE_OF = 10_000  # established players of whom the middle one is taken
 GROWTH = 0.1  # of the log, up to which facts that were worked out before are still shown
 
 
@@ -267,9 +267,9 @@ def promise(pool: PoolReader) -> tuple[PromisePoint, ...]:
     """Return the expected score by lead over the median established player, or a newcomer if nobody is established."""
     system, newcomer = pool.snapshot.system_at(pool.snapshot.events.order.size), pool.system.newcomer()
     standings = pool.snapshot.standings
-    settled = standings.rows[standings.is_player & standings.is_settled][:MIDDLE_OF]
-    states = pool.snapshot.rows.at("state", settled)
-    even = type(newcomer)(*np.median(states, axis=0).tolist()) if settled.size else newcomer
+    established = standings.rows[standings.is_player & standings.is_established][:MIDDLE_OF]
+    states = pool.snapshot.rows.at("state", established)
+    even = type(newcomer)(*np.median(states, axis=0).tolist()) if established.size else newcomer
     params, scale = system.params(), system.points_per_logit / ELO_SCALE
     points = []
     for gap in (float(f"{elo_gap * scale:.3g}") for elo_gap in GAPS):

@@ -19,7 +19,7 @@ from podium.store.writing import accounts, administration, mending, ordering, sh
 from podium.store.writing.execution import Propose, plan
 from podium.store.writing.proposals import Proposal, Sheet, StaleError
 from podium.store.writing.receipts import Totals, names_with, with_receipts
-from podium.views.boards.board import SETTLED, Board
+from podium.views.boards.board import ESTABLISHED, Board
 from podium.views.names import find_event, present_names
 
 Act = Callable[[str, str], Propose]  # by whom, and why: what is then proposed
@@ -118,7 +118,7 @@ class MovedRating:
     player: str
     before: float | None  # None of a newcomer
     after: float | None  # None of whoever would have no rating any more
-    rank_before: int | None  # among the settled; None of whoever is not
+    rank_before: int | None  # among the established; None of whoever is not
     rank_after: int | None
 
 
@@ -191,7 +191,9 @@ def moved_events(moves: Moves) -> tuple[MovedEvent, ...]:
 
 def moved_ratings(pool: PoolReader, moves: Moves, proposal: Proposal) -> tuple[MovedRating, ...]:
     """Every rating of today that would move, the largest move first; who is new or gone before all."""
-    before, after = (ratings_and_ranks(Board(pool, SETTLED, each.standings)) for each in (moves.before, moves.after))
+    before, after = (
+        ratings_and_ranks(Board(pool, ESTABLISHED, each.standings)) for each in (moves.before, moves.after)
+    )
     by_rank = moves.before.pool.system.ranking != moves.after.pool.system.ranking
     nothing = None, None
     moved = {}

@@ -93,7 +93,7 @@ def amend_sheet(
         SheetError: an event that another sheet brought has other content, or nothing that this one brought is in it.
     """
     contents = read_sheet(pool, sheet, rows)
-    order, settles_order = submission.order_with(pool, contents.values(), order), pool.order is None
+    order, sets_order = submission.order_with(pool, contents.values(), order), pool.order is None
     pool = replace(pool, order=order)
     sent = sent_events(pool, contents)
     sheet, is_first = as_known(pool, sheet._replace(has_made_dates=bool(reason)), sent)
@@ -118,7 +118,7 @@ def amend_sheet(
     lists = tuple(draft.new), tuple(draft.other), tuple(draft.gone), tuple(draft.kept)
     changes = SheetChanges(sheet.name, is_first, *lists, same=draft.same, prefix=prefix)
     record = events.SheetRecord(sheet.name, sheet.map, draft.brought, changes)
-    return replace(draft.proposal(settles_order=settles_order), sheet=record)
+    return replace(draft.proposal(sets_order=sets_order), sheet=record)
 
 
 def as_known(pool: PoolReader, sheet: events.Sheet, sent: Sequence[Sent]) -> tuple[events.Sheet, bool]:
@@ -367,13 +367,13 @@ class Draft:
                 self.entries.append(json_entry(event.event_id, None, self.actor, self.reason)._replace(kind=VOID))
                 self.gone.append(event.event_id)
 
-    def proposal(self, *, settles_order: bool) -> events.Proposal:
+    def proposal(self, *, sets_order: bool) -> events.Proposal:
         is_plain = all(each.kind == SUBMIT for each in self.entries)
         return events.Proposal(
             self.pool, SUBMIT if is_plain else SHEET, tuple(self.entries),
             dict.fromkeys((each.subject for each in self.entries), 0),
             newcomers=self.numbered.newcomers, names=self.numbered.names,
-            settles_order=settles_order and bool(self.entries),
+            sets_order=sets_order and bool(self.entries),
         )  # fmt: skip
 
 

@@ -74,7 +74,7 @@ def set_order(
         moved = body.replace(was.encode(), begin.encode())
         reason = f"order of the pool: {why}"
         entries.append(LogEntry(row.event_id, moved, actor, digest, row.match_id, row.present, reason, AMEND))
-    return Proposal(replace(pool, order=order), CONFIGURE, tuple(entries), settles_order=True)
+    return Proposal(replace(pool, order=order), CONFIGURE, tuple(entries), sets_order=True)
 
 
 def dates_in_log(pool: PoolReader) -> dict[str, int]:

@@ -59,7 +59,7 @@ class Proposal:
     newcomers: Mapping[int, str] = field(default_factory=dict)  # names of players whose numbers are provisional
     names: Mapping[int, str] = field(default_factory=dict)  # that players have now, of those who are known by then
     columns: Mapping[str, Any] = field(default_factory=dict)  # new values of the pool's row
-    settles_order: bool = False  # whether its events are the pool's first, or all of them in another order
+    sets_order: bool = False  # whether its events are the pool's first, or all of them in another order
     sheet: SheetRecord | None = None  # where its events came in one
     refuses_unrateable: bool = True  # whether it is refused where an event cannot be rated that could be before
 
@@ -90,7 +90,7 @@ DELETE_WITNESS = sa.delete(witness).where(of_pool(witness), witness.c.part >= sa
 def record(proposal: Proposal) -> Logged:
     """Log a proposal, and store its other data."""
     pool, connection = proposal.pool, proposal.pool.connection
-    former = contents_before(proposal) if proposal.kind == CONFIGURE and proposal.settles_order else {}
+    former = contents_before(proposal) if proposal.kind == CONFIGURE and proposal.sets_order else {}
     logged = append(pool, proposal.kind, proposal.entries)
     for entry, seq in zip(proposal.entries, logged.seqs, strict=True):
         if entry.subject in former:

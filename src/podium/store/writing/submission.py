@@ -105,14 +105,14 @@ def submit_contents(
     new_events = {event_id: each for event_id, each in sent.items() if event_id not in known}
     if not new_events:
         return Proposal(pool, SUBMIT, sent=senders, known=known)
-    settles_order, pool = pool.order is None, replace(pool, order=order)
+    sets_order, pool = pool.order is None, replace(pool, order=order)
     new_events = with_starts(pool, new_events)
     sent_names = (name for each in new_events.values() for name in each.content.names)
     numbers, newcomers, names = numbering(pool, sent_names)
     refuse_player_twice(pool, (each.content for each in new_events.values()), numbers)
     entries = tuple(to_entry(pool, each, numbers, late=False) for each in new_events.values())
     warnings = confusable_warnings(new_events, confusables_of(pool, list(newcomers.values())))
-    return Proposal(pool, SUBMIT, entries, senders, known, warnings, newcomers, names, settles_order=settles_order)
+    return Proposal(pool, SUBMIT, entries, senders, known, warnings, newcomers, names, sets_order=sets_order)
 
 
 def amend(
@@ -239,16 +239,16 @@ def order_with(pool: PoolReader, contents: Iterable[Content], undated: Order | N
         undated: the order if neither the pool nor an event says one.
     """
     orders = {each.order for each in contents} - {None}
-    settled = pool.order
-    if settled is None and pool.snapshot.events.seasons:
-        settled = DATED  # as its seasons are
-    if settled is None and len(orders) > 1:
+    order = pool.order
+    if order is None and pool.snapshot.events.seasons:
+        order = DATED  # as its seasons are
+    if order is None and len(orders) > 1:
         raise ResultsError("results", [Fault(None, "started_at", None, MIXED)])
-    if settled is None:
-        settled = next(iter(orders), undated)
-    if settled is None or orders - {settled}:
-        raise other_order_error(pool, settled)
-    return settled
+    if order is None:
+        order = next(iter(orders), undated)
+    if order is None or orders - {order}:
+        raise other_order_error(pool, order)
+    return order
 
 
 def other_order_error(pool: Pool, order: Order | None) -> ResultsError:

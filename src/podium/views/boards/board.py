@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from podium.errors import ParameterError
-from podium.ledger.history import are_settled
+from podium.ledger.history import are_established
 from podium.log.players import names_of, unrated_error
 from podium.log.pools import DAY, START
 from podium.log.statements import DAY_US, is_thing
@@ -66,7 +66,7 @@ def standings_of(pool: PoolAt, slots: Array) -> list[PlayerStanding]:
     found = Changes(snapshot, newest[newest >= 0])
     numbers, names = found.numbers.tolist(), names_of(pool, found.numbers.tolist())
     events, played_at = found.field("events").astype(np.int64).tolist(), snapshot.played_at(found.places).tolist()
-    provisional, scores = (~are_settled(system, found.states)).tolist(), system.scores(found.states).tolist()
+    provisional, scores = (~are_established(system, found.states)).tolist(), system.scores(found.states).tolist()
     every = zip(numbers, found.rating.tolist(), events, played_at, provisional, found.deviations, scores, strict=True)
     return [
         PlayerStanding(number, names[number], rating, count, pool.moment(time), pool.sequence(time), *cells)
@@ -100,7 +100,7 @@ def span_begins(pool: PoolAt, span: timedelta, until: int) -> int:
     return events.key(int(events.order.value("uid", rated[-count]))).started_at
 
 
-EVERYBODY, SETTLED = Listing(unsettled=True), Listing()
+EVERYBODY, ESTABLISHED = Listing(provisional=True), Listing()
 
 
 class Position(NamedTuple):
@@ -130,9 +130,9 @@ class Board:
         return self.listing.min_events is not None or self.listing.active_within is not None
 
     @property
-    def only_settled(self) -> bool:
+    def only_established(self) -> bool:
         """True if players with a provisional rating are left out."""
-        return not self.listing.unsettled
+        return not self.listing.provisional
 
     @property
     def newest(self) -> Event | None:
@@ -153,7 +153,7 @@ class Board:
     @cached_property
     def is_listed(self) -> Array:
         """A flag for each entry of the standings: it is on the board."""
-        return self.fits & self.standings.is_settled if self.only_settled else self.fits
+        return self.fits & self.standings.is_established if self.only_established else self.fits
 
     @cached_property
     def entries(self) -> Array:

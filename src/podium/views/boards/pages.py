@@ -35,7 +35,7 @@ def sparks(pool: PoolAt, players: Sequence[int]) -> dict[int, tuple[float, ...]]
     return {number: (*islice(ratings, rows.size),) for number, rows in zip(players, careers, strict=True)}
 
 
-MOST_UNSETTLED = 20
+MAX_PROVISIONAL = 20
 Ranked = Sequence[tuple[int | None, PlayerStanding]]  # each with the rank
 
 
@@ -95,9 +95,9 @@ def listed_board(pool: PoolAt, listing: Listing, *, after: str | None = None, to
     ranked = board.rows(first, first + top)
     following = cursor_of(ranked[-1][1]) if first + top < board.size else None
     others = []
-    if board.only_settled and not after:
-        unsettled = board.best(board.fits & ~board.standings.is_settled)[:MOST_UNSETTLED]
-        others = standings_of(pool, board.standings.slots[unsettled])
+    if board.only_established and not after:
+        provisional = board.best(board.fits & ~board.standings.is_established)[:MAX_PROVISIONAL]
+        others = standings_of(pool, board.standings.slots[provisional])
     return page(board, ranked, [(None, row) for row in others], following)
 
 

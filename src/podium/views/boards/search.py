@@ -12,7 +12,7 @@ from podium.log.pools import PoolView
 from podium.log.schema import alias, player
 from podium.log.statements import of_pool
 from podium.results.names import search_key
-from podium.views.boards.board import SETTLED, Board, standings_of
+from podium.views.boards.board import ESTABLISHED, Board, standings_of
 from podium.views.models import answer_from
 from podium.views.player_models import FoundPlayer, SharedThing
 from podium.views.reader import PoolAt
@@ -122,7 +122,7 @@ def players(pool: PoolAt, hits: Sequence[Hit], most: int) -> list[tuple[float, F
         return []
     standings, merged = pool.snapshot.standings, pool.snapshot.merged
     number_of = {hit.account: merged.get(hit.account, hit.account) for hit in hits}
-    names, settled = names_of(pool, {*number_of, *number_of.values()}), Board.of(pool, SETTLED)
+    names, established = names_of(pool, {*number_of, *number_of.values()}), Board.of(pool, ESTABLISHED)
 
     def is_former(hit: Hit) -> bool:  # whether the player has another name now than the one that was found
         return hit.former is not None or number_of[hit.account] != hit.account
@@ -139,8 +139,8 @@ def players(pool: PoolAt, hits: Sequence[Hit], most: int) -> list[tuple[float, F
         hit, rating, rank = by_player[number], None, None
         if not is_unrated:
             rating = float(standings.ratings[entry])
-            if standings.is_settled[entry]:
-                rank = settled.rank_of(standings.scores[entry])
+            if standings.is_established[entry]:
+                rank = established.rank_of(standings.scores[entry])
         former = (hit.former or names[hit.account]) if is_former(hit) else None
         is_similar = distance > IN_A_WORD
         answers.append((distance, FoundPlayer(pool.name, names[number], rating, rank, former, is_similar=is_similar)))

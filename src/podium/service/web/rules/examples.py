@@ -39,7 +39,7 @@ class Examples:
     unrated: EventHeadline | None = None
     best: ListedRow | None = None
     longest_away: ListedRow | None = None  # of the first page of the board
-    unsettled: ListedRow | None = None
+    provisional: ListedRow | None = None
     listed: int = 0
     players: int = 0
     has_teams: bool = False
@@ -63,7 +63,7 @@ def find_examples(store: Store, pool_name: str, digits: int) -> Examples:
         unrated=next((each for each in headlines if each.status == "unrated"), None),
         best=board.rows[0] if board.rows else None,
         longest_away=min(board.rows, key=lambda each: time_of(each.last_when), default=None),
-        unsettled=board.unsettled[0] if board.unsettled else None,
+        provisional=board.provisional[0] if board.provisional else None,
         listed=board.listed,
         players=board.players,
         has_teams=any(each.team for details in read for each in details.entries),

@@ -9,11 +9,11 @@ import polars as pl
 from markupsafe import Markup, escape
 
 from podium.engine.system import System
-from podium.ledger.history import can_be_unsettled
+from podium.ledger.history import can_be_provisional
 from podium.log.pools import earlier, time_of
 from podium.pages.numbers import SIGMAS, day_words, in_sentence, named
 from podium.pages.promises import findings
-from podium.service.web.boards import settling_rule
+from podium.service.web.boards import established_rule
 from podium.service.web.rendering import PoolHeader
 from podium.service.web.rules.examples import Example, Examples
 from podium.store.reading.pool_facts import PoolFacts
@@ -82,8 +82,8 @@ def meaning_of_deviation(known: Known) -> Parts:
         )
     newcomer = known.system.newcomer()
     yield f"It begins at {known.header.margin(newcomer.deviation)}, and shrinks with what each duel says."
-    if known.system.settled_deviation is not None:
-        yield f"Up to {known.header.margin(known.system.settled_deviation)} a rating counts as settled."
+    if known.system.established_deviation is not None:
+        yield f"Up to {known.header.margin(known.system.established_deviation)} a rating counts as established."
 
 
 def margin_of_wins(known: Known) -> Parts:
@@ -186,25 +186,25 @@ def beginning(known: Known) -> Parts:
         yield f"One duel of a first event moved the middle {known.header.word} by up to {first} points"
         later = max((each for each in weights if each <= LATER_EVENT), default=1)
         yield f"and one of event {later} by {shown(weights[later], known.header.digits)}." if later > 1 else "so far."
-    rule = settling_rule(known.system)
+    rule = established_rule(known.system)
     if rule:
         yield rule
 
 
 def few_events(known: Known) -> Parts:
     """Somebody with very few events is rated high. Is that right?"""
-    if not can_be_unsettled(known.system):
+    if not can_be_provisional(known.system):
         yield "In this pool every rating counts from the first event on, so a lucky start stands high for a while."
         return
-    yield "Perhaps not: a rating that is not settled may be far off, so it stands apart from the board and has no rank."
-    unsettled = known.examples.unsettled
-    if unsettled is not None:
-        reach = f" {known.header.margin(unsettled.deviation)}" if unsettled.deviation is not None else ""
+    yield "Perhaps not: a provisional rating may be far off, so it is listed separately and has no rank."
+    provisional = known.examples.provisional
+    if provisional is not None:
+        margin = f" {known.header.margin(provisional.deviation)}" if provisional.deviation is not None else ""
         yield Markup("{} is rated {}{} after {}.").format(
-            known.header.player_link(unsettled.player),
-            known.header.rating(unsettled.rating),
-            reach,
-            counted(unsettled.events, "event"),
+            known.header.player_link(provisional.player),
+            known.header.rating(provisional.rating),
+            margin,
+            counted(provisional.events, "event"),
         )
     yield f"{known.examples.listed:,} of {counted(known.examples.players, known.header.word)} are on the board."
 

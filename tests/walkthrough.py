@@ -21,7 +21,7 @@ from pathlib import Path
 from types import ModuleType
 
 BLOCK = re.compile(r"^(?:`(?P<file>[\w.-]+)`\n\n)?```(?P<kind>\w+)\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE)
-PROMISE = re.compile(r"print\(.*\)  # (.*)")
+OUTPUT = re.compile(r"print\(.*\)  # (.*)")
 ADDRESS = "127.0.0.1:8000"
 
 
@@ -76,8 +76,8 @@ class Walk:
         code = compile(text.replace(ADDRESS, self.address), self.page, "exec")
         with redirect_stdout(out):
             exec(code, vars(self.module))  # noqa: S102
-        printed, promised = out.getvalue().splitlines(), PROMISE.findall(text)
-        assert printed == promised, f"{self.page.name}:\n{text}\nprints {printed}"
+        printed, written = out.getvalue().splitlines(), OUTPUT.findall(text)
+        assert printed == written, f"{self.page.name}:\n{text}\nprints {printed}"
 
 
 def start_service(words, address):

@@ -55,7 +55,7 @@ def test_asymmetric_factors_create_and_leak():
 
 
 def test_an_exchange_that_does_not_sum_to_zero_is_named(monkeypatch):
-    """As if folyami, whose factors differ between the two, promised to conserve."""
+    """As if folyami, whose factors differ between the two, claimed to conserve."""
     rated = podium.rate(karts(), "folyami")
     assert audit(rated).unbalanced.is_empty()
     monkeypatch.setattr(type(rated.system), "conserves", True)

@@ -1,4 +1,4 @@
-"""Simulated seasons: the same each time, what they promise, and skills that come back."""
+"""Simulated seasons: the same each time, what they contain, and skills that come back."""
 
 import dataclasses
 from typing import Any

@@ -46,9 +46,9 @@ def test_a_file_of_the_page_becomes_a_leaderboard(title, tmp_path, monkeypatch, 
         build()([*words, *form], standalone_mode=False)
         out = capsys.readouterr().out
         first = first or (next(csv.DictReader(io.StringIO(out)))["player"] if form else None)
-    promised = re.search(r"(?m)^First: (.*)\.$", section)
-    assert promised is not None
-    assert first == promised[1]
+    written = re.search(r"(?m)^First: (.*)\.$", section)
+    assert written is not None
+    assert first == written[1]
 
 
 def test_the_map_of_the_page_is_a_map():

@@ -297,7 +297,7 @@ def test_times_come_from_the_last_heat_and_the_source_is_named():
     assert lacking.frame.is_empty()
     assert lacking.notice == lacking.headline() == lacking.method
     assert "no earlier race" in lacking.notice
-    assert lacking.promise() is None
+    assert lacking.outlook() is None
 
 
 def test_idle_time_counts_up_to_the_start():
@@ -313,7 +313,7 @@ def test_what_is_at_stake_in_words():
     rated = rated_by("elo")
     found = rated.stakes(FIELD, "ana")
     assert found.headline() == "A place in the top 2 gains."
-    assert found.promise().startswith("1st would ")
+    assert found.outlook().startswith("1st would ")
     assert found.to_dict()["stakes"] == found.frame.to_dicts()
     assert repr(found) == f"Stakes(4 sides, 1 player: {found.method})"
     duel = rated.stakes(["ana", "ben"], "ana")

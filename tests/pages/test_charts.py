@@ -10,8 +10,8 @@ from podium.pages.charts import (
     MAX_DOTS,
     HistoryLine,
     HistoryPoint,
+    expected_curve,
     history_chart,
-    promise_curve,
     reliability_curve,
 )
 from podium.pages.drawing import dates, distribution_bars, round_values, share_bar, signed_bar, split_bar
@@ -160,9 +160,9 @@ def test_round_values_are_within_and_few(low, high):
     assert all(low - 1e-9 <= each <= high + 1e-9 for each in values)
 
 
-def test_the_promise_is_marked_where_it_is_asked_for():
+def test_the_expected_score_is_marked_where_it_is_asked_for():
     points = [(gap, 1.0 / (1.0 + 10.0 ** (-gap / 400.0))) for gap in range(-600, 601, 50)]
-    root = parsed(promise_curve(points, {0: "50 %", 200: "76 %", 400: "91 %"}, "Chance"))
+    root = parsed(expected_curve(points, {0: "50 %", 200: "76 %", 400: "91 %"}, "Chance"))
     assert {"equal", "+300", f"{MINUS}600", "50 %", "76 %", "91 %"} <= {each.text for each in root.iter("text")}
     assert [each.get("cx") for each in root.iter("circle")] == ["50%", "66.67%", "83.33%"]
     assert [y for _, y in places_of(root, "line")] == sorted((y for _, y in places_of(root, "line")), reverse=True)
@@ -173,12 +173,12 @@ def test_dots_of_more_duels_are_larger_and_have_their_interval():
     bins = [
         ReliabilityBin(expected, observed, observed - 0.1, observed + 0.1, duels) for expected, observed, duels in known
     ]
-    root = parsed(reliability_curve(bins, "Promises"))
+    root = parsed(reliability_curve(bins, "Predictions"))
     radii = [float(each.get("r")) for each in root.iter("circle")]
     assert radii[0] < radii[2] < radii[1] == 7.0
     spreads = [each for each in root.iter("line") if each.get("class") == "line"]
     assert [each.get("x1") for each in spreads] == ["10%", "50%", "90%"]
-    assert {"what was promised", "what happened"} <= {each.text for each in root.iter("text")}
+    assert {"what was expected", "what happened"} <= {each.text for each in root.iter("text")}
 
 
 def test_bars_lie_on_one_scale_with_losses_to_the_left():

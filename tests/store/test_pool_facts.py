@@ -65,9 +65,9 @@ def test_facts_are_what_the_library_judges(store, name, monkeypatch):
     assert bins_of(facts.reliability) == library_bins(rated.results, system)
     assert facts.duels * 2 == sum(each.duels for each in facts.reliability)
     assert all(0.0 <= each.lowest <= each.observed <= each.highest <= 1.0 for each in facts.reliability)
-    assert [point.expected for point in facts.promise] == sorted(point.expected for point in facts.promise)
-    assert {point.gap: point.expected for point in facts.promise}[0.0] == 0.5
-    assert facts.promise[-1].expected > 0.95
+    assert [point.expected for point in facts.expected] == sorted(point.expected for point in facts.expected)
+    assert {point.gap: point.expected for point in facts.expected}[0.0] == 0.5
+    assert facts.expected[-1].expected > 0.95
     monkeypatch.setattr(pool_facts, "WHEN_READ", pool_facts.Effort(events=10, players=6))
     newest = Store(str(store.engine.url.render_as_string(hide_password=False)))
     fewer = newest.pool_facts("main")  # of the newest ten, as players stood before them
@@ -130,7 +130,7 @@ def test_facts_are_kept_for_the_day_and_followed_where_the_pool_is_another(sqlit
     assert sqlite_store.pool_facts("main").events == 0
 
 
-def test_a_season_that_levels_all_is_promised_nothing(sqlite_store):
+def test_a_season_that_levels_all_is_expected_to_win_half(sqlite_store):
     """What was expected is what the ledger says, not a replay that knows no seasons."""
     sqlite_store.create_pool("main", find("elo")())
     sqlite_store.submit("main", race(0, ["ana", "ben"]) + race(1, ["ana", "ben"]) + race(9, ["ana", "ben"]))
@@ -143,18 +143,18 @@ def test_a_season_that_levels_all_is_promised_nothing(sqlite_store):
     assert sqlite_store.pool_facts("main").events == 3
 
 
-def test_what_is_fair_follows_what_comes_of_promises(sqlite_store):
+def test_what_is_fair_follows_what_comes_of_predictions(sqlite_store):
     fill(sqlite_store, find("elo")())
     explanation = sqlite_store.explain("main", "e29", sqlite_store.event("main", "e29").changes[0].player)
-    promised = explanation.duels.expected
+    expected = explanation.duels.expected
     facts = sqlite_store.pool_facts("main")
     assert fair_expectation(facts, explanation).fair is None  # too few duels
     assert fair_expectation(replace(facts, reliability=()), explanation).fair is None
     chances = [0.05 + 0.1 * k for k in range(10)]
     right = tuple(ReliabilityBin(chance, chance, 0.0, 1.0, 100) for chance in chances)
     same = fair_expectation(replace(facts, reliability=right), explanation)
-    assert same.fair == pytest.approx(promised)
-    assert same.promised == pytest.approx(promised)
+    assert same.fair == pytest.approx(expected)
+    assert same.expected == pytest.approx(expected)
     less = tuple(replace(each, observed=each.expected + 0.2 * (0.5 - each.expected)) for each in right)
     corrected = fair_expectation(replace(facts, reliability=less), explanation)
     chances_of_duels = explanation.rows["expected"].to_list()

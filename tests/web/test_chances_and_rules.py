@@ -14,7 +14,7 @@ from html_tree import tree
 from starlette.testclient import TestClient
 
 from podium.ledger.pair_predictions import ReliabilityBin
-from podium.pages.promises import findings, trust_of
+from podium.pages.reliability import findings, trust_of
 from podium.service import create_app
 from podium.service.web.ahead.races import break_even_words
 from podium.service.web.chances import chance_words, odds_words
@@ -154,17 +154,17 @@ def test_small_and_large_chances_are_told_in_words():
     ]  # fmt: skip
 
 
-def test_promises_are_judged_by_enough_duels_and_their_interval():
+def test_predictions_are_judged_by_enough_duels_and_their_interval():
     def reliability(expected, observed, duels):
         return ReliabilityBin(expected, observed, observed - 0.02, observed + 0.02, duels)
 
     assert trust_of([reliability(0.95, 0.86, 99)]).words == ""
-    assert trust_of([reliability(0.95, 0.86, 852)]).words == "in this pool favourites win less than promised"
-    assert trust_of([reliability(0.75, 0.81, 852)]).words == "in this pool favourites win more than promised"
-    bins = [reliability(0.75, 0.70, 2000), reliability(0.92, 0.92, 500)]  # the surest win as often as promised
+    assert trust_of([reliability(0.95, 0.86, 852)]).words == "in this pool favourites win less than expected"
+    assert trust_of([reliability(0.75, 0.81, 852)]).words == "in this pool favourites win more than expected"
+    bins = [reliability(0.75, 0.70, 2000), reliability(0.92, 0.92, 500)]  # the surest win as often as expected
     assert findings(bins) == (
-        "Of those promised 92 %, 92 % won. All favourites, from 70 % on, were promised 78 % and won 74 %: "
-        "in this pool favourites win less than promised."
+        "Of those given 92 %, 92 % won. All favourites, from 70 % on, were expected to win 78 % and won 74 %: "
+        "in this pool favourites win less than expected."
     )
 
 
@@ -247,7 +247,7 @@ def test_rules_name_what_this_pool_has_set_and_follow_what_is_logged(sqlite_stor
     )
     with TestClient(create_app(sqlite_store), headers={"Accept": "text/html"}) as client:
         before = tree(client.get("/set/system").text)
-        assert "Because a rating promised more" in before.text
+        assert "Because a rating expected more" in before.text
         rows = {row.first("code").text: row for row in section(before, "settings").first("tbody").every("tr")}
         assert "set for this pool" in rows["tau"].text
         assert rows["tau"].nodes[1].text == "0.5"

@@ -38,7 +38,7 @@ def test_the_winner_lost_points_and_the_page_says_why(site):
     assert card.first("p", "lead").text == "Quitting heat 2 cost 33.4 of them."
     assert card.first("h3").text == "Won 17.5 of 25 duels; 23.1 were expected."
     assert "the overall result counts as one more heat. A draw is half." in card.text
-    assert "That is 5.6 short of the promise: a duel moved Dragana about 7 points." in card.text
+    assert "That is 5.6 less than expected: a duel moved Dragana about 7 points." in card.text
     opened = [each for each in card.every("details") if "open" in each.attributes]
     assert [each.first("b").text for each in opened] == ["Heat 2"]
     table = page.first("table")
@@ -103,7 +103,7 @@ def test_bands_name_their_limits_and_many_duels_are_few_rows(site):
 def test_a_system_that_judges_a_whole_field_says_so(site):
     card = page_of(site, "/forty/events/forty-40-1-6/Entrant%2005").first("section", "card")
     assert "TrueSkill judges a whole field at once." in card.text
-    assert "short of the promise" not in card.text
+    assert "less than expected" not in card.text
 
 
 def test_events_of_all_kinds_say_what_they_are(site):

@@ -1,4 +1,4 @@
-"""A race page that lives: before its result what each place would bring, then the event with what was promised."""
+"""A race page that lives: before its result what each place would bring, then the event with what was expected."""
 
 from datetime import UTC, datetime, timedelta
 from urllib.parse import quote
@@ -44,7 +44,7 @@ def test_a_race_from_its_plan_to_its_why(site, pool):
     before = text_of(site, "/races/matches/e50?player=Cleo")
     headline = found.headline()
     assert f"Cleo: {headline[0].lower()}{headline[1:]}" in before
-    assert found.promise() in before
+    assert found.outlook() in before
     assert "Whoever is missing from the result did not start." in before
     pool.plan_fixture("races", "e50", entrants=FIELD[:5], starts_at=SOON + timedelta(hours=1))  # a late entrant
     assert "5 players" in text_of(site, "/races/matches/e50")
@@ -56,20 +56,20 @@ def test_a_race_from_its_plan_to_its_why(site, pool):
     pool.submit("races", rows(50, [FIELD[k] for k in (3, 2, 0, 1)]))  # Eve did not start
     _, _, text = site.get("/races/matches/e50?player=Cleo")
     assert 'id="why"' in text  # the event's page, by a 303
-    assert "Promised for" in text_of(site, "/races/events/e50/Cleo")
+    assert "Expected for" in text_of(site, "/races/events/e50/Cleo")
     assert "Eve" not in {change.player for change in pool.event("races", "e50").changes}
     assert pool.verify("races") == []
 
 
-def test_what_was_promised_is_the_line_of_the_place_from_just_before(site, pool):
+def test_what_was_expected_is_the_line_of_the_place_from_just_before(site, pool):
     pool.submit("races", rows(60, FIELD))
-    promise = pool.promise("races", "e60", "Béla")
-    line = next(each for each in promise.lines() if each["place"] == 2.0)
-    promised = shown_change(line["rating"] - line["delta"], line["rating"], promise.digits)
+    before = pool.stakes_before("races", "e60", "Béla")
+    line = next(each for each in before.lines() if each["place"] == 2.0)
+    expected = shown_change(line["rating"] - line["delta"], line["rating"], before.digits)
     change = next(each for each in pool.event("races", "e60").changes if each.player == "Béla")
-    came = shown_change(change.rating_before, change.rating, promise.digits)
+    came = shown_change(change.rating_before, change.rating, before.digits)
     words = (
-        f"Promised for 2nd place, a chance of {percent(line['chance'])}: {signed(promised)}. It came to {signed(came)}"
+        f"Expected for 2nd place, a chance of {percent(line['chance'])}: {signed(expected)}. It came to {signed(came)}"
     )
     assert " ".join(words.split()) in text_of(site, "/races/events/e60/B%C3%A9la")
 
@@ -200,7 +200,7 @@ def plan_and_change(page, key, race_id, look):
 
 @pytest.mark.parametrize(("width", "script"), WAYS)
 def test_an_organiser_plans_taps_and_sends_and_all_see_it(site, pool, tonight, browser, width, script):
-    """From the plan to the Why with what was promised, on a phone and a desk, with script and without."""
+    """From the plan to the Why with what was expected, on a phone and a desk, with script and without."""
     race_id = f"run-{width}-{script}"
     context = browser.new_context(
         base_url=site.address, viewport={"width": width, "height": 844}, java_script_enabled=script
@@ -238,7 +238,7 @@ def test_an_organiser_plans_taps_and_sends_and_all_see_it(site, pool, tonight, b
     page.goto(f"/races/matches/{race_id}?player=Dov")
     assert page.url.startswith(f"{site.address}/races/events/{race_id}")
     page.goto(f"/races/events/{race_id}/Dov")
-    assert "Promised for 2nd place" in page.inner_text("#why")
+    assert "Expected for 2nd place" in page.inner_text("#why")
     look()
     assert pool.verify("races") == []
     context.close()

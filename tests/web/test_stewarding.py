@@ -61,7 +61,7 @@ def test_a_correction_is_followed_by_every_figure(site, cup, screens):
     page.click("text=Show what it does")
     assert "Nothing is stored yet" in page.inner_text("main")
     row = page.locator("section[aria-labelledby=moves] tr", has=page.locator("bdi", has_text="a")).first.inner_text()
-    promised = row.split()
+    announced = row.split()
     page.click("main form button.main")
     assert "Nothing is stored yet" in page.inner_text("main")  # a reason is required
     page.fill("[name=reason]", "Photo finish: <d> was first")
@@ -70,7 +70,7 @@ def test_a_correction_is_followed_by_every_figure(site, cup, screens):
     after = figures(page, "a")
     stored = {each.player: each.rating for each in site.store.leaderboard(POOL).players}
     assert before[0] != after[0] == f"{stored['a']:.0f}"
-    assert f"{stored['a']:.1f}" in promised
+    assert f"{stored['a']:.1f}" in announced
     assert before[1] != after[1]
     assert "Photo finish: <d> was first" in page.inner_text("main")  # in the record of the event
     assert site.store.verify(POOL) == []

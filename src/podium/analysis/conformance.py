@@ -71,8 +71,8 @@ class SystemCheck:
     kept: tuple[str, ...]  # the properties that hold, as sentences
 
     def __str__(self) -> str:
-        promises = "\n".join(f"  {promise}" for promise in self.kept)
-        return f"{self.system}: {self.histories} random histories, {self.entries} entries\n{promises}"
+        properties = "\n".join(f"  {property_}" for property_ in self.kept)
+        return f"{self.system}: {self.histories} random histories, {self.entries} entries\n{properties}"
 
 
 def check_system(system: System, *, histories: int = HISTORIES, seed: int = 1) -> SystemCheck:
@@ -106,8 +106,8 @@ def check_system(system: System, *, histories: int = HISTORIES, seed: int = 1) -
     failures = [f"{system.name}: {fault}" for fault in faults.values() if fault]
     if failures:
         raise RuleError("\n".join(failures))
-    promises: list[Callable[..., str | None]] = [*OF_SYSTEM, *OF_ANY_HISTORY, *OF_PLAIN_HISTORY]
-    kept = [(check.__doc__ or "").partition("\n")[0].rstrip(".") for check in promises]
+    properties: list[Callable[..., str | None]] = [*OF_SYSTEM, *OF_ANY_HISTORY, *OF_PLAIN_HISTORY]
+    kept = [(check.__doc__ or "").partition("\n")[0].rstrip(".") for check in properties]
     return SystemCheck(system.name, histories + 1, entries + len(rows), tuple(kept))
 
 

@@ -197,7 +197,7 @@ def stakes(
         show.show(found.frame, form, columns=columns)
         return
     if player is not None and found.notice is None:
-        typer.echo(f"{found.frame['player'][0]}: {found.headline()} {found.promise()}\n")
+        typer.echo(f"{found.frame['player'][0]}: {found.headline()} {found.outlook()}\n")
     if found.notice is None:
         table = found.in_words() if player is None else found.in_words().drop("player")
         show.show(table, form, system.label)

@@ -141,7 +141,7 @@ class RaceStakes(TypedDict):
     stakes: list[StakesLine]  # A line a place, the best first.
     entrants: list[StakesEntrant]  # Entrants, the highest rating first.
     headline: str  # Sentence about the places in which the first player gains.
-    promise: str | None  # Sentence about the best likely place. Null without a table.
+    outlook: str | None  # Sentence about the best likely place. Null without a table.
     method: str  # Method and accuracy, or the reason why there is no table.
     draws: int  # Orders of the others that were rated.
     is_exact: bool  # True if these are all entrants.

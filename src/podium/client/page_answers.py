@@ -339,15 +339,15 @@ class ReliabilityBin(TypedDict):
 
 
 class FairExpectation(TypedDict):
-    """A player's duels in an event, as they were promised and as such promises come true in the pool."""
+    """The expected and the realistic number of wins of a player in an event."""
 
     duels: int  # Number of duels of the player.
-    promised: float  # Number of duels the player was expected to win.
+    expected: float  # Number of duels the player was expected to win.
     fair: float | None  # Number of wins that was realistic, from similar duels in this pool. Null if there are too few.
     example: ReliabilityBin | None  # Outcome of most similar duels in this pool. Null if there are too few.
 
 
-class PromisePoint(TypedDict):
+class ExpectedPoint(TypedDict):
     """The expected score of a leader over an equal of the median established player, or of a newcomer without any."""
 
     gap: float  # Lead of the player, in points.
@@ -369,6 +369,6 @@ class PoolFacts(TypedDict):
     events: int  # Number of rated events covered: all, or the newest ones in a large pool.
     players: int  # Players in them.
     duels: int  # Number of duels in these events. Events with over 1,000 entrants are left out.
-    promise: list[PromisePoint]  # Expected score by lead in points.
+    expected: list[ExpectedPoint]  # Expected score by lead in points.
     weights: list[WeightPoint]  # Change by one duel, by number of events played.
     reliability: list[ReliabilityBin]  # Expected scores compared with actual scores.

@@ -163,7 +163,7 @@ class PageRoutes:
         """Return the fair expectation for a player in an event.
 
         Returns:
-            `duels, promised, fair`, and an `example` of such expectations. `fair` and `example` are None if too few are
+            `duels, expected, fair`, and an `example` of such expectations. `fair` and `example` are None if too few are
             known.
         """
 
@@ -172,7 +172,7 @@ class PageRoutes:
         """Return statistics of a pool's ratings over its whole history.
 
         Returns:
-            `promise` by leads, `weights` of duels by event, and `reliability` of expected scores.
+            `expected` by leads, `weights` of duels by event, and `reliability` of expected scores.
         """
 
 

@@ -63,7 +63,7 @@ def headline(lines: Sequence[Mapping[str, Any]], sides: int, digits: int) -> str
     return "Only a win gains." if count == 1 else f"A place in the top {count} gains."
 
 
-def promise(line: Mapping[str, Any], sides: int, rank: int | None) -> str:
+def outlook(line: Mapping[str, Any], sides: int, rank: int | None) -> str:
     """Return a sentence about the effect of one place on the rank: "3rd would make you 4th."."""
     place = DUEL[line["place"]].capitalize() if sides == TWO else ordinal_number(int(line["place"]))
     verb = "leave" if line["rank"] == rank else "make"

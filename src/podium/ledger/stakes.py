@@ -128,7 +128,7 @@ class Stakes:
         """
         return self.notice or hypothetical_race.headline(self.lines(player), self.sides, self.digits)
 
-    def promise(self, player: str | None = None) -> str | None:
+    def outlook(self, player: str | None = None) -> str | None:
         """Return a sentence about the best likely place.
 
         Returns:
@@ -141,7 +141,7 @@ class Stakes:
         likeliest = max(lines, key=lambda each: float(each["chance"]))
         best = next((each for each in lines if each["chance"] >= LIKELY), likeliest)
         rank = next(each["rank"] for each in self.starters if each["player"] == best["player"])
-        return hypothetical_race.promise(best, self.sides, rank)
+        return hypothetical_race.outlook(best, self.sides, rank)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the table as JSON values.
@@ -154,7 +154,7 @@ class Stakes:
 
 
 def stakes(
-    race: Race, chosen: Sequence[str], board: StakesGrid, *, heats: int = 1, draws: bool = False, promise: bool = False
+    race: Race, chosen: Sequence[str], board: StakesGrid, *, heats: int = 1, draws: bool = False, stable: bool = False
 ) -> Stakes:
     """Return the effect of each place on some of the entrants.
 
@@ -171,7 +171,7 @@ def stakes(
         board: the current board.
         heats: number of heats in the race, 1 to 100. Everybody has the same place in each.
         draws: True if two can draw, which adds a line in a duel.
-        promise: True to calculate only stable values. Orders are drawn until the table is accurate, without a time
+        stable: True to calculate only stable values. Orders are drawn until the table is accurate, without a time
             limit, and `break_even` is calculated only for the chosen players.
 
     Raises:
@@ -191,10 +191,10 @@ def stakes(
     budget = min(MOST_BUDGET_S, BUDGET_S * max(1.0, sides / BUDGET_SIDES) ** BUDGET_GROWTH)
     tables = [Table(race, race.players.index(name), draws=draws) for name in chosen]
     for table in tables:
-        table.fill(math.inf if promise else SHARE_OF_TABLE * budget)
+        table.fill(math.inf if stable else SHARE_OF_TABLE * budget)
     first = tables[0]
     known = {table.number: table.break_even() for table in tables}
-    others = [] if promise else [k for k in range(len(race.players)) if k not in known]
+    others = [] if stable else [k for k in range(len(race.players)) if k not in known]
     known |= break_evens(race, others, first, SHARE_OF_OTHERS * budget)
     places = [known.get(k) for k in range(len(race.players))]
     lines = tuple(line for table in tables for line in table.lines(ranks, board))

@@ -215,7 +215,7 @@ FIRST_LABEL = 0.35  # share of the width for the label of the first step
 LABEL_FROM, LABEL_TO = 0.5, 0.88  # share of the width at which the labels of two lines are
 
 
-def promise_curve(points: Sequence[tuple[float, float]], marked: Mapping[float, str], label: str) -> Markup:
+def expected_curve(points: Sequence[tuple[float, float]], marked: Mapping[float, str], label: str) -> Markup:
     """Draw the expected score by the lead in points, for two or more leads."""
     low, high = points[0][0], points[-1][0]
     plot = Plot(Scale(low, high), Scale(0.0, 1.0), CURVE_HEIGHT, top=8)
@@ -279,11 +279,11 @@ def reliability_curve(bins: Sequence[ReliabilityBin], label: str) -> Markup:
     last = right[-1]
     if last.observed > last.expected:
         happened = min(plot.down(bin_.highest) for bin_ in right) - 8.0
-        promised = plot.down(LABEL_FROM) + 22.0
+        expected_label = plot.down(LABEL_FROM) + 22.0
     else:
         happened = max(plot.down(bin_.lowest) for bin_ in right) + 16.0
-        promised = plot.down(LABEL_TO) - 14.0
-    marks.append(text(across(LABEL_TO), promised, "what was promised", "end"))
+        expected_label = plot.down(LABEL_TO) - 14.0
+    marks.append(text(across(LABEL_TO), expected_label, "what was expected", "end"))
     marks.append(text(across(1.0), max(10.0, happened), "what happened", "end"))
     lines = Shape('<path class="line q" d="{}"/><path class="line" d="{}"/>').format(
         plot.path([(0.0, 0.0), (1.0, 1.0)]), plot.path([(bin_.expected, bin_.observed) for bin_ in bins])

@@ -164,5 +164,5 @@ def sum_sentence(explanation: Explanation) -> str:
         return ""
     size = abs(points / missed)
     about = f"{size:.0f}" if size >= 1 else f"{size:.1g}"
-    result = f"{missed} short of the promise" if missed > 0 else f"{-missed} more than promised"
+    result = f"{missed} less than expected" if missed > 0 else f"{-missed} more than expected"
     return f"That is {result}: a duel moved {explanation.player} about {about} point{'' if about == '1' else 's'}."

@@ -41,7 +41,7 @@ class Codeforces(System):
 
     name: ClassVar[str] = "codeforces"
     title: ClassVar[str] = "Codeforces"
-    for_players: ClassVar[str] = "Place higher than your rating promised and you gain."
+    for_players: ClassVar[str] = "Place higher than your rating predicts and you gain."
     source: ClassVar[str] = "Mirzayanov, Open Codeforces Rating System (2015), and the changes that the site publishes"
     formulas: ClassVar[tuple[str, ...]] = (
         "seed = 1 + sum over opponents of 1 / (1 + 10^((me - opponent) / 400))",

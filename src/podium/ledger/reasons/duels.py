@@ -269,7 +269,7 @@ class Group:
     label: str  # "Heat 2", "Overall", "Chidi", "200+ below", "Base points"
     result: str  # how the player did: "quit, lost all 5"; empty for a cause
     duels: int
-    expected: float  # duels that the ratings promised
+    expected: float  # expected wins
     won: float  # duels won; a draw is a half
     points: float
     shown: Decimal  # the points as people read them; those of all groups add up to the change as shown

@@ -88,7 +88,7 @@ class OwnHeat:
     place: float  # ties share the mean of their places
     tied: bool
     status: str
-    expected: int  # the place that the ratings promised one who quit
+    expected: int  # the expected place of a player who quit
     rivals: list[tuple[int, float, int]]  # of the other finishers, best first: row, place, side
     mates: list[tuple[int, float, int]]  # of the team mates who finished
 

@@ -151,11 +151,11 @@ def event_record(pool: PoolName, event_id: EventId, store: CurrentStore) -> tupl
 
 @router.get("/{pool}/events/{event_id}/players/{player}/fairness", responses=REFUSALS_TO_EXPLAIN)
 def fair_expectation(pool: PoolName, event_id: EventId, player: PlayerName, store: CurrentStore) -> FairExpectation:
-    """What would have been fair to expect of a player in an event, by what comes of such promises in the pool."""
+    """Return the expected and the realistic number of wins of a player in an event, from similar duels in the pool."""
     return store.fair_expectation(pool, event_id, player)
 
 
 @router.get("/{pool}/facts", responses=REFUSALS_TO_EXPLAIN)
 def facts(pool: PoolName, store: CurrentStore) -> PoolFacts:
-    """What leads promise, how far a duel moves a player, and whether promises come true; worked out at night."""
+    """Return expected scores by lead, the effect of a duel and the reliability of predictions. Calculated nightly."""
     return store.pool_facts(pool)

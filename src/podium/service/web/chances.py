@@ -18,7 +18,7 @@ from podium.log.pools import Pool
 from podium.pages.charts import HistoryLine, HistoryPoint, history_chart
 from podium.pages.drawing import share_bar, split_bar
 from podium.pages.numbers import DASH
-from podium.pages.promises import Trust, trust_of
+from podium.pages.reliability import Trust, trust_of
 from podium.service.http.json import MAX_SENT_CHARACTERS
 from podium.service.http.requests import CurrentStore
 from podium.service.web.boards import default_listing, ranked_card, spans_of

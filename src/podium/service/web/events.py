@@ -1,4 +1,4 @@
-"""The page of an event: its result, the reasons of one change, what was promised, and what became of it."""
+"""The page of an event: its result, the reasons of one change, what was expected, and what became of it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -82,28 +82,28 @@ def fairness(
 ) -> tuple[str | Markup, ...]:
     """Whether a change is fair, in sentences."""
     expectation = fair_expectation(facts, explanation)
-    promise, fair, handed = "", "", handed_words(pool, story, explanation)
+    judged, fair, handed = "", "", handed_words(pool, story, explanation)
     if not facts.duels and len(story.details.changes) > LARGE_FIELD:
-        promise = f"What comes of promises is seen in events of up to {LARGE_FIELD:,} entrants: {pool.title} has none."
+        judged = f"Predictions are judged in events of up to {LARGE_FIELD:,} entrants: {pool.title} has none."
     if expectation.example is not None and expectation.fair is not None:
-        promise = promise_words(pool, expectation.example)
-        if f"{expectation.fair:.1f}" != f"{expectation.promised:.1f}":
+        judged = reliability_words(pool, expectation.example)
+        if f"{expectation.fair:.1f}" != f"{expectation.expected:.1f}":
             fair = (
                 f"Seen so, about {expectation.fair:.1f} of {expectation.duels} duels would have been fair to expect"
-                f" instead of {expectation.promised:.1f}."
+                f" instead of {expectation.expected:.1f}."
             )
-    return tuple(each for each in (promise, fair, handed) if each)
+    return tuple(each for each in (judged, fair, handed) if each)
 
 
-def promise_words(pool: PoolHeader, example: ReliabilityBin) -> str:
+def reliability_words(pool: PoolHeader, example: ReliabilityBin) -> str:
     if example.lowest <= example.expected <= example.highest:
-        verdict = "promises like most of these come true about as often as they should"
+        verdict = "predictions like most of these come true about as often as they should"
     else:
         who = "favourites" if example.expected >= EVEN else "outsiders"
-        verdict = f"ratings promise {who} too {'much' if example.observed < example.expected else 'little'}"
+        verdict = f"ratings expect too {'much' if example.observed < example.expected else 'little'} of {who}"
     return (
-        f"The promise came from ratings, and in {pool.title} {verdict}: of duels given {percent(example.expected)},"
-        f" {percent(example.observed)} were won ({example.duels:,} duels)."
+        f"The expected score came from ratings, and in {pool.title} {verdict}: of duels given "
+        f"{percent(example.expected)}, {percent(example.observed)} were won ({example.duels:,} duels)."
     )
 
 
@@ -149,7 +149,7 @@ class EventPage(Page, template="event.html", tab="events"):
     mean_rating: float | None  # of those who are rated, before it
     reason: str  # why it is not rated; empty where it is
     result: ResultTable
-    promise: str  # what its place had promised before the start, in a sentence; empty where that is not known
+    expected: str  # what its place would have brought before the start, in a sentence; empty where that is not known
     performance: str  # how well the player played in it, in a sentence; empty where that is not known
     why: WhyView | None
     contact: str  # where a wrong result is reported; empty where nobody is named
@@ -214,7 +214,7 @@ def event_response(
         mean_rating=fmean(before) if before else None,
         reason=reason,
         result=result_of(story).page(first),
-        promise=promised_words(story),
+        expected=expected_words(story),
         performance=performance_words(story),
         why=None if explanation is None else why_view(explanation),
         contact=contact_address(pool.contact, pool.name, details.event_id, story.player),
@@ -227,36 +227,36 @@ def event_response(
     return render(request, page, version=version)
 
 
-def promised_words(story: EventStory) -> str:
-    """What the player's place had promised, and what it came to, in sentences; empty where no line is the place's."""
-    explanation, promise = story.explanation, story.promise
-    if promise is None or explanation is None or (line := promised_line(promise, explanation)) is None:
+def expected_words(story: EventStory) -> str:
+    """The expected and the actual change for the player's place, in sentences; empty without a line of that place."""
+    explanation, stakes = story.explanation, story.stakes_before
+    if stakes is None or explanation is None or (line := expected_line(stakes, explanation)) is None:
         return ""
-    digits = promise.digits
-    promised = shown_change(line["rating"] - line["delta"], line["rating"], digits)
+    digits = stakes.digits
+    expected = shown_change(line["rating"] - line["delta"], line["rating"], digits)
     came = shown_change(explanation.rating_before, explanation.rating_before + explanation.delta, digits)
-    place = place_words(line["place"], promise.sides)
-    what = f"a {place}" if promise.sides == 2 or place == "quit" else f"{place} place"  # noqa: PLR2004  (a duel)
+    place = place_words(line["place"], stakes.sides)
+    what = f"a {place}" if stakes.sides == 2 or place == "quit" else f"{place} place"  # noqa: PLR2004  (a duel)
     chance = "" if line["chance"] is None else f", a chance of {percent(line['chance'])}"
-    words = f"Promised for {what}{chance}: {signed(promised)}. It came to {signed(came)}"
-    return f"{words}{why_words(explanation, came - promised)}."
+    words = f"Expected for {what}{chance}: {signed(expected)}. It came to {signed(came)}"
+    return f"{words}{why_words(explanation, came - expected)}."
 
 
-def promised_line(promise: Stakes, explanation: Explanation) -> Any:
+def expected_line(stakes: Stakes, explanation: Explanation) -> Any:
     """The line of the place that the player took; None where several shared it, or a side did."""
     taken = dict(zip(*(explanation.standings[name].to_list() for name in ("player", "place")), strict=True))
-    if len(taken) != explanation.standings.height or promise.sides != len(promise.starters) or not promise.table:
+    if len(taken) != explanation.standings.height or stakes.sides != len(stakes.starters) or not stakes.table:
         return None
     place = taken[explanation.player]
     if place is not None and [*taken.values()].count(place) > 1:
-        if promise.sides > 2:  # noqa: PLR2004  (of two it is a draw)
+        if stakes.sides > 2:  # noqa: PLR2004  (of two it is a draw)
             return None
         place = 1.5
-    return next((line for line in promise.lines() if line["place"] == place), None)
+    return next((line for line in stakes.lines() if line["place"] == place), None)
 
 
 def why_words(explanation: Explanation, more: Decimal) -> str:
-    """Who finished where nobody expected, where it came otherwise; empty where it came as promised."""
+    """Who finished where nobody expected, where it came otherwise; empty where it came as expected."""
     if not more:
         return ""
     duels = explanation.rows.filter(pl.col("opponent").is_not_null() & pl.col("gap").is_not_null())

@@ -84,9 +84,9 @@ class Upcoming:
         """When it is and who starts, and what it would bring."""
         size = "whoever comes" if self.race.entrants is None else counted(len(self.race.entrants), self.pool.word)
         entered = "" if self.is_entrant or self.race.entrants is None else ", not entered"
-        return Shape("{}, {}{}.{}").format(minute(self.race.starts_at), size, entered, self.promise())
+        return Shape("{}, {}{}.{}").format(minute(self.race.starts_at), size, entered, self.outlook())
 
-    def promise(self) -> str:
+    def outlook(self) -> str:
         """Which places gain, and what the likeliest brings; empty where that is not known."""
         lines = self.lines()
         if self.stakes is None or not lines:

@@ -227,7 +227,7 @@ def if_it_ended(pool: PoolReader, race_id: str) -> dict[str, float | None]:
     return running_race(pool, race_id).changes
 
 
-def promised(pool: PoolReader, event_id: str, player: str) -> Stakes | None:
+def stakes_before(pool: PoolReader, event_id: str, player: str) -> Stakes | None:
     """Return the effect of each place in a past event of one heat, from the states just before it.
 
     Returns:
@@ -239,11 +239,13 @@ def promised(pool: PoolReader, event_id: str, player: str) -> Stakes | None:
     event = find_event(pool, event_id)
     if event.status != STATUSES[RATED]:
         return None
-    return promise_of(pool, event, event_results(pool, [event]), player)
+    return stakes_before_event(pool, event, event_results(pool, [event]), player)
 
 
-def promise_of(pool: PoolReader, event: Event, results: Results, player: str, before: Known = None) -> Stakes | None:
-    """Return the same table as `promised`, for a rated event with known results."""
+def stakes_before_event(
+    pool: PoolReader, event: Event, results: Results, player: str, before: Known = None
+) -> Stakes | None:
+    """Return the same table as `stakes_before`, for a rated event with known results."""
 
     def find_starters() -> tuple[Race, bool] | None:
         sides = sides_in(pool, results.frame)
@@ -256,9 +258,9 @@ def promise_of(pool: PoolReader, event: Event, results: Results, player: str, be
         race, draws = starters
         nobody = np.zeros(len(race.players), np.bool_)
         board = StakesGrid(lambda ratings: np.zeros(ratings.size, np.int64), nobody, nobody)
-        return stakes(race, [player], board, draws=draws, promise=True)
+        return stakes(race, [player], board, draws=draws, stable=True)
 
-    return pool.value(("promise", event.event_id, player), find)
+    return pool.value(("stakes before", event.event_id, player), find)
 
 
 def newest_heats(pool: PoolReader) -> int:
@@ -323,7 +325,7 @@ class RaceStakes:
     stakes: tuple[StakesLine, ...] = described("A line a place, the best first.")
     entrants: tuple[StakesEntrant, ...] = described("Entrants, the highest rating first.")
     headline: str = described("Sentence about the places in which the first player gains.")
-    promise: str | None = described("Sentence about the best likely place. Null without a table.")
+    outlook: str | None = described("Sentence about the best likely place. Null without a table.")
     method: str = described("Method and accuracy, or the reason why there is no table.")
     draws: int = described("Orders of the others that were rated.")
     is_exact: bool = described("True if these are all entrants.")
@@ -334,5 +336,5 @@ class RaceStakes:
 def race_stakes(found: Stakes, age_s: float) -> RaceStakes:
     lines = tuple(StakesLine(**each) for each in found.table)
     starters = tuple(StakesEntrant(**each) for each in found.starters)
-    texts = {"headline": found.headline(), "promise": found.promise()}
+    texts = {"headline": found.headline(), "outlook": found.outlook()}
     return answer_from(RaceStakes, found, stakes=lines, entrants=starters, **texts, age_s=round(age_s, 3))

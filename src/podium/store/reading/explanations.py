@@ -12,7 +12,7 @@ from podium.ledger.stakes import Stakes
 from podium.log.pools import Pool
 from podium.pool.snapshot import RATED, STATUSES
 from podium.store.following import PoolReader
-from podium.store.reading.ahead import promise_of
+from podium.store.reading.ahead import stakes_before_event
 from podium.store.reading.log import CorrectionRecord, event_record
 from podium.support.answers import answer, described
 from podium.support.collector import paused_collection
@@ -161,7 +161,7 @@ class EventStory:
     imagined: WhatIf | None = None
     is_first: bool = False  # whether it was the player's first rated event
     performance: PerformanceRating | None = None  # how well the player played in it
-    promise: Stakes | None = None  # what each place had promised the player; None of several heats
+    stakes_before: Stakes | None = None  # effect of each place before the event; None for several heats
 
 
 def event_story(pool: PoolReader, event_id: str, player: str | None = None) -> EventStory:
@@ -219,7 +219,7 @@ def explained_story(pool: PoolReader, story: EventStory, event: RatedEvent, play
         imagined=what_if(*replayed, name, found=found) if is_quickly_imagined(pool.system, event.events) else None,
         is_first=bool(event.before.roster.played_at[event.before.rows([name])[0]] == NEVER),
         performance=performance(*replayed[:3], found[2]),
-        promise=promise_of(pool, event.event, event.results, name, event.before),
+        stakes_before=stakes_before_event(pool, event.event, event.results, name, event.before),
     )
 
 

@@ -54,7 +54,7 @@ class EventField:
 
 
 @answer
-class PromisePoint:
+class ExpectedPoint:
     """The expected score of a leader over an equal of the median established player, or of a newcomer without any."""
 
     gap: float = described("Lead of the player, in points.")
@@ -78,17 +78,17 @@ class PoolFacts:
     events: int = described("Number of rated events covered: all, or the newest ones in a large pool.")
     players: int = described("Players in them.")
     duels: int = described("Number of duels in these events. Events with over 1,000 entrants are left out.")
-    promise: tuple[PromisePoint, ...] = described("Expected score by lead in points.")
+    expected: tuple[ExpectedPoint, ...] = described("Expected score by lead in points.")
     weights: tuple[WeightPoint, ...] = described("Change by one duel, by number of events played.")
     reliability: tuple[ReliabilityBin, ...] = described("Expected scores compared with actual scores.")
 
 
 @answer
 class FairExpectation:
-    """A player's duels in an event, as they were promised and as such promises come true in the pool."""
+    """The expected and the realistic number of wins of a player in an event."""
 
     duels: int = described("Number of duels of the player.")
-    promised: float = described("Number of duels the player was expected to win.")
+    expected: float = described("Number of duels the player was expected to win.")
     fair: float | None = described(
         "Number of wins that was realistic, from similar duels in this pool. Null if there are too few."
     )
@@ -109,7 +109,7 @@ SIDES = 2  # from which each duel is counted
 LARGE_FIELD = 1_000  # entrants beyond whom an event is not taken apart: its duels take seconds
 
 
-def promise_outcomes(pool: PoolReader, most: Effort) -> tuple[int, int, npt.NDArray[np.float64]]:
+def expected_and_actual(pool: PoolReader, most: Effort) -> tuple[int, int, npt.NDArray[np.float64]]:
     """Return the number of newest rated events and players covered, and sums for each bin, (bins, 3).
 
     The sums are the number of duels from both sides, their expected scores, and their scores.
@@ -215,13 +215,13 @@ def system_text(pool: Pool) -> str:
 
 def find_facts(pool: PoolReader, effort: Effort) -> KeptFacts:
     refuse_other_arithmetic(pool)
-    events, players, bins = promise_outcomes(pool, effort)
+    events, players, bins = expected_and_actual(pool, effort)
     facts = PoolFacts(
         day=date_of(today()),
         events=events,
         players=players,
         duels=round(bins[:, 0].sum()) // SIDES,
-        promise=promise(pool),
+        expected=expected_points(pool),
         weights=weights(pool, effort.players),
         reliability=reliability(bins),
     )
@@ -263,7 +263,7 @@ def keep(pool: PoolView, found: KeptFacts) -> None:
     kept.write(pool, kept.FACTS, found.seq, {kept.HEAD: as_json(found)})
 
 
-def promise(pool: PoolReader) -> tuple[PromisePoint, ...]:
+def expected_points(pool: PoolReader) -> tuple[ExpectedPoint, ...]:
     """Return the expected score by lead over the median established player, or a newcomer if nobody is established."""
     system, newcomer = pool.snapshot.system_at(pool.snapshot.events.order.size), pool.system.newcomer()
     standings = pool.snapshot.standings
@@ -275,7 +275,7 @@ def promise(pool: PoolReader) -> tuple[PromisePoint, ...]:
     for gap in (float(f"{elo_gap * scale:.3g}") for elo_gap in GAPS):
         ahead = even._replace(**{name: getattr(even, name) + gap for name in system.with_level})
         sides = (enter(params, each, PRESENT) for each in (ahead, even))
-        points.append(PromisePoint(gap, float(expect(params, *sides))))
+        points.append(ExpectedPoint(gap, float(expect(params, *sides))))
     return tuple(points)
 
 
@@ -322,18 +322,18 @@ def fair_expectation(facts: PoolFacts, explanation: Explanation) -> FairExpectat
     Between the means of two bins the correction is linear. Beyond the outermost bins it is constant. There is no result
     without a duel, or if a bin next to one has fewer than 100 duels.
     """
-    promised = np.array([each for each in explanation.rows["expected"].to_list() if each is not None])
-    count, total = promised.size, float(promised.sum())
+    expected = np.array([each for each in explanation.rows["expected"].to_list() if each is not None])
+    count, total = expected.size, float(expected.sum())
     if not count or not facts.reliability:
         return FairExpectation(count, total, None, None)
     means = np.array([each.expected for each in facts.reliability])
     surplus = np.array([each.observed - each.expected for each in facts.reliability])
     enough = np.array([each.duels >= MIN_DUELS for each in facts.reliability])
-    above = np.minimum(np.searchsorted(means, promised), means.size - 1)
-    below = np.maximum(np.searchsorted(means, promised, side="right") - 1, 0)
+    above = np.minimum(np.searchsorted(means, expected), means.size - 1)
+    below = np.maximum(np.searchsorted(means, expected, side="right") - 1, 0)
     if not (enough[above].all() and enough[below].all()):
         return FairExpectation(count, total, None, None)
-    fair = np.clip(promised + np.interp(promised, means, surplus), 0.0, 1.0)
-    nearest = np.abs(promised[:, None] - means).argmin(axis=1)
+    fair = np.clip(expected + np.interp(expected, means, surplus), 0.0, 1.0)
+    nearest = np.abs(expected[:, None] - means).argmin(axis=1)
     example = facts.reliability[int(np.bincount(nearest).argmax())]
     return FairExpectation(count, total, float(fair.sum()), example)

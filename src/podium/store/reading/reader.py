@@ -105,7 +105,7 @@ class Reader(Moments):
     if_it_ended = reads(ahead.if_it_ended)
     newest_heats = reads(ahead.newest_heats)
     stakes = reads(ahead.stakes_of)
-    promise = reads(ahead.promised)
+    stakes_before = reads(ahead.stakes_before)
 
     def export_pool(self, pool_name: str) -> Iterator[str]:
         """Write a pool as lines of JSON: its log with the chain, and its players' names.

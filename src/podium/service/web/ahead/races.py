@@ -48,7 +48,7 @@ class PlaceLine:
 class StakesView:
     player: str
     headline: str
-    promise: str
+    outlook: str
     before: Decimal
     standing: str  # "Now 6th, with 1894."
     lines: tuple[PlaceLine, ...]
@@ -232,7 +232,7 @@ def stakes_view(aged: Aged, player: str, *, is_entrant: bool) -> StakesView | No
     return StakesView(
         player=own["player"],
         headline=f"{headline[0].lower()}{headline[1:]}",
-        promise=found.promise() or "",
+        outlook=found.outlook() or "",
         before=before,
         standing=f"Now {rank_words(own['rank']) or 'without a rank'}, with {with_minus(before)}.",
         lines=view_lines,

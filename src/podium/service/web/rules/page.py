@@ -10,9 +10,9 @@ from markupsafe import Markup
 
 from podium.engine.system import System
 from podium.ledger.history import without_days
-from podium.pages.charts import promise_curve, weights_curve
+from podium.pages.charts import expected_curve, weights_curve
 from podium.pages.environment import settings
-from podium.pages.promises import Picture, reliability_picture
+from podium.pages.reliability import Picture, reliability_picture
 from podium.service.http.requests import CurrentStore
 from podium.service.web.rendering import Page, PageRouter, PoolHeader, pool_header, render
 from podium.service.web.rules.examples import find_examples
@@ -26,13 +26,13 @@ LATER_EVENT = 10
 LESS = 0.9  # of a first event, from which on a later one moves clearly less
 
 
-def promise(header: PoolHeader, facts: PoolFacts) -> Picture:
-    points = [(each.gap, each.expected) for each in facts.promise]
-    marked = [min(facts.promise, key=lambda each: abs(each.expected - share)) for share in (0.5, 0.76, 0.91)]
+def expected(header: PoolHeader, facts: PoolFacts) -> Picture:
+    points = [(each.gap, each.expected) for each in facts.expected]
+    marked = [min(facts.expected, key=lambda each: abs(each.expected - share)) for share in (0.5, 0.76, 0.91)]
     labels = {each.gap: f"{100 * each.expected:.0f} %" for each in marked}
     leads = [f"{header.rating(each.gap)} points above wins {100 * each.expected:.0f} of 100" for each in marked[1:]]
     caption = f"The chance to win a duel, by how far one is rated above or below: {', '.join(leads)}."
-    return Picture("Before the start, ratings make a promise", promise_curve(points, labels, caption), caption)
+    return Picture("Before the start, ratings predict the result", expected_curve(points, labels, caption), caption)
 
 
 def weights(header: PoolHeader, facts: PoolFacts) -> Picture:
@@ -81,7 +81,7 @@ def rules_page(store: Store, pool_name: str, newest_entry: int) -> RulesPage:
     """What the page of a pool shows: examples of its newest events among it, so that it is kept until one is logged."""
     pool, facts = store.pool(pool_name), store.pool_facts(pool_name)
     header, system = pool_header(pool), pool.system
-    pictures = promise(header, facts), weights(header, facts), reliability_picture(facts.reliability)
+    pictures = expected(header, facts), weights(header, facts), reliability_picture(facts.reliability)
     return RulesPage(
         title=f"How {header.title} ratings work",
         description=header.sentence,

@@ -12,7 +12,7 @@ from podium.engine.system import System
 from podium.ledger.history import can_be_provisional
 from podium.log.pools import earlier, time_of
 from podium.pages.numbers import SIGMAS, day_words, in_sentence, named
-from podium.pages.promises import findings
+from podium.pages.reliability import findings
 from podium.service.web.boards import established_rule
 from podium.service.web.rendering import PoolHeader
 from podium.service.web.rules.examples import Example, Examples
@@ -59,7 +59,7 @@ def reasons(example: Example) -> Parts:
 
 def winning_yet_losing(known: Known) -> Parts:
     """Why did I lose points even though I won?"""
-    yield "Because a rating promised more than the win was worth: more heats, more opponents, or a larger lead."
+    yield "Because a rating expected more than the win was worth: more heats, more opponents, or a larger lead."
     example = known.examples.won_yet_lost
     if example is not None:
         yield Markup("In {}:").format(known.header.event_link(example.headline, example.explanation.player))
@@ -237,10 +237,10 @@ def weight_of_events(known: Known) -> Parts:
 
 def strength_of_opponents(known: Known) -> Parts:
     """Is it unfair to meet much stronger or weaker players?"""
-    yield "No: what ratings promise takes it into account."
-    promise = [each for each in known.facts.promise if each.gap > 0]
-    if promise:
-        point = min(promise, key=lambda each: abs(each.expected - CLEAR))
+    yield "No: expected scores take it into account."
+    leads = [each for each in known.facts.expected if each.gap > 0]
+    if leads:
+        point = min(leads, key=lambda each: abs(each.expected - CLEAR))
         share = round(100 * point.expected)
         yield f"Rated {known.header.rating(point.gap)} above somebody, one is to win {share} of 100 duels;"
         yield "losing one of them costs more, and winning brings less, than against an equal."

@@ -24,7 +24,7 @@ class Picture:
 class Trust:
     """Expected and actual wins of favourites; 0 duels if too few are known."""
 
-    promised: float = 0.0
+    expected: float = 0.0
     won: float = 0.0
     duels: int = 0
 
@@ -33,10 +33,10 @@ class Trust:
         """A sentence on the favourites of a pool, or an empty text if too little is known."""
         if not self.duels:
             return ""
-        gap = per_cent(self.won) - per_cent(self.promised)
+        gap = per_cent(self.won) - per_cent(self.expected)
         if abs(gap) < 2:  # noqa: PLR2004  (per cent)
-            return "in this pool favourites win about as often as promised"
-        return f"in this pool favourites win {'more' if gap > 0 else 'less'} than promised"
+            return "in this pool favourites win about as often as expected"
+        return f"in this pool favourites win {'more' if gap > 0 else 'less'} than expected"
 
 
 def trust_of(bins: Iterable[ReliabilityBin]) -> Trust:
@@ -45,8 +45,8 @@ def trust_of(bins: Iterable[ReliabilityBin]) -> Trust:
     duels = sum(bin_.duels for bin_ in favoured)
     if duels < MIN_DUELS:
         return Trust()
-    promised = sum(bin_.expected * bin_.duels for bin_ in favoured) / duels
-    return Trust(promised, sum(bin_.observed * bin_.duels for bin_ in favoured) / duels, duels)
+    expected = sum(bin_.expected * bin_.duels for bin_ in favoured) / duels
+    return Trust(expected, sum(bin_.observed * bin_.duels for bin_ in favoured) / duels, duels)
 
 
 def surest_favourites(bins: Iterable[ReliabilityBin]) -> ReliabilityBin | None:
@@ -61,8 +61,9 @@ def findings(bins: Sequence[ReliabilityBin]) -> str:
     if sure is None:
         return ""
     return (
-        f"Of those promised {per_cent(sure.expected)} %, {per_cent(sure.observed)} % won. All favourites, from "
-        f"{per_cent(FAVOURED)} % on, were promised {per_cent(every.promised)} % and won {per_cent(every.won)} %: "
+        f"Of those given {per_cent(sure.expected)} %, {per_cent(sure.observed)} % won. All favourites, "
+        f"from {per_cent(FAVOURED)} % on, were expected to win {per_cent(every.expected)} % and won "
+        f"{per_cent(every.won)} %: "
         f"{every.words}."
     )
 
@@ -73,18 +74,18 @@ def per_cent(share: float) -> int:
 
 def reliability_picture(all_bins: Sequence[ReliabilityBin]) -> Picture:
     """Return the picture of observed by expected scores."""
-    heading = "Do the promises come true?"
+    heading = "Do the predictions come true?"
     bins = [bin_ for bin_ in all_bins if bin_.duels]
     if len(bins) < 2:  # noqa: PLR2004  (a line)
         return Picture(heading, Markup(""), "")
     caption = (
-        "Across: the chance that was promised. Up: how often it came true, of "
+        "Across: the predicted chance. Up: how often it came true, of "
         f"{counted(sum(each.duels for each in bins), 'duel')} seen from both sides; the larger the dot, the more, and "
         "the line through it holds 19 times in 20."
     )
     sure = surest_favourites(bins)
-    label = "How often duels were won, by the chance that was promised"
+    label = "How often duels were won, by the predicted chance"
     if sure is not None:
         caption += f" {findings(bins)}"
-        label += f": of {per_cent(sure.expected)} % promised, {per_cent(sure.observed)} % came true"
+        label += f": of {per_cent(sure.expected)} % predicted, {per_cent(sure.observed)} % came true"
     return Picture(heading, reliability_curve(bins, label), caption)

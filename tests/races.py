@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 from starlette.testclient import TestClient
 
-from podium.log.players import things_of
+from podium.log.players import equipment_of
 from podium.service import create_app
 from podium.store.keys import create_key
 
@@ -29,11 +29,11 @@ def event(number=1, order="abc", minute=None, **more):
 
 
 def ratings(store, pool="main"):
-    """The rating of everyone on a board; and of things that entrants share, with their kind before the name."""
+    """The rating of everyone on a board; and of equipment that entrants share, with their kind before the name."""
     rated = {row.player: row.rating for row in store.leaderboard(pool, top=1000).players}
     with store.reading(pool) as known:
-        standings, things = known.snapshot.standings, things_of(known)
-    entries = {name.replace("\x1f", "/"): standings.find(number) for number, name in things.items()}
+        standings, equipment = known.snapshot.standings, equipment_of(known)
+    entries = {name.replace("\x1f", "/"): standings.find(number) for number, name in equipment.items()}
     return rated | {name: float(standings.ratings[entry]) for name, entry in entries.items() if entry >= 0}
 
 

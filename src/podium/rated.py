@@ -339,7 +339,7 @@ class Rated(boards.Standings):
         return pair_predictions(self.system, self.events, self.replayed)
 
     def newcomers(self, entrants: Sequence[str], *, pool: str | None = None) -> dict[str, str | None]:
-        """Find the entrants, and the things, as `Ferrari (car)`, that are in no result.
+        """Find the entrants, and the equipment, as `Ferrari (car)`, that are in no result.
 
         Args:
             pool: look for them in this pool only.

@@ -154,7 +154,7 @@ ROUTES = [
     ("GET", f"{POOL}/matches", None, READ),
     ("GET", f"{POOL}/matches/{{match_id}}", None, READ),
     ("POST", f"{POOL}/merge", {"player": "c", "into": "d"}, ADMIN),
-    ("GET", f"{POOL}/things", None, READ),
+    ("GET", f"{POOL}/equipment", None, READ),
     ("GET", f"{POOL}/hindsight", None, READ),
     ("GET", f"{PLAYER}/hindsight", None, READ),
     ("GET", f"{POOL}/leaderboard", None, READ),

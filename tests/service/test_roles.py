@@ -79,7 +79,7 @@ NEEDED = {
         GET /api/v1/pools/{pool}/snapshots/{day}
         GET /api/v1/pools/{pool}/stakes
         GET /api/v1/pools/{pool}/stream
-        GET /api/v1/pools/{pool}/things
+        GET /api/v1/pools/{pool}/equipment
         GET /metrics
         GET /{pool}
         GET /{pool}/best
@@ -105,7 +105,7 @@ NEEDED = {
         GET /{pool}/players/{player}/rivals
         GET /{pool}/predict
         GET /{pool}/system
-        GET /{pool}/things
+        GET /{pool}/equipment
         POST /api/v1/pools/{pool}/matchmaking
         POST /api/v1/pools/{pool}/predict
         POST /{pool}/players/{player}/me

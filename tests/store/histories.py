@@ -171,17 +171,17 @@ def merge_cars(rng: Random, _truth: Truth) -> Act:
 
     def model(model: Truth) -> None:
         ends = model.resolved(car), model.resolved(into)
-        model.things.update([ends] if ends[0] != ends[1] else [])
+        model.equipment.update([ends] if ends[0] != ends[1] else [])
 
     return Act("merge", model, lambda store: store.merge(POOL, car, into, kind="car"), True)
 
 
 def rename_car(rng: Random, truth: Truth) -> Act:
     """Another name of a car, which is still sent under the names that it had."""
-    car, new = rng.choice(CARS), f"car {len(truth.things)}"
+    car, new = rng.choice(CARS), f"car {len(truth.equipment)}"
 
     def model(model: Truth) -> None:
-        model.things[model.resolved(car)] = new
+        model.equipment[model.resolved(car)] = new
 
     return Act("rename", model, lambda store: store.rename(POOL, car, new, kind="car"), False)
 

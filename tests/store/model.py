@@ -16,7 +16,7 @@ class Truth:
     seasons: list = field(default_factory=list)  # start, order, share kept
     matches: dict = field(default_factory=dict)  # entrants
     merged: dict = field(default_factory=dict)
-    things: dict = field(default_factory=dict)  # by what each is called or was, what it is called or goes on as
+    equipment: dict = field(default_factory=dict)  # by what each is called or was, what it is called or goes on as
     order: int = 0
     is_counted: bool = False  # whether events have numbers in the place of dates
 
@@ -37,7 +37,7 @@ class Truth:
 
     def resolved(self, name):
         """Who someone plays on as."""
-        ends = self.merged | self.things
+        ends = self.merged | self.equipment
         while name in ends:
             name = ends[name]
         return name
@@ -77,7 +77,7 @@ class Truth:
         return all(len({row["player"] for row in rows}) == len(rows) for _, _, rows in self.counting())
 
     def ratings(self):
-        """What it all comes to, event by event: of players, and of things with their kind before the name."""
+        """What it all comes to, event by event: of players, and of equipment with their kind before the name."""
         live = podium.Live(self.system)
         steps = [*self.counting(), *self.seasons]
         for _, _, what in sorted(steps, key=lambda each: each[:2]):

@@ -234,15 +234,15 @@ class CarModel(LearningModel):
         except (StoreError, podium.UnknownError):
             return
         if self.truth.resolved(car) != self.truth.resolved(into):
-            self.truth.things[self.truth.resolved(car)] = self.truth.resolved(into)
+            self.truth.equipment[self.truth.resolved(car)] = self.truth.resolved(into)
 
     @precondition(lambda self: self.truth.events)
     @rule(car=st.sampled_from(CARS))
     def rename_car(self, car):
-        new = f"new {len(self.truth.things)}"
+        new = f"new {len(self.truth.equipment)}"
         with suppress(podium.UnknownError):
             self.store.rename("main", car, new, kind="car")
-            self.truth.things[self.truth.resolved(car)] = new
+            self.truth.equipment[self.truth.resolved(car)] = new
 
 
 CarModel.TestCase.settings = settings(Model.TestCase.settings, max_examples=times(5, 1000))

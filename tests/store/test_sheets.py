@@ -142,7 +142,7 @@ def test_cars_of_a_mended_sheet_are_as_if_it_had_always_been_so(store):
     store.submit("fresh", mended)
     store.rename("fresh", "Y", "Y2", kind="car")
     assert bits(store) == bits(store, "fresh")
-    assert store.things("main") == store.things("fresh")
+    assert store.equipment("main") == store.equipment("fresh")
     assert store.verify() == []
 
 

@@ -17,7 +17,7 @@ from podium.engine import rules
 from podium.engine.inputs import PRESENT, Occasion
 from podium.engine.replay import newcomers, replay, scratch_for
 from podium.engine.tables.encoding import encode
-from podium.engine.tables.things import MARK
+from podium.engine.tables.equipment import MARK
 from podium.errors import ParameterError
 from podium.kernels.records import read
 from podium.ledger.history import events_of_updates
@@ -136,15 +136,15 @@ def test_ratings_and_deviations_are_the_prototype_s(measured):
     assert sorted_states(rated.ratings, columns) == pytest.approx(
         sorted_states(known.filter(is_player), columns), abs=1e-6
     )
-    things = [
+    equipment = [
         (state[0] - 1500.0, state[1], state[2])
         for name, state in zip(rated.events.player_names, rated.replayed.states, strict=True)
         if name.startswith(MARK)
     ]
     teams = known.filter(pl.col("state").str.starts_with("team "))
-    assert len(things) == teams.height
-    if things:
-        assert np.array(sorted(things)) == pytest.approx(sorted_states(teams, columns), abs=1e-6)
+    assert len(equipment) == teams.height
+    if equipment:
+        assert np.array(sorted(equipment)) == pytest.approx(sorted_states(teams, columns), abs=1e-6)
     sides = [(SCALE * pool[4], SCALE * math.sqrt(pool[5])) for pool in rated.replayed.pools if pool[SIDE_VARIANCE] > 0]
     expected = known.filter(pl.col("state").str.contains(r"^side \d+$")).select("rating", "deviation").iter_rows()
     assert list(chain(*sorted(sides))) == pytest.approx(list(chain(*sorted(expected))), abs=1e-6)

@@ -41,7 +41,7 @@ def field_named(
     having: list[str] | None = Option(
         None,
         "--with",
-        metavar="NAME,KIND=THING,...",
+        metavar="NAME,KIND=NAME,...",
         help="What one of the field has, or is: Ana,car=Ferrari or Ana,side=white. Who is not in it joins. May repeat.",
     ),
     new: list[str] | None = Option(
@@ -71,8 +71,8 @@ POOL = options.pool_option("The pool whose ratings to use, where there are sever
 
 
 def names_called(sides: Sequence[Sequence["Member"]], kinds: Sequence[str]) -> list[str]:
-    """The names of a field, and of the things that are rated, as `Ferrari (car)`."""
-    from podium.engine.tables.things import called
+    """The names of a field, and of rated equipment, for example `Ferrari (car)`."""
+    from podium.engine.tables.equipment import called
     from podium.ledger.forecast import names_to_rate
 
     return [called(name) for name in names_to_rate(sides, kinds)]
@@ -187,8 +187,8 @@ def stakes(
         rated = rated_file(file, system, period, steps)
     look = partial(rated.stakes, pool=pool, heats=heats, at=at)
     found, (names, *sides) = resolve_field([field[0], *field[1]], player, look)
-    things = names_called([names, *sides], rated.system.kinds)
-    strangers = rated.newcomers(list(dict.fromkeys([*found.field["player"].to_list(), *things])), pool=pool)
+    equipment = names_called([names, *sides], rated.system.kinds)
+    strangers = rated.newcomers(list(dict.fromkeys([*found.field["player"].to_list(), *equipment])), pool=pool)
     warn(chain(names, *sides), rated.system, strangers, file, pool)
     if form is Format.json:
         show.show_json(found.to_dict())

@@ -398,7 +398,7 @@ class AlternativeChanges(TypedDict):
     alternatives: list[AlternativeChange]  # One thing changed each.
 
 
-class SharedThing(TypedDict):
+class Equipment(TypedDict):
     """A piece of shared equipment, and its effect on results over all its users."""
 
     kind: str  # Kind of equipment, such as `car`.

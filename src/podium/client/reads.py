@@ -182,9 +182,9 @@ class ReadRoutes:
         """
         return json_call("POST", f"{POOL}/matchmaking", list[Match], {"tickets": [*tickets]} | policy, pool=pool)
 
-    @get(f"{POOL}/things")
-    def things(self, pool: str) -> Call[list[answers.SharedThing]]:
-        """List the shared things that the system rates, such as cars. They have no ranks.
+    @get(f"{POOL}/equipment")
+    def equipment(self, pool: str) -> Call[list[answers.Equipment]]:
+        """List the equipment that the system rates, such as cars. It has no ranks.
 
         Returns:
             `kind, name, points, deviation, events, last_played_at` each, by kind, most points first.

@@ -192,7 +192,7 @@ class WriteRoutes:
         """Merge a player into another, who gets all results.
 
         Args:
-            kind: Kind of a shared thing to merge instead of a player, for example `car`.
+            kind: Kind of a piece of equipment to merge instead of a player, for example `car`.
             reason: Reason for the log, which can be blanked later.
             dry_run: Store nothing.
 
@@ -213,7 +213,7 @@ class WriteRoutes:
         """Undo a merge: the merged account is a separate player again.
 
         Args:
-            kind: Kind of a shared thing instead of a player, for example `car`.
+            kind: Kind of a piece of equipment instead of a player, for example `car`.
             reason: Reason for the log, which can be blanked later.
             dry_run: Store nothing.
 
@@ -231,7 +231,7 @@ class WriteRoutes:
         """Rename a player everywhere.
 
         Args:
-            kind: Kind of a shared thing instead of a player, for example `car`.
+            kind: Kind of a piece of equipment instead of a player, for example `car`.
         """
         body, params = {"name": name}, {"kind": kind or None}
         call = json_call("POST", f"{PLAYER}/rename", NewName, body, params, pool=pool, player=player)

@@ -16,7 +16,7 @@ class Entrant(NamedTuple):
     events: float  # rated events in the period; 1 without rating periods
     quit: float  # 1 when the player quit a heat, else 0
     idle: float  # whole days (or periods) missed since the player's last; 0 for a newcomer
-    kind: float = 0.0  # 0 for a player; for a shared thing the number of its kind in the system's `shared`
+    kind: float = 0.0  # 0 for a player; for a piece of equipment the number of its kind in the system's `shared`
 
 
 PRESENT = Entrant(1.0, 0.0, 0.0)  # a player about to play one event, without idle time
@@ -58,7 +58,7 @@ class Columns(NamedTuple):
     played_events: Any  # float64 (entrants), default 1
     quit: Any  # float64 (entrants), default 0
     idle: Any  # float64 (entrants), default 0
-    kind: Any  # float64 (entrants), default 0: see `Entrant.kind`; things come after all players
+    kind: Any  # float64 (entrants), default 0: see `Entrant.kind`; equipment comes after all players
     sought: Any  # float64 (entrants), default 1: 0 if nobody reads the new state, which may then be any finite one
     heats: Any  # int64 (updates + 1): offsets into the heats; default: one heat each
     entries: Any  # int64 (heats + 1): offsets into the entries; default: `entrants`
@@ -76,7 +76,7 @@ class Columns(NamedTuple):
     handicap: Any  # default 0
     opponents: Any  # default: all other entries
     home: Any  # float64 (entries), default 0: 1 for the side that starts or is at home
-    shared: Any  # int32 (entries x kinds): the shared thing, an entrant of the update, or -1; default: no things
+    shared: Any  # int32 (entries x kinds): the equipment, an entrant of the update, or -1; default: no equipment
     day: Any  # float64 (updates): days since the start of the year 1, NaN without a date; default: not read
 
 
@@ -84,7 +84,7 @@ class Columns(NamedTuple):
 ENTRANT_COLUMNS = ("player", "played_events", "quit", "idle", "kind", "sought")
 HEAT_COLUMNS = ("mode", "weight")
 UPDATE_COLUMNS = ("day",)
-SHARED_COLUMNS = ("shared",)  # one value per entry and kind of things
+SHARED_COLUMNS = ("shared",)  # one value per entry and kind of equipment
 ENTRY_COLUMNS = (
     *("entrant", "side", "finished", "place", "rank", "time_s", "score", "played_s", "duration_s", "handicap"),
     *("opponents", "home"),

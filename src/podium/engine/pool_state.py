@@ -41,20 +41,20 @@ class PoolReader:
     reads_days: ClassVar[bool] = False  # True if its events have the column `day`
     workspace: ClassVar[tuple[int, int]] = (0, 0)  # columns of its scratch, and rows in addition to the entrants'
 
-    rates_sides: ClassVar[bool] = False  # a side and the things it shares are rated as one unit, by `Sides`
+    rates_sides: ClassVar[bool] = False  # a side and the equipment it shares are rated as one unit, by `Sides`
     has_offsets: ClassVar[bool] = False  # entrants have an offset per mode, as a state of its own
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The kinds of things that entrants share and the system rates."""
+        """The kinds of equipment that entrants share and the system rates."""
         return ()
 
-    def thing_points(self, moved: float, me: Any, after: Any, thing: Any, thing_after: Any) -> float:  # noqa: ARG002
-        """Return the points by which a result moved a thing, if it moved an entrant with that thing by `moved` points.
+    def equipment_points(self, moved: float, me: Any, after: Any, item: Any, item_after: Any) -> float:  # noqa: ARG002
+        """Return the points by which a result moved equipment, if it moved an entrant with that equipment by `moved`.
 
         Args:
-            me: The entrant's entering state. `thing` is that of the thing.
-            after: The entrant's state after the event. `thing_after` is that of the thing.
+            me: The entrant's entering state. `item` is that of the equipment.
+            after: The entrant's state after the event. `item_after` is that of the equipment.
         """
         return 0.0
 

@@ -235,7 +235,7 @@ class System(PoolReader):
             moved[:, self.column(name)] += shift
         return moved
 
-    def provisional(self, states: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
+    def is_provisional(self, states: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
         """Return a mask of the players with a provisional rating. `states` is (players, fields)."""
         early = states[:, self.column("events")] < self.min_events
         if self.established_deviation is not None:

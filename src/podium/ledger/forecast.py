@@ -17,11 +17,11 @@ from podium.engine.pool_state import PoolNumbers, sharpness
 from podium.engine.replay import Replayed
 from podium.engine.rules import enter, entering_state
 from podium.engine.system import System, log_odds
-from podium.engine.tables import things as shared_things
+from podium.engine.tables import equipment as shared_equipment
 from podium.engine.tables.encoding import Events
+from podium.engine.tables.equipment import called, equipment_name
 from podium.engine.tables.sides import Sides
 from podium.engine.tables.teams import Shared, expected_scores, sides_of
-from podium.engine.tables.things import called, thing_name
 from podium.errors import NearNameError, ParameterError, UnknownError
 from podium.kernels.records import read
 from podium.ledger.history import events_of_updates, states_brought, system_at
@@ -203,18 +203,18 @@ def refuse_slips(
             raise NearNameError(name, min(near))
 
 
-def things_of(field: Iterable[Iterable[Member]], kinds: Sequence[str]) -> list[str]:
+def equipment_of(field: Iterable[Iterable[Member]], kinds: Sequence[str]) -> list[str]:
     """Return the stored names of all rated equipment in a field. Other equipment raises a ParameterError."""
     given = {(kind, name): None for side in field for each in side for kind, name in each.shared.items()}
     unknown = [kind for kind, _ in given if kind not in kinds]
     if kinds and unknown:
         raise ParameterError(f"{unknown[0]}: the system does not rate this kind of equipment. Use {', '.join(kinds)}.")
-    return [thing_name(kind, name) for kind, name in given if kind in kinds]
+    return [equipment_name(kind, name) for kind, name in given if kind in kinds]
 
 
 def names_to_rate(field: Sequence[Sequence[Member]], kinds: Sequence[str]) -> list[str]:
     """Return the stored names of all players and their equipment."""
-    return [each.player for side in field for each in side] + things_of(field, kinds)
+    return [each.player for side in field for each in side] + equipment_of(field, kinds)
 
 
 def line_up(
@@ -225,21 +225,21 @@ def line_up(
     Args:
         system: the rating system.
         field: each side's members.
-        states: states of players, and of equipment by the names from `things_of`.
+        states: states of players, and of equipment by the names from `equipment_of`.
     """
-    numbers = {name: number for number, name in enumerate(things_of(field, system.kinds))}
-    things: list[list[Shared]] = []
+    numbers = {name: number for number, name in enumerate(equipment_of(field, system.kinds))}
+    equipment: list[list[Shared]] = []
     for side in field:
         owners = Counter(
-            (thing_name(what, each.shared[what]), kind)
+            (equipment_name(what, each.shared[what]), kind)
             for kind, what in enumerate(system.kinds, 1)
             for each in side
             if what in each.shared
         )
         shares = ((name, kind, count / len(side)) for (name, kind), count in owners.items())
-        things.append([Shared(numbers[name], kind, states[name], share) for name, kind, share in shares])
+        equipment.append([Shared(numbers[name], kind, states[name], share) for name, kind, share in shares])
     home = [float(system.rates_sides and begins(side)) for side in field]
-    return [[states[each.player] for each in side] for side in field], things, home
+    return [[states[each.player] for each in side] for side in field], equipment, home
 
 
 def names_of_field(field: Sequence[Sequence[Member]]) -> list[str]:
@@ -263,7 +263,7 @@ def forecast(system: System, field: Sequence[Sequence[Member]], states: Mapping[
     Args:
         system: the system with the model.
         field: each side's members.
-        states: states of all players, and of the names from `things_of`.
+        states: states of all players, and of the names from `equipment_of`.
         top: number of places that count as the top.
 
     Returns:
@@ -277,8 +277,8 @@ def forecast(system: System, field: Sequence[Sequence[Member]], states: Mapping[
     names = names_of_field(field)
     if not isinstance(top, Integral) or top < 1:
         raise ParameterError(f"top: {top} is not a number of places. Give a whole number of at least 1.")
-    sides, things, home = line_up(system, field, states)
-    standing = sides_of(system, sides, things, home)
+    sides, equipment, home = line_up(system, field, states)
+    standing = sides_of(system, sides, equipment, home)
     expected = expected_scores(system, standing, len(field))
     chances = rank_distribution(performances_of(system, standing, expected))
     order = np.argsort(-chances[:, 0], kind="stable")
@@ -293,7 +293,7 @@ def forecast(system: System, field: Sequence[Sequence[Member]], states: Mapping[
         }
     )
     newcomers = tuple(name for name in names if not states[name].events)
-    newcomers += tuple(called(name) for name in things_of(field, system.kinds) if not states[name].events)
+    newcomers += tuple(called(name) for name in equipment_of(field, system.kinds) if not states[name].events)
     return Forecast(entrants, chances[order], expected[np.ix_(order, order)], tuple(names), newcomers)
 
 
@@ -310,8 +310,8 @@ def performances_of(system: System, sides: Sides, expected: Floats) -> Performan
     ones = [
         read(sides.members, sides.start[k], entering) if alone[k] else system.as_one(sides, k) for k in range(count)
     ]
-    have_things = count == 2 and bool(sides.shared[: sides.start[count]].any())  # noqa: PLR2004  (a duel)
-    if not have_things and all(one is not None for one in ones):
+    have_equipment = count == 2 and bool(sides.shared[: sides.start[count]].any())  # noqa: PLR2004  (a duel)
+    if not have_equipment and all(one is not None for one in ones):
         return system.performances(ones)
     pairs = zip(expected.ravel().tolist(), expected.T.ravel().tolist(), strict=True)
     leads = np.array([log_odds(chance, other) for chance, other in pairs]).reshape(expected.shape)
@@ -368,7 +368,7 @@ def strengths(system: System, events: Events, replayed: Replayed, top: int, prob
 
 def unknown_names(names: Iterable[str], frame: pl.DataFrame, kinds: tuple[str, ...]) -> dict[str, str | None]:
     """Return the names without results in a table, each with the nearest known name or None."""
-    known = {*frame["player"].unique().to_list(), *map(called, shared_things.names_in(frame, kinds))}
+    known = {*frame["player"].unique().to_list(), *map(called, shared_equipment.names_in(frame, kinds))}
     return {name: nearest_name(name, known) for name in names if name not in known}
 
 

@@ -179,11 +179,11 @@ def days_between(one: float, other: float, gap: float) -> float:
 
 @compile_kernel
 def _set_out(after: Any, learnt: Any, way: Any, growth: float, initial: float, visits: Any) -> None:
-    of_players, of_things, player = _adaptive_state.THETA - 1, _adaptive_state.THETA + _adaptive_state.OWN, 0
+    of_players, of_equipment, player = _adaptive_state.THETA - 1, _adaptive_state.THETA + _adaptive_state.OWN, 0
     for v in range(way.order.size):
         entrant, kind = way.order[v], int(way.kind[v]) if way.kind.size else 0
         ends = learnt[way.pool[v]]
-        of_kind = of_things + _adaptive_state.OF_THINGS * (kind - 1)
+        of_kind = of_equipment + _adaptive_state.OF_EQUIPMENT * (kind - 1)
         spread = math.exp(ends[of_kind if kind else of_players + _adaptive_state.SPREAD])
         visits.mean[v] = (after[entrant, _adaptive_state.RATING] - initial) / _adaptive_state.SCALE
         visits.variance[v] = (after[entrant, _adaptive_state.DEVIATION] / _adaptive_state.SCALE) ** 2

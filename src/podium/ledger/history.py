@@ -11,7 +11,7 @@ from podium.engine.pool_state import PoolNumbers, new_pools
 from podium.engine.replay import Replayed, States, newcomers
 from podium.engine.system import ELO_SCALE, System
 from podium.engine.tables.encoding import Events
-from podium.engine.tables.things import are_things
+from podium.engine.tables.equipment import are_equipment
 from podium.errors import ParameterError
 from podium.ledger.saved import StartingRatings
 from podium.results.columns import UTC as INSTANT
@@ -43,7 +43,7 @@ def named_rows(results: Results) -> pl.DataFrame:
 
 def starting_rows(system: System, start: StartingRatings) -> pl.DataFrame:
     """Return the ratings before the first event, as rows of the history."""
-    are_players = ~are_things(start.players["player"])
+    are_players = ~are_equipment(start.players["player"])
     players = start.players.filter(are_players)
     states = start.states[are_players.to_numpy()]
     shown = {name: pl.Series(values) for name, values in system.shown(states).items()}
@@ -155,7 +155,7 @@ def can_be_provisional(system: System) -> bool:
 def are_established(system: System, states: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
     """Return a mask of established ratings: by the system's rule, or from the fifth event on."""
     if can_be_provisional(system):
-        return ~system.provisional(states)
+        return ~system.is_provisional(states)
     return states[:, system.column("events")] >= FINDING_EVENTS
 
 

@@ -25,13 +25,13 @@ from podium.engine.replay import NEVER, States, replay, with_idle_before
 from podium.engine.rules import enter
 from podium.engine.system import System
 from podium.engine.tables.encoding import Events, Pool, encode, frozen, place_columns
+from podium.engine.tables.equipment import called
 from podium.engine.tables.placing import Reported, place_heats
 from podium.engine.tables.selection import EVENT, MEASURES
 from podium.engine.tables.teams import expected_scores, sides_of
-from podium.engine.tables.things import called
 from podium.errors import NotFiniteError
 from podium.kernels.records import read
-from podium.ledger.forecast import Member, line_up, performances_of, things_of
+from podium.ledger.forecast import Member, equipment_of, line_up, performances_of
 from podium.probability.ranks import Floats, Performances, rank_distribution
 from podium.results.columns import SHARED
 from podium.results.hashing import Integers
@@ -109,7 +109,7 @@ class Race:
     seen: Integers = field(default_factory=lambda: np.empty(0, np.int64))  # (players) when they last played, or none
     lines: Lines | None = None  # Return all names, side by side.
     given: Mapping[str, Member] = field(default_factory=dict)  # Return all ratings before the race.
-    things: Mapping[str, Any] = field(default_factory=dict)  # states of what they share, by its kept name
+    equipment: Mapping[str, Any] = field(default_factory=dict)  # states of what they share, by its kept name
     heats: int = 1  # all with the same result
 
     @classmethod
@@ -130,7 +130,7 @@ class Race:
             system: bound to the pool's state.
             pool: its name.
             field: each side's members.
-            states: states of all players, and of the names from `things_of`.
+            states: states of all players, and of the names from `equipment_of`.
             seen: when each player played last, in microseconds since 1970.
             started_at: when the race starts, if it has a date.
             recent: recent events of the pool. If the system rates times or scores, the race borrows theirs.
@@ -147,7 +147,7 @@ class Race:
             seen=np.array([seen.get(each.player, NEVER) for each in players], np.int64),
             lines=None if recent is None else last_lines(system, recent, pool, len(field)),
             given={each.player: each for each in players if each.shared or each.side},
-            things={each: states[each] for each in things_of(field, system.kinds)},
+            equipment={each: states[each] for each in equipment_of(field, system.kinds)},
         )
 
     @cached_property
@@ -166,13 +166,13 @@ class Race:
 
     def performances(self, sides: Sequence[int]) -> Performances:
         """Return the performances of some of the sides, by the system's own model."""
-        if not self.given and not self.things and len(self.players) == len(self.sides):
+        if not self.given and not self.equipment and len(self.players) == len(self.sides):
             return self.system.performances([self.brought[side] for side in sides])
         newcomer = self.system.newcomer()
-        states = {name: read(self.states, k, newcomer) for k, name in enumerate(self.players)} | dict(self.things)
+        states = {name: read(self.states, k, newcomer) for k, name in enumerate(self.players)} | dict(self.equipment)
         chosen = [[self.given.get(name) or Member(name) for name in self.sides[side]] for side in sides]
-        members, things, home = line_up(self.system, chosen, states)
-        standing = sides_of(self.system, members, things, home)
+        members, equipment, home = line_up(self.system, chosen, states)
+        standing = sides_of(self.system, members, equipment, home)
         are_alone = standing.start[len(chosen)] == len(chosen)
         expected = np.full((len(chosen), len(chosen)), 0.5)  # which nobody alone needs
         return performances_of(
@@ -188,7 +188,7 @@ class Race:
     @cached_property
     def is_plain(self) -> bool:
         """Return True if all entrants are single players without equipment, and only places count."""
-        reads_more = self.lines or self.things or self.given or self.system.reads_days or self.system.idle_unit
+        reads_more = self.lines or self.equipment or self.given or self.system.reads_days or self.system.idle_unit
         return not reads_more and len(self.players) == len(self.sides) and self.heats == 1
 
     @cached_property
@@ -204,13 +204,13 @@ class Race:
     def ended(self, *quits: int) -> Events:
         """Return the encoded race, in which sides may have quit, for `changes` to fill in places."""
         lines = self.lines
-        if 0 < len(quits) < len(self.sides) and lines is None and not self.things and self.heats == 1:
+        if 0 < len(quits) < len(self.sides) and lines is None and not self.equipment and self.heats == 1:
             out = np.isin(self.side_of[self.seats(self.whole)], quits)
             return replace(self.whole, columns=self.whole.columns._replace(finished=frozen(~out), quit=frozen(out)))
         last = 0 if lines is None else lines.measures.height - 1
         are_teams = any(len(side) > 1 for side in self.sides)
         given: dict[str, dict[str, str | None]] = {
-            name: {"side": each.side} | {f"{SHARED}{kind}": thing for kind, thing in each.shared.items()}
+            name: {"side": each.side} | {f"{SHARED}{kind}": equipment for kind, equipment in each.shared.items()}
             for name, each in self.given.items()
         }
         rows: list[dict[str, Any]] = []  # of the first heat
@@ -244,7 +244,7 @@ class Race:
         return np.arange(len(self.players)) if self.is_plain else self.find_seats(self.whole)
 
     def find_seats(self, ended: Events) -> npt.NDArray[np.int64]:
-        number = {name: k for k, name in enumerate((*self.players, *self.things))}
+        number = {name: k for k, name in enumerate((*self.players, *self.equipment))}
         names = ended.player_names.gather(ended.columns.player).to_list()
         return np.array([number[name] for name in names], np.int64)
 
@@ -256,7 +256,7 @@ class Race:
         """
         seats, columns, count = self.seats(ended), ended.columns, len(places)
         size, entries = seats.size, columns.place.size
-        alone = size - int(np.count_nonzero(columns.kind))  # behind the players stand the things that they share
+        alone = size - int(np.count_nonzero(columns.kind))  # after the players comes the equipment that they share
         seat = seats[columns.entrant] if columns.entrant.size else seats[:entries]  # (entries)
         sizes = np.diff(columns.entries) if columns.entries.size else np.array([entries])  # of each heat
         tiled = {name: np.tile(getattr(columns, name), count) for name in TILED if getattr(columns, name).size}
@@ -289,13 +289,13 @@ class Race:
             columns=columns._replace(**whole),
             pools=tuple(Pool(IMAGINED, first, last, first * size, last * size) for first, last in apart),
         )
-        start = np.tile(np.concatenate([self.states, *map(np.atleast_2d, self.things.values())])[seats], (count, 1))
+        start = np.tile(np.concatenate([self.states, *map(np.atleast_2d, self.equipment.values())])[seats], (count, 1))
         try:
             replayed = replay(
                 self.system, imagined, start, pool_start=np.tile(self.system.standing[0], (len(apart), 1))
             )
         except NotFiniteError as error:
-            name = called((*self.players, *self.things)[seats[error.entrant % size]])
+            name = called((*self.players, *self.equipment)[seats[error.entrant % size]])
             raise NotFiniteError(self.system.name, error.update, error.entrant, IMAGINED, name) from None
         changes = np.full((count, len(self.players)), np.nan)
         moved = replayed.after[:, self.system.column("rating")] - replayed.before

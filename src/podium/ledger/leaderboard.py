@@ -12,8 +12,8 @@ import polars as pl
 from podium.engine.replay import NEVER, Replayed, States
 from podium.engine.system import System
 from podium.engine.tables.encoding import Events
+from podium.engine.tables.equipment import MARK, are_equipment
 from podium.engine.tables.selection import UNRATED_STATUS
-from podium.engine.tables.things import MARK, are_things
 from podium.errors import ParameterError
 from podium.ledger.history import are_established, entrant_rows, named_rows
 from podium.ledger.saved import StartingRatings
@@ -185,13 +185,13 @@ def ratings(system: System, players: pl.DataFrame, states: States, *, whole: boo
     everything = as_board(system, players, shown, states).with_columns(**hidden)
     if not system.kinds:
         return with_ranks(system, everything)
-    of_things = are_things(everything["player"])
-    board = with_ranks(system, everything.filter(~of_things))
+    of_equipment = are_equipment(everything["player"])
+    board = with_ranks(system, everything.filter(~of_equipment))
     if not whole:
         return board
     kind, name = (pl.col("player").str.split(MARK).list.get(k) for k in (1, 2))
-    things = everything.filter(of_things).with_columns(kind=kind, player=name)
-    return pl.concat([board, things], how="diagonal") if things.height else board
+    equipment = everything.filter(of_equipment).with_columns(kind=kind, player=name)
+    return pl.concat([board, equipment], how="diagonal") if equipment.height else board
 
 
 def as_board(system: System, players: pl.DataFrame, shown: Mapping[str, pl.Series], states: States) -> pl.DataFrame:
@@ -231,9 +231,9 @@ def last_played(events: Events, replayed: Replayed, start: StartingRatings | Non
     last[rows.entrant.take(events.columns.player)] = rows.row.array
     if events.columns.kind.size:
         columns = events.columns  # the last row of equipment is that of its event's first player
-        things = np.flatnonzero(columns.kind)
-        players_beside = columns.entrants[np.searchsorted(columns.entrants, things, side="right") - 1]
-        last[columns.player[things]] = entrant_rows(events)[players_beside]
+        equipment = np.flatnonzero(columns.kind)
+        players_beside = columns.entrants[np.searchsorted(columns.entrants, equipment, side="right") - 1]
+        last[columns.player[equipment]] = entrant_rows(events)[players_beside]
     rated = np.flatnonzero(last >= 0)
     newest_rows = named_rows(events.results)[last[rated]]
     players = newest_rows.select("pool", "player", last_event_id="event_id", last_played_at="started_at")

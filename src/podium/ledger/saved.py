@@ -14,8 +14,8 @@ from podium.engine.pool_state import PoolNumbers, new_pools
 from podium.engine.replay import NEVER, States, newcomers
 from podium.engine.system import System, as_setting
 from podium.engine.tables.encoding import Events
+from podium.engine.tables.equipment import MARK
 from podium.engine.tables.selection import EVENT, numbers_at
-from podium.engine.tables.things import MARK
 from podium.errors import Fault, ParameterError, ResultsError
 from podium.results.columns import DEFAULTS, UTC, names, none_known, number, started, text
 from podium.results.reading import Results, loaded
@@ -25,7 +25,7 @@ from podium.version import __version__
 Integers = npt.NDArray[np.int64]
 SYSTEM, PARAMETERS, PERIOD = "podium.system", "podium.parameters", "podium.period"
 PLAYER_KEYS = ("pool", "player")
-KIND = "kind"  # of a thing that entrants share; its name stands in the column of players
+KIND = "kind"  # of a piece of equipment that entrants share; its name stands in the column of players
 LAST_EVENT = ("last_event_id", "last_played_at")
 DERIVED = ("rank", "provisional")  # columns of a ratings table that follow from the others
 MAX_WHOLE = 2.0**53  # up to which a float counts by ones
@@ -188,8 +188,8 @@ def read_identities(frame: pl.DataFrame, name: str, pools: Sequence[str]) -> tup
         columns["pool"] = columns["pool"].fill_null(pools[0] if pools else DEFAULTS["pool"])
     if faults or KIND not in columns:
         return pl.DataFrame(columns) if not faults else frame, faults
-    thing = pl.concat_str(pl.lit(MARK), KIND, pl.lit(MARK), "player")  # null of a player
-    return pl.DataFrame(columns).with_columns(player=pl.coalesce(thing, "player")).drop(KIND), []
+    equipment = pl.concat_str(pl.lit(MARK), KIND, pl.lit(MARK), "player")  # null of a player
+    return pl.DataFrame(columns).with_columns(player=pl.coalesce(equipment, "player")).drop(KIND), []
 
 
 def blank_as_null(series: pl.Series) -> pl.Series:

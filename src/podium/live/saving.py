@@ -26,8 +26,8 @@ from podium.engine.pool_state import PoolNumbers
 from podium.engine.replay import NEVER, Replayed, States, newcomers
 from podium.engine.system import System
 from podium.engine.tables.encoding import Events
+from podium.engine.tables.equipment import MARK
 from podium.engine.tables.selection import EVENT
-from podium.engine.tables.things import MARK
 from podium.errors import OutputError, ParameterError
 from podium.ledger.leaderboard import as_board
 from podium.ledger.saved import StartingRatings, parameters, pool_columns, pool_table, refuse_other, with_pool_columns

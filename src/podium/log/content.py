@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from podium.engine.tables.things import called, thing_name
+from podium.engine.tables.equipment import called, equipment_name
 from podium.errors import Fault, ResultsError
 from podium.ledger.reasons.standings import plain
 from podium.log.log import keyed_digest
@@ -34,7 +34,7 @@ JSON_BOOLEANS = {True: "true", False: "false"}
 ENCODERS: dict[Any, Callable[[Any], str]] = {pl.Float64: float.__repr__, pl.Boolean: JSON_BOOLEANS.__getitem__}
 encode_text = json.encoder.encode_basestring  # like json.dumps without ensure_ascii
 SEPARATE_COLUMNS = ("event_id", "player")  # columns written separately: the first and the last of a row
-PLAYER_NEXT, LINE_END = ',"player":', "}\n"  # before a row's player, and after the player and the things
+PLAYER_NEXT, LINE_END = ',"player":', "}\n"  # before a row's player, and after the player and the equipment
 PAGE_FIELDS = re.compile(r',"(?:title|url)":"(?:[^"\\]|\\.)*"')  # in a line of JSON; never within a text, as above
 shared_names = re.compile(rb'"(shared:[^"\\]+)":').findall  # in lines of JSON; texts escape quotes
 EVENT_COLUMNS = (SEQUENCE, "event_id", "started_at", "mode", "ranked", "weight")  # equal in every row of an event
@@ -53,11 +53,11 @@ class Content:
     url: str | None = None
     sent: "Content | None" = None  # with the names before normalisation, if any changed
     sent_heads: tuple[str, ...] = ()  # heads as sent, if the store added the date or number
-    shared: tuple[dict[str, str], ...] = ()  # names of things by column, for each row; empty without things
+    shared: tuple[dict[str, str], ...] = ()  # names of equipment by column, for each row; empty without equipment
 
     @property
     def names(self) -> list[str]:
-        """The names of players and things, in the order of their numbers."""
+        """The names of players and equipment, in the order of their numbers."""
         return [*self.players, *chain.from_iterable(row.values() for row in self.shared)]
 
     def at(self, order: Order, started_at: int) -> "Content":
@@ -110,11 +110,11 @@ class Content:
         return (lines + "".join(map(self.quit_line, absent))).encode()
 
     def lines(self, heads: Iterable[str], written: Callable[[Iterable[str]], Iterable[str]]) -> str:
-        """Return the rows with the written forms of players and things."""
+        """Return the rows with the written forms of players and equipment."""
         ends = written(self.players)
         if self.shared:
-            things = ("".join(map(',"{}":{}'.format, row, written(row.values()))) for row in self.shared)
-            ends = map(add, ends, things)
+            equipment = ("".join(map(',"{}":{}'.format, row, written(row.values()))) for row in self.shared)
+            ends = map(add, ends, equipment)
         return json_lines(heads, ends)
 
     def quit_line(self, absent: "Absent") -> str:
@@ -214,7 +214,7 @@ def contents_in(columns: Mapping[str, list[Any]]) -> dict[str, Content]:
     heads: dict[str, list[str]] = {}
     players: dict[str, list[str]] = {}
     started_at: dict[str, int] = {}
-    every_shared, shared = things_in(columns), dict[str, list[dict[str, str]]]()
+    every_shared, shared = equipment_in(columns), dict[str, list[dict[str, str]]]()
     for event_id, first, stop in spans:
         heads.setdefault(event_id, []).extend(every_head[first:stop])
         players.setdefault(event_id, []).extend(columns["player"][first:stop])
@@ -240,10 +240,10 @@ def contents_in(columns: Mapping[str, list[Any]]) -> dict[str, Content]:
     }
 
 
-def things_in(columns: Mapping[str, list[Any]]) -> list[dict[str, str]]:
-    """Return the things of each row by column, under their stored names; empty if no row has any."""
+def equipment_in(columns: Mapping[str, list[Any]]) -> list[dict[str, str]]:
+    """Return the equipment of each row by column, under their stored names; empty if no row has any."""
     given = [
-        (name, [None if name_ is None else thing_name(name.removeprefix(SHARED), name_) for name_ in values])
+        (name, [None if name_ is None else equipment_name(name.removeprefix(SHARED), name_) for name_ in values])
         for name, values in sorted(columns.items())
         if is_shared(name)
     ]

@@ -1,6 +1,6 @@
-"""Players and shared things by number. Their names are stored only here.
+"""Players and shared equipment by number. Their names are stored only here.
 
-The name of a thing is that of `podium.engine.tables.things.thing_name`, which no player can have.
+The name of a piece of equipment is that of `podium.engine.tables.equipment.equipment_name`, which no player can have.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
-from podium.engine.tables.things import MARK, kind_and_name
+from podium.engine.tables.equipment import MARK, kind_and_name
 from podium.errors import ParameterError, UnknownError
 from podium.log.pools import Pool, PoolView
 from podium.log.removed import removed_players
-from podium.log.schema import alias, player, thing
-from podium.log.statements import FIRST_THING, among, insert, is_thing, of_pool
+from podium.log.schema import alias, equipment, player
+from podium.log.statements import FIRST_EQUIPMENT, among, insert, is_equipment, of_pool
 from podium.results.names import admit, are_alike, key, normalise, refusal, search_key
 from podium.support.words import PAIR
 
@@ -23,12 +23,17 @@ POOL_PER_NAME = 2  # players of the pool per name, up to which reading all names
 MAX_CONFUSABLES = 20  # names with one key with which a newcomer's name is compared
 SELECT_ALL_NUMBERS = sa.select(player.c.name, player.c.id).where(of_pool(player))
 SELECT_NUMBERS = SELECT_ALL_NUMBERS.where(among(player.c.name))
-SELECT_THING_NUMBERS = sa.select(thing.c.name, thing.c.id).where(of_pool(thing), among(thing.c.name))
-SELECT_ALL_THINGS = sa.select(thing.c.id, thing.c.name).where(of_pool(thing))
-SELECT_THINGS = SELECT_ALL_THINGS.where(among(thing.c.id))
-SELECT_NEWEST_THING = sa.select(sa.func.coalesce(sa.func.max(thing.c.id), FIRST_THING)).where(of_pool(thing))
-UPDATE_THING = (
-    sa.update(thing).where(of_pool(thing), thing.c.id == sa.bindparam("who")).values(name=sa.bindparam("new_name"))
+SELECT_EQUIPMENT_NUMBERS = sa.select(equipment.c.name, equipment.c.id).where(
+    of_pool(equipment), among(equipment.c.name)
+)
+SELECT_ALL_EQUIPMENT = sa.select(equipment.c.id, equipment.c.name).where(of_pool(equipment))
+SELECT_EQUIPMENT = SELECT_ALL_EQUIPMENT.where(among(equipment.c.id))
+NEWEST_EQUIPMENT = sa.func.coalesce(sa.func.max(equipment.c.id), FIRST_EQUIPMENT)
+SELECT_NEWEST_EQUIPMENT = sa.select(NEWEST_EQUIPMENT).where(of_pool(equipment))
+UPDATE_EQUIPMENT = (
+    sa.update(equipment)
+    .where(of_pool(equipment), equipment.c.id == sa.bindparam("who"))
+    .values(name=sa.bindparam("new_name"))
 )
 SELECT_FORMER_NUMBERS = sa.select(alias.c.name, alias.c.player_id.label("id")).where(
     of_pool(alias), among(alias.c.name)
@@ -65,8 +70,8 @@ def name_columns(name: str) -> dict[str, str]:
 
 def update_name(pool: PoolView, number: int, name: str) -> None:
     whose: dict[str, Any] = {"pool": pool.id, "who": number}
-    if is_thing(number):
-        pool.connection.execute(UPDATE_THING, whose | {"new_name": name})
+    if is_equipment(number):
+        pool.connection.execute(UPDATE_EQUIPMENT, whose | {"new_name": name})
         return
     columns = {f"new_{column}": value for column, value in name_columns(name).items()}
     pool.connection.execute(UPDATE_NAME, whose | columns)
@@ -82,9 +87,9 @@ def exact_numbers(pool: PoolView, names: Sequence[str]) -> dict[str, int]:
 
 
 def current_numbers(pool: PoolView, names: Sequence[str]) -> dict[str, int]:
-    things = [name for name in names if name.startswith(MARK)]
-    if things:
-        found = pool.run(SELECT_THING_NUMBERS, among=things)
+    equipment = [name for name in names if name.startswith(MARK)]
+    if equipment:
+        found = pool.run(SELECT_EQUIPMENT_NUMBERS, among=equipment)
         players = [name for name in names if not name.startswith(MARK)]
         return dict(found) | (current_numbers(pool, players) if players else {})
     if len(names) > FEW_NAMES and newest_number(pool) <= POOL_PER_NAME * len(names):
@@ -143,11 +148,11 @@ def numbers_and_newcomers(pool: PoolView, names: Iterable[str]) -> Numbered:
 
 
 def insert_players(pool: PoolView, names: Iterable[tuple[int, str]]) -> None:
-    """Insert new players and things, with a number and a name each."""
+    """Insert new players and equipment, with a number and a name each."""
     rows = [*names]
-    players = [(pool.id, number, *name_columns(name).values()) for number, name in rows if not is_thing(number)]
+    players = [(pool.id, number, *name_columns(name).values()) for number, name in rows if not is_equipment(number)]
     insert(pool.connection, player, players)
-    insert(pool.connection, thing, [(pool.id, number, name) for number, name in rows if is_thing(number)])
+    insert(pool.connection, equipment, [(pool.id, number, name) for number, name in rows if is_equipment(number)])
 
 
 def provisional_numbers(pool: PoolView, names: Iterable[str]) -> Numbered:
@@ -155,8 +160,8 @@ def provisional_numbers(pool: PoolView, names: Iterable[str]) -> Numbered:
     known, new_names = known_and_newcomers(pool, names)
     if not new_names:
         return known
-    has_things = any(name.startswith(MARK) for name in new_names)
-    numbers = count(newest_number(pool) + 1), count((newest_thing(pool) if has_things else 0) + 1)
+    has_equipment = any(name.startswith(MARK) for name in new_names)
+    numbers = count(newest_number(pool) + 1), count((newest_equipment(pool) if has_equipment else 0) + 1)
     newcomers = {next(numbers[name.startswith(MARK)]): name for name in new_names}
     drawn = {name: number for number, name in newcomers.items()}
     return Numbered(known.numbers | drawn, newcomers, known.names | newcomers)
@@ -178,8 +183,8 @@ def newest_number(pool: PoolView) -> int:
     return int(number)
 
 
-def newest_thing(pool: PoolView) -> int:
-    return int(pool.execute(SELECT_NEWEST_THING).scalar_one())
+def newest_equipment(pool: PoolView) -> int:
+    return int(pool.execute(SELECT_NEWEST_EQUIPMENT).scalar_one())
 
 
 def confusables_of(pool: PoolView, names: Sequence[str]) -> dict[str, str]:
@@ -201,19 +206,19 @@ def confusables_of(pool: PoolView, names: Sequence[str]) -> dict[str, str]:
 
 
 def names_of(pool: PoolView, numbers: Iterable[int] | None = None) -> dict[int, str]:
-    """Return the names of these players and things by number. Default: all players."""
+    """Return the names of these players and equipment by number. Default: all players."""
     if numbers is None:
         return dict(pool.fetch(SELECT_ALL_NAMES))
     every = [*numbers]
-    things = [number for number in every if is_thing(number)]
+    equipment = [number for number in every if is_equipment(number)]
     names = dict(pool.fetch(SELECT_NAMES, among=every))
-    if things:
-        names |= dict(pool.fetch(SELECT_THINGS, among=things))
+    if equipment:
+        names |= dict(pool.fetch(SELECT_EQUIPMENT, among=equipment))
     return names
 
 
-def things_of(pool: PoolView) -> dict[int, str]:
-    return dict(pool.execute(SELECT_ALL_THINGS).all())
+def equipment_of(pool: PoolView) -> dict[int, str]:
+    return dict(pool.execute(SELECT_ALL_EQUIPMENT).all())
 
 
 def unrated_error(pool: Pool, name: str) -> UnknownError:
@@ -224,7 +229,7 @@ def unrated_error(pool: Pool, name: str) -> UnknownError:
 def insert_aliases(pool: PoolView, aliases: Iterable[tuple[str, int]]) -> None:
     rows = [
         {"pool_id": pool.id, "name": name, "player_id": number}
-        | {"folded": None if is_thing(number) else search_key(name)}
+        | {"folded": None if is_equipment(number) else search_key(name)}
         for name, number in aliases
     ]
     if rows:

@@ -1,7 +1,7 @@
 """The tables. States are exact little-endian doubles, one after the other. Entries are lines of JSON.
 
-Names are only in `player`, `thing` and `alias`. Everything else refers to a player by a number within the pool, so that
-players can be renamed or anonymized. Shared things are in the same columns, with numbers from `FIRST_THING` on.
+Names are only in `player`, `equipment` and `alias`. Everything else refers to a player by a number within the pool, so
+that players can be renamed or anonymized. Equipment is in the same columns, with numbers from `FIRST_EQUIPMENT` on.
 """
 
 from typing import Any
@@ -64,10 +64,10 @@ player = pool_table(
     sqlite_with_rowid=False,
 )
 
-thing = pool_table(  # shared things with a rating of their own, such as cars and clubs
+equipment = pool_table(  # equipment that is rated, such as cars and clubs
     "thing",
-    Column("id", Number, primary_key=True, autoincrement=False),  # counted within the pool, after `FIRST_THING`
-    Column("name", Text, nullable=False),  # with the kind: `podium.engine.tables.things.thing_name`
+    Column("id", Number, primary_key=True, autoincrement=False),  # counted within the pool, after `FIRST_EQUIPMENT`
+    Column("name", Text, nullable=False),  # with the kind: `podium.engine.tables.equipment.equipment_name`
     UniqueConstraint("pool_id", "name"),
     sqlite_with_rowid=False,
 )
@@ -79,11 +79,11 @@ removed = pool_table(  # names and IDs that were removed by anonymizing a player
     Column("public_id", Text, nullable=True),  # the replacing ID
 )
 
-alias = pool_table(  # former names of players and things, which senders may still use
+alias = pool_table(  # former names of players and equipment, which senders may still use
     "alias",
     Column("name", Text, primary_key=True),
     Column("player_id", Number, nullable=False),
-    Column("folded", Prefixed, nullable=True),  # like a player's; empty for a thing
+    Column("folded", Prefixed, nullable=True),  # like a player's; empty for a piece of equipment
     Index(None, "pool_id", "player_id"),
     Index(None, "pool_id", "folded"),
 )

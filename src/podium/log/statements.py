@@ -175,13 +175,13 @@ metadata = MetaData(
     }
 )
 Number = BigInteger().with_variant(Integer(), "sqlite")  # SQLite increments only INTEGER keys itself
-FIRST_THING = 2**40  # numbers of things are above this, numbers of players below
+FIRST_EQUIPMENT = 2**40  # numbers of equipment are above this, numbers of players below
 Prefixed = Text().with_variant(Text(collation="C"), "postgresql")  # sorted by characters, which is SQLite's default
 
 
-def is_thing(number: int) -> bool:
-    """Return True for the number, even a provisional one, of a shared thing, False for a player's."""
-    return abs(number) >= FIRST_THING
+def is_equipment(number: int) -> bool:
+    """Return True for the number, even a provisional one, of a piece of equipment, False for a player's."""
+    return abs(number) >= FIRST_EQUIPMENT
 
 
 def of_pool(table: sa.FromClause) -> ColumnElement[bool]:

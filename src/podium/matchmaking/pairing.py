@@ -54,18 +54,18 @@ def odds_scale(system: System) -> float:
     return high
 
 
-def match_quality(system: System, sides: Sequence[Sequence[Any]], things: Sequence[Sequence[Shared]] = ()) -> float:
+def match_quality(system: System, sides: Sequence[Sequence[Any]], equipment: Sequence[Sequence[Shared]] = ()) -> float:
     """Return how even a match is by the system's own expected scores, which `predict` returns for sides.
 
     Args:
         sides: The states of each side's players.
-        things: The things that each side's players share, if the system rates them.
+        equipment: The equipment that each side's players share, if the system rates them.
 
     Returns:
         The entropy of the winner over its maximum, by Plackett-Luce from each side's log-odds against the best: 1 if
         all are equally likely to win, and towards 0 if one is certain to.
     """
-    expected = expected_scores(system, sides_of(system, sides, things), len(sides))
+    expected = expected_scores(system, sides_of(system, sides, equipment), len(sides))
     best = 0
     for side in range(1, len(sides)):
         best = side if expected[side, best] > expected[best, side] else best

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from podium.log.statements import FIRST_THING
+from podium.log.statements import FIRST_EQUIPMENT
 
 CHUNK_BITS = 13
 CHUNK_ROWS = 1 << CHUNK_BITS  # a write copies one unfinished chunk at most
@@ -173,18 +173,18 @@ def bisected(size: int, is_before: Callable[[int], bool]) -> int:
 
 def slot_of(number: int) -> int:
     """Return the slot of a player or a piece of equipment; its number is that of the log."""
-    return 2 * number if number < FIRST_THING else 2 * (number - FIRST_THING) + 1
+    return 2 * number if number < FIRST_EQUIPMENT else 2 * (number - FIRST_EQUIPMENT) + 1
 
 
 def slots_of(numbers: Array) -> Array:
     """Return the slot of each number of the log."""
-    return np.where(numbers < FIRST_THING, 2 * numbers, 2 * (numbers - FIRST_THING) + 1).astype(np.int32)
+    return np.where(numbers < FIRST_EQUIPMENT, 2 * numbers, 2 * (numbers - FIRST_EQUIPMENT) + 1).astype(np.int32)
 
 
 def numbers_of(slots: Array) -> Array:
     """Return the number in the log of each slot."""
     half = slots.astype(np.int64) >> 1
-    return np.where(slots & 1, half + FIRST_THING, half)
+    return np.where(slots & 1, half + FIRST_EQUIPMENT, half)
 
 
 def is_player(slots: Array) -> Array:

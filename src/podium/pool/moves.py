@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from podium.log.statements import FIRST_THING
+from podium.log.statements import FIRST_EQUIPMENT
 from podium.pool.batches import NOT_FINITE, PLAYER_TWICE
 from podium.pool.columns import NONE, Array, bisected, numbers_of
 from podium.pool.rating import Ratings
@@ -132,7 +132,7 @@ class Moves:
     def players(self) -> int:
         """The number of players with a row that moves."""
         numbers = np.union1d(self._new.numbers[self.is_written], self._old.numbers[self.gone])
-        return int((numbers < FIRST_THING).sum())
+        return int((numbers < FIRST_EQUIPMENT).sum())
 
     @property
     def largest(self) -> float:

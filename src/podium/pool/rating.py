@@ -204,7 +204,7 @@ def sent_results_of(snapshot: Snapshot, uids: Array) -> pl.DataFrame:
 
 
 def roster_before(snapshot: Snapshot, position: int, slots: Array) -> Roster:
-    """Return the states of these players and things before a position, and that of their pool."""
+    """Return the states of these players and equipment before a position, and that of their pool."""
     numbers = np.sort(numbers_of(slots))
     roster = Roster.of_newcomers(snapshot.pool.system, numbers)
     rows = snapshot.rows_before(position, slots_of(numbers))

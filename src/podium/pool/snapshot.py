@@ -42,7 +42,7 @@ POSITION_TYPES = {
 }
 ROW_TYPES = {
     "event": np.int32,  # uid
-    "slot": np.int32,  # of the player or thing
+    "slot": np.int32,  # of the player or equipment
     "previous": np.int32,  # row of the same slot before this one
     "rank": np.int32,  # in the overall result; 0 if there is none
     "place": np.int32,  # order of the row within its event, from 1; 0 for a season
@@ -347,7 +347,7 @@ class Snapshot:
     def _standings(self, slots: Array, rows: Array, stop: int) -> Standings:
         system, states = self.pool.system, self.rows.at("state", rows)
         ratings, events = states[:, system.column("rating")], states[:, system.column("events")].astype(np.int64)
-        known = self.played_at(rows), ratings, events, system.scores(states), ~system.provisional(states)
+        known = self.played_at(rows), ratings, events, system.scores(states), ~system.is_provisional(states)
         return Standings(system, self.rows, stop, slots, rows, *known)
 
 

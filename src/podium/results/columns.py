@@ -15,7 +15,7 @@ from podium.results.names import SPACES, is_page_address, normalise, normalise_c
 
 REQUIRED = ("event_id", "player")
 TEXTS = ("event_id", "pool", "mode", "heat", "player", "team", "side", "title", "url")
-SHARED, MAX_KINDS = "shared:", 4  # prefix of columns of shared things, such as shared:car; number of kinds
+SHARED, MAX_KINDS = "shared:", 4  # prefix of columns of shared equipment, such as shared:car; number of kinds
 BEGINNING, SIDES = ("home", "white"), ("home", "white", "away", "black")
 FOR_PAGES = ("title", "url")  # on any row of an event; no rating depends on them
 MAX_URL = 2_000  # characters
@@ -50,12 +50,12 @@ TYPES |= dict.fromkeys(TRUTHS, pl.Boolean) | {"started_at": UTC}
 
 
 def is_shared(name: str) -> bool:
-    """Return True for a column of things that entrants share."""
+    """Return True for a column of equipment that entrants share."""
     return name.startswith(SHARED) and name != SHARED
 
 
 def in_order(names: Collection[str]) -> list[str]:
-    """Return the names that are columns of a results table, in its order, with shared things last."""
+    """Return the names that are columns of a results table, in its order, with shared equipment last."""
     return [*(name for name in ALL if name in names), *sorted(name for name in names if is_shared(name))]
 
 

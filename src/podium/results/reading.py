@@ -243,7 +243,7 @@ def header_faults(frame: pl.DataFrame) -> list[Fault]:
     """Return faults for unknown columns and missing required ones."""
     faults = unknown_columns([column for column in frame.columns if column not in ALL and not is_shared(column)])
     shared = [column for column in frame.columns if is_shared(column)]
-    remedy = f"is one kind of shared things too many; a table has {MAX_KINDS} at most"
+    remedy = f"is one kind of equipment too many; a table has {MAX_KINDS} at most"
     faults += [Fault(None, column, None, remedy) for column in shared[MAX_KINDS:]]
     missing = [column for column in REQUIRED if column not in frame.columns]
     ways = f"; podium.read_results(…, columns={{{missing[0]!r}: …}}) says which column it is" if missing else ""

@@ -10,7 +10,7 @@ from itertools import islice
 import numpy as np
 import sqlalchemy as sa
 
-from podium.engine.tables.things import called
+from podium.engine.tables.equipment import called
 from podium.errors import UnknownError
 from podium.log import log
 from podium.log.chain import Head

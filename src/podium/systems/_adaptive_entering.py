@@ -22,8 +22,8 @@ from podium.systems._adaptive_state import (
     MEANS,
     MODE,
     NOISE,
+    OF_EQUIPMENT,
     OF_SIDE,
-    OF_THINGS,
     OWN,
     OWN_GAP_DAYS,
     REACH,
@@ -66,10 +66,10 @@ class Params:
 
 
 @functools.cache
-def params_with(modes: int, things: int) -> Any:
-    """Return the NamedTuple of the parameters for so many modes and kinds of things."""
-    theta = [f"ln_{name}" for name in prior_of(modes, things)]
-    name = f"Params{int(modes > 0)}_{things}"
+def params_with(modes: int, equipment: int) -> Any:
+    """Return the NamedTuple of the parameters for so many modes and kinds of equipment."""
+    theta = [f"ln_{name}" for name in prior_of(modes, equipment)]
+    name = f"Params{int(modes > 0)}_{equipment}"
     fields = namedtuple(name, [*theta, *FIXED], module=__name__)  # type: ignore[misc]  # noqa: PYI024
     kind: Any = type(name, (fields, Params), {"__slots__": (), "__module__": __name__, "__qualname__": name})
     globals()[name] = kind  # the cache of machine code needs types that can be imported
@@ -78,32 +78,32 @@ def params_with(modes: int, things: int) -> Any:
 
 def __getattr__(name: str) -> Any:
     """Return the type named, for example, `Params1_0`, for code that another process compiled."""
-    modes, _, things = name.removeprefix("Params").partition("_")
-    if not (name.startswith("Params") and modes.isdecimal() and things.isdecimal()):
+    modes, _, equipment = name.removeprefix("Params").partition("_")
+    if not (name.startswith("Params") and modes.isdecimal() and equipment.isdecimal()):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return params_with(int(modes), int(things))
+    return params_with(int(modes), int(equipment))
 
 
 @kernel
-def things_of(params: Any) -> int:
-    """Return the number of kinds of things. It is constant at compile time, like the next two."""
-    return (len(params) - OWN - OF_SIDE - len(FIXED)) // OF_THINGS
+def equipment_of(params: Any) -> int:
+    """Return the number of kinds of equipment. It is constant at compile time, like the next two."""
+    return (len(params) - OWN - OF_SIDE - len(FIXED)) // OF_EQUIPMENT
 
 
 @kernel
 def modal_of(params: Any) -> int:
     """Return 1 if the pool has modes, else 0."""
-    return (len(params) - OWN - OF_SIDE - len(FIXED)) % OF_THINGS
+    return (len(params) - OWN - OF_SIDE - len(FIXED)) % OF_EQUIPMENT
 
 
 @kernel
 def full_of(params: Any) -> int:
     """Return the number of parameters, including the two of the home side."""
-    return OWN + OF_SIDE + modal_of(params) + OF_THINGS * things_of(params)
+    return OWN + OF_SIDE + modal_of(params) + OF_EQUIPMENT * equipment_of(params)
 
 
 class Entering(NamedTuple):
-    """A player, a thing or a unit at the start of an event, after the time since the last one."""
+    """A player, a piece of equipment or a unit at the start of an event, after the time since the last one."""
 
     rating: float
     mean: float
@@ -198,13 +198,13 @@ class Passed(NamedTuple):
 
 @kernel
 def spread_column(params: Any, kind: float) -> int:
-    """Return the column of the spread of players (kind 0) or of a kind of things."""
-    return SPREAD if kind == 0.0 else OWN + modal_of(params) + OF_THINGS * int(kind) - 1
+    """Return the column of the spread of players (kind 0) or of a kind of equipment."""
+    return SPREAD if kind == 0.0 else OWN + modal_of(params) + OF_EQUIPMENT * int(kind) - 1
 
 
 @kernel
 def time_passed(params: Any, me: Any, kind: float) -> Passed:
-    """Return the effect of the days since the last event. Things neither grow nor change by the event itself."""
+    """Return the effect of the days since the last event. Equipment neither grows nor changes by the event itself."""
     spread, day = params.spread, params.day
     if kind != 0.0:
         column = spread_column(params, kind)

@@ -10,7 +10,7 @@ from podium.engine.rules import evidence, kernel
 from podium.kernels.exponential import exp
 from podium.kernels.fours import FOUR, four, four_at, logistics, number_of, put_four
 from podium.kernels.records import add, read, times
-from podium.systems._adaptive_entering import GROWTH_DAYS, YEAR, apart, things_of
+from podium.systems._adaptive_entering import GROWTH_DAYS, YEAR, apart, equipment_of
 from podium.systems._adaptive_rules import by_unfinished, comparisons, expected_log_odds, steepness
 from podium.systems._adaptive_state import (
     MOST_SHARPNESS,
@@ -135,11 +135,11 @@ LEARNT_OF_MODES = LearntParameter(
 )
 
 
-def learnt_with(modes: int, things: tuple[str, ...]) -> tuple[LearntParameter, ...]:
-    """Return the parameters that a pool with so many modes and these kinds of things learns."""
-    of_things = [
+def learnt_with(modes: int, equipment: tuple[str, ...]) -> tuple[LearntParameter, ...]:
+    """Return the parameters that a pool with so many modes and these kinds of equipment learns."""
+    of_equipment = [
         parameter
-        for number, kind in enumerate(things, start=1)
+        for number, kind in enumerate(equipment, start=1)
         for parameter in (
             LearntParameter(
                 f"thing_{number}_spread",
@@ -157,7 +157,7 @@ def learnt_with(modes: int, things: tuple[str, ...]) -> tuple[LearntParameter, .
             ),
         )
     ]
-    return (*LEARNT, LEARNT_OF_ENTRY, *([LEARNT_OF_MODES] if modes else []), *of_things)
+    return (*LEARNT, LEARNT_OF_ENTRY, *([LEARNT_OF_MODES] if modes else []), *of_equipment)
 
 
 @kernel
@@ -265,7 +265,7 @@ def judge_pairs(
                 continue
             theirs, you = entry_of(lines, j), int(lines[j, UNIT])
             a, b, common = whole, read(scratch.entering_states, you, entering), False
-            if things_of(params):
+            if equipment_of(params):
                 both = common_of(params, entering, layout, scratch, me, you)
                 if both.variance > 0.0:
                     a, b, common = apart(params, a, both), apart(params, b, both), True

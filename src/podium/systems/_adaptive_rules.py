@@ -8,7 +8,7 @@ from podium.engine.pool_state import sharpness
 from podium.engine.rules import Credit, causes, compare, compare_sides, credit, evidence, expect, expect_side, kernel
 from podium.kernels.records import read
 from podium.probability.logistic import logistic, score
-from podium.systems._adaptive_entering import Entering, Params, apart, is_new, joined, seen, side_entered, things_of
+from podium.systems._adaptive_entering import Entering, Params, apart, equipment_of, is_new, joined, seen, side_entered
 from podium.systems._adaptive_state import SCALE, C
 
 LEAST_SURPRISE = 1e-12  # below this, a change cannot be divided among opponents by its ratio to S
@@ -146,7 +146,7 @@ def chance(params: Any, a: Entering, b: Entering) -> float:
 
 @kernel
 def unit_of(params: Any, entering: Any, sides: Any, number: int) -> Any:
-    """Return a side as one unit: the mean of its members, the things they share, and the home side."""
+    """Return a side as one unit: the mean of its members, the equipment they share, and the home side."""
     start = sides.start[number]
     unit = read(sides.members, start, entering)
     if sides.start[number + 1] > start + 1 or sides.home[number]:
@@ -160,7 +160,7 @@ def unit_of(params: Any, entering: Any, sides: Any, number: int) -> Any:
 
 @kernel
 def in_both(params: Any, entering: Any, sides: Any, one: int, other: int) -> Entering:
-    """Return the things that two sides share. Only team mates in a free-for-all have any."""
+    """Return the equipment that two sides share. Only team mates in a free-for-all have any."""
     both = seen(params, 0.0, 0.0, 0.0, 0.0, 0.0)
     for k in range(sides.start[one + 1] - 1, sides.start[one], -1):
         if not sides.shared[k]:
@@ -169,17 +169,17 @@ def in_both(params: Any, entering: Any, sides: Any, one: int, other: int) -> Ent
             if not sides.shared[j]:
                 break
             if sides.slot[k] == sides.slot[j]:
-                thing, share = read(sides.members, k, entering), sides.share[k] * sides.share[j]
-                reading = both.variance_reading + share * thing.variance_reading
-                both = seen(params, 0.0, 0.0, both.variance + share * thing.variance, 0.0, reading)
+                equipment, share = read(sides.members, k, entering), sides.share[k] * sides.share[j]
+                reading = both.variance_reading + share * equipment.variance_reading
+                both = seen(params, 0.0, 0.0, both.variance + share * equipment.variance, 0.0, reading)
     return both
 
 
 @compare_sides.register(Params)
 def units_apart(params: Any, entering: Any, sides: Any, a: int, b: int) -> tuple[Entering, Entering]:
-    """Return both sides without the things they share."""
+    """Return both sides without the equipment they share."""
     unit_a, unit_b = unit_of(params, entering, sides, a), unit_of(params, entering, sides, b)
-    if things_of(params):
+    if equipment_of(params):
         common = in_both(params, entering, sides, a, b)
         unit_a, unit_b = apart(params, unit_a, common), apart(params, unit_b, common)
     return unit_a, unit_b

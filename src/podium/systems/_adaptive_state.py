@@ -20,11 +20,11 @@ from podium.kernels.fours import FOUR, four, four_at, put_four
 from podium.kernels.logarithm import log
 
 C = 3.0 / math.pi**2  # sigma(d / sqrt(1 + C v)) approximates the mean of sigma over a normal variable of variance v
-# Columns of a block. After those of every pool come MODE if there are modes, two for each kind of things, and two for
-# the home side.
+# Columns of a block. After those of every pool come MODE if there are modes, two for each kind of equipment, and two
+# for the home side.
 # entrants share, two of the side.
 READING, SPREAD, EVENT, IDLE_DAY, NOISE, GROWTH, AGEING, UNFINISHED, REACH, ENTRY, MODE = range(11)
-OWN, OF_THINGS, OF_SIDE = 9, 2, 2  # number of parameters: of players, of each kind of things, of the home side
+OWN, OF_EQUIPMENT, OF_SIDE = 9, 2, 2  # number of parameters: of players, of each kind of equipment, of the home side
 # Start, standard deviation of the prior, lowest and highest value. All but growth, ageing and entry are logarithms.
 PRIOR = {
     "spread": (1.0, 1.0, -4.0, 3.0),  # variance of newcomers' skills
@@ -38,7 +38,7 @@ PRIOR = {
     "entry": (0.0, 0.3, -3.0, 3.0),  # mean of newcomers once everyone else is known
 }
 PRIOR_OF_MODES = {"mode": (log(0.1), 0.7, -8.0, 2.0)}  # variance of a player's offset in a mode
-PRIOR_OF_THINGS = {
+PRIOR_OF_EQUIPMENT = {
     "thing_{}_spread": (0.0, 1.0, -6.0, 3.0),  # variance of a new car, club, ...
     "thing_{}_day": (log(2e-4), 1.0, -14.0, -3.0),  # variance that it gains per day
 }
@@ -65,19 +65,19 @@ class Pair(NamedTuple):
     unfinished: float  # 1 if the weight of unfinished races applies to the first unit, else 0
     other_unfinished: float  # the same for the other unit
     noise: float  # variance of a day's performance
-    common: bool  # True if they share a thing
+    common: bool  # True if they share a piece of equipment
 
 
 @functools.cache
-def prior_of(modes: int, things: int) -> dict[str, tuple[float, float, float, float]]:
-    """Return the prior of each parameter by name, for so many modes and kinds of things."""
-    kinds = [{name.format(k): prior for name, prior in PRIOR_OF_THINGS.items()} for k in range(1, things + 1)]
-    of_things = {name: prior for kind in kinds for name, prior in kind.items()}
-    return PRIOR | (PRIOR_OF_MODES if modes else {}) | of_things | PRIOR_OF_SIDE
+def prior_of(modes: int, equipment: int) -> dict[str, tuple[float, float, float, float]]:
+    """Return the prior of each parameter by name, for so many modes and kinds of equipment."""
+    kinds = [{name.format(k): prior for name, prior in PRIOR_OF_EQUIPMENT.items()} for k in range(1, equipment + 1)]
+    of_equipment = {name: prior for kind in kinds for name, prior in kind.items()}
+    return PRIOR | (PRIOR_OF_MODES if modes else {}) | of_equipment | PRIOR_OF_SIDE
 
 
-# The prior as arrays, for kernels. All kinds of things have the same prior.
-_OTHERS = list(PRIOR_OF_THINGS.values()), list(PRIOR_OF_SIDE.values())
+# The prior as arrays, for kernels. All kinds of equipment have the same prior.
+_OTHERS = list(PRIOR_OF_EQUIPMENT.values()), list(PRIOR_OF_SIDE.values())
 _COLUMNS = [PRIOR["spread"], *PRIOR.values(), *PRIOR_OF_MODES.values(), *_OTHERS[0], *_OTHERS[1]]
 START, PRIOR_DEVIATION, LOWEST, HIGHEST = (np.array(column) for column in zip(*_COLUMNS, strict=True))
 PRECISION = 1.0 / (PRIOR_DEVIATION * PRIOR_DEVIATION)
@@ -89,14 +89,14 @@ def prior_at(column: int, full: int, modal: int) -> int:
     if column <= OWN + modal:
         return column
     if column > full - OF_SIDE:
-        return MODE + OF_THINGS + column - full + OF_SIDE
-    return MODE + 1 + (column - OWN - modal - 1) % OF_THINGS
+        return MODE + OF_EQUIPMENT + column - full + OF_SIDE
+    return MODE + 1 + (column - OWN - modal - 1) % OF_EQUIPMENT
 
 
 @functools.cache
-def pool_states_with(modes: int, things: int) -> Any:
-    """Return the NamedTuple of a pool's state for so many modes and kinds of things."""
-    theta = list(prior_of(modes, things))
+def pool_states_with(modes: int, equipment: int) -> Any:
+    """Return the NamedTuple of a pool's state for so many modes and kinds of equipment."""
+    theta = list(prior_of(modes, equipment))
     curvature = [f"m_{a + 1}_{b + 1}" for a in range(len(theta)) for b in range(a + 1)]
     side = [f"side_{part}_{column}" for part in ("mean", "variance") for column in ["rest", *theta]]
     clock = ["day", "gap", "entries", "maturity", "side_mean", "side_variance", "side_last"]
@@ -104,9 +104,9 @@ def pool_states_with(modes: int, things: int) -> Any:
     return namedtuple("PoolState", [*clock, *theta, *curvature, *side], module=__name__)  # noqa: PYI024
 
 
-def new_pool(modes: int, things: int) -> Any:
+def new_pool(modes: int, equipment: int) -> Any:
     """Return the initial state: the prior's start values, with its precision as the curvature M."""
-    prior, kind = list(prior_of(modes, things).values()), pool_states_with(modes, things)
+    prior, kind = list(prior_of(modes, equipment).values()), pool_states_with(modes, equipment)
     curvature = [1.0 / prior[a][1] ** 2 if a == b else 0.0 for a in range(len(prior)) for b in range(a + 1)]
     begun = [0.0] * THETA + [start for start, *_ in prior] + curvature
     return kind._make(begun + [0.0] * (len(kind._fields) - len(begun)))
@@ -186,20 +186,20 @@ RATING, DEVIATION, EVENTS, FIRST, LAST, MEANS = range(6)  # columns of a state, 
 
 
 @functools.cache
-def states_with(modes: int, things: int) -> Any:
-    """Return the NamedTuple of the state of a player or a thing. All but rating and deviation are in log-odds.
+def states_with(modes: int, equipment: int) -> Any:
+    """Return the NamedTuple of the state of a player or equipment. All but rating and deviation are in log-odds.
 
     `rating` is initial + SCALE m, `deviation` is SCALE sqrt(V). `first` and `last` are the days of events, 0 before the
     first one. Then come a block for m and one for V. For each mode follow the offset, its variance (0 before the
     player's first event in that mode), and a block for each.
     """
-    columns = ["rest", *prior_of(modes, things)]
+    columns = ["rest", *prior_of(modes, equipment)]
     fields = ["rating", "deviation", "events", "first", "last"]
     fields += [f"{part}_{column}" for part in ("mean", "variance") for column in columns]
     for mode in range(modes):
         fields += [f"offset_{mode}", f"offset_variance_{mode}"]
         fields += [f"offset_{mode}_{part}_{column}" for part in ("mean", "variance") for column in columns]
-    return importable(namedtuple(f"State{modes}_{things}", fields, module=__name__))  # noqa: PYI024
+    return importable(namedtuple(f"State{modes}_{equipment}", fields, module=__name__))  # noqa: PYI024
 
 
 def importable(kind: Any) -> Any:
@@ -210,10 +210,10 @@ def importable(kind: Any) -> Any:
 
 def __getattr__(name: str) -> Any:
     """Return the type named, for example, `State4_1`, for code that another process compiled."""
-    modes, _, things = name.removeprefix("State").partition("_")
-    if not (name.startswith("State") and modes.isdecimal() and things.isdecimal()):
+    modes, _, equipment = name.removeprefix("State").partition("_")
+    if not (name.startswith("State") and modes.isdecimal() and equipment.isdecimal()):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return states_with(int(modes), int(things))
+    return states_with(int(modes), int(equipment))
 
 
 @kernel

@@ -1,7 +1,7 @@
 """The units of an event in the system `adaptive`: each is a list of states with coefficients.
 
-A unit is an entrant or a side, which is the mean of its members plus the things they share plus the home side. States
-and units have rows in `scratch.entering_states`, `scratch.sums` and `scratch.workspace`: first the states, then the
+A unit is an entrant or a side, the mean of its members plus the equipment they share plus the home side. States and
+units have rows in `scratch.entering_states`, `scratch.sums` and `scratch.workspace`: first the states, then the
 units. If every entrant is a unit, states and units share their rows.
 """
 
@@ -35,8 +35,8 @@ from podium.systems._adaptive_state import (
     MEANS,
     MODE,
     NOISE,
+    OF_EQUIPMENT,
     OF_SIDE,
-    OF_THINGS,
     OWN,
     READING,
     SIDE_VARIANCE,
@@ -71,9 +71,9 @@ def derivatives_of(full: int) -> Derivatives:
     return Derivatives(first, first + width, first + 2 * width, first + 3 * width, first + 4 * width, width)
 
 
-def workspace_for(modes: int, things: int) -> tuple[int, int]:
+def workspace_for(modes: int, equipment: int) -> tuple[int, int]:
     """Return the shape of an event's workspace: columns, and rows in addition to those of states and units."""
-    full = OWN + (modes > 0) + OF_THINGS * things + OF_SIDE
+    full = OWN + (modes > 0) + OF_EQUIPMENT * equipment + OF_SIDE
     d = derivatives_of(full)
     return d.surprise_at_mode + d.width, full + EXTRA_ROWS
 
@@ -272,7 +272,7 @@ def parts_of(layout: Layout, sides: Any, number: int) -> int:
 
 @kernel
 def part_at(layout: Layout, sides: Any, number: int, part: int) -> tuple[int, float]:
-    """Return the row of one of a unit's states and its coefficient: members and things, offsets, then the home side."""
+    """Return the row and coefficient of one of a unit's states: members, equipment, offsets, then the home side."""
     if layout.base == 0:
         return number, 1.0
     start, stop = sides.start[number], sides.start[number + 1]
@@ -286,7 +286,7 @@ def part_at(layout: Layout, sides: Any, number: int, part: int) -> tuple[int, fl
 
 @kernel
 def common_of(params: Any, entering: Any, layout: Layout, scratch: Any, row_a: int, row_b: int) -> Entering:
-    """Return the things that two units share, and write the derivatives of their variance into the last row."""
+    """Return the equipment that two units share, and write the derivatives of their variance into the last row."""
     sides, work, d = scratch.sides, scratch.workspace, layout.d
     last, a, b = work.shape[0] - 1, row_a - layout.base, row_b - layout.base
     common = in_both(params, entering, sides, a, b)

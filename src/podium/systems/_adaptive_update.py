@@ -23,7 +23,7 @@ from podium.engine.rules import kernel
 from podium.kernels.fours import FOUR, four, four_at, number_of, put_four
 from podium.kernels.records import read, write
 from podium.probability.logistic import logistic, score
-from podium.systems._adaptive_entering import Entering, apart, first_day, offset_in, things_of
+from podium.systems._adaptive_entering import Entering, apart, equipment_of, first_day, offset_in
 from podium.systems._adaptive_rules import Evidence, by_unfinished, finish_weight, nearness
 from podium.systems._adaptive_state import (
     DEVIATION,
@@ -196,7 +196,7 @@ def evaluate_step(
             continue
         opponent_row = int(lines[j, UNIT])
         opponent, has_common = read(scratch.entering_states, opponent_row, entering), False
-        if things_of(params):
+        if equipment_of(params):
             common = common_of(params, entering, layout, scratch, row, opponent_row)
             if common.variance > 0.0:
                 opponent, has_common = apart(params, opponent, common), True

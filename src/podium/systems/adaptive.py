@@ -80,7 +80,7 @@ from podium.systems._adaptive_units import (
 from podium.systems._adaptive_update import find_modes, update_units, write_side, write_state
 
 MIN_VARIANCE = 1e-6  # lower limit of a skill's variance in forecasts
-MAX_KINDS = 4  # kinds of things that entrants can share
+MAX_KINDS = 4  # kinds of equipment that entrants can share
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,10 +143,10 @@ class Adaptive(System):
     conservative: float = conservatism()
 
     def __new__(cls, *_: Any, modes: Any = None, shared: Any = None, **__: Any) -> Self:
-        """Create an instance of the class for these modes and kinds of things, whose states have columns for them."""
+        """Create an instance of the class for these modes and kinds of equipment, which its states have columns for."""
         named = names_of(modes) if isinstance(modes, str) else ()
-        things = names_of(shared)[:MAX_KINDS] if isinstance(shared, str) else ()
-        kind = with_states(len(named) + 1 if named else 0, things) if named or things else Adaptive
+        equipment = names_of(shared)[:MAX_KINDS] if isinstance(shared, str) else ()
+        kind = with_states(len(named) + 1 if named else 0, equipment) if named or equipment else Adaptive
         return object.__new__(kind)  # type: ignore[return-value]
 
     def __post_init__(self) -> None:
@@ -159,7 +159,7 @@ class Adaptive(System):
             raise ParameterError(f"adaptive: shared names {len(self.kinds)} kinds. Name at most {MAX_KINDS}.")
 
     def __reduce__(self) -> Any:
-        """Rebuild copies and pickles by the constructor, so that they get the class for their modes and things."""
+        """Rebuild copies and pickles by the constructor, so that they get the class for their modes and equipment."""
         return functools.partial(
             Adaptive, **{setting.name: getattr(self, setting.name) for setting in fields(self)}
         ), ()
@@ -193,15 +193,15 @@ class Adaptive(System):
         return new_pool(self.modal, len(self.kinds))
 
     def as_one(self, sides: Sides, number: int) -> Any:
-        """Return a side as one player: the mean of its members, with the things they share and the home side."""
+        """Return a side as one player: the mean of its members, with the equipment they share and the home side."""
         params, (_, entering, _) = self.arguments()
         return unit_of(params, entering, sides, number)
 
-    def thing_points(self, moved: float, me: Any, after: Any, thing: Any, thing_after: Any) -> float:
-        """Return the points of a thing, V' R / (1 + B J), by V S / (1 + A J) and V^2 J / (1 + A J) of the entrant."""
-        left, thing_left = ((state.deviation / SCALE) ** 2 for state in (after, thing_after))
+    def equipment_points(self, moved: float, me: Any, after: Any, item: Any, item_after: Any) -> float:
+        """Return the points of equipment, V' R / (1 + B J), by V S / (1 + A J) and V^2 J / (1 + A J) of the entrant."""
+        left, item_left = ((state.deviation / SCALE) ** 2 for state in (after, item_after))
         information = (me.variance - left) / (me.variance * me.variance)
-        return float(moved * thing_left / (me.variance * (1.0 - thing.variance * information)))
+        return float(moved * item_left / (me.variance * (1.0 - item.variance * information)))
 
     def performances(self, entering_states: Sequence[Any]) -> Performances:
         """Return logistic performances around uncertain skills by today's theta. Two have the odds of `expect`."""
@@ -244,19 +244,19 @@ def names_of(modes: str) -> tuple[str, ...]:
 
 
 @functools.cache
-def with_states(modes: int, things: tuple[str, ...]) -> type[Adaptive]:
-    """Return the class for so many modes and these kinds of things."""
+def with_states(modes: int, equipment: tuple[str, ...]) -> type[Adaptive]:
+    """Return the class for so many modes and these kinds of equipment."""
     facts = {
         "__slots__": (),
         "__module__": __name__,
         "__qualname__": Adaptive.__qualname__,
         "__doc__": Adaptive.__doc__,
-        "state_type": states_with(modes, len(things)),
+        "state_type": states_with(modes, len(equipment)),
         "has_offsets": modes > 0,
-        "signed": states_with(modes, len(things))._fields[MEANS:],
-        "pool_state_type": pool_states_with(min(modes, 1), len(things)),
-        "learnt_parameters": learnt_with(modes, things),
-        "workspace": workspace_for(modes, len(things)),
+        "signed": states_with(modes, len(equipment))._fields[MEANS:],
+        "pool_state_type": pool_states_with(min(modes, 1), len(equipment)),
+        "learnt_parameters": learnt_with(modes, equipment),
+        "workspace": workspace_for(modes, len(equipment)),
     }
     return type(Adaptive.__name__, (Adaptive,), facts)
 
@@ -342,7 +342,7 @@ def enter_all(
         enter_row(params, me, brought, passed, kind, scratch.workspace, i, d)
         if modal and kind == 0.0:
             enter_offset(params, me, scratch, size + i, d)
-        elif modal:  # things have no offset
+        elif modal:  # equipment has no offset
             write(scratch.entering_states, size + i, seen(params, 0.0, 0.0, 0.0, 0.0, 0.0))
             clear_row(scratch.workspace, size + i, d)
 

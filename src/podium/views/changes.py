@@ -34,7 +34,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Changes:
-    """Some rows of a ledger, each the change of a player's or a thing's rating by an event or a season."""
+    """Some rows of a ledger, each the change of the rating of a player or equipment by an event or a season."""
 
     snapshot: Snapshot
     rows: Array | range
@@ -95,12 +95,12 @@ class Changes:
 
     @cached_property
     def slots(self) -> Array:
-        """The slot of each player or thing."""
+        """The slot of each player or equipment."""
         return self.cells("slot")
 
     @cached_property
     def numbers(self) -> Array:
-        """The number of each player or thing in the log."""
+        """The number of each player or equipment in the log."""
         return numbers_of(self.slots)
 
     @cached_property

@@ -12,8 +12,8 @@ import polars as pl
 from podium.engine.replay import Replayed, with_idle_before
 from podium.engine.system import System
 from podium.engine.tables.encoding import Events, encode
+from podium.engine.tables.equipment import names_in
 from podium.engine.tables.selection import EVENT, UNRATED_STATUS
-from podium.engine.tables.things import names_in
 from podium.errors import ParameterError, UnknownError
 from podium.kernels.records import read
 from podium.ledger.reasons import Explanation
@@ -174,7 +174,7 @@ def rated_event(pool: PoolAt, event_id: str) -> tuple[Events, Replayed, str]:
 
 
 class Before(NamedTuple):
-    """Some players and things with their states before a position, and the state of their pool."""
+    """Some players and equipment with their states before a position, and the state of their pool."""
 
     numbers: dict[str, int]  # by name, of the accounts that they play on as; 0 of a newcomer
     roster: Roster

@@ -171,7 +171,7 @@ class Movers(Compared):
 
 
 @answer
-class SharedThing(LastPlayed):
+class Equipment(LastPlayed):
     """A piece of shared equipment, and its effect on results over all its users."""
 
     kind: str = described("Kind of equipment, such as `car`.")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from podium.engine.tables.things import kind_and_name
+from podium.engine.tables.equipment import kind_and_name
 from podium.log.content import holds_player_numbers
 from podium.log.log import titles_in
 from podium.pool.batches import NOT_FINITE, PLAYER_TWICE
@@ -56,7 +56,7 @@ def counting_results(pool: PoolAt) -> Results:
 
 
 def results_of(pool: PoolAt, uids: Array) -> pl.DataFrame:
-    """Return the results of events, with players and things by their current names."""
+    """Return the results of events, with players and equipment by their current names."""
     events = pool.snapshot.events
     ids, starts = [events.ids[uid] for uid in uids.tolist()], events.columns.at("started_at", uids)
     contents = events.columns.at("content", uids)
@@ -64,13 +64,13 @@ def results_of(pool: PoolAt, uids: Array) -> pl.DataFrame:
 
 
 def event_results(pool: PoolAt, events: Sequence[Event]) -> Results:
-    """Return the results of events, with players and things by their current names, as checked results."""
+    """Return the results of events, with players and equipment by their current names, as checked results."""
     uids = pool.snapshot.events.order.at("uid", np.array([each.position for each in events], np.int64))
     return as_results(pool, results_of(pool, uids))
 
 
 def with_names(pool: PoolAt, table: pl.DataFrame) -> pl.DataFrame:
-    """The table with players and things by their current names instead of numbers."""
+    """The table with players and equipment by their current names instead of numbers."""
     if table.is_empty():
         return table
     is_small, columns = table.height <= SMALL_ROWS, [*filter(holds_player_numbers, table.columns)]

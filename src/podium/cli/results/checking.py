@@ -81,7 +81,7 @@ def report(results: "Results") -> None:
     shared = [name for name in frame.columns if name == "side" or is_shared(name)]
     if shared:
         kinds = "/".join(name.removeprefix(SHARED) for name in shared if name != "side")
-        how = f" (the things with --set shared={kinds})" if kinds else ""
+        how = f" (the equipment with --set shared={kinds})" if kinds else ""
         typer.echo(f"{results.source}: of all systems podium alone reads {', '.join(shared)}{how}")
     notice = tie_notice(frame)
     if notice is not None:

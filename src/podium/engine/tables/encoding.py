@@ -11,8 +11,8 @@ from podium.engine.inputs import ABSENT, Columns
 from podium.engine.rule_checks import check_rules
 from podium.engine.system import System
 from podium.engine.tables import selection
+from podium.engine.tables.equipment import equipment_of, seats, with_equipment
 from podium.engine.tables.placing import Places, Reported, place_heats
-from podium.engine.tables.things import seats, things_of, with_things
 from podium.errors import ParameterError
 from podium.results.columns import BEGINNING
 from podium.results.hashing import Integers, Numbered, index_type, run_bounds
@@ -99,15 +99,15 @@ def encode(results: Results, system: System, period: str = selection.EVENT, numb
         "entries": frozen(ABSENT if heat is None else entries, np.int64),
     }
     pools, names, of_row = pool_slices(rows, entrants.update), rows.player_names, entrants.of_row
-    things = things_of(rows, system.kinds) if system.kinds else None
-    if things is not None:
-        seated = seats(rows, things)
-        moved, of_row = with_things(columns, entrants.update, of_row, things, seated)
+    equipment = equipment_of(rows, system.kinds) if system.kinds else None
+    if equipment is not None:
+        seated = seats(rows, equipment)
+        moved, of_row = with_equipment(columns, entrants.update, of_row, equipment, seated)
         moved["entries"] = entries
         if heat is None:
             moved["heats"] = np.arange(entries.size)
         columns |= {name: frozen(values, getattr(NO_COLUMNS, name).dtype.type) for name, values in moved.items()}
-        names = seated.names(names, things.names)
+        names = seated.names(names, equipment.names)
         pools = pool_slices(rows, entrants.update, seated.before)
     return Events(
         results=results,
@@ -311,7 +311,7 @@ def heat_weights(frame: pl.DataFrame, entries: Integers) -> selection.Floats:
 
 
 def pool_slices(rows: selection.Rows, update: Integers, before: Integers | None = None) -> tuple[Pool, ...]:
-    """Return each pool's updates and players. `before` counts the things before each pool, (pools + 1)."""
+    """Return each pool's updates and players. `before` counts the equipment before each pool, (pools + 1)."""
     pools = []
     starts = np.array([0, rows.pool.size]) if len(rows.pool_names) == 1 else offsets(rows.pool)
     for first, stop in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):

@@ -1,4 +1,4 @@
-"""Sides of a heat: team mates or single players, with the things they share, in file order."""
+"""Sides of a heat: team mates or single players, with the equipment they share, in file order."""
 
 from typing import Any, NamedTuple
 
@@ -12,15 +12,15 @@ from podium.kernels.records import read, write
 class Sides(NamedTuple):
     """The sides of a heat: team mates with equal rank (quitting changes it), or a single player.
 
-    After its players, a side lists the things that they share, such as a car or a club, as further members.
+    After its players, a side lists the equipment that they share, such as a car or a club, as further members.
     """
 
     members: Any  # float64 (members, fields of an entering state), side by side in order
     parts: Any  # float64 (members): part of the game played; 1 for a single player
-    share: Any  # float64 (members): part over the sum of parts; for a thing, the sum over its players
-    entry: Any  # int64 (members): entry in the table; for a thing, the side's first
+    share: Any  # float64 (members): part over the sum of parts; for a piece of equipment, the sum over its players
+    entry: Any  # int64 (members): entry in the table; for a piece of equipment, the side's first
     slot: Any  # int64 (members): entrant of the update
-    shared: Any  # int64 (members): 1 for things, else 0
+    shared: Any  # int64 (members): 1 for equipment, else 0
     start: Any  # int64 (members + 1): first member of each side, and the end
     home: Any  # float64 (members): 1 for a side that starts or is at home, else 0
 
@@ -68,7 +68,7 @@ def gather_sides(
                 members += 1
         write_shares(sides, sides.start[count], members)
         if columns.shared.size:
-            members = write_things(columns, entering_states, entering, sides, sides.start[count], members)
+            members = write_equipment(columns, entering_states, entering, sides, sides.start[count], members)
         sides.home[count] = columns.home[i] if columns.home.size else 0.0
         count += 1
         sides.start[count] = members
@@ -100,8 +100,8 @@ def write_shares(sides: Any, start: int, stop: int) -> None:
 
 
 @kernel
-def write_things(columns: Any, entering_states: Any, entering: Any, sides: Any, start: int, stop: int) -> int:
-    """Write the things of members `start` to `stop` after them. Return their end."""
+def write_equipment(columns: Any, entering_states: Any, entering: Any, sides: Any, start: int, stop: int) -> int:
+    """Write the equipment of members `start` to `stop` after them. Return their end."""
     kinds, end = columns.shared.size // columns.place.size, stop
     for kind in range(kinds):
         for k in range(start, stop):
@@ -127,7 +127,7 @@ def are_mates(columns: Any, i: int, j: int) -> bool:
 
 @kernel
 def are_alike(sides: Any, one: int, other: int) -> bool:
-    """Return True if two sides have the same members, things and parts, and both or neither are at home."""
+    """Return True if two sides have the same members, equipment and parts, and both or neither are at home."""
     start, begin = sides.start[one], sides.start[other]
     alike = sides.start[one + 1] - start == sides.start[other + 1] - begin and sides.home[one] == sides.home[other]
     if alike:

@@ -93,21 +93,24 @@ def counted_part(part: float, partial_play: float) -> float:
 
 
 class Shared(NamedTuple):
-    """A thing that members of a side share."""
+    """A piece of equipment that members of a side share."""
 
-    number: int  # of the thing
+    number: int  # of the equipment
     kind: int  # from 1
     state: Any
     share: float  # sum of the shares of its players
 
 
 def sides_of(
-    system: System, states: Sequence[Sequence[Any]], things: Sequence[Sequence[Shared]] = (), home: Sequence[float] = ()
+    system: System,
+    states: Sequence[Sequence[Any]],
+    equipment: Sequence[Sequence[Shared]] = (),
+    home: Sequence[float] = (),
 ) -> Sides:
     """Return sides of players in these states, all members equal.
 
     Args:
-        things: The things of each side. Default: no things.
+        equipment: The equipment of each side. Default: no equipment.
         home: 1 for each side that starts or is at home, else 0. Default: no home side.
     """
     params, (_, entering, _) = system.arguments()
@@ -117,9 +120,9 @@ def sides_of(
     for number, side in enumerate(states):
         rows += [enter(params, state, PRESENT) for state in side]
         members += [(1.0 / len(side), -1, 0)] * len(side)
-        for thing in things[number] if things else ():
-            rows.append(enter(params, thing.state, PRESENT._replace(kind=float(thing.kind))))
-            members.append((thing.share, thing.number, 1))
+        for item in equipment[number] if equipment else ():
+            rows.append(enter(params, item.state, PRESENT._replace(kind=float(item.kind))))
+            members.append((item.share, item.number, 1))
         start.append(len(rows))
     share, slot, shared = (np.array(column) for column in zip(*members, strict=True))
     sides = empty_sides(len(rows), len(entering))._replace(

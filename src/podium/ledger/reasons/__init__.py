@@ -43,7 +43,7 @@ NO_DUELS = DuelCount(0, 0.0, 0.0, "", "", "")
 
 
 @dataclass(frozen=True, slots=True)
-class ThingPart:
+class EquipmentPart:
     """The change of a piece of equipment that the player used."""
 
     kind: str
@@ -77,7 +77,7 @@ class Explanation:
     ranked_by: str = ""  # what decided the event: "Ranked by the sum of the heats' scores: Dragana 171, Otto 138, …"
     standings: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=STANDINGS_SCHEMA))  # of the event
     method: str = ""  # how a change that is no sum over duels is divided
-    things: tuple[ThingPart, ...] = ()  # what the result moved beside the player
+    equipment: tuple[EquipmentPart, ...] = ()  # what the result moved beside the player
     shared: str = ""  # "The result was worth +35.0: +23.8 to Ana and +11.2 to the car Ferrari."
 
     def __repr__(self) -> str:
@@ -159,9 +159,9 @@ class Explanation:
             "ranked_by": self.ranked_by,
             "standings": self.standings.to_dicts(),
             "method": self.method,
-            "things": [
+            "equipment": [
                 {"kind": each.kind, "name": each.name, "points": each.points, "shown": float(each.shown)}
-                for each in self.things
+                for each in self.equipment
             ],
             "shared": self.shared,
         }

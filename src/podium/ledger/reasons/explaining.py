@@ -12,11 +12,11 @@ import polars as pl
 from podium.engine.replay import Replayed, States, newcomers
 from podium.engine.system import System
 from podium.engine.tables.encoding import Events
+from podium.engine.tables.equipment import kind_and_name
 from podium.engine.tables.selection import UNFINISHED_STATUS
-from podium.engine.tables.things import kind_and_name
 from podium.errors import UnknownError
 from podium.ledger.history import system_at
-from podium.ledger.reasons import SCHEMA, DuelCount, Explanation, ThingPart, wording
+from podium.ledger.reasons import SCHEMA, DuelCount, EquipmentPart, Explanation, wording
 from podium.ledger.reasons.duels import BAND, CAUSE, HEAT, OPPONENT, Account, Duel, Group, Heading, Partition, partition
 from podium.ledger.reasons.shares import affordable_parts, shown_table
 from podium.ledger.reasons.standings import WORDS, Standings, ranked_by, standings
@@ -55,13 +55,15 @@ def explain(
     after = system.state_type(*replayed.after[entrant].tolist())
     table = standings(events, account.update, events.results.frame[rows], rows)
     explanation = Breakdown(account, table, event_id, player, before, after).explanation()
-    things = thing_parts(account, replayed, after, explanation)
+    equipment = equipment_parts(account, replayed, after, explanation)
     own = sum((group.shown for group in explanation.groups if group.kind != CAUSE), Decimal(0))
-    words = wording.shared_words(player, own, [(each.kind, each.name, each.shown) for each in things])
-    return replace(explanation, things=things, shared=words)
+    words = wording.shared_words(player, own, [(each.kind, each.name, each.shown) for each in equipment])
+    return replace(explanation, equipment=equipment, shared=words)
 
 
-def thing_parts(account: Account, replayed: Replayed, after: Any, explanation: Explanation) -> tuple[ThingPart, ...]:
+def equipment_parts(
+    account: Account, replayed: Replayed, after: Any, explanation: Explanation
+) -> tuple[EquipmentPart, ...]:
     """Return the change of each piece of equipment of the player, or nothing unless they are rated together, once."""
     columns, system, heats = account.columns, account.system, [*account.heats()]
     if not columns.shared.size or len(heats) != 1 or system.has_offsets:
@@ -73,10 +75,10 @@ def thing_parts(account: Account, replayed: Replayed, after: Any, explanation: E
     parts, kinds = [], len(system.kinds)
     for slot in columns.shared[entry * kinds : (entry + 1) * kinds].tolist():
         if slot >= 0:
-            thing = account.update.entrants[0] + slot
-            thing_after = system.state_type(*replayed.after[thing].tolist())
-            points = system.thing_points(moved, account.me, after, account.entering(thing), thing_after)
-            parts.append(ThingPart(*kind_and_name(account.name(thing)), points, shown(points, system.digits)))
+            item = account.update.entrants[0] + slot
+            item_after = system.state_type(*replayed.after[item].tolist())
+            points = system.equipment_points(moved, account.me, after, account.entering(item), item_after)
+            parts.append(EquipmentPart(*kind_and_name(account.name(item)), points, shown(points, system.digits)))
     return tuple(parts)
 
 

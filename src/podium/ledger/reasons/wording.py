@@ -268,12 +268,12 @@ def summary(player: str, result: str, phrases: Sequence[Phrases], change: Decima
     return " ".join(filter(None, sentences))
 
 
-def shared_words(player: str, own: Decimal, things: Sequence[tuple[str, str, Decimal]]) -> str:
+def shared_words(player: str, own: Decimal, equipment: Sequence[tuple[str, str, Decimal]]) -> str:
     """Return a sentence about the points for a player and for equipment: each a kind, a name and points."""
-    if not things:
+    if not equipment:
         return ""
-    total = own + sum((points for _, _, points in things), Decimal(0))
-    parts = [f"{signed(own)} to {player}", *(f"{signed(each)} to the {kind} {name}" for kind, name, each in things)]
+    total = own + sum((points for _, _, points in equipment), Decimal(0))
+    parts = [f"{signed(own)} to {player}", *(f"{signed(each)} to the {kind} {name}" for kind, name, each in equipment)]
     return f"The result was worth {signed(total)}: {listed(parts)}."
 
 

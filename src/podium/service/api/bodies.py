@@ -162,7 +162,7 @@ SentSide = Annotated[
     Literal["home", "white", "away", "black"] | None,
     Field(description="Whether the entry is at home, or has the first move: home or white."),
 ]
-SentThings = Annotated[
+SentEquipment = Annotated[
     Annotated[dict[SentName, SentName], Field(max_length=MAX_KINDS)] | None,
     Field(description='What the player has or shares with others, by kind: `{"car": "Ferrari"}`.'),
 ]
@@ -183,7 +183,7 @@ class Entry(Strict):
     duration_s: NotNegative | None = None
     handicap: bool | None = None
     side: SentSide = None
-    shared: SentThings = None
+    shared: SentEquipment = None
 
     def row(self) -> dict[str, Any]:
         """The cells of a results table."""
@@ -346,7 +346,7 @@ class FieldMember(Strict):
 
     player: SentName
     side: SentSide = None
-    shared: SentThings = None
+    shared: SentEquipment = None
     new: Annotated[bool, Field(description="A newcomer, even if the name is nearly a known one.")] = False
 
 
@@ -373,7 +373,7 @@ class WaitingPlayer(Strict):
     waited_s: Annotated[float, Field(ge=0.0, le=1e9)]
     party: Name | None = None
     region: Annotated[str, Field(max_length=200)] = ""
-    shared: SentThings = None
+    shared: SentEquipment = None
 
 
 class Tickets(Strict):

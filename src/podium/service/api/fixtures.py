@@ -13,8 +13,8 @@ from podium.service.api.bodies import (
     EARLIEST,
     Entrant,
     Moment,
+    SentEquipment,
     SentSide,
-    SentThings,
     Strict,
     in_utc,
     read_body,
@@ -39,7 +39,7 @@ class PlannedEntrant(Entrant):
     """Who is to start, with what, and on which side."""
 
     side: SentSide = None
-    shared: SentThings = None
+    shared: SentEquipment = None
 
 
 Entrants = Annotated[list[PlannedEntrant] | None, Field(max_length=MOST_ENTRANTS, description="Who starts.")]

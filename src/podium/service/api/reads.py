@@ -9,7 +9,7 @@ import polars as pl
 from fastapi import Query, Request, Response
 
 from podium.errors import ParameterError
-from podium.ledger.forecast import Member, line_up, names_to_rate, things_of
+from podium.ledger.forecast import Member, equipment_of, line_up, names_to_rate
 from podium.ledger.leaderboard import Eligibility, span
 from podium.ledger.reasons.totals import ReasonTotals
 from podium.log.pools import day_shown, parse_day, read_when
@@ -33,7 +33,7 @@ from podium.store.reading.hindsight import BestEverBoard, HindsightPoint
 from podium.store.writing.administration import RegisteredMatch
 from podium.views import models
 from podium.views.boards.board import Place, parse_cursor
-from podium.views.player_models import SharedThing
+from podium.views.player_models import Equipment
 
 MAX_REASONS = 100  # events whose reasons are added up
 router = ReadRouter()
@@ -227,7 +227,7 @@ def matchmaking(
     policy = Policy(body.size, body.teams, body.least, body.target_s, scale)
     tickets = []
     for ticket, member in zip(body.tickets, waiting, strict=True):
-        have = [states[name] for name in things_of([[member]], system.kinds)]  # each moves whoever waits with it
+        have = [states[name] for name in equipment_of([[member]], system.kinds)]  # each moves whoever waits with it
         rating = states[member.player].rating + sum(each.rating - level for each in have)
         deviations = (getattr(each, "deviation", 0.0) for each in (states[member.player], *have))
         known = rating, -ticket.waited_s, math.hypot(*deviations)
@@ -293,10 +293,10 @@ def registered_match(pool: PoolName, match_id: MatchId, store: CurrentStore, _ke
     return store.match(pool, match_id)
 
 
-@router.get("/{pool}/things", tags=["leaderboards"])
-def things(pool: PoolName, store: CurrentStore, _key: ReadAccess) -> tuple[SharedThing, ...]:
-    """What entrants share and the system rates, as cars: by kind, most points first; none has a rank."""
-    return store.things(pool)
+@router.get("/{pool}/equipment", tags=["leaderboards"])
+def equipment(pool: PoolName, store: CurrentStore, _key: ReadAccess) -> tuple[Equipment, ...]:
+    """List the equipment that the system rates, such as cars, by kind, most points first. It has no ranks."""
+    return store.equipment(pool)
 
 
 @router.get("/{pool}/seasons", tags=["seasons"])

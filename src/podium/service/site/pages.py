@@ -102,7 +102,7 @@ def single_pages(view: Store, pool: str, extent: Extent) -> Iterator[PageFile]:
     """Yield the files about a pool, its players and its events."""
     header = pool_header(view.pool(pool))
     yield "rules", ("system",), {}
-    there = {"distribution": True, "things": header.kinds, "best": header.has_hindsight, "find": True}
+    there = {"distribution": True, "equipment": header.kinds, "best": header.has_hindsight, "find": True}
     yield from ((page, (page,), {}) for page, is_there in there.items() if is_there)
     for row in view.listed_board(pool, boards.EVERYBODY, top=extent.players).rows:
         yield f"players/{file_stem(row.player)}", ("players", row.player), {}

@@ -20,7 +20,7 @@ from podium.store import Store
 from podium.store.reading.hindsight import BestEverBoard
 from podium.support.words import capitalised, counted, plural
 from podium.views.models import RatingCount
-from podium.views.player_models import SharedThing
+from podium.views.player_models import Equipment
 
 router = PageRouter()
 MAX_BARS: Final = 40
@@ -112,20 +112,20 @@ def rating_at(counts: Sequence[RatingCount], share: float) -> int:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ThingsPage(Page, template="things.html"):
+class EquipmentPage(Page, template="equipment.html"):
     """What entrants share, a table a kind."""
 
-    tables: tuple[tuple[str, tuple[SharedThing, ...]], ...]  # each with its heading, as "cars"
+    tables: tuple[tuple[str, tuple[Equipment, ...]], ...]  # each with its heading, as "cars"
 
 
-@router.pool_page("/things")
-def things(request: Request, visit: VisiblePool, store: CurrentStore) -> Response:
+@router.pool_page("/equipment")
+def equipment(request: Request, visit: VisiblePool, store: CurrentStore) -> Response:
     pool = store.pool(visit.pool)
-    header, found = pool_header(pool), store.things(visit.pool)
+    header, found = pool_header(pool), store.equipment(visit.pool)
     if not header.kinds:
         raise UnknownError(f"{header.title}: {header.system_title} rates nothing here that {header.words} share")
     words = ", ".join(header.kinds)
-    page = ThingsPage(
+    page = EquipmentPage(
         title=capitalised(words),
         description=f"What {words} of {header.title} add to the ratings of their {header.words}.",
         pool=header,

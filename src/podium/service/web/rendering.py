@@ -146,7 +146,7 @@ class PoolHeader:
     is_public: bool = True
     sentence: str = ""  # what gains points, to players
     is_counted: bool = False  # whether its events have numbers and no dates
-    kinds: tuple[str, ...] = ()  # of things that players share and that have ratings, in the plural
+    kinds: tuple[str, ...] = ()  # of equipment that players share and that have ratings, in the plural
     has_hindsight: bool = False
 
     @property

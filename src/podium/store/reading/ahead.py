@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 
 from podium.engine.tables.encoding import Events, encode
+from podium.engine.tables.equipment import columns_of
 from podium.engine.tables.selection import UNRATED_STATUS
-from podium.engine.tables.things import columns_of
 from podium.errors import ParameterError
 from podium.ledger.forecast import (
     Forecast,
@@ -79,7 +79,7 @@ def recent_events(pool: PoolReader, position: int) -> Events | None:
 
 def established_board(pool: PoolReader, race: Race) -> StakesGrid:
     """The board of today: ranks are among the established."""
-    ranked = ~pool.system.provisional(race.states) & (race.states[:, pool.system.column("events")] > 0.0)
+    ranked = ~pool.system.is_provisional(race.states) & (race.states[:, pool.system.column("events")] > 0.0)
     mine = pool.system.scores(race.states)[ranked]
     today = Board.of(pool, ESTABLISHED)
     return StakesGrid(lambda scores: today.count_above(scores) - (mine > scores[:, None]).sum(axis=1), ranked, ranked)
@@ -163,7 +163,7 @@ def stakes_of(
 
 
 def rated_members(sides: Sequence[Sequence[Member]], pool: Pool) -> list[list[Member]]:
-    """The members of planned sides with those of their things that the pool's system rates."""
+    """The members of planned sides with those of their equipment that the pool's system rates."""
     kinds = pool.system.kinds
     return [
         [each._replace(shared={kind: name for kind, name in each.shared.items() if kind in kinds}) for each in side]

@@ -15,7 +15,7 @@ from podium.ledger.hindsight import chance_above, why_unavailable
 from podium.ledger.history import thinned
 from podium.log.players import names_of
 from podium.log.pools import Pool, PoolView, When, date_of, time_of, today
-from podium.log.statements import is_thing
+from podium.log.statements import is_equipment
 from podium.pool.rating import results_of
 from podium.pool.roster import as_results
 from podium.pool.snapshot import RATED, Snapshot
@@ -141,7 +141,7 @@ def look_back(pool: Pool, table: pl.DataFrame) -> dict[int, Any]:
         points = np.zeros(at.size, POINT)
         points["at"], points["rating"], points["deviation"] = at, rating, rows["deviation"].to_numpy()
         curves[int(str(name))] = points[thinned(at, rating, MOST_POINTS)]
-    return {number: curve for number, curve in curves.items() if not is_thing(number)}
+    return {number: curve for number, curve in curves.items() if not is_equipment(number)}
 
 
 def best_ever(pool: PoolReader) -> BestEverBoard:

@@ -7,7 +7,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from podium.engine.tables.things import called, kind_and_name
+from podium.engine.tables.equipment import called, kind_and_name
 from podium.ledger.reasons.standings import STATUS_WORDS, plain
 from podium.log.content import numbers_in
 from podium.log.log import MERGE, PSEUDONYMISE, RENAME, SUBMIT, UNMERGE, WITH_CONTENT, whole_body

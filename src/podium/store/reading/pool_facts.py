@@ -21,7 +21,7 @@ from podium.ledger.reasons import Explanation
 from podium.log.chain import newest_head
 from podium.log.players import names_of
 from podium.log.pools import Pool, PoolView, date_of, refuse_other_arithmetic, settings_of, today
-from podium.log.statements import FIRST_THING
+from podium.log.statements import FIRST_EQUIPMENT
 from podium.pool.columns import Array, slots_of
 from podium.pool.rating import numbers_in, results_of, roster_before
 from podium.pool.roster import as_results
@@ -131,7 +131,7 @@ def expected_and_actual(pool: PoolReader, most: Effort) -> tuple[int, int, npt.N
             chosen = judged_heats(events, Window()) & (np.diff(entries) <= LARGE_FIELD)
             if chosen.any():
                 bins += predict(pool.system, events, HeatSelection(chosen), replayed).bins
-    players = np.unique(numbers_in(table)) < FIRST_THING
+    players = np.unique(numbers_in(table)) < FIRST_EQUIPMENT
     return positions.size, int(players.sum()), bins
 
 

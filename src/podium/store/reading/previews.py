@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from podium.engine.system import System
-from podium.engine.tables.things import kind_and_name
+from podium.engine.tables.equipment import kind_and_name
 from podium.log.content import numbers_in
 from podium.log.log import AMEND, admit_reason, bodies_of, newest_seq
 from podium.log.players import Numbering, provisional_numbers

@@ -158,7 +158,7 @@ class Reader(Moments):
     movers = reads(headlines.movers)
     distribution = reads(ranks.distribution)
     seasons = reads(ranks.seasons)
-    things = reads(search.things)
+    equipment = reads(search.equipment)
     order = reads(ranks.pool_order)
     season_board = reads(ranks.season_board)
     snapshot_days = reads(daily.days)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from podium.engine.tables.things import called, kind_and_name, thing_name
+from podium.engine.tables.equipment import called, equipment_name, kind_and_name
 from podium.errors import Fault, MeetingError, ParameterError, ResultsError
 from podium.log.content import Content, row_of
 from podium.log.database import StoreError
@@ -36,7 +36,7 @@ def merge(
     pool: PoolReader, _numbering: Numbering, *, name: str, into: str, kind: str = "", actor: str, reason: str
 ) -> Proposal:
     if kind:
-        name, into = thing_name(kind, name), thing_name(kind, into)
+        name, into = equipment_name(kind, name), equipment_name(kind, into)
     known, gone = known_numbers(pool, [name, into]), pool.snapshot.merged
     if name in known and gone.get(known[name]) == known.get(into, 0):
         return Proposal(pool, MERGE)
@@ -51,14 +51,14 @@ def merge(
     account, end = known[name], known[into]
     if account == end:
         raise StoreError(f"{called(name)!r} cannot be merged into itself")
-    if not kind:  # of a thing, any number may be in a race
+    if not kind:  # of a piece of equipment, any number may be in a race
         refuse_meetings(pool.snapshot, account, accounts_of(pool, account), accounts_of(pool, end), into)
     entry = json_entry(str(account), {"into": end}, actor, reason)
     return Proposal(pool, MERGE, (entry,), refuses_unrateable=False)
 
 
 def unmerge(pool: PoolReader, _numbering: Numbering, *, name: str, kind: str = "", actor: str, reason: str) -> Proposal:
-    name = thing_name(kind, name) if kind else name
+    name = equipment_name(kind, name) if kind else name
     account = known_numbers(pool, [name]).get(name)
     if account is None:
         raise unrated_error(pool, name)
@@ -148,7 +148,7 @@ def cause(pool: PoolReader, names: tuple[str, str], numbers: Mapping[str, int], 
 def rename(pool: PoolReader, name: str, new: str) -> int:
     """Rename a player or a piece of equipment, and return the number. The old name still finds it."""
     kind, bare = kind_and_name(new)
-    new = thing_name(kind, admit(bare, "a name")) if kind else admit(new, "a player's name")
+    new = equipment_name(kind, admit(bare, "a name")) if kind else admit(new, "a player's name")
     number = number_of(pool, name)
     taken = known_numbers(pool, [new]).get(new)
     if taken not in (None, number):
@@ -167,10 +167,10 @@ def rename_player(pool: PoolReader, name: str, new: str, *, kind: str = "", acto
     """Rename a player, or a piece of equipment of a `kind`. Results under the old name still count as theirs.
 
     Raises:
-        UnknownError: no such pool, player or thing.
+        UnknownError: no such pool, player or equipment.
         StoreError: another has the name.
     """
-    number = rename(pool, *(thing_name(kind, each) if kind else each for each in (name, new)))
+    number = rename(pool, *(equipment_name(kind, each) if kind else each for each in (name, new)))
     append(pool, RENAME, [json_entry(str(number), None, actor)])  # no name goes into the log
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import sqlalchemy as sa
 
 from podium.engine.system import System
-from podium.engine.tables.things import TEAM
+from podium.engine.tables.equipment import TEAM
 from podium.errors import ParameterError, UnknownError
 from podium.ledger.reasons.standings import plain
 from podium.live import refuse_share

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 import sqlalchemy as sa
 
-from podium.engine.tables.things import kind_and_name, thing_name
+from podium.engine.tables.equipment import equipment_name, kind_and_name
 from podium.errors import ParameterError, UnknownError
 from podium.ledger.forecast import Member, field_of, member_of
 from podium.log.chain import announce
@@ -195,14 +195,14 @@ def numbered_entrants(pool: PoolReader, fixture_id: str, entrants: Sequence[Any]
     given = [[member_of({key: each[key] for key in Member._fields if each.get(key)})] for each in rows]
     if not any(teams):
         field_of([each for (each,) in given], (), lambda all_names: all_names)  # one begins at most
-    things = [{kind: thing_name(kind, name) for kind, name in each.shared.items()} for (each,) in given]
-    numbers = numbers_of(pool, [*names, *(name for each in things for name in each.values())])
+    equipment = [{kind: equipment_name(kind, name) for kind, name in each.shared.items()} for (each,) in given]
+    numbers = numbers_of(pool, [*names, *(name for each in equipment for name in each.values())])
     refuse_entrant_twice(pool, fixture_id, names, {name: numbers[name] for name in names})
     return [
         {"player": numbers[name], "team": team}
         | ({"side": each.side} if each.side else {})
-        | {f"{SHARED}{kind}": numbers[thing] for kind, thing in owned.items()}
-        for name, team, (each,), owned in zip(names, teams, given, things, strict=True)
+        | {f"{SHARED}{kind}": numbers[equipment] for kind, equipment in owned.items()}
+        for name, team, (each,), owned in zip(names, teams, given, equipment, strict=True)
     ]
 
 

@@ -9,15 +9,15 @@ from typing import Any, NamedTuple
 import polars as pl
 import sqlalchemy as sa
 
-from podium.engine.tables.things import kind_and_name, thing_name
+from podium.engine.tables.equipment import equipment_name, kind_and_name
 from podium.log import log as entries
 from podium.log.chain import GENESIS, HASHED, Head, chained_entries, entry_hash, newest_head, reason_hash
 from podium.log.content import numbers_in
 from podium.log.database import StoreError
-from podium.log.players import insert_aliases, insert_players, names_of, things_of
+from podium.log.players import equipment_of, insert_aliases, insert_players, names_of
 from podium.log.pools import Pool, PoolView, get_pool, settings_of, system_of
 from podium.log.schema import alias, brought, log, pools, reason, sheet, title
-from podium.log.statements import insert, is_thing, of_pool
+from podium.log.statements import insert, is_equipment, of_pool
 from podium.pool.snapshot import Snapshot, count_counting
 from podium.store.following import PoolReader, replay
 from podium.store.writing.administration import configuration, insert_pool
@@ -142,7 +142,7 @@ def checked(line: Line, kinds: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def import_players(pool: PoolView, lines: Iterator[Line], count: int) -> dict[int, float | None]:
-    """Store the players and things of a file; return the rating that each number has in the file."""
+    """Store the players and equipment of a file; return the rating that each number has in the file."""
     ratings: dict[int, float | None] = {}
     for chunk in chunks((checked(each, PLAYER) for _, each in zip(range(count), lines, strict=False))):
         names = [(each["player"], name, former) for each in chunk for name, *former in [names_in(each)]]
@@ -153,12 +153,12 @@ def import_players(pool: PoolView, lines: Iterator[Line], count: int) -> dict[in
 
 
 def names_in(fields: Mapping[str, Any]) -> list[str]:
-    """The name of a player or a thing in a line, and the former ones."""
+    """The name of a player or a piece of equipment in a line, and the former ones."""
     kind = fields.get("kind")
-    if is_thing(fields["player"]) != (kind is not None):
+    if is_equipment(fields["player"]) != (kind is not None):
         raise ValueError(f"{fields['player']} is not the number of a {kind or 'player'}")
     names = [fields["name"], *fields["former"]]
-    return [thing_name(kind, each) for each in names] if kind else names
+    return [equipment_name(kind, each) for each in names] if kind else names
 
 
 def import_log(pool: PoolView, lines: Iterator[Line], numbers: set[int]) -> Head:
@@ -260,7 +260,7 @@ SELECT_FORMER_NAMES = sa.select(alias.c.name, alias.c.player_id).where(of_pool(a
 
 def export_lines(pool: PoolReader) -> Iterator[str]:
     """Yield a header, then one line per player, one per piece of equipment, and one per log entry."""
-    head, names, things = newest_head(pool), names_of(pool), things_of(pool)
+    head, names, equipment = newest_head(pool), names_of(pool), equipment_of(pool)
     former: dict[int, list[str]] = {}
     ratings = current_ratings(pool.snapshot)
     for row in pool.execute(SELECT_FORMER_NAMES):
@@ -273,7 +273,7 @@ def export_lines(pool: PoolReader) -> Iterator[str]:
             "system": pool.system.name,
             "parameters": settings_of(pool.system),
             "players": len(names),
-            **({"things": len(things)} if things else {}),
+            **({"things": len(equipment)} if equipment else {}),
             "arithmetic": pool.arithmetic,
             "entries": head.place,
             "head": {"place": head.place, "hash": head.hash},
@@ -285,8 +285,8 @@ def export_lines(pool: PoolReader) -> Iterator[str]:
         yield line(
             {"player": number, "name": names[number], "former": former.get(number, []), "rating": ratings.get(number)}
         )
-    for number in sorted(things):
-        (kind, name), *others = map(kind_and_name, [things[number], *former.get(number, [])])
+    for number in sorted(equipment):
+        (kind, name), *others = map(kind_and_name, [equipment[number], *former.get(number, [])])
         yield line(
             {
                 "player": number,

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from podium.engine.tables.things import called
+from podium.engine.tables.equipment import called
 from podium.errors import ParameterError
 from podium.log.chain import Head
 from podium.log.log import SUBMIT

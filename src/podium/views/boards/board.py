@@ -13,7 +13,7 @@ from podium.errors import ParameterError
 from podium.ledger.history import are_established
 from podium.log.players import names_of, unrated_error
 from podium.log.pools import DAY, START
-from podium.log.statements import DAY_US, is_thing
+from podium.log.statements import DAY_US, is_equipment
 from podium.pool.columns import Array, slot_of
 from podium.pool.snapshot import Event
 from podium.pool.standings import Standings
@@ -53,7 +53,7 @@ def standing_of(pool: PoolAt, name: str) -> PlayerStanding:
         UnknownError: no such player, or one without a rating.
     """
     number = number_of(pool, name)
-    found = [] if is_thing(number) else standings_of(pool, np.array([slot_of(number)]))
+    found = [] if is_equipment(number) else standings_of(pool, np.array([slot_of(number)]))
     if not found:
         raise unrated_error(pool, name)
     return found[0]

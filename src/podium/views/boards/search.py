@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
-from podium.engine.tables.things import kind_and_name
+from podium.engine.tables.equipment import kind_and_name
 from podium.log.players import names_of
 from podium.log.pools import PoolView
 from podium.log.schema import alias, player
@@ -14,7 +14,7 @@ from podium.log.statements import of_pool
 from podium.results.names import search_key
 from podium.views.boards.board import ESTABLISHED, Board, standings_of
 from podium.views.models import answer_from
-from podium.views.player_models import FoundPlayer, SharedThing
+from podium.views.player_models import Equipment, FoundPlayer
 from podium.views.reader import PoolAt
 
 TOP: sa.BindParameter[int] = sa.bindparam("top")
@@ -147,11 +147,11 @@ def players(pool: PoolAt, hits: Sequence[Hit], most: int) -> list[tuple[float, F
     return answers
 
 
-def things(pool: PoolAt) -> tuple[SharedThing, ...]:
-    """List what entrants share and the system rates; it has no rank among players.
+def equipment(pool: PoolAt) -> tuple[Equipment, ...]:
+    """List the equipment that the system rates. It has no rank among players.
 
     Returns:
-        Everything that has been in a rated event: by kind as the system names them, most points first.
+        Equipment of rated events, by kind in the system's order, most points first.
     """
     kinds, usual = pool.system.kinds, pool.system.newcomer().rating
     if not kinds:
@@ -160,6 +160,6 @@ def things(pool: PoolAt) -> tuple[SharedThing, ...]:
     rated = standings_of(pool, standings.slots[~standings.is_player])
     named = ((each, *kind_and_name(each.player)) for each in rated)
     found = [
-        answer_from(SharedThing, each, kind=kind, name=name, points=each.rating - usual) for each, kind, name in named
+        answer_from(Equipment, each, kind=kind, name=name, points=each.rating - usual) for each, kind, name in named
     ]
     return tuple(sorted(found, key=lambda each: (kinds.index(each.kind), -each.points, each.name)))

@@ -1,4 +1,4 @@
-"""What a result moved the things that players share: it is of their credits, which add up to what each moved."""
+"""What a result moved the equipment that players share: it is of their credits, which add up to what each moved."""
 
 import random
 import re
@@ -24,7 +24,7 @@ def races(events=12, seed=4):
     ]
 
 
-def test_the_parts_of_all_who_had_a_thing_are_what_it_moved():
+def test_the_parts_of_all_who_had_equipment_are_what_it_moved():
     rated = podium.rate(races(), make_system("adaptive", {"shared": "car/tyres"}))
     columns, names = rated.events.columns, rated.events.player_names.to_list()
     for number in (0, 5, 11):
@@ -34,7 +34,7 @@ def test_the_parts_of_all_who_had_a_thing_are_what_it_moved():
                 explanation = rated.explain(f"e{number}", player)
                 assert player not in explanation.rows["opponent"].to_list()  # nobody meets oneself
                 assert explanation.duels.count == 5
-                for each in explanation.things:
+                for each in explanation.equipment:
                     parts[each.kind, each.name] = parts.get((each.kind, each.name), 0.0) + each.points
         first, stop = columns.entrants[number], columns.entrants[number + 1]
         moved = {
@@ -54,7 +54,7 @@ def test_the_sentence_adds_up_as_shown():
     worth, *parts = points_in(explanation.shared)
     assert len(parts) == 3
     assert sum(parts) == pytest.approx(worth, abs=1e-9)
-    assert explanation.to_dict()["things"][0]["kind"] == "car"
+    assert explanation.to_dict()["equipment"][0]["kind"] == "car"
     assert podium.rate(races(), "adaptive").explain("e11", "a").shared == ""
 
 
@@ -68,10 +68,10 @@ def test_of_mates_in_one_car_none_alone_moved_it():
     cars = [CARS[player] for player in rated.results.frame.filter(event_id="e11")["player"]]
     for player, car in CARS.items():
         if cars.count(car) > 1 and player in rated.results.frame.filter(event_id="e11")["player"]:
-            assert rated.explain("e11", player).things == ()
+            assert rated.explain("e11", player).equipment == ()
 
 
-def test_things_of_several_pools_are_rated_as_in_each_alone():
+def test_equipment_of_several_pools_are_rated_as_in_each_alone():
     tables = {pool: [row | {"pool": pool} for row in races(seed=seed)] for pool, seed in (("a", 4), ("b", 7))}
     system = make_system("adaptive", {"shared": "car/tyres"})
     alone = [podium.rate(table, system).ratings.drop("rank") for table in tables.values()]

@@ -1,4 +1,4 @@
-"""Things that entrants share and a system rates, such as cars and clubs: entrants without an entry.
+"""Equipment that entrants share and a system rates, such as cars and clubs: entrants without an entry.
 
 In a rating update they come after its players. In a pool they have names that no player can have.
 """
@@ -13,20 +13,20 @@ import polars as pl
 from podium.results.columns import SHARED
 from podium.results.hashing import Integers
 
-MARK = "\x1f"  # separates the kind and the name of a thing; names cannot contain it
-TEAM = "team"  # the kind whose things are in the column of that name
+MARK = "\x1f"  # separates the kind and the name of a piece of equipment; names cannot contain it
+TEAM = "team"  # the kind whose names are in the column of that name
 
 
 @dataclass(frozen=True, slots=True)
-class Things:
+class SharedEquipment:
     names: list[str]  # names with their kind, pool by pool
-    pool: Integers  # (things): number of the pool
-    kind: npt.NDArray[np.float64]  # (things): from 1
-    of_row: npt.NDArray[np.int64]  # (rows, kinds): the thing, -1 for none
+    pool: Integers  # (equipment): number of the pool
+    kind: npt.NDArray[np.float64]  # (equipment): from 1
+    of_row: npt.NDArray[np.int64]  # (rows, kinds): the equipment, -1 for none
 
 
-def thing_name(kind: str, name: str) -> str:
-    """Return the name under which a thing's rating is stored."""
+def equipment_name(kind: str, name: str) -> str:
+    """Return the name under which the rating of equipment is stored."""
     return f"{MARK}{kind}{MARK}{name}"
 
 
@@ -36,19 +36,19 @@ def kind_and_name(name: str) -> tuple[str, str]:
     return kind, bare
 
 
-def are_things(names: pl.Series) -> pl.Series:
-    """Return a mask of the rating names that belong to things."""
+def are_equipment(names: pl.Series) -> pl.Series:
+    """Return a mask of the rating names that belong to equipment."""
     return names.str.starts_with(MARK)
 
 
 def called(name: str) -> str:
-    """Return the display name of a player or thing, for example `Ferrari (car)`."""
+    """Return the display name of a player or a piece of equipment, for example `Ferrari (car)`."""
     kind, bare = kind_and_name(name)
     return f"{bare} ({kind})" if kind else bare
 
 
 def columns_of(frame: pl.DataFrame, kinds: tuple[str, ...]) -> dict[str, str]:
-    """Return the column of each kind of things in a table."""
+    """Return the column of each kind of equipment in a table."""
     columns = {kind: f"{SHARED}{kind}" for kind in kinds}
     if columns.get(TEAM) not in frame.columns and TEAM in columns:
         columns[TEAM] = TEAM
@@ -56,18 +56,18 @@ def columns_of(frame: pl.DataFrame, kinds: tuple[str, ...]) -> dict[str, str]:
 
 
 def names_in(frame: pl.DataFrame, kinds: tuple[str, ...]) -> list[str]:
-    """Return the rating names of all things in a table."""
+    """Return the rating names of all equipment in a table."""
     columns = columns_of(frame, kinds).items()
-    return [thing_name(kind, name) for kind, column in columns for name in frame[column].drop_nulls().unique()]
+    return [equipment_name(kind, name) for kind, column in columns for name in frame[column].drop_nulls().unique()]
 
 
-def things_of(rows: Any, kinds: tuple[str, ...]) -> Things | None:
-    """Return the things of these kinds that rows share, or None if there are none."""
+def equipment_of(rows: Any, kinds: tuple[str, ...]) -> SharedEquipment | None:
+    """Return the equipment of these kinds that rows share, or None if there are none."""
     columns = columns_of(rows.frame, kinds)
     parts = [
         pl.DataFrame({"row": np.arange(rows.pool.size), "pool": rows.pool, "name": rows.frame[columns[kind]]})
         .drop_nulls("name")
-        .with_columns(name=thing_name(kind, "") + pl.col("name"), kind=pl.lit(number))
+        .with_columns(name=equipment_name(kind, "") + pl.col("name"), kind=pl.lit(number))
         for number, kind in enumerate(kinds)
         if kind in columns
     ]
@@ -76,64 +76,64 @@ def things_of(rows: Any, kinds: tuple[str, ...]) -> Things | None:
     shared = pl.concat(parts).sort("row", "kind")
     named = shared.unique(["pool", "name"], keep="first", maintain_order=True).sort("pool", maintain_order=True)
     numbered = shared.join(
-        named.select("pool", "name").with_row_index("thing"), on=["pool", "name"], how="left", maintain_order="left"
+        named.select("pool", "name").with_row_index("item"), on=["pool", "name"], how="left", maintain_order="left"
     )
     of_row = np.full((rows.pool.size, len(kinds)), -1)
-    of_row[numbered["row"].to_numpy(), numbered["kind"].to_numpy()] = numbered["thing"].to_numpy()
-    return Things(named["name"].to_list(), named["pool"].to_numpy(), named["kind"].to_numpy() + 1.0, of_row)
+    of_row[numbered["row"].to_numpy(), numbered["kind"].to_numpy()] = numbered["item"].to_numpy()
+    return SharedEquipment(named["name"].to_list(), named["pool"].to_numpy(), named["kind"].to_numpy() + 1.0, of_row)
 
 
 @dataclass(frozen=True, slots=True)
 class Seats:
-    """The common numbering of players and things, pool by pool, players first."""
+    """The common numbering of players and equipment, pool by pool, players first."""
 
     players: npt.NDArray[np.int64]  # (players): number of each player
-    things: npt.NDArray[np.int64]  # (things)
-    before: npt.NDArray[np.int64]  # (pools + 1): number of things before each pool
+    equipment: npt.NDArray[np.int64]  # (equipment)
+    before: npt.NDArray[np.int64]  # (pools + 1): number of equipment before each pool
 
-    def names(self, players: pl.Series, things: list[str]) -> pl.Series:
-        every = np.empty(self.players.size + self.things.size, object)
-        every[self.players], every[self.things] = players.to_list(), things
+    def names(self, players: pl.Series, equipment: list[str]) -> pl.Series:
+        every = np.empty(self.players.size + self.equipment.size, object)
+        every[self.players], every[self.equipment] = players.to_list(), equipment
         return pl.Series(players.name, every.tolist(), pl.String)
 
 
-def seats(rows: Any, things: Things) -> Seats:
+def seats(rows: Any, equipment: SharedEquipment) -> Seats:
     pools = len(rows.pool_names)
     pool_of_player = np.zeros(rows.player_names.len(), np.int64)
     pool_of_player[rows.player] = rows.pool
-    before = np.concatenate([[0], np.cumsum(np.bincount(things.pool, minlength=pools))])
+    before = np.concatenate([[0], np.cumsum(np.bincount(equipment.pool, minlength=pools))])
     through = np.cumsum(np.bincount(pool_of_player, minlength=pools))
     players = np.arange(pool_of_player.size) + before[pool_of_player]
-    return Seats(players, np.arange(things.pool.size) + through[things.pool], before)
+    return Seats(players, np.arange(equipment.pool.size) + through[equipment.pool], before)
 
 
-def with_things(
-    columns: dict[str, Any], update: Integers, of_row: Integers, things: Things, seats: Seats
+def with_equipment(
+    columns: dict[str, Any], update: Integers, of_row: Integers, equipment: SharedEquipment, seats: Seats
 ) -> tuple[dict[str, Any], Integers]:
-    """Return the changed columns if things are entrants, and each row's entrant then.
+    """Return the changed columns if equipment is rated too, and each row's entrant then.
 
     Args:
         update: the rating update of each row.
         of_row: Entrant of each row so far.
     """
-    rows, kinds = np.nonzero(things.of_row >= 0)
+    rows, kinds = np.nonzero(equipment.of_row >= 0)
     update = update.astype(np.int64)
-    key = update[rows] * things.pool.size + things.of_row[rows, kinds]
+    key = update[rows] * equipment.pool.size + equipment.of_row[rows, kinds]
     unique, at = np.unique(key, return_inverse=True)
-    number, offsets = unique % things.pool.size, columns["entrants"]
-    added = np.bincount(unique // things.pool.size, minlength=offsets.size - 1)
+    number, offsets = unique % equipment.pool.size, columns["entrants"]
+    added = np.bincount(unique // equipment.pool.size, minlength=offsets.size - 1)
     behind = offsets + np.concatenate([[0], np.cumsum(added)])
     of_players = np.arange(offsets[-1]) + np.repeat(behind[:-1] - offsets[:-1], np.diff(offsets))
-    of_things = np.arange(unique.size) + np.repeat(offsets[1:], added)
+    of_equipment = np.arange(unique.size) + np.repeat(offsets[1:], added)
     player, kind = np.empty(behind[-1], np.int64), np.zeros(behind[-1])
-    player[of_players], player[of_things] = seats.players[columns["player"]], seats.things[number]
-    kind[of_things] = things.kind[number]
+    player[of_players], player[of_equipment] = seats.players[columns["player"]], seats.equipment[number]
+    kind[of_equipment] = equipment.kind[number]
     moved = {"player": player, "kind": kind, "entrants": behind}
     for name, default in (("played_events", 1.0), ("quit", 0.0), ("idle", 0.0)):
         if columns[name].size:
             moved[name] = np.full(behind[-1], default)
             moved[name][of_players] = columns[name]
-    shared = np.full(things.of_row.shape, -1)
-    shared[rows, kinds] = of_things[at] - behind[update[rows]]
+    shared = np.full(equipment.of_row.shape, -1)
+    shared[rows, kinds] = of_equipment[at] - behind[update[rows]]
     of_row = of_players[of_row]
     return moved | {"entrant": of_row - behind[update], "shared": shared.ravel()}, of_row

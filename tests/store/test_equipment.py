@@ -13,8 +13,8 @@ from races import calling, event, ratings, rows
 import podium
 from podium.log import database
 from podium.log.database import StoreError
-from podium.log.schema import log, metadata, player, thing
-from podium.log.statements import FIRST_THING
+from podium.log.schema import equipment, log, metadata, player
+from podium.log.statements import FIRST_EQUIPMENT
 from podium.store import Store
 from podium.systems import make_system
 
@@ -44,8 +44,8 @@ def column(store, what):
 def test_cars_are_numbered_apart_and_have_no_rank(kind, new_url):
     with closing(season(Store(new_url(kind)))) as store:
         assert column(store, player.c.id) == [1, 2, 3]
-        assert column(store, thing.c.id) == [FIRST_THING + 1, FIRST_THING + 2]
-        found = store.things("main")
+        assert column(store, equipment.c.id) == [FIRST_EQUIPMENT + 1, FIRST_EQUIPMENT + 2]
+        found = store.equipment("main")
         assert sorted(each.name for each in found) == ["r", "s"]
         assert [each.points for each in found] == sorted((each.points for each in found), reverse=True)
         assert {each.kind: each.events for each in found} == {"car": 4}
@@ -63,7 +63,7 @@ def test_a_car_is_renamed_and_merged_as_a_player_is(kind, new_url):
     with closing(season(Store(new_url(kind)))) as store:
         store.rename("main", "r", "Rot", kind="car")
         store.submit("main", drive(4, "ab", "rs"))  # under the former name
-        one = {each.name: each.points for each in store.things("main")}
+        one = {each.name: each.points for each in store.equipment("main")}
         assert set(one) == {"Rot", "s"}
         with pytest.raises(StoreError, match=r"there is already a car 'Rot'. Merge the two"):
             store.rename("main", "s", "Rot", kind="car")
@@ -73,11 +73,11 @@ def test_a_car_is_renamed_and_merged_as_a_player_is(kind, new_url):
         assert store.merge("main", "s", "Rot", kind="car") == 0
         with pytest.raises(StoreError, match=r"'s \(car\)' was merged into 'Rot \(car\)'"):
             store.merge("main", "s", "t", kind="car")
-        assert [each.name for each in store.things("main")] == ["Rot"]
+        assert [each.name for each in store.equipment("main")] == ["Rot"]
         assert store.verify() == []
         assert ratings(store) == {**ratings(store), **replayed(store)}
         store.unmerge("main", "s", kind="car")
-        assert {each.name: each.points for each in store.things("main")} == one
+        assert {each.name: each.points for each in store.equipment("main")} == one
         assert [(each.kind, each.player, each.into) for each in store.log("main")][-3:] == [
             ("submit", None, None), ("merge", "s (car)", "Rot (car)"), ("unmerge", "s (car)", None),
         ]  # fmt: skip
@@ -103,16 +103,16 @@ def test_results_without_cars_are_logged_as_before(store):
 def test_another_system_leaves_cars_aside_until_it_is_told(kind, new_url):
     """They are numbered from the first on, so that a system that rates them needs no result again."""
     with closing(season(Store(new_url(kind)), make_system("elo", {}))) as store:
-        assert store.things("main") == ()
-        assert column(store, thing.c.id) == [FIRST_THING + 1, FIRST_THING + 2]
+        assert store.equipment("main") == ()
+        assert column(store, equipment.c.id) == [FIRST_EQUIPMENT + 1, FIRST_EQUIPMENT + 2]
         store.merge("main", "s", "r", kind="car")
         store.configure("main", RATED_CARS)
-        assert [each.name for each in store.things("main")] == ["r"]
+        assert [each.name for each in store.equipment("main")] == ["r"]
         store.unmerge("main", "s", kind="car")
         with closing(season(Store(new_url(kind)))) as other:
             assert ratings(store) == ratings(other)
         store.configure("main", make_system("elo", {}))
-        assert store.things("main") == ()
+        assert store.equipment("main") == ()
         assert store.verify() == []
 
 
@@ -146,7 +146,7 @@ def test_the_service_takes_cars_and_lists_them(store):
         assert answer[0] == {
             "player": "a", "position": 1.0, "status": "finished", "side": "home", "shared": {"car": "r"}
         }  # fmt: skip
-        found = client.get("/api/v1/pools/main/things").json()
+        found = client.get("/api/v1/pools/main/equipment").json()
         assert [(each["kind"], each["name"]) for each in found] == [("car", "r"), ("car", "s")]
         path = "/api/v1/pools/main/players/r/rename"
         assert client.post(path, params={"kind": "car"}, json={"name": "Rot"}).status_code == 200
@@ -163,13 +163,13 @@ def test_the_page_of_cars_and_what_boards_say_of_them(store):
     store.describe_pool("main", public=True)
     store.create_pool("other", make_system("adaptive", {}), public=True)
     with calling(store) as client:
-        page = client.get("/main/things")
+        page = client.get("/main/equipment")
         assert page.status_code == 200
         assert "<h1>Cars</h1>" in page.text
-        assert re.findall(r"<bdi>([rs])</bdi>", page.text) == [each.name for each in store.things("main")]
+        assert re.findall(r"<bdi>([rs])</bdi>", page.text) == [each.name for each in store.equipment("main")]
         assert "Ratings are of players alone" in client.get("/main").text
         assert "Ratings are of players alone" not in client.get("/other").text
-        assert client.get("/other/things").status_code == 404
+        assert client.get("/other/equipment").status_code == 404
         why = client.get("/main/events/e3/a").text
         assert "The result was worth" in why
         assert client.get("/api/v1/pools/main/events/e3/players/a").json()["shared"].startswith("The result was worth")
@@ -183,14 +183,14 @@ def test_a_pool_is_exported_with_its_cars(new_url):
         exported = [json.loads(each) for each in lines[4:6]]
         assert all(isinstance(each.pop("rating"), float) for each in exported)
         assert exported == [
-            {"player": FIRST_THING + 1, "name": "Rot", "former": ["r"], "kind": "car"},
-            {"player": FIRST_THING + 2, "name": "s", "former": [], "kind": "car"},
+            {"player": FIRST_EQUIPMENT + 1, "name": "Rot", "former": ["r"], "kind": "car"},
+            {"player": FIRST_EQUIPMENT + 2, "name": "s", "former": [], "kind": "car"},
         ]
         other.import_pool(iter(lines))
         assert ratings(other) == ratings(store)
         assert other.submit("main", drive(0, "abc", "rrs"))[0].duplicate
         broken = [each.replace('"kind":"car"', '"kind":null') for each in lines]
-        with pytest.raises(StoreError, match=f"{FIRST_THING + 1} is not the number of a player"):
+        with pytest.raises(StoreError, match=f"{FIRST_EQUIPMENT + 1} is not the number of a player"):
             other.import_pool(iter(broken), name="again")
 
 

@@ -2,7 +2,7 @@
 
     python examples/make_season.py [--seed N] [--out FILE]
 
-Six ladders of thirty players: races by time, matches of heats, races by place, duels, free-for-alls and team games.
+Six pools of thirty players: races by time, matches of heats, races by place, duels, free-for-alls and team games.
 """
 
 import argparse
@@ -21,7 +21,7 @@ NAMES = [
 COMMON = {"players": len(NAMES), "days": 350.0, "newcomers": 0.35, "jumps": 0.1, "jump": 350.0}
 FAVOURITES = (1, 4, 9)  # who drive with a handicap for a night
 TIMES, SCORES, SHARES = ("position", "time_s"), ("score",), ("score", "played_s", "duration_s")
-# A scenario for each ladder, and the measures that its results tell.
+# A scenario for each pool, and the measures that its results tell.
 POOLS = {
     "karts": (Scenario(events=120, entrants=7, quits=0.05, resolution_s=0.05, ideal_s=140.0, **COMMON), TIMES),
     "bikes": (Scenario(events=60, entrants=6, heats=4, quits=0.03, **COMMON), SCORES),
@@ -36,8 +36,8 @@ COLUMNS = [
 ]  # fmt: skip
 
 
-def ladder(pool: str, seed: int) -> pl.DataFrame:
-    """The results of one ladder."""
+def results_of(pool: str, seed: int) -> pl.DataFrame:
+    """The results of one pool."""
     scenario, measures = POOLS[pool]
     settings = {name: getattr(scenario, name) for name in Scenario.__slots__} | {"seed": seed}
     results = simulate(Scenario(**settings)).results
@@ -80,8 +80,8 @@ def with_stewards(results: pl.DataFrame, seed: int) -> pl.DataFrame:
 
 def make_season(seed: int = 2025) -> pl.DataFrame:
     """The example season as a results table."""
-    ladders = [ladder(pool, seed + number) for number, pool in enumerate(POOLS)]
-    season = pl.concat(ladders, how="diagonal").sort("started_at", maintain_order=True)
+    pools = [results_of(pool, seed + number) for number, pool in enumerate(POOLS)]
+    season = pl.concat(pools, how="diagonal").sort("started_at", maintain_order=True)
     instants = pl.col("started_at").dt.strftime("%Y-%m-%dT%H:%M:%SZ")
     return season.with_columns(instants).select(COLUMNS)
 

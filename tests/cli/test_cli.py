@@ -128,7 +128,7 @@ def test_check_and_systems(karts):
         (("rate", SEASON, "-s", "eloo"), "did you mean 'elo'?"),
         (("rate",), "name the FILE of results"),
         (("leaderboard", SEASON, "--columns", "playr"), "--columns playr: is no column; did you mean 'player'?"),
-        (("pool", "configure", "karts"), "name the system that is to rate the ladder"),
+        (("pool", "configure", "karts"), "name the system that is to rate the pool"),
         (("rate", SEASON, "-s", "elo", "--set", "k=-1"), "k is -1.0; it must be a number from 0 to"),
         (("rate", SEASON, "-s", "elo", "--set", "k"), "Write NAME=VALUE"),
         (("rate", SEASON, "-s", "elo", "--period", "1x"), "is not a time span"),

@@ -84,7 +84,7 @@ def test_pool_and_database_of_the_settings(folder):
     assert "'race-17'" in run("void", "--event", "race-17", status=2)
     assert run("leaderboard", SEASON, "-f", "csv") == run("leaderboard", SEASON, "--pool", "karts", "-f", "csv")
     write(folder, "")
-    assert "name the ladder with --pool" in run("void", "--event", "race-17", status=2)
+    assert "name the pool with --pool" in run("void", "--event", "race-17", status=2)
 
 
 @pytest.mark.parametrize(

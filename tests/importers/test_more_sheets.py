@@ -231,7 +231,7 @@ OPEN = {
         "Cup 15.8.2026\nPlace;Name;Round 1;Round 2;Total\n1;Ana;280;281;561\n2;Ben;279;280;559\n",
         "parts of one event",
     ),
-    "a ladder": ("Rank,Player,Rating,Won,Lost\n1,Ana,1844,12,3\n2,Ben,1790,9,5\n", "may be a table of standings"),
+    "a ranking": ("Rank,Player,Rating,Won,Lost\n1,Ana,1844,12,3\n2,Ben,1790,9,5\n", "may be a table of standings"),
     "several in a cell": (
         'Day,1st,2nd,3rd,DNF\n1.3.2025,Ana,Ben,Cy,"Dee, Eve"\n2.3.2025,Ben,Cy,Ana,\n',
         "ignore DNF",

@@ -1,4 +1,4 @@
-"""A ladder from its beginning to its end, as an organiser has it in a browser; and what only some may do."""
+"""A pool from its beginning to its end, as an organiser has it in a browser; and what only some may do."""
 
 import json
 import re
@@ -47,7 +47,7 @@ def follow(admin, answer):
     return admin.client.get(answer.headers["location"])
 
 
-def test_a_ladder_is_opened_and_what_was_typed_survives_a_fault(store):
+def test_a_pool_is_opened_and_what_was_typed_survives_a_fault(store):
     admin = Admin(store)
     start = admin.client.get("/admin")
     for change, fault in (
@@ -131,7 +131,7 @@ def test_a_player_has_another_name_and_is_forgotten(store):
     assert ratings(store).keys() & {"a", "Ann <1>"} == set()
 
 
-def test_keys_open_this_ladder_or_all_as_far_as_their_maker_s(store):
+def test_keys_open_this_pool_or_all_as_far_as_their_maker_s(store):
     admin, of_pool = Admin(store), Admin(store, pool="main")
     sent = {"name": "server", "role": "write", "opens": "all", "reach": "30d", "rate": "5"}
     assert admin.send(admin.get("/keys"), "/keys", **sent | {"reach": "long"}).status_code == 422
@@ -274,11 +274,11 @@ def test_an_export_is_the_command_s(store):
     assert Admin(store, "write", "main").get("/export").status_code == 403
 
 
-def test_a_ladder_is_closed_opened_again_and_deleted(store):
+def test_a_pool_is_closed_opened_again_and_deleted(store):
     admin, of_pool = Admin(store), Admin(store, pool="main")
     with pytest.raises(StopIteration):
         form_of(admin.get("/settings").text, "/delete")  # only once it is closed
-    assert "The ladder is closed" in follow(of_pool, of_pool.send(of_pool.get("/settings"), "/close")).text
+    assert "The pool is closed" in follow(of_pool, of_pool.send(of_pool.get("/settings"), "/close")).text
     with pytest.raises(PodiumError, match="is closed"):
         store.submit("main", rows(9, "ab"))
     assert "open again" in follow(admin, admin.send(admin.get("/settings"), "/reopen")).text
@@ -290,5 +290,5 @@ def test_a_ladder_is_closed_opened_again_and_deleted(store):
     assert of_pool.client.post("/admin/main/delete", data={"token": token, "name": "main"}).status_code == 403
     assert [each.name for each in store.pools()] == ["main"]
     done = follow(admin, admin.send(admin.get("/settings"), "/delete", name="main"))
-    assert "The ladder main is deleted" in done.text
+    assert "The pool main is deleted" in done.text
     assert store.pools() == []

@@ -47,10 +47,10 @@ def events(store):
     return [store.event("main", each) for each in ids]
 
 
-def test_a_first_paste_asks_what_orders_the_ladder_and_a_second_never_collides(store):
+def test_a_first_paste_asks_what_orders_the_pool_and_a_second_never_collides(store):
     admin = Admin(store)
     question_page = send(admin, PLACES, title="Mario Kart")
-    assert "how are all events of this ladder ordered?" in words(question_page.text)
+    assert "how are all events of this pool ordered?" in words(question_page.text)
     assert store.order("main") is None
     apply(admin, answer(admin, question_page, "order=dated"))
     apply(admin, send(admin, "1. Tobi\n2. Jonas\n", title="Mario Kart"))
@@ -62,7 +62,7 @@ def test_a_first_paste_asks_what_orders_the_ladder_and_a_second_never_collides(s
     assert not store.verification().findings
 
 
-def test_a_ladder_without_dates_is_chosen_and_has_no_date_to_fill_in(store):
+def test_a_pool_without_dates_is_chosen_and_has_no_date_to_fill_in(store):
     admin = Admin(store)
     apply(admin, answer(admin, send(admin, PLACES, "w1.csv"), "order=sequence"))
     assert (store.order("main"), events(store)[0].sequence) == ("sequence", 1)

@@ -331,7 +331,7 @@ def test_a_ledger_of_an_empty_pool_has_no_rows():
     assert pl.read_parquet("ledger.parquet").is_empty()
 
 
-def test_what_rates_a_ladder_again_has_a_dry_run():
+def test_what_rates_a_pool_again_has_a_dry_run():
     run("db", "init")
     run("pool", "create", "main", "--system", "elo", "--order", "dated")
     with closing(Store("podium.db")) as store:

@@ -1,4 +1,4 @@
-"""From the printed link to a deleted ladder, in a browser alone: on a phone and a desk, with scripts and without."""
+"""From the printed link to a deleted pool, in a browser alone: on a phone and a desk, with scripts and without."""
 
 import os
 
@@ -44,16 +44,16 @@ def fill(page, section, **values):
 
 
 def begin(page, store, look_at):
-    """A ladder is opened, gets results and another system."""
+    """A pool is opened, gets results and another system."""
     page.goto(first_path(store.engine))
     assert page.locator("input[readonly]").input_value().startswith("podium_")
     look_at(page, "1-first-link")
     page.click("main a[href='/admin']")
     look_at(page, "2-admin")
-    fill(page, "Create a ladder", name="karts", title="Kart night", system="elo", contact="nowhere", public="yes")
+    fill(page, "Create a pool", name="karts", title="Kart night", system="elo", contact="nowhere", public="yes")
     assert "neither a mail address" in page.inner_text("[role=alert]")
     look_at(page, "3-refused")
-    fill(page, "Create a ladder", contact="stewards@example.org")  # all else is still there
+    fill(page, "Create a pool", contact="stewards@example.org")  # all else is still there
     assert "karts is open, rated with" in done(page)
     look_at(page, "4-overview")
     page.click("main nav >> text=Send results")
@@ -93,7 +93,7 @@ def run(page, store, look_at):
 
 
 def end(page, store, look_at):
-    """A ladder is described, exported, closed and deleted."""
+    """A pool is described, exported, closed and deleted."""
     page.goto("/admin/karts/settings")
     fill(page, "What it says of itself", player_word="racer")
     assert "Stored" in done(page)
@@ -108,16 +108,16 @@ def end(page, store, look_at):
     fill(page, "Close")
     look_at(page, "11-closed")
     fill(page, "Delete for good", name="kart")
-    assert "is not the ladder's name" in page.inner_text("[role=alert]")
+    assert "is not the pool's name" in page.inner_text("[role=alert]")
     fill(page, "Delete for good", name="karts")
-    assert done(page) == "The ladder karts is deleted, and all that was in it."
+    assert done(page) == "The pool karts is deleted, and all that was in it."
     assert store.pools() == []
     page.reload()
     assert page.locator("main > .note").count() == 0  # it is said once
 
 
 @pytest.mark.parametrize(("width", "script"), WAYS)
-def test_from_the_printed_link_to_a_deleted_ladder(browser, new_site, width, script):
+def test_from_the_printed_link_to_a_deleted_pool(browser, new_site, width, script):
     context = browser.new_context(
         java_script_enabled=script, base_url=new_site.address, viewport={"width": width, "height": 844}
     )
@@ -137,7 +137,7 @@ def test_no_page_of_an_organiser_scrolls_sideways(browser, large_browser, new_si
     secret = narrow.locator("input[readonly]").input_value()
     assert narrow.evaluate(SIDEWAYS) <= 0
     narrow.goto("/admin")
-    fill(narrow, "Create a ladder", name="karts", title="A ladder of a name that is long " * 3, system="adaptive")
+    fill(narrow, "Create a pool", name="karts", title="A pool of a name that is long " * 3, system="adaptive")
     large.goto("/sign-in")
     large.fill("[name=key]", secret)
     large.click("button.main")

@@ -45,7 +45,7 @@ COMMANDS = {
     ),
     "Live service": (
         ("service.serving:serve", "serve", "Serve the HTTP API."),
-        ("service.storing:ingest", "ingest", "Send the events of FILE to a ladder."),
+        ("service.storing:ingest", "ingest", "Send the events of FILE to a pool."),
         ("service.storing:amend", "amend", "Correct an event; all ratings become what they would be."),
         ("service.storing:void", "void", "Void an event: it no longer counts."),
         ("service.storing:unvoid", "unvoid", "Let a voided event count again."),
@@ -54,7 +54,7 @@ COMMANDS = {
         ("service.storing:rename", "rename", "Rename a player everywhere."),
         ("service.storing:anonymize", "anonymize", "Remove every name that a player had."),
         ("service.verifying:verify", "verify", "Compare all that is stored with the log."),
-        ("service.pools:pool", "pool", "Open, list, close and carry over ladders."),
+        ("service.pools:pool", "pool", "Open, list, close and carry over pools."),
         ("service.pools:fixture", "fixture", "Plan, change, cancel and list races to come."),
         ("service.serving:season", "season", "Begin seasons, and show how they ended."),
         ("service.keys:key", "key", "Create, list, rotate and revoke keys to the service."),

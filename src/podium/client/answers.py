@@ -5,7 +5,7 @@ from typing import Literal, NotRequired, TypedDict
 
 
 class PoolSummary(TypedDict):
-    """A ladder."""
+    """A pool."""
 
     name: str  # Its name.
     system: str  # The system that rates it.
@@ -169,7 +169,7 @@ class Moved(TypedDict):
 
 
 class LogRecord(TypedDict):
-    """An entry of the log: something that was done to a ladder."""
+    """An entry of the log: something that was done to a pool."""
 
     seq: int  # Its number: rising, and never used again.
     place: int | None  # Position in the hash chain, from 1. Null outside it.

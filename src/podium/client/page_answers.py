@@ -79,7 +79,7 @@ class PlayerPage(TypedDict):
 class FoundPlayer(TypedDict):
     """A player found by name."""
 
-    pool: str  # The ladder.
+    pool: str  # Name of the pool.
     player: str  # The player's name as it is now.
     rating: float | None  # Rating, in points. Null for players without one.
     rank: int | None  # Rank among players with an established rating. Null for others.

@@ -53,7 +53,7 @@ COLUMNS: tuple[Column, ...] = (
         "pool",
         "text",
         "default",
-        "The ladder: a game type, a series, a league. Ratings never cross pools; a player has one rating in each.",
+        "A game type, a series, a league. Ratings never cross pools; a player has one rating in each.",
         "karts",
     ),
     Column(

@@ -123,7 +123,7 @@ PAGES = (  # in the order of trying
 END_S = 10.0  # that whoever still reads has, once the service has ended
 ABOUT = """Results go in once, ratings come out, and each point has its reason.
 
-Requests take a key, as `Authorization: Bearer KEY`; `/healthz`, `/readyz`, this page and reads of a public ladder need
+Requests take a key, as `Authorization: Bearer KEY`; `/healthz`, `/readyz`, this page and reads of a public pool need
 none. Errors are problem+json (RFC 9457) and name the field. A result may be sent several times: its `event_id` counts
 once. Every answer has an `X-Request-Id`, the sender's where there was one, which stands in the service's log.
 """

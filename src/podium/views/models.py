@@ -64,7 +64,7 @@ class LastPlayed:
 
 @answer
 class PoolSummary:
-    """A ladder."""
+    """A pool."""
 
     name: str = described("Its name.")
     system: str = described("The system that rates it.")
@@ -95,7 +95,7 @@ class Moved:
 
 @answer
 class LogRecord:
-    """An entry of the log: something that was done to a ladder."""
+    """An entry of the log: something that was done to a pool."""
 
     seq: int = described("Its number: rising, and never used again.")
     place: int | None = described("Position in the hash chain, from 1. Null outside it.")

@@ -125,7 +125,7 @@ class PlayerPage:
 class FoundPlayer:
     """A player found by name."""
 
-    pool: str = described("The ladder.")
+    pool: str = described("Name of the pool.")
     player: str = described("The player's name as it is now.")
     rating: float | None = described("Rating, in points. Null for players without one.")
     rank: int | None = described("Rank among players with an established rating. Null for others.")

@@ -26,7 +26,7 @@ key = App(help="Create, list, rotate and revoke keys to the service.")
 def create(
     name: str = Argument(help="Whose key it is."),
     role: str = Option("write", help="read, write or admin."),
-    pool: str | None = Option(None, help="The only ladder it gives access to; all if not given."),
+    pool: str | None = Option(None, help="The only pool that it gives access to [default: all pools]."),
     rate: float | None = Option(None, metavar="NUMBER", help="Requests a second; no limit if not given."),
     days: float | None = Option(None, min=0.0, max=36_525.0, help="Days until it expires; never if not given."),
     reach: str | None = Option(
@@ -90,7 +90,7 @@ NUMBER = Argument(help="The webhook's number, as list shows it.")
     "create",
     "podium webhook create https://example.org/podium --pool karts",
     "podium webhook create https://discord.com/api/webhooks/1/ab --pool karts",
-    short_help="Send everything that happens to a ladder to a URL.",
+    short_help="Send everything that happens to a pool to a URL.",
 )
 def create_receiver(
     address: str = Argument(metavar="ADDRESS", help="The URL to send to."),

@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from podium.store import Store
     from podium.store.writing.fixtures import Fixture
 
-pool = App(help="Open, list, close and carry over ladders.")
+pool = App(help="Create, list, close and move pools.")
 reason = App(help="Blank the reasons of corrections.")
-NAME = Argument(help="The ladder's name.")
+NAME = Argument(help="Name of the pool.")
 
 
 def description(
@@ -64,7 +64,7 @@ def create_pool(
     changes: "DescriptionChanges" = DESCRIPTION,
     store: "Store" = CREATED_STORE,
 ) -> None:
-    """Open a ladder that is rated with a system."""
+    """Create a pool that is rated with a system."""
     store.create_pool(name, system, order=None if order is None else order.value, **changes)
     typer.echo(f"pool {name} is rated with {system.name}")
 
@@ -72,12 +72,12 @@ def create_pool(
 @pool.command(
     "set",
     'podium pool set karts --title "Kart League" --player-word racer --public',
-    short_help="Change what a ladder says of itself.",
+    short_help="Change what a pool says of itself.",
 )
 def set_description(
     name: str = NAME, changes: "DescriptionChanges" = DESCRIPTION, actor: str = ACTOR, url: str = DATABASE
 ) -> None:
-    """Change what a ladder says of itself, and whether everybody may read it; an empty text removes what there was."""
+    """Change what a pool says of itself, and whether everybody may read it; an empty text removes what there was."""
     if all(value is None for value in changes.values()):
         raise ParameterError("nothing is to be set: give --title, --contact, --player-word, --public or --private")
     now = open_store(url).describe_pool(name, actor=actor, **changes)
@@ -89,7 +89,7 @@ def set_description(
 
 @pool.command("list", "podium pool list")
 def list_pools(store: "Store" = STORE, form: Format = options.FORM) -> None:
-    """List the ladders, and what each says of itself."""
+    """List the pools, and what each says of itself."""
     rows = [
         {"pool": pool.name, "system": pool.system.name, "state": "closed" if pool.closed else "open"}
         | pool.description.body()
@@ -102,7 +102,7 @@ def list_pools(store: "Store" = STORE, form: Format = options.FORM) -> None:
 @pool.command(
     "configure",
     "podium pool configure karts --system elo --set k=20",
-    short_help="Rate a ladder with another system, or other parameters.",
+    short_help="Rate a pool with another system, or other parameters.",
 )
 def configure_pool(
     name: str = NAME,
@@ -112,9 +112,9 @@ def configure_pool(
     url: str = DATABASE,
     form: Format = options.FORM,
 ) -> None:
-    """Rate a ladder with another system, or other parameters, from its first event on."""
+    """Rate a pool with another system, or other parameters, from its first event on."""
     if not named.names_one:
-        raise ParameterError("name the system that is to rate the ladder from now on, with --system or --system-file")
+        raise ParameterError("name the system that is to rate the pool from now on, with --system or --system-file")
     rating_system = named.choose()
     if dry_run:
         from podium.store.reading import previews
@@ -130,7 +130,7 @@ def configure_pool(
 @pool.command(
     "order",
     "podium pool order karts dated --started-at 2026-01-31 --every 1w --dry-run",
-    short_help="Order the events of a ladder by dates or by numbers.",
+    short_help="Order the events of a pool by dates or by numbers.",
 )
 def set_order(
     name: str = NAME,
@@ -144,7 +144,7 @@ def set_order(
     store: "Store" = STORE,
     form: Format = options.FORM,
 ) -> None:
-    """Order the events of a ladder by dates or by numbers, while it has fewer than 50."""
+    """Order the events of a pool by dates or by numbers, while it has fewer than 50."""
     from podium.ledger.leaderboard import instant
     from podium.store.reading import previews
 
@@ -167,7 +167,7 @@ def show_log(
     store: "Store" = STORE,
     form: Format = options.FORM,
 ) -> None:
-    """Show who did what to a ladder and when, why, and what it moved."""
+    """Show who did what to a pool and when, why, and what it moved."""
     texts = ("kind", "subject", "received_at", "actor", "reason")
     kinds = {"seq": int, "place": int} | dict.fromkeys(texts, str) | {"events": int, "players": int, "largest": float}
     entries = map(asdict, store.log(name, after=after, most=most))
@@ -177,7 +177,7 @@ def show_log(
 
 @pool.command("sheets", "podium pool sheets karts")
 def list_sheets(name: str = NAME, store: "Store" = STORE, form: Format = options.FORM) -> None:
-    """List the sheets that were sent to a ladder; as JSON with their maps."""
+    """List the sheets that were sent to a pool; as JSON with their maps."""
     import polars as pl
 
     kinds = {"sheet": pl.String, "map": pl.String, "events": pl.Int64}
@@ -185,27 +185,27 @@ def list_sheets(name: str = NAME, store: "Store" = STORE, form: Format = options
     show.show(rows.with_columns(pl.col("map").str.strip_chars()) if form is Format.json else rows.drop("map"), form)
 
 
-@pool.command("close", "podium pool close karts", short_help="Close a ladder: it can be read, and takes nothing more.")
+@pool.command("close", "podium pool close karts", short_help="Close a pool: it can be read, and takes nothing more.")
 def close_pool(name: str = NAME, actor: str = ACTOR, store: "Store" = STORE) -> None:
-    """Close a ladder: it can be read, and takes nothing more until it is opened again."""
+    """Close a pool: it can be read, and takes nothing more until it is opened again."""
     closed = store.close_pool(name, actor=actor)
     typer.echo(f"pool {name} is closed" if closed else f"pool {name} is closed already")
 
 
 @pool.command("reopen", "podium pool reopen karts")
 def reopen_pool(name: str = NAME, actor: str = ACTOR, store: "Store" = STORE) -> None:
-    """Open a closed ladder again."""
+    """Open a closed pool again."""
     opened = store.reopen_pool(name, actor=actor)
     typer.echo(f"pool {name} is open" if opened else f"pool {name} is open already")
 
 
-@pool.command("delete", "podium pool delete karts --yes karts", short_help="Delete a closed ladder for good.")
+@pool.command("delete", "podium pool delete karts --yes karts", short_help="Delete a closed pool for good.")
 def delete_pool(
     name: str = NAME,
     yes: str | None = Option(None, metavar="NAME", help="The name again; prompted for if not given."),
     store: "Store" = STORE,
 ) -> None:
-    """Delete a closed ladder for good: its log, all that derives from it, and the keys to it alone."""
+    """Delete a closed pool for good: its log, all that derives from it, and the keys to it alone."""
     repeated = typer.prompt(f"Type {name} again to delete it for good") if yes is None else yes
     if repeated != name:
         raise ParameterError(f"pool {name} is not deleted: {repeated!r} is not its name")
@@ -213,13 +213,13 @@ def delete_pool(
     typer.echo(f"pool {name} is deleted")
 
 
-@pool.command("export", "podium pool export karts -o karts.jsonl", short_help="Write a ladder to a file.")
+@pool.command("export", "podium pool export karts -o karts.jsonl", short_help="Write a pool to a file.")
 def export_pool(
     name: str = NAME,
     out: Path | None = Option(None, "-o", "--out", help="The file to write; stdout if not given."),
     store: "Store" = STORE,
 ) -> None:
-    """Write a ladder's log, its chain and its names as JSON lines, for `podium pool import`."""
+    """Write a pool's log, its chain and its names as JSON lines, for `podium pool import`."""
     lines = store.export_pool(name)
     if out is None:
         sys.stdout.writelines(lines)
@@ -232,7 +232,7 @@ def export_pool(
 @pool.command(
     "ledger",
     "podium pool ledger karts karts.parquet",
-    short_help="Write every change of a ladder's ratings to a table.",
+    short_help="Write every change of a pool's ratings to a table.",
 )
 def write_ledger(
     name: str = NAME,
@@ -247,14 +247,14 @@ def write_ledger(
 
 
 @pool.command(
-    "import", "podium pool import karts.jsonl --as karts-2", short_help="Read an exported ladder, checked and verified."
+    "import", "podium pool import karts.jsonl --as karts-2", short_help="Read an exported pool, checked and verified."
 )
 def import_pool(
     file: Path = Argument(help="What `podium pool export` wrote."),
-    name: str | None = Option(None, "--as", metavar="NAME", help="Call the ladder otherwise."),
+    name: str | None = Option(None, "--as", metavar="NAME", help="Call the pool otherwise."),
     store: "Store" = CREATED_STORE,
 ) -> None:
-    """Read an exported ladder: its chain is checked, it is rated and verified, or nothing is stored."""
+    """Read an exported pool: its chain is checked, it is rated and verified, or nothing is stored."""
     try:
         with file.open(encoding="utf-8", newline="\n") as lines, show.progress("rating"):
             imported = store.import_pool(lines, name=name, source=str(file))

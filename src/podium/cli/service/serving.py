@@ -309,7 +309,7 @@ def begin_season(
 
 @season.command("list", "podium season list --pool karts")
 def list_seasons(pool: str = storing.POOL_NAME, store: "Store" = storing.STORE, form: Format = options.FORM) -> None:
-    """List the seasons of a ladder."""
+    """List the seasons of a pool."""
     import polars as pl
 
     rows = [(season.name, season.when, season.keep) for season in store.seasons(pool)]

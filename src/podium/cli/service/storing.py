@@ -42,7 +42,7 @@ POOL_NAME = Option(
     ...,
     "--pool",
     metavar="NAME",
-    help="The ladder; if not given, the pool in podium.toml.",
+    help="Pool [default: the pool in podium.toml].",
     default_factory=pool_of_settings,
     show_default=False,
 )
@@ -152,9 +152,9 @@ SHEET_FLAGS: Any = Made(SheetFlags)
 def ingest(
     file: Input = input_option(named=True),
     pool: str | None = Option(
-        None, "--pool", metavar="NAME", help="The ladder; if not given, the pool in podium.toml. With --as, FILE's own."
+        None, "--pool", metavar="NAME", help="Pool [default: the pool in podium.toml]. With --as, FILE's own."
     ),
-    own: str | None = Option(None, "--as", metavar="POOL", help="The ladder, where FILE is of another one."),
+    own: str | None = Option(None, "--as", metavar="POOL", help="Pool of the results, if FILE names another one."),
     actor: str = ACTOR,
     names: Path | None = Option(
         None, help="Call players by the names in this file, which podium import --names wrote for their ids."
@@ -162,7 +162,7 @@ def ingest(
     started_at: str | None = options.STARTED_AT,
     every: str | None = options.EVERY,
     order: OrderWord | None = Option(
-        None, help="sequence: number the first events of a ladder, which have no dates. dated: they need one."
+        None, help="How the first events of a pool are ordered: by their numbers (sequence) or by their dates (dated)."
     ),
     flags: SheetFlags = SHEET_FLAGS,
     dry_run: bool = DRY_RUN,

@@ -62,7 +62,7 @@ def heads_in(value: Any) -> Iterator[str]:
 
 @examples("podium verify", "podium verify --pool karts --head receipt.json")
 def verify(
-    pool: str | None = Option(None, "--pool", help="The ladder; all if not given."),
+    pool: str | None = Option(None, "--pool", help="Pool [default: all pools]."),
     head: list[str] | None = Option(
         None,
         metavar="RECEIPT",

@@ -308,5 +308,5 @@ def database_of_settings(context: typer.Context, parameter: typer.CallbackParam,
 def pool_of_settings() -> str:
     pool = find_settings().get("pool")
     if pool is None:
-        raise typer.BadParameter(f"name the ladder with --pool, or as pool in {FILE_NAME}")
+        raise typer.BadParameter(f"name the pool with --pool, or as pool in {FILE_NAME}")
     return str(pool)

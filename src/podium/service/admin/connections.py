@@ -29,7 +29,7 @@ router = PageRouter(prefix=POOL_ADDRESS, include_in_schema=False)
 def keys_page(store: Store, admission: Admission) -> FormsPage:
     pool = pool_header(store.pool(admission.pool))
     base = address("admin", pool.name, "keys")
-    opens = [("this", "this ladder alone"), *([(ALL, "every ladder")] if admission.key.pool is None else [])]
+    opens = [("this", "this pool alone"), *([(ALL, "every pool")] if admission.key.pool is None else [])]
     create = Section(
         heading="Create a key",
         action=base,
@@ -64,7 +64,7 @@ def opened(key: store_keys.ApiKey, admission: Admission) -> bool:
 
 def key_item(key: store_keys.ApiKey, own: store_keys.ApiKey, base: str) -> Item:
     moments = (("created", key.created_at), ("expires", key.expires_at), ("last used", key.last_used_at))
-    parts = [key.role, "every ladder" if key.pool is None else "this ladder alone", f"number {key.id}"]
+    parts = [key.role, "every pool" if key.pool is None else "this pool alone", f"number {key.id}"]
     parts += [f"{what} {moment[:10]}" for what, moment in moments if moment]
     replace_it = ((f"{base}/{key.id}/replace", "Replace"),) if key.id != own.id and not is_limited(own) else ()
     return Item(

@@ -17,7 +17,7 @@ from podium.store.keys import create_first_admin, session_key, session_secret
 
 VALID_S = 900
 SALT = "podium first link"
-USED = "this link is used, or too old; podium serve prints another while no key administers all ladders"
+USED = "this link is used, or too old; podium serve prints another while no key administers all pools"
 NOT_PRIVATE = "this link opens on the machine that serves, or over https; elsewhere others might read the key"
 FORWARDED = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip")
 router = PageRouter()
@@ -91,7 +91,7 @@ async def open_link(
     if secret is None or key is None:
         raise await guard.refusal(request, 403, USED)
     request.state.signed_in = key.name
-    items = (Item(name="Administer", address="/admin", note="Create a ladder, send results, make keys for others."),)
+    items = (Item(name="Administer", address="/admin", note="Create a pool, send results, make keys for others."),)
     note = (
         "You are signed in for a week. Keep the key where you keep passwords: it signs you in again, here or elsewhere."
     )

@@ -1,4 +1,4 @@
-"""Ladders as admins see them: opened, described, rated with another system, exported, closed and deleted."""
+"""Pools as admins see them: opened, described, rated with another system, exported, closed and deleted."""
 
 from dataclasses import fields
 from functools import cache, partial
@@ -68,9 +68,9 @@ def admin_page(store: Store, admission: Admission) -> FormsPage:
         for pool, header in ((each, pool_header(each)) for each in opened)
     )
     note = () if items else ("There is none yet.",)
-    ladders = Section(heading="Ladders", items=items, notes=note)
+    pools = Section(heading="Pools", items=items, notes=note)
     create = Section(
-        heading="Create a ladder",
+        heading="Create a pool",
         action="/admin",
         fields=(
             Field(name="name", label="Its name, in addresses", required=True, example="karts"),
@@ -78,10 +78,10 @@ def admin_page(store: Store, admission: Admission) -> FormsPage:
             Field(name="order", label="How its events are ordered", choices=ORDERS),
             *description_fields(NO_DESCRIPTION),
         ),
-        button="Create ladder",
+        button="Create pool",
         notes=("You can change all but the name later: the order while there are fewer than 50 events.",),
     )
-    sections = (ladders, create) if admission.key.may("admin", None) else (ladders,)
+    sections = (pools, create) if admission.key.may("admin", None) else (pools,)
     return FormsPage(title="Admin", sections=sections)
 
 
@@ -90,7 +90,7 @@ def create(store: Store, admission: Admission, form: Form) -> Done:
     name, system = normalise(form.text("name")), find(form.text("system"))()
     order = order_word(form.text("order")) if form.text("order") else None
     store.create_pool(name, system, actor=admission.key.name, order=order, **description_in(form))
-    sentence = f"The ladder {name} is open, rated with {system.title}. Send its first results."
+    sentence = f"The pool {name} is open, rated with {system.title}. Send its first results."
     return Done(address("admin", name), sentence)
 
 
@@ -105,7 +105,7 @@ def overview(request: Request, admission: SignedIn, store: CurrentStore) -> Resp
         ("Correct or void an event", "", "Choose it in the list of events, then “Correct this event”.", True),
         (f"{header.words.capitalize()}", "players", "Two accounts of one, another name, or one to be forgotten.", True),
         ("Begin a season", "seasons", "Every lead shrinks to a share of itself.", True),
-        ("System", "system", "What the ladder is rated with; you see what another moves first.", True),
+        ("System", "system", "What the pool is rated with; you see what another moves first.", True),
         ("Keys", "keys", "For servers that send results, and for other admins.", True),
         ("Webhooks", "webhooks", "Where all that happens is sent.", True),
         ("Settings", "settings", "Title, contact, who may read; export, close, delete.", True),
@@ -117,10 +117,10 @@ def overview(request: Request, admission: SignedIn, store: CurrentStore) -> Resp
         for name, path, note, needs_admin in ways
         if may_administer or not needs_admin
     )
-    notes = ("This ladder is closed: it can be read, and takes nothing more.",) if pool.closed else ()
+    notes = ("This pool is closed: it can be read, and takes nothing more.",) if pool.closed else ()
     if not may_write:
         items = (Item(name="Sign in", address="/sign-in", note="with a key that may send or correct results."),)
-        notes = (*notes, "Your key reads this ladder.")
+        notes = (*notes, "Your key reads this pool.")
     sections = [Section(heading="What you may do", notes=notes, items=items)]
     waiting = tuple(Item(name=match) for match in store.waiting_matches(pool.name)[:50])
     sections += [Section(heading="Matches that wait for a result", items=waiting)] if waiting else []
@@ -160,21 +160,21 @@ def settings_page(store: Store, admission: Admission) -> FormsPage:
             Field(name="every", label="Time from each event to the next; empty if all were on one day", example="1w"),
         ),
         button="Show what it does",
-        notes=("You can change this while the ladder has fewer than 50 events.",),
+        notes=("You can change this while the pool has fewer than 50 events.",),
     )
     note = "Its log, chain and names, a line of JSON each."
     file = Item(name=f"{pool.name}.jsonl", address=f"{base}/export", note=note)
     export = Section(heading="Export", notes=("All that there is, for another Podium or to keep.",), items=(file,))
     if not pool.closed:
         notes = ("It can be read, and takes nothing more until it is opened again. Only then it can be deleted.",)
-        ends = [Section(heading="Close", action=f"{base}/close", button="Close ladder", notes=notes)]
+        ends = [Section(heading="Close", action=f"{base}/close", button="Close pool", notes=notes)]
     else:
-        ends = [Section(heading="Open again", action=f"{base}/reopen", button="Open ladder")]
+        ends = [Section(heading="Open again", action=f"{base}/reopen", button="Open pool")]
     if pool.closed and admission.key.may("admin", None):
         again = Field(name="name", label=f"Type {pool.name} again", required=True)
         notes = ("Its results, ratings and log, and the keys to it alone. Nothing brings them back but an export.",)
         end = f"{base}/delete"
-        ends += [Section(heading="Delete for good", action=end, fields=(again,), button="Delete ladder", notes=notes)]
+        ends += [Section(heading="Delete for good", action=end, fields=(again,), button="Delete pool", notes=notes)]
     return FormsPage(
         title="Settings", pool=pool_header(pool), current="Settings", sections=(says, order, export, *ends)
     )
@@ -214,22 +214,22 @@ def order_word(text: str) -> Order:
 @acts(router, POOL_ADDRESS + "/close", settings_page)
 def close(store: Store, admission: Admission, _form: Form) -> Done:
     store.close_pool(admission.pool, actor=admission.key.name)
-    sentence = "The ladder is closed: it can be read, and takes nothing more."
+    sentence = "The pool is closed: it can be read, and takes nothing more."
     return Done(address("admin", admission.pool, "settings"), sentence)
 
 
 @acts(router, POOL_ADDRESS + "/reopen", settings_page)
 def reopen(store: Store, admission: Admission, _form: Form) -> Done:
     store.reopen_pool(admission.pool, actor=admission.key.name)
-    return Done(address("admin", admission.pool, "settings"), "The ladder is open again.")
+    return Done(address("admin", admission.pool, "settings"), "The pool is open again.")
 
 
 @acts(router, POOL_ADDRESS + "/delete", settings_page, AdminOfAll)
 def delete(store: Store, admission: Admission, form: Form) -> Done:
     if normalise(form.text("name")) != admission.pool:
-        raise ParameterError(f"{form.text('name')!r} is not the ladder's name; type {admission.pool} to delete it")
+        raise ParameterError(f"{form.text('name')!r} is not the pool's name; type {admission.pool} to delete it")
     store.delete_pool(admission.pool)
-    return Done("/admin", f"The ladder {admission.pool} is deleted, and all that was in it.")
+    return Done("/admin", f"The pool {admission.pool} is deleted, and all that was in it.")
 
 
 @router.get(POOL_ADDRESS + "/export")

@@ -138,7 +138,7 @@ def with_dates(
     first = named or instant(start, whole_day=False)
     if asks and upload.order is None and named is None and not typed and not every:
         choices = Choice(f"by dates, from {first:%Y-%m-%d} on", "order", DATED), Choice("by numbers", "order", COUNTED)
-        question = Question("the results have no dates; how are all events of this ladder ordered?", choices)
+        question = Question("the results have no dates; how are all events of this pool ordered?", choices)
         return Interview(((question, ""),), (), ())
     if upload.order == COUNTED:
         return replace(upload, rows=rows_of(frame), notes=notes)

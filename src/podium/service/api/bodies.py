@@ -235,7 +235,7 @@ class Batch(Strict):
 
 
 class NewPool(Strict):
-    """A ladder, and the system that rates it."""
+    """A pool, and the system that rates it."""
 
     model_config = with_example({"name": "karts", "system": "stk", "parameters": {"scale": 1500}})
 
@@ -253,7 +253,7 @@ class NewPool(Strict):
 
 
 class Description(Strict):
-    """What a ladder says of itself, and who may read it; what is left out stays, an empty text is removed."""
+    """What a pool says of itself, and who may read it; what is left out stays, an empty text is removed."""
 
     model_config = with_example({"title": "Bikes", "player_word": "rider", "public": True})
 

@@ -62,13 +62,13 @@ At = Annotated[
 
 @router.get("", tags=["pools"])
 def pools(store: CurrentStore, _key: ReadAccess) -> tuple[models.PoolSummary, ...]:
-    """Every ladder."""
+    """List all pools."""
     return store.pool_summaries()
 
 
 @router.get("/{pool}", tags=["pools"])
 def pool(pool: PoolName, store: CurrentStore, _key: ReadAccess) -> models.PoolSummary:
-    """A ladder."""
+    """A pool."""
     return store.pool_summary(pool)
 
 
@@ -80,7 +80,7 @@ def log(
     after: Annotated[int, Query(ge=0, lt=2**63, description="Entries above this number.")] = 0,
     most: Annotated[int, Query(ge=1, le=1000)] = 100,
 ) -> tuple[models.LogRecord, ...]:
-    """Everything that was done to a ladder, by whom and when, oldest first."""
+    """Everything that was done to a pool, by whom and when, oldest first."""
     return store.log(pool, after=after, most=most)
 
 

@@ -54,9 +54,9 @@ async def stream(
     last_event_id: Annotated[str | None, Header(max_length=20, description="The last id of an earlier stream.")] = None,
     seconds: Annotated[float, Query(ge=0.0, le=86_400.0, description="How long it stays open.")] = 3600.0,
 ) -> StreamingResponse:
-    """Everything that happens to a ladder, as it happens; after a pause it goes on where it ended.
+    """Everything that happens to a pool, as it happens; after a pause it goes on where it ended.
 
-    It ends when its key is revoked, the ladder is public no more, the service stops, or more than 10,000 entries wait
+    It ends when its key is revoked, the pool is public no more, the service stops, or more than 10,000 entries wait
     to be read; its last line, a comment, says why. Who reads nothing for a minute is cut off without one. Connect
     again with `Last-Event-ID`.
     """

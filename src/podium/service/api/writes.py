@@ -76,7 +76,7 @@ RequestedRerate = Annotated[RerateAct, Depends()]
 
 @router.post("", status_code=201, tags=["pools"], openapi_extra=bodies.request_body(bodies.NewPool))
 async def create_pool(act: RequestedAct) -> PoolSummary:
-    """Open a ladder."""
+    """Create a pool."""
     body = await bodies.read_body(act.request, bodies.NewPool)
     system = requested_system(body)
     rest = body.model_dump(exclude={"name", "system", "parameters"})
@@ -86,7 +86,7 @@ async def create_pool(act: RequestedAct) -> PoolSummary:
 
 @router.patch("/{pool}", tags=["pools"], openapi_extra=bodies.request_body(bodies.Description))
 async def describe(pool: PoolName, act: RequestedAct) -> PoolSummary:
-    """Change what a ladder says of itself, and who may read it."""
+    """Change what a pool says of itself, and who may read it."""
     body = await bodies.read_body(act.request, bodies.Description)
     await act.run(act.store.describe_pool, pool, **body.model_dump())
     return await run_in_threadpool(act.store.pool_summary, pool)
@@ -94,7 +94,7 @@ async def describe(pool: PoolName, act: RequestedAct) -> PoolSummary:
 
 @router.put("/{pool}/system", tags=["pools"], openapi_extra=bodies.request_body(bodies.Configuration))
 async def configure(pool: PoolName, act: RequestedRerate) -> Rerated:
-    """Rate a ladder with another system, or other parameters, from its first event on."""
+    """Rate a pool with another system, or other parameters, from its first event on."""
     refuse_limited_reach(act.request)
     system = requested_system(await bodies.read_body(act.request, bodies.Configuration))
     return await act.rerate(pool, previews.configure(system), act.store.configure, system)

@@ -219,7 +219,7 @@ def path_name(description: str, example: str) -> Any:
     ]
 
 
-PoolName = path_name("The ladder.", "karts")
+PoolName = path_name("Name of the pool.", "karts")
 EventId = path_name("The event's id.", "race-17")
 PlayerName = path_name("The player's name.", "ana")
 MatchId = path_name("The registered match.", "lobby-9")

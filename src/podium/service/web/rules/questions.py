@@ -281,7 +281,7 @@ def when_ratings_change(known: Known) -> Parts:
     """When do ratings and ranks change?"""
     than = "the ranks before the event that they name" if known.header.is_counted else "00:00 UTC of the day"
     yield f"As soon as a result is in. The arrows beside ranks compare with {than}."
-    yield f"{known.header.title} is a ladder of its own: events elsewhere do not count in it."
+    yield f"{known.header.title} has ratings of its own: events of other pools do not count."
     latest = known.examples.latest
     if latest is not None:
         yield Markup("The newest event is {}, of {}.").format(known.header.event_link(latest), day_words(latest.when))

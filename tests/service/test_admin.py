@@ -402,15 +402,15 @@ def test_a_key_is_shown_once_and_revoked_of_this_pool_alone(store):
     number = next(each.id for each in keys.list_keys(store.engine) if each.name == "all")
     assert admin.client.post(f"/admin/main/keys/{number}/revoke", data={"token": token}).status_code == 404
     assert stranger
-    limited = Admin(store, "admin", "main", reach_s=60.0)
+    limited = Admin(store, "admin", "main", backdating_limit_s=60.0)
     assert "creates no others" in limited.get("/keys").text
     token = form_of(limited.get("/settings").text, "/settings")[1][0][1]
     sent = {"token": token, "name": "more", "role": "admin", "days": ""}
     assert limited.client.post("/admin/main/keys", data=sent).status_code == 403
 
 
-def test_a_key_with_a_reach_corrects_no_further_back(store):
-    limited = Admin(store, "admin", "main", reach_s=60.0)
+def test_a_key_with_a_backdating_limit_corrects_no_further_back(store):
+    limited = Admin(store, "admin", "main", backdating_limit_s=60.0)
     for page, form, changes in (
         ("/events/e3", "/events/e3/void", {}), ("/events/e3", "/events/e3", {"player-0": "d", "player-3": "a"}),
         ("/players", "/merge", {"player": "a", "into": "b"}),

@@ -149,7 +149,7 @@ def test_answers_have_numbers_in_the_place_of_dates(store, history):
         late = {"event_id": "late", "sequence": 4.5, "entries": entries}
         assert client.post(f"{base}/events", json=late).status_code == 201
         assert client.get(f"{base}/events/late").json()["sequence"] == 4.5
-        limited = create_key(store.engine, "limited", "write", "posted", reach_s=60.0)
+        limited = create_key(store.engine, "limited", "write", "posted", backdating_limit_s=60.0)
         refused = client.post(f"{base}/events", json=late, headers={"Authorization": f"Bearer {limited}"})
         assert (refused.status_code, "leave the sequence out" in refused.text) == (403, True)
         assert (

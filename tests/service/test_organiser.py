@@ -88,7 +88,7 @@ def test_another_system_is_looked_at_first(store):
     refused = admin.send(admin.get("/system"), "/system", **{"set-tau": "many"})
     assert refused.status_code == 422
     assert ["set-tau", "many"] in form_of(refused.text, "/system")[1]
-    assert Admin(store, reach_s=60.0).send(admin.get("/system"), "/system").status_code == 403
+    assert Admin(store, backdating_limit_s=60.0).send(admin.get("/system"), "/system").status_code == 403
 
 
 def test_ids_that_mention_a_name_are_listed_before_it_is_removed(store, tmp_path):
@@ -133,12 +133,12 @@ def test_a_player_has_another_name_and_is_forgotten(store):
 
 def test_keys_open_this_pool_or_all_as_far_as_their_maker_s(store):
     admin, of_pool = Admin(store), Admin(store, pool="main")
-    sent = {"name": "server", "role": "write", "opens": "all", "reach": "30d", "rate": "5"}
-    assert admin.send(admin.get("/keys"), "/keys", **sent | {"reach": "long"}).status_code == 422
+    sent = {"name": "server", "role": "write", "opens": "all", "backdating_limit": "30d", "rate": "5"}
+    assert admin.send(admin.get("/keys"), "/keys", **sent | {"backdating_limit": "long"}).status_code == 422
     created = admin.send(admin.get("/keys"), "/keys", **sent)
     assert "podium_" in created.text
     key = list_keys(store.engine)[-1]
-    assert (key.pool, key.role, key.reach_s, key.per_second) == (None, "write", 30 * 86_400.0, 5.0)
+    assert (key.pool, key.role, key.backdating_limit_s, key.per_second) == (None, "write", 30 * 86_400.0, 5.0)
     assert f"number {key.id}" not in of_pool.get("/keys").text
     token = form_of(of_pool.get("/keys").text, "/keys")[1][0][1]
     for path, fields in (("", {"name": "x", "role": "read", "opens": "all"}), (f"/{key.id}/replace", {})):
@@ -147,7 +147,7 @@ def test_keys_open_this_pool_or_all_as_far_as_their_maker_s(store):
     replaced = admin.send(admin.get("/keys"), f"/{key.id}/replace")
     assert re.search(r'value="podium_', replaced.text)
     old, new = (each for each in list_keys(store.engine) if each.name == "server")
-    assert (old.revoked, new.revoked, new.reach_s, new.pool) == (True, False, old.reach_s, None)
+    assert (old.revoked, new.revoked, new.backdating_limit_s, new.pool) == (True, False, old.backdating_limit_s, None)
 
 
 def test_webhooks_show_their_deliveries_and_are_tested(store):

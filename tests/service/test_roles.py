@@ -252,7 +252,7 @@ def test_every_forbidden_request_is_refused(store, monkeypatch, role, pool, is_e
 OLD, RECENT = "2025-01-01T00:05:00Z", (datetime.now(UTC) - timedelta(minutes=5)).isoformat()
 CSV = "event_id,started_at,player,position\nnew,{0},a,1\nnew,{0},b,2\n"
 API = "/api/v1/pools/{pool}"
-REACHES_BACK = (  # requests that change old ratings; each succeeds after those before it, if a key may send it
+BACKDATES = (  # requests that change old ratings; each succeeds after those before it, if a key may send it
     (f"POST {API}/events", {}, event(5)),
     (f"POST {API}/events", {}, {"events": [event(6), event(7)]}),
     (f"POST {API}/events", {}, event(8, started_at=RECENT, match_id="m1")),  # and so the result of m1 counts no more
@@ -268,7 +268,7 @@ REACHES_BACK = (  # requests that change old ratings; each succeeds after those 
     (f"PUT {API}/order", {}, {"order": "dated"}),
     (f"POST {API}/seasons", {}, {"name": "s", "starts_at": OLD, "keep": 0.5}),
 )
-FORMS_REACH_BACK = (
+FORMS_BACKDATE = (
     ("POST /admin/{pool}/upload", {}, {"pasted": CSV.format(OLD)}),
     ("POST /admin/{pool}/upload", {}, {"file": CSV.format(OLD)}),
     ("POST /admin/{pool}/races/{fixture_id}/result", {"fixture_id": "past"}, {}),
@@ -349,34 +349,34 @@ def senders_of(store, **limits):
 
 
 def test_each_route_that_writes_is_tried_with_a_limited_key():
-    tried = {route for route, *_ in (*REACHES_BACK, *FORMS_REACH_BACK)} | {*BY_NUMBER} | MOVES_NO_RATING.keys()
+    tried = {route for route, *_ in (*BACKDATES, *FORMS_BACKDATE)} | {*BY_NUMBER} | MOVES_NO_RATING.keys()
     writing = {f"{method} {path}" for _, method, path in ROUTES if method != "GET"}
     assert {each for each in writing if not OF_CONNECTIONS.fullmatch(each)} == tried
 
 
 def test_no_route_takes_what_reaches_back_further_than_its_key(past):
-    bearer, session, token = senders_of(past, reach_s=3600.0)
+    bearer, session, token = senders_of(past, backdating_limit_s=3600.0)
     past.submit("main", rows(8, "abc", started_at=RECENT), match_ids={"e8": "m1"})
     version = past.version("main")
-    for request in (*REACHES_BACK, *FORMS_REACH_BACK):
+    for request in (*BACKDATES, *FORMS_BACKDATE):
         sender = session if "/admin/" in request[0] else bearer
         answer = ask(sender, token, request)
         assert answer.status_code == 403, (request, answer.status_code, answer.text[-500:])
     assert past.version("main") == version
 
 
-@pytest.mark.parametrize("requests", [REACHES_BACK, FORMS_REACH_BACK], ids=["api", "forms"])
+@pytest.mark.parametrize("requests", [BACKDATES, FORMS_BACKDATE], ids=["api", "forms"])
 def test_a_key_without_a_limit_may_send_all_of_these(past, requests):
     bearer, session, token = senders_of(past)
-    if requests is FORMS_REACH_BACK:
+    if requests is FORMS_BACKDATE:
         past.submit("main", rows(8, "abc", started_at=RECENT), match_ids={"e8": "m1"})
     for request in requests:
-        answer = ask(bearer if requests is REACHES_BACK else session, token, request)
+        answer = ask(bearer if requests is BACKDATES else session, token, request)
         assert answer.status_code in (200, 201), (request, answer.status_code, answer.text[-500:])
 
 
 def test_other_routes_move_no_rating_whatever_the_limit_of_their_key(past):
-    bearer, session, token = senders_of(past, reach_s=3600.0)
+    bearer, session, token = senders_of(past, backdating_limit_s=3600.0)
     before = [row.rating for row in past.leaderboard("main").players]
     for route, content in MOVES_NO_RATING.items():
         values = {"player": "a", "fixture_id": "past"}
@@ -394,7 +394,7 @@ def kept_number(session, token, monkeypatch):
 
 
 def test_numbers_of_forms_reach_no_further_than_their_key_session_and_pool(past, monkeypatch):
-    _, session, token = senders_of(past, reach_s=3600.0)
+    _, session, token = senders_of(past, backdating_limit_s=3600.0)
     _, other, other_token = senders_of(past)
     own, foreign, version = kept_number(session, token, monkeypatch), kept_number(other, other_token, monkeypatch), {}
     version = {"version": str(past.version("main"))}

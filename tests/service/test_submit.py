@@ -60,11 +60,11 @@ def test_a_match_whose_id_does_not_tell_its_start_has_just_ended(client, store, 
 
 
 def test_a_key_with_a_backdating_limit_reports_no_match_from_before(client, store):
-    limited = create_key(store.engine, "limited", "write", "dm", reach_s=3600.0)
+    limited = create_key(store.engine, "limited", "write", "dm", backdating_limit_s=3600.0)
     old = REPORT.replace("7.1767225600.000042", f"7.{time.time() - 3700:.0f}.000042")
     for body in (old, REPORT.replace("7.1767225600.000042", "1.1577836800.1")):
         refused = client.post(f"{ADDRESS}/{limited}", content=body)
-        assert (refused.status_code, "this key reaches back" in refused.text) == (403, True)
+        assert (refused.status_code, "the backdating limit of this key" in refused.text) == (403, True)
     assert stored_starts(store) == []
     new = REPORT.replace("7.1767225600.000042", f"7.{time.time() - 3000:.0f}.000042")
     for body, word in ((new, "rated"), (new, "duplicate"), (NO_EPOCH, "rated"), (NO_EPOCH, "duplicate")):

@@ -544,6 +544,6 @@ def test_a_key_reaches_back_only_so_far(new_url):
             anybody.put(f"{base}/system", json={"system": "glicko"}),
         ]
         assert [each.status_code for each in refused] == [403] * len(refused)
-        assert "this key reaches back 30 days" in refused[0].json()["detail"]
+        assert "the backdating limit of this key is 30 days" in refused[0].json()["detail"]
         assert len(store.log("main")) == 5
     store.close()

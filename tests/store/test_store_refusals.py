@@ -28,7 +28,7 @@ def filled(tmp_path):
     ("act", "message"),
     [
         (lambda store: create_key(store.engine, "x", "root"), "role 'root' does not exist. Use one of"),
-        (lambda store: create_key(store.engine, "x", "read", reach_s=0.0), "A backdating limit of 0.0 seconds"),
+        (lambda store: create_key(store.engine, "x", "read", backdating_limit_s=0.0), "A backdating limit of 0.0 s"),
         (lambda store: store.create_pool("x", find("elo")(), contact="x" * 999), "contact: has 999 characters. Use at"),
         (lambda store: store.plan_fixture("main", "gp", starts_at=SOON, entrants=MANY), "entrants: 2,001 are too"),
         (lambda store: store.configure("main", find("adaptive")(shared="team")), "shared=team works only for files"),

@@ -26,8 +26,9 @@ PREFIX = "podium_"
 SECRET_PREFIX = "whsec_"  # noqa: S105  (of secrets of webhooks, as Standard Webhooks writes them)
 NO_POOL = 0  # whose lock keeps two from creating the first admin's key
 FINGERPRINT_CHARACTERS = 24
-REACH = re.compile(r"([0-9]{1,6})([dhm])")
-REACH_UNITS_S = {"d": 86_400.0, "h": 3_600.0, "m": 60.0}
+BACKDATING_LIMIT = "reach_s"  # name of the column
+SPAN = re.compile(r"([0-9]{1,6})([dhm])")
+SPAN_UNITS_S = {"d": 86_400.0, "h": 3_600.0, "m": 60.0}
 HAS_EXPIRED = api_key.c.expires_at <= sa.bindparam("now")
 IS_VALID = sa.and_(~api_key.c.revoked, sa.or_(api_key.c.expires_at.is_(None), ~HAS_EXPIRED))
 SELECT_KEY = sa.select(api_key).where(api_key.c.digest == sa.bindparam("digest"), IS_VALID)
@@ -61,11 +62,12 @@ class ApiKey:
     revoked: bool
     expires_at: str | None  # None: never
     last_used_at: str | None  # to a minute; None: not yet
-    reach_s: float | None  # seconds back that events may have started; None: no limit
+    backdating_limit_s: float | None  # age of the oldest event that it may change; None: no limit
 
     @classmethod
     def from_row(cls, row: "sa.Row[tuple[object, ...]]") -> Self:
-        return cls(*(getattr(row, each.name) for each in fields(cls)))
+        stored = {"backdating_limit_s": BACKDATING_LIMIT}
+        return cls(*(getattr(row, stored.get(each.name, each.name)) for each in fields(cls)))
 
     def may(self, role: str, pool: str | None) -> bool:
         """Return True if the key has a role in a pool. None stands for everything outside pools."""
@@ -87,7 +89,7 @@ def create_key(
     per_second: float | None = None,
     *,
     lifetime: timedelta | None = None,
-    reach_s: float | None = None,
+    backdating_limit_s: float | None = None,
 ) -> str:
     """Create a key, which is shown only once.
 
@@ -98,7 +100,7 @@ def create_key(
         pool: the pool. Default: all pools.
         per_second: requests per second.
         lifetime: time until the key expires.
-        reach_s: how many seconds ago events may have started that the key submits or corrects. Default: no limit.
+        backdating_limit_s: age in seconds of the oldest event that the key may submit or correct. Default: no limit.
     """
     if role not in ROLES:
         raise ParameterError(f"role {role!r} does not exist. Use one of {', '.join(ROLES)}.")
@@ -108,9 +110,9 @@ def create_key(
         raise ParameterError(f"{per_second} requests per second is too low. Give a rate above 0.")
     if lifetime is not None and lifetime <= timedelta():
         raise ParameterError("The key would expire at once. Give a longer lifetime, such as 30d.")
-    if reach_s is not None and not 0.0 < reach_s < math.inf:
-        raise ParameterError(f"A backdating limit of {reach_s} seconds is too low. Give a time above 0.")
-    limits = {"per_second": per_second, "reach_s": reach_s}
+    if backdating_limit_s is not None and not 0.0 < backdating_limit_s < math.inf:
+        raise ParameterError(f"A backdating limit of {backdating_limit_s} seconds is too low. Give a time above 0.")
+    limits = {"per_second": per_second, BACKDATING_LIMIT: backdating_limit_s}
     row = {"name": name, "role": role, "pool": pool, "created_at": timestamp()} | limits
     row["expires_at"] = None if lifetime is None else timestamp(lifetime)
     with write_transaction(engine) as connection:
@@ -137,12 +139,12 @@ def create_first_admin(engine: sa.Engine, since: datetime) -> str | None:
         return insert_key(connection, {"name": "first admin", "role": "admin", "created_at": timestamp()})
 
 
-def parse_reach(text: str) -> float:
+def parse_backdating_limit(text: str) -> float:
     """Read a time like 30d, 12h or 90m, in seconds."""
-    written = REACH.fullmatch(text)
+    written = SPAN.fullmatch(text)
     if written is None:
         raise ParameterError(f"{text!r} is not a time span. Write it like 30d, 12h or 90m.")
-    return float(written[1]) * REACH_UNITS_S[written[2]]
+    return float(written[1]) * SPAN_UNITS_S[written[2]]
 
 
 def insert_key(connection: sa.Connection, row: dict[str, Any]) -> str:
@@ -187,7 +189,7 @@ def rotate_key(engine: sa.Engine, number: int, grace: timedelta = timedelta()) -
             end_key(connection, number, expires_at=min(timestamp(grace), row.expires_at or timestamp(grace)))
         else:
             end_key(connection, number, revoked=True, revoked_at=timestamp())
-        copied = ("name", "role", "pool", "per_second", "reach_s", "expires_at")
+        copied = ("name", "role", "pool", "per_second", BACKDATING_LIMIT, "expires_at")
         properties = {name: getattr(row, name) for name in copied}
         return insert_key(connection, properties | {"created_at": timestamp()})
 

@@ -29,17 +29,21 @@ def create(
     pool: str | None = Option(None, help="The only pool that it gives access to [default: all pools]."),
     rate: float | None = Option(None, metavar="NUMBER", help="Requests a second; no limit if not given."),
     days: float | None = Option(None, min=0.0, max=36_525.0, help="Days until it expires; never if not given."),
-    reach: str | None = Option(
-        None, metavar="TIME", help="How far back it reaches, like 30d, 12h or 90m; no limit if not given."
+    backdating_limit: str | None = Option(
+        None,
+        metavar="TIME",
+        help="Age of the oldest event that it may change, such as 30d, 12h or 90m [default: no limit].",
     ),
     store: "Store" = STORE,
 ) -> None:
     """Create a key. It is shown only once, and only a digest of it is stored."""
-    from podium.store.keys import create_key, parse_reach
+    from podium.store.keys import create_key, parse_backdating_limit
 
     lifetime = None if days is None else timedelta(days=days)
-    reach_s = None if reach is None else parse_reach(reach)
-    typer.echo(create_key(store.engine, name, role, pool, rate, lifetime=lifetime, reach_s=reach_s))
+    backdating_limit_s = None if backdating_limit is None else parse_backdating_limit(backdating_limit)
+    typer.echo(
+        create_key(store.engine, name, role, pool, rate, lifetime=lifetime, backdating_limit_s=backdating_limit_s)
+    )
 
 
 @key.command("list", "podium key list")
@@ -48,7 +52,7 @@ def list_all(store: "Store" = STORE, form: Format = options.FORM) -> None:
     from podium.store.keys import list_keys
 
     texts = ("name", "role", "pool", "created_at", "expires_at", "revoked_at", "last_used_at")
-    kinds = {"id": int} | dict.fromkeys(texts, str) | dict.fromkeys(("per_second", "reach_s"), float)
+    kinds = {"id": int} | dict.fromkeys(texts, str) | dict.fromkeys(("per_second", "backdating_limit_s"), float)
     show.show_records(list_keys(store.engine), kinds, form)
 
 

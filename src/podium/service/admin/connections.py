@@ -43,7 +43,11 @@ def keys_page(store: Store, admission: Admission) -> FormsPage:
             ),
             Field(name="opens", label="Where", value="this", choices=tuple(opens)),
             Field(name="days", label="Days until it expires; never if empty"),
-            Field(name="reach", label="How far back it reaches; without limit if empty", example="30d"),
+            Field(
+                name="backdating_limit",
+                label="Backdating limit: the oldest event that it may change; no limit if empty",
+                example="30d",
+            ),
             Field(name="rate", label="Requests a second; without limit if empty"),
         ),
         button="Create key",
@@ -77,11 +81,11 @@ def key_item(key: store_keys.ApiKey, own: store_keys.ApiKey, base: str) -> Item:
 
 def is_limited(key: store_keys.ApiKey) -> bool:
     """Whether a key has a limit that one which it created would not have."""
-    return key.reach_s is not None or key.per_second is not None or key.expires_at is not None
+    return key.backdating_limit_s is not None or key.per_second is not None or key.expires_at is not None
 
 
 def refuse_limited(key: store_keys.ApiKey) -> None:
-    """Refuse to create keys with a key that has a limit: they would outlive it, or reach further."""
+    """Refuse to create keys with a key that has a limit: they would not have its limits."""
     if is_limited(key):
         raise AccessError(403, "a key that expires, or has a limit, creates no others; sign in with one that has none")
 
@@ -89,7 +93,7 @@ def refuse_limited(key: store_keys.ApiKey) -> None:
 @acts(router, "/keys", keys_page)
 def create(store: Store, admission: Admission, form: Form) -> Secret:
     refuse_limited(admission.key)
-    name, reach = form.text("name").strip(), form.text("reach").strip()
+    name, backdating = form.text("name").strip(), form.text("backdating_limit").strip()
     if not name:
         raise ParameterError("the key needs a name: whose it is")
     pool = None if form.text("opens") == ALL else admission.pool
@@ -99,11 +103,12 @@ def create(store: Store, admission: Admission, form: Form) -> Secret:
     if days is not None and not days <= MAX_DAYS:
         raise ParameterError(f"a key expires after {MAX_DAYS:,.0f} days at most")
     lifetime = None if days is None else timedelta(days=days)
-    reach_s = store_keys.parse_reach(reach) if reach else None
+    backdating_limit_s = store_keys.parse_backdating_limit(backdating) if backdating else None
     role = form.text("role")
-    return Secret(
-        store_keys.create_key(store.engine, name, role, pool, rate, lifetime=lifetime, reach_s=reach_s), "key"
+    key = store_keys.create_key(
+        store.engine, name, role, pool, rate, lifetime=lifetime, backdating_limit_s=backdating_limit_s
     )
+    return Secret(key, "key")
 
 
 def number_in(form: Form, name: str, what: str) -> float | None:

@@ -153,7 +153,7 @@ async def look_at_sheet(
 ) -> Response:
     """Return the dry run of a sheet: of its new events, or where it was sent before of all that is other in it."""
     sent, amended = Intent("submit", details), Intent("sheet", details)
-    may_amend = admission.key.may(amended.kind.role, admission.pool) and admission.key.reach_s is None
+    may_amend = admission.key.may(amended.kind.role, admission.pool) and admission.key.backdating_limit_s is None
     known = await run_in_threadpool(store.sheets, admission.pool)
 
     async def refused(error: PodiumError) -> Response:
@@ -248,7 +248,7 @@ async def refusal(
 ) -> Response:
     """Return why nothing was stored, as a page."""
     prefix = error.prefix if isinstance(error, SheetError) else ""
-    may_amend = admission.key.may(ADMIN, admission.pool) and admission.key.reach_s is None
+    may_amend = admission.key.may(ADMIN, admission.pool) and admission.key.backdating_limit_s is None
     every = error.answers.items() if isinstance(error, SheetError) else ()
     answers = tuple((each, LABELS[label]) for label, each in every if each != "amend" or may_amend)
     page = RefusalPage(

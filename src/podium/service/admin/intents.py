@@ -15,9 +15,9 @@ from podium.service.http.keys import (
     KeyGuard,
     lacking,
     pool_in_path,
-    refuse_limited_reach,
-    refuse_out_of_reach,
-    refuse_results_out_of_reach,
+    refuse_backdated,
+    refuse_backdated_results,
+    refuse_backdating_limit,
 )
 from podium.service.http.visitors import MAX_FORM_BYTES, Form, Session, find_visitor, read_form, refuse_forged
 from podium.store import Store
@@ -235,20 +235,20 @@ def rows_of(details: EventDetails) -> list[dict[str, Any]]:
 
 
 def refuse_beyond_key(request: Request, store: Store, admission: Admission, intent: Intent) -> None:
-    """Refuse what the key of the session has not the role for, and what is further back than it reaches."""
+    """Refuse what the key of the session has not the role for, and events before its backdating limit."""
     pool = admission.pool
     if not admission.key.may(intent.kind.role, pool):
         raise AccessError(403, lacking(intent.kind.role, pool))
-    if admission.key.reach_s is None:
+    if admission.key.backdating_limit_s is None:
         return
     details = intent.details
     if intent.name in ("sheet", "merge", "unmerge", "configure", "order"):
-        refuse_limited_reach(request)
+        refuse_backdating_limit(request)
     rows = details.get("rows", ())
     starts = [row[name] for row in rows for name in ("started_at", "sequence") if row.get(name) is not None]
     starts += [details["starts_at"]] if "starts_at" in details else []
-    refuse_out_of_reach(request, map(when_in, starts))
+    refuse_backdated(request, map(when_in, starts))
     if "event_id" in details:
         event = store.event(pool, details["event_id"])
-        refuse_out_of_reach(request, [event.when])
-        refuse_results_out_of_reach(request, store, pool, [event.match_id])
+        refuse_backdated(request, [event.when])
+        refuse_backdated_results(request, store, pool, [event.match_id])

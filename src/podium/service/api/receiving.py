@@ -44,7 +44,7 @@ from podium.service.api.bodies import (
 from podium.service.api.dependencies import CurrentIntake, CurrentMetrics
 from podium.service.http.errors import DESCRIPTIONS, MEDIA_TYPE, WRITE_ERRORS, AccessError, podium_error
 from podium.service.http.json import RefusedError, loads
-from podium.service.http.keys import refuse_out_of_reach
+from podium.service.http.keys import refuse_backdated
 from podium.service.http.requests import CurrentStore, CurrentThreads, run_in
 from podium.service.http.visitors import CurrentKeyGuard, read_bytes
 from podium.store import Store
@@ -190,7 +190,7 @@ def read_report(
         raise FormatError("report", imported.bad)
     table = imported.table
     if key is not None and table.height:
-        refuse_out_of_reach(request, table["started_at"])
+        refuse_backdated(request, table["started_at"])
     if table.height and not xonstat.tells_start(report):
         started = stored_start(store, pool, table["event_id"][0])
         if started is not None:  # the same report again

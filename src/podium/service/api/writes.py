@@ -16,7 +16,7 @@ from podium.service.api.dependencies import Admin, CurrentIntake, CurrentMetrics
 from podium.service.api.receiving import parse_events
 from podium.service.http.errors import WRITE_ERRORS, error_responses
 from podium.service.http.json import POOLS_PATH, EventId, PlayerName, PoolName, RefusedError
-from podium.service.http.keys import refuse_limited_reach, refuse_out_of_reach, refuse_results_out_of_reach
+from podium.service.http.keys import refuse_backdated, refuse_backdated_results, refuse_backdating_limit
 from podium.service.http.requests import CurrentStore, CurrentThreads, IfMatch, StrictRoute, run_in, versions_in
 from podium.store.reading import previews
 from podium.store.reading.previews import Act
@@ -95,7 +95,7 @@ async def describe(pool: PoolName, act: RequestedAct) -> PoolSummary:
 @router.put("/{pool}/system", tags=["pools"], openapi_extra=bodies.request_body(bodies.Configuration))
 async def configure(pool: PoolName, act: RequestedRerate) -> Rerated:
     """Rate a pool with another system, or other parameters, from its first event on."""
-    refuse_limited_reach(act.request)
+    refuse_backdating_limit(act.request)
     system = requested_system(await bodies.read_body(act.request, bodies.Configuration))
     return await act.rerate(pool, previews.configure(system), act.store.configure, system)
 
@@ -103,7 +103,7 @@ async def configure(pool: PoolName, act: RequestedRerate) -> Rerated:
 @router.put("/{pool}/order", tags=["pools"], openapi_extra=bodies.request_body(bodies.NewOrder))
 async def set_order(pool: PoolName, act: RequestedRerate) -> Rerated:
     """Order a pool of fewer than 50 events by dates or by numbers."""
-    refuse_limited_reach(act.request)
+    refuse_backdating_limit(act.request)
     body = await bodies.read_body(act.request, bodies.NewOrder)
     intent = previews.set_order(body.order, body.started_at, body.every)
     return await act.rerate(pool, intent, act.store.set_order, body.order, start=body.started_at, every=body.every)
@@ -113,7 +113,7 @@ async def set_order(pool: PoolName, act: RequestedRerate) -> Rerated:
 async def begin_season(pool: PoolName, act: RequestedRerate) -> Rerated:
     """Shrink every lead over a newcomer to a share of itself, from a moment or an event on."""
     body = await bodies.read_body(act.request, bodies.NewSeason)
-    refuse_out_of_reach(act.request, [body.when])
+    refuse_backdated(act.request, [body.when])
     intent = previews.begin_season(body.name, body.when, body.keep)
     return await act.rerate(pool, intent, act.store.begin_season, body.name, body.when, keep=body.keep)
 
@@ -144,9 +144,9 @@ async def submit(
 ) -> Response:
     """Submit one event, or several of which all are stored or none; a duplicate is answered with 200."""
     sent = await bodies.read_parsed(request, parse_events)
-    refuse_out_of_reach(request, sent.whens())
+    refuse_backdated(request, sent.whens())
     if sent.match_ids:
-        await run_in_threadpool(refuse_results_out_of_reach, request, store, pool, sent.match_ids.values())
+        await run_in_threadpool(refuse_backdated_results, request, store, pool, sent.match_ids.values())
     if dry_run:
         receipts = await run_in(
             threads.planning,
@@ -180,11 +180,11 @@ class Correction(AdminAct):
             act, pool, content, actor=self.key, reason=self.reason, versions=versions_in(self.if_match),
             dry_run=self.dry_run, effects_after=self.effects_after,
         )  # fmt: skip
-        if self.request.state.key.reach_s is not None:
+        if self.request.state.key.backdating_limit_s is not None:
             event = await run_in_threadpool(self.store.event, pool, event_id)
-            refuse_out_of_reach(self.request, [event.when])
+            refuse_backdated(self.request, [event.when])
             sent = self.request, self.store, pool, [event.match_id]
-            await run_in_threadpool(refuse_results_out_of_reach, *sent)
+            await run_in_threadpool(refuse_backdated_results, *sent)
         receipt = await run_in(self.threads.planning if self.dry_run else self.threads.writing, correction)
         if not self.dry_run:
             self.metrics.rerated.labels(pool).inc(receipt.rerated)
@@ -208,7 +208,7 @@ async def amend(pool: PoolName, event_id: EventId, correction: RequestedCorrecti
         raise RefusedError("event_id", "is not the event of the address")
     if body.match_id is not None:
         raise RefusedError("match_id", "stays as it was submitted; leave it out of an amendment")
-    refuse_out_of_reach(correction.request, body.whens())
+    refuse_backdated(correction.request, body.whens())
     return await correction.correct(pool, event_id, correction.store.amend, body.rows())
 
 
@@ -243,7 +243,7 @@ async def register(
 @router.post("/{pool}/merge", tags=["players"], openapi_extra=bodies.request_body(bodies.Merge))
 async def merge(pool: PoolName, act: RequestedRerate, *, kind: Kind = "", reason: Reason = "") -> Rerated:
     """Let one player's results be another's."""
-    refuse_limited_reach(act.request)
+    refuse_backdating_limit(act.request)
     body = await bodies.read_body(act.request, bodies.Merge)
     intent = previews.merge(body.player, body.into, kind)
     return await act.rerate(pool, intent, act.store.merge, body.player, body.into, kind=kind, reason=reason)
@@ -254,7 +254,7 @@ async def unmerge(
     pool: PoolName, player: PlayerName, act: RequestedRerate, *, kind: Kind = "", reason: Reason = ""
 ) -> Rerated:
     """Let a merged account be a player of its own again, as if that merge had never been."""
-    refuse_limited_reach(act.request)
+    refuse_backdating_limit(act.request)
     intent = previews.unmerge(player, kind)
     return await act.rerate(pool, intent, act.store.unmerge, player, kind=kind, reason=reason)
 

@@ -194,40 +194,42 @@ def client_site(request: Request) -> str:
     return str(IPv6Network((int(address), IPV6_SITE_BITS), strict=False))
 
 
-def refuse_out_of_reach(request: Request, whens: Iterable[When]) -> None:
-    """Refuse what reaches further back than the request's key may; a key with a limit only adds to a numbered pool."""
+def refuse_backdated(request: Request, whens: Iterable[When]) -> None:
+    """Refuse events before the backdating limit of the key. A key with a limit only adds to a pool without dates."""
     key: ApiKey = request.state.key
-    if key.reach_s is None:
+    if key.backdating_limit_s is None:
         return
-    limit = datetime.now(UTC) - timedelta(seconds=key.reach_s)
+    limit = datetime.now(UTC) - timedelta(seconds=key.backdating_limit_s)
     for moment in whens:
         if not isinstance(moment, datetime):
             raise AccessError(
-                403, "the reach of this key is limited, so it only adds events after all others: leave the sequence "
-                "out, or take a key whose reach has no limit",
-            )  # fmt: skip
+                403,
+                "this key has a backdating limit, so it only adds events after all others: leave out the sequence, or "
+                "use a key without a backdating limit",
+            )
         if moment < limit:
-            days = key.reach_s / timedelta(days=1).total_seconds()
+            days = key.backdating_limit_s / timedelta(days=1).total_seconds()
             raise AccessError(
-                403, f"this key reaches back {days:g} days, and the event started at {moment.isoformat()}; "
-                "take a key that reaches further",
-            )  # fmt: skip
+                403,
+                f"the backdating limit of this key is {days:g} days, and the event started at {moment.isoformat()}; use "
+                "a key with a higher limit",
+            )
 
 
-def refuse_results_out_of_reach(request: Request, store: Store, pool: str, match_ids: Iterable[str | None]) -> None:
+def refuse_backdated_results(request: Request, store: Store, pool: str, match_ids: Iterable[str | None]) -> None:
     """Refuse to add or void a result of a match that has an older one, which would no longer count, or count again."""
     key: ApiKey = request.state.key
-    for match_id in match_ids if key.reach_s is not None else ():
+    for match_id in match_ids if key.backdating_limit_s is not None else ():
         with suppress(UnknownError):
             results = store.match(pool, match_id).results if match_id else ()
-            refuse_out_of_reach(request, [store.event(pool, each).when for each in results])
+            refuse_backdated(request, [store.event(pool, each).when for each in results])
 
 
-def refuse_limited_reach(request: Request) -> None:
-    """Refuse a key that reaches back only so far for what rates a whole pool or career again."""
+def refuse_backdating_limit(request: Request) -> None:
+    """Refuse a key with a backdating limit for changes that recalculate a whole pool or career."""
     key: ApiKey = request.state.key
-    if key.reach_s is not None:
-        raise AccessError(403, "this may rate everything again; take a key whose reach has no limit")
+    if key.backdating_limit_s is not None:
+        raise AccessError(403, "this may recalculate every rating; use a key without a backdating limit")
 
 
 def pool_in_path(request: Request) -> str | None:

@@ -17,7 +17,7 @@ from typing import Any
 FOLDER = Path(__file__).parents[1] / "src" / "podium" / "client"
 MODULES = {  # by the tag of the operations whose answers are in none of those before
     None: ("answers", "The service's answers"),
-    "chances": ("chance_answers", "The service's answers about chances and races to come"),
+    "chances": ("chance_answers", "The service's answers about chances and upcoming races"),
     "pages": ("page_answers", "The service's answers with what pages show"),
 }
 TOGETHER = {"fixtures": "chances"}  # tags whose answers stand with those of another

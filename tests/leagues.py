@@ -124,7 +124,7 @@ RACES_START = datetime(2199, 6, 1, 18, tzinfo=UTC)  # they are always to come
 
 
 def add_races(store):
-    """Races to come of some pools: of six, of forty, of two, of hostile names, of whoever comes; one is cancelled."""
+    """Upcoming races of some pools: of six, of forty, of two, of hostile names, of whoever comes; one is cancelled."""
     for pool, count in (("bikes", 6), ("forty", 40), ("pairs", 2), ("names", len(HOSTILE)), ("karts", 8)):
         field = [row.player for row in store.leaderboard(pool, top=count).players]
         store.plan_fixture(pool, "tonight", starts_at=RACES_START, title="Grand Prix", entrants=field)

@@ -100,7 +100,7 @@ TestFoldModel = FoldModel.TestCase
 class SequenceFoldModel(FoldModel):
     """The same in a pool without dates."""
 
-    is_counted = True
+    is_undated = True
 
 
 SequenceFoldModel.TestCase.settings = settings(Model.TestCase.settings, max_examples=times(3, 300))

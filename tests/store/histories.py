@@ -38,29 +38,29 @@ def system_of(seed: int) -> str | System:
     return SYSTEMS[seed // 2 % len(SYSTEMS)]
 
 
-def is_counted(seed: int) -> bool:
+def is_undated(seed: int) -> bool:
     """Whether the events of the history of a seed have numbers and no dates: those of four seeds each in turn."""
     return seed // 4 % 2 == 1
 
 
 def truth_of(seed: int) -> Truth:
     """What the history of a seed begins with."""
-    return Truth(system_of(seed), is_counted=is_counted(seed))
+    return Truth(system_of(seed), is_undated=is_undated(seed))
 
 
 def new_store(url: str, seed: int) -> Store:
     """A store with an empty pool."""
     store = Store(url)
-    store.create_pool(POOL, make_system(system_of(seed), {}), order="sequence" if is_counted(seed) else None)
+    store.create_pool(POOL, make_system(system_of(seed), {}), order="sequence" if is_undated(seed) else None)
     return store
 
 
 def event(
-    number: int, minute: int, order: list[str], quitter: str = "", *, counted: bool = False
+    number: int, minute: int, order: list[str], quitter: str = "", *, undated: bool = False
 ) -> list[dict[str, Any]]:
     """The rows of a race, in the order of arrival; who quit has no time."""
     date = {"started_at": (START + timedelta(minutes=minute)).isoformat()}
-    when: dict[str, Any] = {"sequence": float(minute)} if counted else date
+    when: dict[str, Any] = {"sequence": float(minute)} if undated else date
     return [
         {"event_id": f"e{number}", **when, "player": name}
         | ({"status": "quit"} if name == quitter else {"position": place, "time_s": 60.0 + place})
@@ -82,16 +82,16 @@ def next_act(rng: Random, truth: Truth) -> Act:
 def any_rows(rng: Random, truth: Truth, number: int, minute: int) -> list[dict[str, Any]]:
     """A race of some of the players."""
     order = rng.sample(PLAYERS, rng.randint(2, 5))
-    rows = event(number, minute, order, rng.choice(["", "", order[-1]]), counted=truth.is_counted)
+    rows = event(number, minute, order, rng.choice(["", "", order[-1]]), undated=truth.is_undated)
     return [row | rng.choice([{}, *({"shared:car": car} for car in CARS)]) for row in rows]
 
 
 def submit(rng: Random, truth: Truth) -> Act:
-    """The newest race; in a counted pool it says no number."""
+    """The newest race; in a pool without dates it says no number."""
     number = len(truth.events)
     rows = any_rows(rng, truth, number, 2 * number)
     sent = rows
-    if truth.is_counted:
+    if truth.is_undated:
         sent = [{name: value for name, value in row.items() if name != "sequence"} for row in rows]
         rows = [row | {"sequence": truth.following} for row in rows]
     return Act("submit", lambda model: model.upsert(f"e{number}", rows), lambda store: store.submit(POOL, sent), True)
@@ -148,11 +148,11 @@ def begin_season(rng: Random, truth: Truth) -> Act:
     """A season, perhaps before races that are known."""
     minute, keep = rng.randint(0, 20), rng.choice([0.0, 0.25, 0.5])
     starts = START + timedelta(minutes=minute)
-    name, before = f"s{len(truth.seasons)}", minute - 1e-6 if truth.is_counted else starts.isoformat()
+    name, before = f"s{len(truth.seasons)}", minute - 1e-6 if truth.is_undated else starts.isoformat()
     return Act(
         "season",
         lambda model: model.seasons.append((before, model.next(), keep)),
-        lambda store: store.begin_season(POOL, name, float(minute) if truth.is_counted else starts, keep=keep),
+        lambda store: store.begin_season(POOL, name, float(minute) if truth.is_undated else starts, keep=keep),
         True,
     )
 

@@ -18,7 +18,7 @@ class Truth:
     merged: dict = field(default_factory=dict)
     equipment: dict = field(default_factory=dict)  # by what each is called or was, what it is called or goes on as
     order: int = 0
-    is_counted: bool = False  # whether events have numbers in the place of dates
+    is_undated: bool = False  # whether events have numbers in the place of dates
 
     @property
     def following(self):
@@ -69,7 +69,7 @@ class Truth:
                 row | {name: self.resolved(row[name]) for name in row if name == "player" or name.startswith("shared:")}
                 for row in each["rows"]
             ]
-            entries.append((rows[0]["sequence" if self.is_counted else "started_at"], each["order"], rows))
+            entries.append((rows[0]["sequence" if self.is_undated else "started_at"], each["order"], rows))
         return sorted(entries, key=lambda each: each[:2])
 
     def possible(self):

@@ -26,8 +26,8 @@ PLAYERS = ["ana", "ben", "cleo", "dov", "雪"]
 SYSTEM = "stk-rd"  # many fields of state, quits remembered, times
 
 
-def event(number, minute, order, gone=(), *, counted=False):
-    when = {"sequence": minute} if counted else {"started_at": (START + timedelta(minutes=minute)).isoformat()}
+def event(number, minute, order, gone=(), *, undated=False):
+    when = {"sequence": minute} if undated else {"started_at": (START + timedelta(minutes=minute)).isoformat()}
     return [
         {"event_id": f"e{number}", "player": name}
         | when
@@ -52,17 +52,17 @@ class Model(RuleBasedStateMachine):
     """The store beside plain Python."""
 
     system: str | System = SYSTEM
-    is_counted = False
+    is_undated = False
 
     def event(self, number, minute, order, gone=()):
-        return event(number, minute, order, gone, counted=self.is_counted)
+        return event(number, minute, order, gone, undated=self.is_undated)
 
     def __init__(self):
         super().__init__()
         self.folder = tempfile.TemporaryDirectory(prefix="podium-test-")
         self.store = Store(f"sqlite:///{self.folder.name}/podium.db")
         self.store.create_pool("main", make_system(self.system, {}))
-        self.truth = Truth(self.system, is_counted=self.is_counted)
+        self.truth = Truth(self.system, is_undated=self.is_undated)
         self.unmerged = set()
 
     def teardown(self):
@@ -141,13 +141,13 @@ class Model(RuleBasedStateMachine):
     @precondition(lambda self: len(self.truth.seasons) < 3)
     @rule(minute=MINUTES, keep=st.sampled_from([0.0, 0.25, 0.5, 1.0]))
     def season(self, minute, keep):
-        starts = minute if self.is_counted else START + timedelta(minutes=minute)
-        before = minute - 1e-6 if self.is_counted else starts.isoformat()  # a season's first event is in it
+        starts = minute if self.is_undated else START + timedelta(minutes=minute)
+        before = minute - 1e-6 if self.is_undated else starts.isoformat()  # a season's first event is in it
         season = before, self.truth.next(), keep
         try:
             self.store.begin_season("main", f"s{len(self.truth.seasons)}", starts, keep=keep)
-        except podium.ParameterError:  # of a counted pool without an event, or beyond the next one
-            assert self.is_counted
+        except podium.ParameterError:  # of a pool without dates without an event, or beyond the next one
+            assert self.is_undated
             assert not self.truth.events or minute > self.truth.following
         else:
             self.truth.seasons.append(season)
@@ -205,7 +205,7 @@ TestLearningModel = LearningModel.TestCase
 class CountedModel(LearningModel):
     """The same with events that have numbers and no dates."""
 
-    is_counted = True
+    is_undated = True
 
 
 CountedModel.TestCase.settings = settings(Model.TestCase.settings, max_examples=times(4, 1000))

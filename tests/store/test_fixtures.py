@@ -1,4 +1,4 @@
-"""Fixtures: races to come, each act an entry of the log, of which none moves a rating."""
+"""Fixtures: upcoming races, each act an entry of the log, of which none moves a rating."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -150,13 +150,13 @@ def test_stakes_before_is_the_table_from_just_before_and_a_correction_moves_it(p
     assert pool.newest_heats("main") == len("12")
 
 
-def test_in_a_counted_pool_a_race_has_a_start_and_its_stakes_no_date(store):
+def test_in_a_pool_without_dates_a_race_has_a_start_and_its_stakes_no_date(store):
     store.create_pool("main", find("adaptive")(), order="sequence")
     for number in range(5):
         order = "abcd" if number % 2 else "bacd"
         rows_of_event = [{"event_id": f"e{number}", "player": name, "position": k} for k, name in enumerate(order, 1)]
         store.submit("main", rows_of_event)
-    assert store.pool("main").is_counted
+    assert store.pool("main").is_undated
     store.plan_fixture("main", "gp", starts_at=SOON, entrants=["a", "b", "c"])
     found, expected = store.stakes("main", fixture="gp", player="b"), store.rated("main").stakes(["a", "b", "c"], "b")
     assert found.frame["delta"].to_list() == pytest.approx(expected.frame["delta"].to_list(), abs=1e-9)

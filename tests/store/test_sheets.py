@@ -336,7 +336,7 @@ def test_a_sheet_is_known_by_its_name_or_by_its_map(store, league):
     assert {each.name: each.events for each in store.sheets("main")} == {"league.csv": 2, "extract.csv": 1}
 
 
-def test_numbers_of_a_counted_pool_stay_and_new_ones_lie_between(store):
+def test_numbers_of_a_pool_without_dates_stay_and_new_ones_lie_between(store):
     store.create_pool("main", find("elo")(), order="sequence")
     sheet = [a_match(1, "Ana", "Ben"), a_match(1, "Cleo", "Dan"), a_match(1, "Eve", "Fritz")]
     store.submit("main", rows_of(sheet, dated=False), sheet=LEAGUE)

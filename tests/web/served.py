@@ -76,7 +76,7 @@ PAGES = {
     "predict strangers": f"/bikes/predict?entrants=Dragana&entrants=Zo%C3%AB&entrants={quote('<i>who', safe='')}",
     "nobody to predict": "/empty/predict",
     "calendar": "/bikes/calendar",
-    "no race to come": "/empty/calendar",
+    "no upcoming race": "/empty/calendar",
     "race": "/bikes/matches/tonight",
     "race of a stranger": f"/bikes/matches/tonight?player={quote(HOSTILE[0], safe='')}",
     "race of many": "/forty/matches/tonight",

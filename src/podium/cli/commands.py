@@ -25,7 +25,7 @@ COMMANDS = {
         ("rating:leaderboard", "leaderboard", "Show who stands where."),
         ("rating:explain", "explain", "Say why a rating moved, point by point."),
         ("forecasting:predict", "predict", "Tell the chances of a field of entrants."),
-        ("forecasting:stakes", "stakes", "Show what each place of a race to come would bring."),
+        ("forecasting:stakes", "stakes", "Show the effect of each place in an upcoming race."),
         ("forecasting:hindsight", "hindsight", "Tell how strong everybody was, knowing all since."),
         ("forecasting:strength", "strength", "Show how strong the field of each event was."),
     ),

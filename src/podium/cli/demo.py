@@ -33,7 +33,7 @@ SHOWN = (  # addresses to open, and what they show
     ("/bikes/players/Dragana", "a player"),
     ("/bikes/events/bikes-058/Dragana", "why she won, and lost points"),
     ("/bikes/system", "how its ratings work"),
-    ("/bikes/matches/bikes-next", "what a race to come would bring"),
+    ("/bikes/matches/bikes-next", "what an upcoming race would bring"),
     ("/bikes/matches/bikes-now", "a race that runs"),
 )
 

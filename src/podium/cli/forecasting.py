@@ -182,7 +182,7 @@ def stakes(
     columns: str | None = options.SHOWN_COLUMNS,
     form: Format = PRINTED,
 ) -> None:
-    """Show what each place of a race to come would bring, from the ratings that FILE leads to."""
+    """Show the effect of each place in an upcoming race, from the ratings that FILE leads to."""
     with show.progress("reading", "rating", "imagining") as steps:
         rated = rated_file(file, system, period, steps)
     look = partial(rated.stakes, pool=pool, heats=heats, at=at)

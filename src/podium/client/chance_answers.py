@@ -1,4 +1,4 @@
-"""The service's answers about chances and races to come, as `make docs` writes them from its OpenAPI document."""
+"""The service's answers about chances and upcoming races, as `make docs` writes them from its OpenAPI document."""
 
 from datetime import datetime
 from typing import Literal, NotRequired, TypedDict
@@ -103,7 +103,7 @@ class Starter(TypedDict):
 
 
 class Fixture(TypedDict):
-    """A race to come, or one that was."""
+    """An upcoming or past race."""
 
     fixture_id: str  # ID of the race. Its result is the event with the same ID.
     title: str | None  # Title.

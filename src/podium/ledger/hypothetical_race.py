@@ -83,7 +83,7 @@ def method(draws: int, error: float, digits: int, lines_from: str | None, *, is_
     return how + source
 
 
-IMAGINED = "the race to come"
+IMAGINED = "the upcoming race"
 TILED = (*ENTRANT_COLUMNS, *HEAT_COLUMNS, *UPDATE_COLUMNS, *ENTRY_COLUMNS, *SHARED_COLUMNS)
 
 

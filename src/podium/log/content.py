@@ -15,7 +15,7 @@ from podium.engine.tables.equipment import called, equipment_name
 from podium.errors import Fault, ResultsError
 from podium.ledger.reasons.standings import plain
 from podium.log.log import keyed_digest
-from podium.log.pools import COUNTED, DATED, Order, number_at, time_of
+from podium.log.pools import DATED, UNDATED, Order, number_at, time_of
 from podium.log.statements import instant
 from podium.results.columns import ALL, DEFAULTS, FILLED, FOR_PAGES, SHARED, TYPES, Known, is_shared
 from podium.results.consistency import SEQUENCE, in_sequence
@@ -259,7 +259,7 @@ def starts_in(columns: Mapping[str, list[Any]]) -> tuple[Order | None, list[int]
         return DATED, columns["started_at"]
     if SEQUENCE in columns:
         times = {number: time_of(number) for number in dict.fromkeys(columns[SEQUENCE])}
-        return COUNTED, [times[number] for number in columns[SEQUENCE]]
+        return UNDATED, [times[number] for number in columns[SEQUENCE]]
     return None, [0] * len(columns["event_id"])
 
 
@@ -269,7 +269,7 @@ def head_begin(event_id: str, order: Order | None, started_at: int) -> str:
     Args:
         started_at: Microseconds since 1970, as in `podium.log.pools`.
     """
-    number = f'"{SEQUENCE}":{plain(number_at(started_at))},' if order == COUNTED else ""
+    number = f'"{SEQUENCE}":{plain(number_at(started_at))},' if order == UNDATED else ""
     date = f',"started_at":"{instant(started_at).isoformat()}"' if order == DATED else ""
     return f'{{{number}"event_id":{encode_text(event_id)}{date}'
 

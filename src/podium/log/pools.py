@@ -30,12 +30,12 @@ from podium.version import ARITHMETIC
 Order = Literal["dated", "sequence"]
 When = datetime | float  # a time, or the number of an event in a numbered pool
 DATED: Order = "dated"
-COUNTED: Order = "sequence"
+UNDATED: Order = "sequence"
 NUMBER_US = 1_000_000  # microseconds per number, so that decimals fit in between
 LARGEST = 2_000_000_000  # a double represents every such number with five decimals
 DAY = timedelta(days=1)
 FIRST_MOMENT = datetime.min.replace(tzinfo=UTC)
-COUNTED_BODY = b'{"sequence":'  # start of content in the log of a numbered pool only
+UNDATED_BODY = b'{"sequence":'  # start of content in the log of a numbered pool only
 ORDERED_BODY = b'{"order": "'  # start of a configuration's entry that sets the order
 
 
@@ -56,7 +56,7 @@ def number_at(time: int) -> float:
 
 def read_when(order: Order | None, text: str, *, whole_day: bool = False) -> When:
     """Parse the text of a date, or of a number in a numbered pool."""
-    if order != COUNTED:
+    if order != UNDATED:
         return instant_in(text, whole_day=whole_day)
     try:
         return float(text)
@@ -179,21 +179,21 @@ class Pool:
     order: Order | None = None  # order of events; None before the first event
 
     @property
-    def is_counted(self) -> bool:
-        return self.order == COUNTED
+    def is_undated(self) -> bool:
+        return self.order == UNDATED
 
     def moment(self, time: int) -> datetime | None:
         """Return the time for microseconds since 1970, or None in a numbered pool."""
-        return None if self.is_counted else instant(time)
+        return None if self.is_undated else instant(time)
 
     def sequence(self, time: int) -> float | None:
         """Return the number for microseconds since 1970, or None in a dated pool."""
-        return number_at(time) if self.is_counted else None
+        return number_at(time) if self.is_undated else None
 
     @property
     def unit_us(self) -> int:
         """Microseconds of a day, or of one event in a numbered pool."""
-        return NUMBER_US if self.is_counted else DAY_US
+        return NUMBER_US if self.is_undated else DAY_US
 
     @property
     def is_outdated(self) -> bool:
@@ -259,10 +259,10 @@ def order_in(begins: bytes | str | None) -> Order | None:
         begins = begins.encode()
     if begins is None or begins.startswith(b'{"system"'):
         return None
-    return COUNTED if begins.startswith((COUNTED_BODY, ORDERED_BODY + COUNTED.encode())) else DATED
+    return UNDATED if begins.startswith((UNDATED_BODY, ORDERED_BODY + UNDATED.encode())) else DATED
 
 
-BEGINS = sa.select(sa.func.substr(log.c.body, 1, len(ORDERED_BODY + COUNTED.encode()))).limit(1)
+BEGINS = sa.select(sa.func.substr(log.c.body, 1, len(ORDERED_BODY + UNDATED.encode()))).limit(1)
 CONFIGURATION = BEGINS.where(  # the newest that sets an order
     log.c.pool_id == pools.c.id,
     log.c.subject == "",
@@ -362,9 +362,9 @@ def today() -> int:
 def parse_day(text: str, order: Order | None = DATED) -> int:
     """Read a day that is written like 2026-01-31, as its number; in a numbered pool that of an event."""
     try:
-        return int(text) if order == COUNTED else day_of(date.fromisoformat(text))
+        return int(text) if order == UNDATED else day_of(date.fromisoformat(text))
     except ValueError:
-        like = "not the number of an event" if order == COUNTED else "not a day; write it like 2026-01-31"
+        like = "not the number of an event" if order == UNDATED else "not a day; write it like 2026-01-31"
         raise ParameterError(f"{text!r} is {like}") from None
 
 
@@ -375,4 +375,4 @@ def date_of(day: int) -> date:
 
 def day_shown(order: Order | None, day: int) -> date | int:
     """The day of that number; in a numbered pool the event, whose ranks are those before it."""
-    return day if order == COUNTED else date_of(day)
+    return day if order == UNDATED else date_of(day)

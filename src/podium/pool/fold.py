@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from podium.log import log as kinds
-from podium.log.pools import COUNTED, DATED, START, OrderKey, Pool, PoolDescription, system_of, time_of
+from podium.log.pools import DATED, START, UNDATED, OrderKey, Pool, PoolDescription, system_of, time_of
 from podium.log.statements import microseconds
 from podium.pool.columns import NONE, Array, slot_of
 from podium.pool.contents import Contents
@@ -238,7 +238,7 @@ class Draft:
         if head is None:
             raise ValueError("a content begins with neither an event's number nor its date")
         if self.pool.order is None:
-            self.pool = replace(self.pool, order=DATED if head[1] is None else COUNTED)
+            self.pool = replace(self.pool, order=DATED if head[1] is None else UNDATED)
         if head[1] is None:
             return microseconds(datetime.fromisoformat(head[2].decode()))
         return time_of(float(head[1]))

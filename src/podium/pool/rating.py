@@ -162,7 +162,7 @@ class Rater:
         started_at = int(columns.value("started_at", uid))
         seen = self.base.played_at(newest)
         seen[seen == NEVER] = started_at
-        encoded = encode_small(rows, entries, self.system, pool.name, None if pool.is_counted else started_at, seen)
+        encoded = encode_small(rows, entries, self.system, pool.name, None if pool.is_undated else started_at, seen)
         history = np.empty((1, self.pool_state.shape[1]))
         replayed = Replayed(
             states, np.empty(slots.size), by_columns(*states.shape), None, self.pool_state.copy(), history

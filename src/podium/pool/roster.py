@@ -21,7 +21,7 @@ from podium.results.reading import Results
 def as_results(pool: Pool, table: pl.DataFrame) -> Results:
     """Return a table of a pool's events as checked results; in a pool without dates the events have numbers."""
     columns = {column.name: column for column in table}
-    if pool.is_counted:
+    if pool.is_undated:
         columns[SEQUENCE] = columns.pop("started_at").to_physical().rename(SEQUENCE) / NUMBER_US
     columns["pool"] = pl.Series("pool", [pool.name]).new_from_index(0, table.height)
     return Results(pl.DataFrame([columns[name] for name in in_order(columns)]), pool.name)

@@ -107,7 +107,7 @@ class Events:
     order: Columns  # by position in the order of rating: `POSITION_TYPES`
     seasons: Mapping[int, Season]  # by uid
     matches: IdTable  # registered matches: `MATCH_TYPES`
-    fixtures: IdTable  # races to come: `FIXTURE_TYPES`
+    fixtures: IdTable  # upcoming races: `FIXTURE_TYPES`
 
     @property
     def size(self) -> int:

@@ -281,14 +281,14 @@ def ledger(pool: PoolAt) -> pl.DataFrame:
     found = Changes(snapshot, range(snapshot.rows.size)).of_players
     uids, times = found.uids.tolist(), pl.Series(found.started_at)
     nothing = pl.repeat(None, len(found), dtype=pl.Int64, eager=True)
-    numbers = times.unique().to_list() if pool.is_counted else []
+    numbers = times.unique().to_list() if pool.is_undated else []
     names, ids = names_of(pool), {uid: snapshot.events.id_of(uid) for uid in {*uids}}
     return pl.DataFrame(
         {
             "event_id": pl.Series(map(ids.get, uids), dtype=pl.String),
             "pool": pl.repeat(pool.name, len(found), dtype=pl.String, eager=True),
-            "started_at": (nothing if pool.is_counted else times).cast(UTC),
-            "sequence": (times if pool.is_counted else nothing).replace_strict(
+            "started_at": (nothing if pool.is_undated else times).cast(UTC),
+            "sequence": (times if pool.is_undated else nothing).replace_strict(
                 numbers, [pool.sequence(each) for each in numbers], default=None, return_dtype=pl.Float64
             ),
             "player": pl.Series(map(names.get, found.numbers.tolist()), dtype=pl.String),

@@ -210,7 +210,7 @@ def event_moments(pool: PoolAt, event_ids: Collection[str]) -> dict[str, datetim
     """
     events = pool.snapshot.events
     found = {event_id: events.key(uid) for event_id in event_ids if (uid := events.find(event_id)) >= 0}
-    if not pool.is_counted:
+    if not pool.is_undated:
         return {event_id: instant(key.started_at) for event_id, key in found.items()}
     received_at = dict(pool.run(SELECT_RECEIVED, among=[key.seq for key in found.values()]))
     return {event_id: datetime.fromisoformat(received_at[key.seq]) for event_id, key in found.items()}

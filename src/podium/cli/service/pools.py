@@ -1,4 +1,4 @@
-"""Commands on pools: created, listed, configured, closed, deleted, carried elsewhere; and on races to come."""
+"""Commands on pools: created, listed, configured, closed, deleted, carried elsewhere; and on upcoming races."""
 
 import sys
 from dataclasses import asdict
@@ -280,7 +280,7 @@ def blank_reason(
     typer.echo(f"the reason of log entry {entry} is blanked")
 
 
-fixture = App(help="Plan, change, cancel and list races to come.")
+fixture = App(help="Plan, change, cancel and list upcoming races.")
 FIXTURE = Argument(help="The race's id; its result is the event of this id.")
 
 
@@ -352,7 +352,7 @@ def list_fixtures(
     store: "Store" = STORE,
     form: Format = options.FORM,
 ) -> None:
-    """List races to come and those that were planned, the first to start first."""
+    """List upcoming races and earlier planned ones, by start."""
     rows = [
         asdict(race) | {"id": race.fixture_id, "entrants": None if race.entrants is None else len(race.entrants)}
         for race in store.fixtures(pool, ahead=ahead, most=most)

@@ -158,7 +158,7 @@ async def make_result(request: Request, admission: Sender, fixture_id: FixtureId
         raise ParameterError("no places are there yet: tap the names in the order in which they cross the line")
     pool = await run_in_threadpool(store.pool, admission.pool)
     shared = {"event_id": fixture_id}
-    shared |= {} if pool.is_counted else {"started_at": planned.starts_at.isoformat()}
+    shared |= {} if pool.is_undated else {"started_at": planned.starts_at.isoformat()}
     shared |= {"title": planned.title} if planned.title else {}
     in_place, gone, _ = planned.standing(stands.places, stands.out)
     ends: list[tuple[str, dict[str, Any]]]

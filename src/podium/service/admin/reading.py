@@ -21,7 +21,7 @@ from podium.importers.tables.maps import write_map
 from podium.importers.tables.open_table import left_out
 from podium.importers.tables.read_sheet import answer_questions, first_rows, map_of_files
 from podium.ledger.leaderboard import instant
-from podium.log.pools import COUNTED, DATED, Order
+from podium.log.pools import DATED, UNDATED, Order
 from podium.results.columns import DEFAULTS
 from podium.results.consistency import SEQUENCE
 from podium.results.derived_heats import made_up, with_made_dates
@@ -137,10 +137,10 @@ def with_dates(
     named = times.recent_day(ids[0]) if len(ids) == 1 and not typed else None
     first = named or instant(start, whole_day=False)
     if asks and upload.order is None and named is None and not typed and not every:
-        choices = Choice(f"by dates, from {first:%Y-%m-%d} on", "order", DATED), Choice("by numbers", "order", COUNTED)
+        choices = Choice(f"by dates, from {first:%Y-%m-%d} on", "order", DATED), Choice("by numbers", "order", UNDATED)
         question = Question("the results have no dates; how are all events of this pool ordered?", choices)
         return Interview(((question, ""),), (), ())
-    if upload.order == COUNTED:
+    if upload.order == UNDATED:
         return replace(upload, rows=rows_of(frame), notes=notes)
     made, rows = made_up(first, every), rows_of(with_made_dates(frame, first, every))
     is_stated = is_pasted and not every

@@ -196,14 +196,14 @@ def ids_page(store: Store, admission: Admission, player: str, seen: Anonymizatio
 @shows(router, POOL_ADDRESS + "/seasons")
 def seasons_page(store: Store, admission: Admission) -> FormsPage:
     pool = pool_header(store.pool(admission.pool))
-    starts = "The number of its first event" if pool.is_counted else "When it begins, in UTC; not in the future"
+    starts = "The number of its first event" if pool.is_undated else "When it begins, in UTC; not in the future"
     share = "How much of each lead over a newcomer stays, in per cent: 0 levels all"
     begin = Section(
         heading="Begin a season",
         action=address("admin", pool.name, "seasons"),
         fields=(
             Field(name="name", label="Its name", required=True, example="2026"),
-            Field(name="starts_at", label=starts, required=True, example="101" if pool.is_counted else "2026-01-01"),
+            Field(name="starts_at", label=starts, required=True, example="101" if pool.is_undated else "2026-01-01"),
             Field(name="keep", label=share, required=True, value="50"),
         ),
         button="Show what the season does",

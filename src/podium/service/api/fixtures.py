@@ -69,7 +69,7 @@ New = Annotated[
 
 
 class NewFixture(Strict):
-    """A race to come; without entrants whoever comes starts."""
+    """An upcoming race. Without entrants, it is open to everybody."""
 
     model_config = with_example(
         {"fixture_id": "race-18", "starts_at": "2026-06-08T19:00:00Z", "entrants": [{"player": "ana"}]}
@@ -82,7 +82,7 @@ class NewFixture(Strict):
 
 
 class FixtureChange(Strict):
-    """What of a race to come is to be other; what is left out stays."""
+    """Changes to an upcoming race. Omitted fields stay as they are."""
 
     model_config = with_example({"starts_at": "2026-06-08T20:00:00Z"})
 
@@ -116,13 +116,13 @@ def fixtures(
     ahead: Annotated[bool, Query(description="Only those that may still take place.")] = False,
     most: Annotated[int, Query(ge=1, le=1000)] = 100,
 ) -> tuple[Fixture, ...]:
-    """The races to come and those that were planned, the first to start first."""
+    """List upcoming races and earlier planned ones, by start."""
     return store.fixtures(pool, since=since, ahead=ahead, most=most)
 
 
 @router.get("/{pool}/fixtures/{fixture_id}")
 def fixture(pool: PoolName, fixture_id: FixtureId, store: CurrentStore, _key: ReadAccess) -> Fixture:
-    """A race to come as it is planned, and what became of it."""
+    """Return an upcoming or past race as it was planned, and its result."""
     return store.fixture(pool, fixture_id)
 
 
@@ -148,7 +148,7 @@ def fixture_stakes(
     heats: Heats = 1,
     new: New = (),
 ) -> RaceStakes:
-    """What each place of a race to come would bring, at most a minute old; of the first entrant, or of a player."""
+    """Return the effect of each place in an upcoming race, at most a minute old, for the first entrant or a player."""
     joining = None if player is None else Member(player, new=player in new)
     aged = kept.of_race(store, pool, store.fixture(pool, fixture_id), joining, heats=heats, has_key=has_key)
     return race_stakes(aged.stakes, aged.age_s)
@@ -206,7 +206,7 @@ async def plan(request: Request, pool: PoolName, store: CurrentStore, threads: C
 async def change(
     request: Request, pool: PoolName, fixture_id: FixtureId, store: CurrentStore, threads: CurrentThreads, key: Writer
 ) -> Fixture:
-    """Change a race to come: move it, name it, let others start; one that was cancelled takes place again."""
+    """Change the date, title or entrants of an upcoming race. A cancelled race takes place again."""
     body = await read_body(request, FixtureChange)
     await run_in(threads.writing, store.fixture, pool, fixture_id)  # there is one
     return await run_in(threads.writing, store.plan_fixture, pool, fixture_id, actor=key, **body.model_dump())

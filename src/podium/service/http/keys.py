@@ -211,8 +211,8 @@ def refuse_backdated(request: Request, whens: Iterable[When]) -> None:
             days = key.backdating_limit_s / timedelta(days=1).total_seconds()
             raise AccessError(
                 403,
-                f"the backdating limit of this key is {days:g} days, and the event started at {moment.isoformat()}; use "
-                "a key with a higher limit",
+                f"the backdating limit of this key is {days:g} days, and the event started at {moment.isoformat()}; "
+                "use a key with a higher limit",
             )
 
 

@@ -35,7 +35,7 @@ Range = Literal["1y", "5y", "all"]
 
 
 class Span(NamedTuple):
-    """A span as an address calls it, by its length in a dated pool; in a counted one its days are events."""
+    """A span as an address calls it, by its length in a dated pool; in a pool without dates its days are events."""
 
     length: timedelta | None  # None of all there is
     words: str
@@ -49,17 +49,17 @@ ANY, ALL = Span(None, "any time"), Span(None, "All")
 ACTIVE: Final[Mapping[Active, Span]] = {
     "any": ANY, "1y": days(365, "in the last year"), "90d": days(90, "in the last 90 days"),
 }  # fmt: skip
-ACTIVE_COUNTED: Final[Mapping[Active, Span]] = {
+ACTIVE_UNDATED: Final[Mapping[Active, Span]] = {
     "any": ANY, "1y": days(50, "in the last 50 events"), "90d": days(10, "in the last 10 events"),
 }  # fmt: skip
 # How much of a history charts show.
 RANGES: Final[Mapping[Range, Span]] = {"1y": days(365.25, "1 year"), "5y": days(5 * 365.25, "5 years"), "all": ALL}
-RANGES_COUNTED: Final[Mapping[Range, Span]] = {"1y": days(50, "50 events"), "5y": days(250, "250 events"), "all": ALL}
+RANGES_UNDATED: Final[Mapping[Range, Span]] = {"1y": days(50, "50 events"), "5y": days(250, "250 events"), "all": ALL}
 
 
 def spans_of(pool: Pool) -> Mapping[Active, Span]:
     """Within which spans a pool's boards list who has played."""
-    return ACTIVE_COUNTED if pool.is_counted else ACTIVE
+    return ACTIVE_UNDATED if pool.is_undated else ACTIVE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,7 @@ from podium.support.words import counted, ordinal, ordinal_number, shown, shown_
 from podium.views.player_models import FormLine, PlayerCard
 
 ESTABLISHED_BY_EVENTS = f"A rating counts as established from event {FINDING_EVENTS} on."
-MOST_AHEAD = 10  # races to come, among which the player's is looked for
+MOST_AHEAD = 10  # upcoming races, among which the player's is looked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,7 @@ def tiles(header: PoolHeader, card: PlayerCard, rank: Tile, rule: str, ahead: Up
     if card.peak is not None:
         reach = "" if card.peak.deviation is None else f" {header.margin(card.peak.deviation)}"
         note = Shape('{} <a href="{}">{}</a>').format(
-            f"{reach}," if reach else "in" if header.is_counted else "on",
+            f"{reach}," if reach else "in" if header.is_undated else "on",
             pool_address(header.name, "events", card.peak.event_id, card.player),
             day_words(card.peak.when),
         )

@@ -70,7 +70,7 @@ def player(
         card, active = boards.ranked_card(store, pool, player)
     except UnknownError:
         return boards.found_players(request, store, [visit.pool], player, header, list_only=True, is_missing=True)
-    spans = boards.RANGES_COUNTED if pool.is_counted else boards.RANGES
+    spans = boards.RANGES_UNDATED if pool.is_undated else boards.RANGES
     length = spans[span].length
     since = None if length is None else earlier(card.last_when, length)
     curve = store.rating_curve(visit.pool, player, since, most=MOST_POINTS)

@@ -145,7 +145,7 @@ class PoolHeader:
     contact: str = ""  # where whoever sees a wrong result turns to: an address of mail or of a page
     is_public: bool = True
     sentence: str = ""  # what gains points, to players
-    is_counted: bool = False  # whether its events have numbers and no dates
+    is_undated: bool = False  # whether its events have numbers and no dates
     kinds: tuple[str, ...] = ()  # of equipment that players share and that have ratings, in the plural
     has_hindsight: bool = False
 
@@ -174,7 +174,7 @@ class PoolHeader:
 
     def on(self, when: date | float) -> str:
         """When something was, in a sentence: "on 12 Dec 2025", "in no. 17"."""
-        return f"{'in' if self.is_counted else 'on'} {numbers.day_words(when)}"
+        return f"{'in' if self.is_undated else 'on'} {numbers.day_words(when)}"
 
     def player_link(self, player: str) -> Markup:
         return numbers.name_link(f"{self.address}/players/{part(player)}", player)
@@ -201,7 +201,7 @@ def pool_header(pool: Pool) -> PoolHeader:
         contact=says.contact,
         is_public=says.public,
         sentence=pool.system.for_players,
-        is_counted=pool.is_counted,
+        is_undated=pool.is_undated,
         kinds=tuple(map(plural, pool.system.kinds)),
         has_hindsight=not why_unavailable(pool.system),
     )

@@ -134,7 +134,7 @@ def event_entry(pool: PoolHeader, event: EventHeadline, updated: datetime) -> En
 
 def number_words(pool: PoolHeader, line: EventHeadline | FormLine) -> str:
     """The number of an event of a numbered pool, whose moment only says when it was received."""
-    return f"{capitalised(day_words(line.when))}. " if pool.is_counted else ""
+    return f"{capitalised(day_words(line.when))}. " if pool.is_undated else ""
 
 
 def change_entry(pool: PoolHeader, player: str, line: FormLine, updated: datetime) -> Entry:

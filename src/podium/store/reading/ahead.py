@@ -63,7 +63,7 @@ def starters_at(
     before = before or Before.of(pool, names, position)
     reads_recent = bool(pool.system.needs) or len(sides) == 2  # noqa: PLR2004  (a duel)
     recent = recent_events(pool, position) if reads_recent else None
-    when = None if started_at is None or pool.is_counted else instant(started_at)
+    when = None if started_at is None or pool.is_undated else instant(started_at)
     seen = dict(zip(players, before.roster.played_at[before.rows(players)].tolist(), strict=True))
     race = Race.of(before.system, pool.name, sides, before.states(names), seen, when, recent)
     return race, recent is not None and has_draws(recent, pool.name)

@@ -96,7 +96,7 @@ class Reader(Moments):
     sheets = reads(brought.sheets)
     find_gone = reads(brought.find_gone)
 
-    # Races to come
+    # Upcoming races
 
     fixture = reads(planned.get_fixture)
     fixtures = reads(planned.fixtures)

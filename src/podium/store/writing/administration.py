@@ -21,9 +21,9 @@ from podium.log.database import StoreError, delete_former_rows
 from podium.log.log import CLOSE, CONFIGURE, DESCRIBE, REGISTER, REOPEN, SEASON, LogEntry, append, bodies_of, json_entry
 from podium.log.players import Numbering, admit_names, names_of, numbers_of, refuse_reserved
 from podium.log.pools import (
-    COUNTED,
     DATED,
     NUMBER_US,
+    UNDATED,
     DescriptionChanges,
     Order,
     PoolDescription,
@@ -147,7 +147,7 @@ def new_season(name: str, starts: When, keep: float, actor: str) -> Propose:
     refuse_share(keep)
     if isinstance(starts, datetime) and starts > datetime.now(UTC):
         raise ParameterError(f"{starts} is in the future. Begin the season at that time.")
-    order = DATED if isinstance(starts, datetime) else COUNTED
+    order = DATED if isinstance(starts, datetime) else UNDATED
     return partial(begin_season, name=name, at=season_time(starts), keep=keep, order=order, actor=actor)
 
 
@@ -156,10 +156,10 @@ def begin_season(
 ) -> Proposal:
     name = public_id(pool, name)
     if order != (pool.order or DATED):
-        needed = "the number of its first event" if pool.is_counted else "a date"
+        needed = "the number of its first event" if pool.is_undated else "a date"
         raise ParameterError(f"a season of pool {pool.name!r} begins with {needed}")
     events = pool.snapshot.events
-    if pool.is_counted and at >= ((events.newest_start or 0) // NUMBER_US + 1) * NUMBER_US:
+    if pool.is_undated and at >= ((events.newest_start or 0) // NUMBER_US + 1) * NUMBER_US:
         raise ParameterError(f"no. {plain(number_at(at))} is beyond the next event. Begin the season at that event.")
     known = next((uid for uid, each in events.seasons.items() if each.name == name), None)
     if known is not None:

@@ -61,7 +61,7 @@ class Places:
 
 @answer
 class Fixture:
-    """A race to come, or one that was."""
+    """An upcoming or past race."""
 
     fixture_id: str = described("ID of the race. Its result is the event with the same ID.")
     title: str | None = described("Title.")
@@ -162,7 +162,7 @@ def plan_fixture(
 
 
 class Plan(NamedTuple):
-    """A race to come as the log has it."""
+    """An upcoming race as the log has it."""
 
     fixture_id: str
     body: Mapping[str, Any]  # `entrants`, `starts_at` and `title` of its newest entry

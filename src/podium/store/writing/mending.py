@@ -201,10 +201,10 @@ def place(pool: PoolReader, sent: Sequence[Sent]) -> None:
 
 def number(pool: PoolReader, sent: Sequence[Sent]) -> None:
     """Number events without dates, between their neighbours or after all others, with as few changes as possible."""
-    if not pool.is_counted and any(one.stored is None for one in sent):
+    if not pool.is_undated and any(one.stored is None for one in sent):
         raise submission.other_order_error(pool, DATED)
     starts = [None if one.stored is None else one.stored.event.started_at for one in sent]
-    if not pool.is_counted:
+    if not pool.is_undated:
         for one, start in zip(sent, starts, strict=True):
             one.start = start or 0
         return

@@ -13,7 +13,7 @@ from podium.log.content import head_begin, start_in
 from podium.log.database import StoreError
 from podium.log.log import AMEND, CONFIGURE, WITH_CONTENT, LogEntry
 from podium.log.players import Numbering
-from podium.log.pools import COUNTED, COUNTED_BODY, DATED, NUMBER_US, START, Order, OrderKey
+from podium.log.pools import DATED, NUMBER_US, START, UNDATED, UNDATED_BODY, Order, OrderKey
 from podium.log.schema import log
 from podium.log.statements import microseconds, of_pool
 from podium.pool.snapshot import SEASON, STATUSES, Event
@@ -58,7 +58,7 @@ def set_order(
             f"pool {pool.name!r} has {MOST_EVENTS} events or more, so its order cannot change. Send them to a new pool "
             f"with the order {order}"
         )
-    if order == COUNTED:
+    if order == UNDATED:
         starts, why = [NUMBER_US * number for number in range(1, len(rows) + 1)], "numbered, without dates"
     elif start is None:
         starts, why = in_order(rows, dates_in_log(pool)), "dated as before, or as it was received"
@@ -81,7 +81,7 @@ def dates_in_log(pool: PoolReader) -> dict[str, int]:
     """The newest date that the log has of each event, else when it was received first; microseconds since 1970."""
     dates: dict[str, int] = {}
     for subject, body, received_at in pool.execute(SELECT_ALL_CONTENTS):
-        if body.startswith(COUNTED_BODY):
+        if body.startswith(UNDATED_BODY):
             dates.setdefault(subject, microseconds(datetime.fromisoformat(received_at)))
         else:
             dates[subject] = start_in(json.loads(body.partition(b"\n")[0]))

@@ -169,7 +169,7 @@ def with_receipts(done: Done) -> Done:
     proposal, events = done.proposal, done.snapshot.events
     if not proposal.sent:
         return done
-    numbered = NUMBERED if proposal.sets_order and proposal.pool.is_counted else ""
+    numbered = NUMBERED if proposal.sets_order and proposal.pool.is_undated else ""
     added = done.moves.added if done.moves else {}
     uids = {event_id: added[event_id] if event_id in added else events.find(event_id) for event_id in proposal.sent}
     changes = changes_of(proposal, done.snapshot, [*uids.values()], done.moves.ratings if done.moves else None)

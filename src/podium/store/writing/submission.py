@@ -16,7 +16,7 @@ from podium.log.content import Content, difference, numbers_in, plain_contents, 
 from podium.log.database import StoreError
 from podium.log.log import AMEND, RESTORE, SUBMIT, VOID, LogEntry, json_entry, whole_body
 from podium.log.players import Numbering, confusables_of, exact_numbers, names_of, sent_numbers
-from podium.log.pools import COUNTED, DATED, NUMBER_US, Order, Pool
+from podium.log.pools import DATED, NUMBER_US, UNDATED, Order, Pool
 from podium.log.removed import mentions_removed, public_ids
 from podium.log.schema import log
 from podium.pool.snapshot import Event
@@ -37,7 +37,7 @@ SELECT_CONTENTS = (
 OTHER_ORDER: Mapping[Order | None, str] = {  # what is wrong with `started_at` in a pool of each order
     DATED: "is missing, and the events of pool {pool!r} have dates. Give the date of the first event, for example "
     "--started-at 2026-01-31, and with --every 1w the time to each next one",
-    COUNTED: "is given, and the events of pool {pool!r} have numbers and no dates. Leave it out, or give them dates "
+    UNDATED: "is given, and the events of pool {pool!r} have numbers and no dates. Leave it out, or give them dates "
     "with podium pool order {pool} dated",
     None: "is missing, and pool {pool!r} has no events yet. Give the date of the first event, for example --started-at "
     "2026-01-31, or number the events with --order sequence",
@@ -252,7 +252,7 @@ def order_with(pool: PoolReader, contents: Iterable[Content], undated: Order | N
 
 
 def other_order_error(pool: Pool, order: Order | None) -> ResultsError:
-    error = ResultsError if order == COUNTED else UndatedError
+    error = ResultsError if order == UNDATED else UndatedError
     return error("results", [Fault(None, "started_at", None, OTHER_ORDER[order].format(pool=pool.name))])
 
 
@@ -274,7 +274,7 @@ def following(pool: Pool, newest: int | None, received: int | None) -> int:
 
     In a numbered pool it has the next whole number; in a dated pool it was when it was received, though not before.
     """
-    if pool.is_counted:
+    if pool.is_undated:
         return NUMBER_US if newest is None else (newest // NUMBER_US + 1) * NUMBER_US
     if received is None:
         raise other_order_error(pool, DATED)

@@ -91,7 +91,7 @@ def parse_cursor(cursor: str) -> Place:
 
 def span_begins(pool: PoolAt, span: timedelta, until: int) -> int:
     """Return when a span up to a time begins; in a numbered pool a span of days has as many events, the last ones."""
-    if not pool.is_counted:
+    if not pool.is_undated:
         return until - round(span / DAY * DAY_US)
     events, count = pool.snapshot.events, max(1, round(span / DAY))
     rated = np.flatnonzero(events.order.part("field", 0, events.position((until, 2**62))))

@@ -62,7 +62,7 @@ def every_day(pool: PoolAt) -> range:
     if not rated.size:
         return range(0)
     first, newest = (events.key(uid).started_at // unit for uid in events.order.at("uid", rated[[0, -1]]).tolist())
-    return range(first + 1, (newest + 1 if pool.is_counted else today()) + 1)
+    return range(first + 1, (newest + 1 if pool.is_undated else today()) + 1)
 
 
 def days(pool: PoolAt) -> list[int]:
@@ -71,7 +71,7 @@ def days(pool: PoolAt) -> list[int]:
     Returns:
         Days since 1970, oldest first. In a numbered pool, the numbers that follow a rated event.
     """
-    if not pool.is_counted:
+    if not pool.is_undated:
         return [*every_day(pool)]
     events = pool.snapshot.events
     rated = events.order.at("uid", np.flatnonzero(events.order.part("field")))
@@ -125,6 +125,6 @@ def ranks_of_player(pool: PoolAt, name: str) -> tuple[DailyRank, ...]:
         if count and not rank:
             rank = 1 + int(np.count_nonzero(scores[::2] > scores[slot]))  # equipment has the odd slots
         if count:
-            on = {"day": None, "sequence": day} if pool.is_counted else {"day": date_of(day)}
+            on = {"day": None, "sequence": day} if pool.is_undated else {"day": date_of(day)}
             found.append(DailyRank(rank=rank, rating=float(ratings[count - 1]), **on))
     return tuple(found)

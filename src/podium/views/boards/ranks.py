@@ -110,7 +110,7 @@ def board_before(pool: PoolAt, rules: Eligibility, key: OrderKey | None) -> pl.D
     listed = leaderboard.listed(pool.system, leaderboard.as_board(pool.system, players, shown, states), rules, at).drop(
         "pool"
     )
-    if not pool.is_counted:
+    if not pool.is_undated:
         return listed
     last = pl.col("last_played_at")
     return listed.with_columns(pl.lit(None, UTC).alias("last_played_at"), last_sequence=last.dt.epoch("us") / NUMBER_US)

@@ -1,4 +1,4 @@
-"""Races to come: the calendar, for people and for their calendars; and the stakes that are kept.
+"""Upcoming races: the calendar, for people and for their calendars; and the stakes that are kept.
 
 One table of stakes is worked out at a time, and one that is a minute old may be shown.
 """
@@ -113,7 +113,7 @@ CALENDAR_PAST, CALENDAR_MOST = 50, 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CalendarPage(rendering.Page, template="calendar.html", tab="calendar"):
-    """The races to come, and those that were planned."""
+    """The upcoming races, and those that were planned."""
 
     title: str = "Calendar"
     ahead: tuple[Fixture, ...]
@@ -141,7 +141,7 @@ def calendar(request: Request, visit: VisiblePool, store: CurrentStore) -> Respo
 
 @router.pool_page("/calendar.ics")
 def calendar_file(request: Request, visit: VisiblePool, store: CurrentStore) -> Response:
-    """The races to come for calendars, by RFC 5545."""
+    """The upcoming races for calendars, by RFC 5545."""
     pool = rendering.pool_header(store.pool(visit.pool))
     planned = store.fixtures(visit.pool, most=CALENDAR_MOST, newest=True)
     text = ics(pool, planned, rendering.origin_of(request), store.version(visit.pool))

@@ -1,4 +1,4 @@
-"""The page of a race to come: what each place would bring; with the result, the event's page is its page."""
+"""The page of an upcoming race: what each place would bring; with the result, the event's page is its page."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress

@@ -94,5 +94,5 @@ def rules_page(store: Store, pool_name: str, newest_entry: int) -> RulesPage:
         system=system,
         about=(getdoc(type(system)) or "").partition("\n")[0],
         made_up=store.made_up(pool_name),
-        without_days=without_days(system) if pool.is_counted else "",
+        without_days=without_days(system) if pool.is_undated else "",
     )

@@ -162,7 +162,7 @@ def being_away(known: Known) -> Parts:
     yield "No. A rating stays as it is."
     if known.system.idle_unit is not None:
         every = "day" if known.system.idle_unit == "day" else "rating period"
-        if known.header.is_counted:
+        if known.header.is_undated:
             yield f"Its ± would grow with each {every} away, but no {every} passes here: events have no dates."
         else:
             yield f"Its ± grows with each {every} away, so the next events move it further."
@@ -279,7 +279,7 @@ def teams(known: Known) -> Parts:
 
 def when_ratings_change(known: Known) -> Parts:
     """When do ratings and ranks change?"""
-    than = "the ranks before the event that they name" if known.header.is_counted else "00:00 UTC of the day"
+    than = "the ranks before the event that they name" if known.header.is_undated else "00:00 UTC of the day"
     yield f"As soon as a result is in. The arrows beside ranks compare with {than}."
     yield f"{known.header.title} has ratings of its own: events of other pools do not count."
     latest = known.examples.latest

@@ -120,7 +120,7 @@ def test_no_page_of_it_has_a_date(store, history):
             assert "no.\N{NO-BREAK SPACE}" in client.get("/posted" + page).text
         assert "No.\N{NO-BREAK SPACE}21." in client.get("/posted/feed.xml").text
         assert "1970" not in client.get("/posted/feed.xml").text
-        assert "counted" in words(client.get("/posted").text)
+        assert "numbers instead of dates" in words(client.get("/posted").text)
 
 
 def test_answers_have_numbers_in_the_place_of_dates(store, history):

@@ -84,8 +84,10 @@ def test_system_file(karts, tmp_path):
     assert run("rate", karts, "--system-file", file, "-f", "csv") == run(
         "rate", karts, "-s", "elo", "--set", "k=10", "-f", "csv"
     )
-    assert "which says elo: name one system" in run("rate", karts, "-s", "stk", "--system-file", file, status=2)
-    for text, message in (("k = 10", "'k' is not known; write system"), ("parameters = 1", "and a table [parameters]")):
+    assert "which says elo) differ. Name one system." in run(
+        "rate", karts, "-s", "stk", "--system-file", file, status=2
+    )
+    for text, message in (("k = 10", "'k' is not known. Write system"), ("parameters = 1", "and a table [parameters]")):
         file.write_text(text)
         assert message in run("rate", karts, "--system-file", file, status=2)
 
@@ -154,18 +156,24 @@ def test_check_and_systems(karts):
         (("lab", "matchmaking", "--population", "2.5"), "'2.5'; it must be whole numbers between commas"),
         (("lab", "matchmaking", "--population", "9" * 30), "cannot be simulated; it must be from 2"),
         (("simulate", "--set", "spread=1e300"), "spread is 1e+300; it must be a number from 1e-09 to 1,000,000,000.0"),
-        (("recovery-test", SEASON), "say where the true skills are with --skills FILE"),
+        (("recovery-test", SEASON), "the true skills are missing. Give them with --skills FILE."),
         (
             ("recovery-test", SEASON, "-s", "elo", "-s", "stk", "--set", "k=1"),
             "--set is for one system; write --system NAME:",
         ),
         (("import", SEASON, "--map", "x.toml", "--date", "Day"), "--map says all of a table: leave out the options"),
-        (("hindsight", SEASON, "--best", "--at", "2025-06-30"), "--best is of all days: leave out --at, or --best"),
-        (("site", SEASON, "--pool", "nope"), "there is no pool 'nope'"),
-        (("import", SEASON, "--winner", "player"), "--winner and --loser belong together"),
-        (("import", SEASON, "--grid"), "--grid needs --player, the column with the name of each line"),
-        (("import", SEASON, "--gap-to-winner"), "--gap-to-winner needs --time, the column with times and gaps"),
-        (("import", SEASON, "--sides", "a,b"), "--sides A,B needs --result COLUMN, of the first side, or --scores A,B"),
+        (("hindsight", SEASON, "--best", "--at", "2025-06-30"), "--best covers all dates. Leave out --at or --best."),
+        (("site", SEASON, "--pool", "nope"), "has no pool 'nope'"),
+        (("import", SEASON, "--winner", "player"), "--winner and --loser need each other. Give both."),
+        (("import", SEASON, "--grid"), "--grid also needs --player COLUMN, the column with the players' names."),
+        (
+            ("import", SEASON, "--gap-to-winner"),
+            "--gap-to-winner also needs --time COLUMN, the column with times and gaps.",
+        ),
+        (
+            ("import", SEASON, "--sides", "a,b"),
+            "--sides A,B needs the result as well: --result COLUMN (for the first side) or --scores A,B.",
+        ),
         (("recovery-test", SEASON, "--skills", "x.txt"), "x.txt: the suffix must be one of"),
         (("recovery-test", SEASON, "--skills", "none.csv"), "none.csv: cannot be read (No such file"),
         (("check", SEASON, "--map", "x.toml", "--fix", "x.csv"), "--fix is for a results file; podium import writes"),
@@ -205,7 +213,7 @@ def test_what_cannot_be_rated_says_why(podium_command, tmp_path, rows, reason):
     for command in ("site", "report"):
         status, _, why = podium_command(command, path, "--out", tmp_path / command)
         assert (status, (tmp_path / command).exists()) == ((0, True) if rows else (2, False))
-        assert bool(rows) != ("has no results to write pages of" in why)
+        assert bool(rows) != ("has no results to publish. Choose another file." in why)
 
 
 def test_audit_shows_every_table_under_its_title(karts, tmp_path):

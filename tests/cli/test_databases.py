@@ -84,7 +84,7 @@ def test_a_server_without_tables_of_podium_is_not_praised(empty_url):
     url = empty_url("postgresql")
     assert "it has no tables of Podium" in run("verify", "--db", url, status=2)
     run("db", "init", "--db", url)
-    assert "there are no pools, and nothing to compare" in run("verify", "--db", url, status=1)
+    assert "there are no pools to compare" in run("verify", "--db", url, status=1)
     with closing(fill(url, "main")) as store:
         assert "(1 pool, 2 events, 5 changes)" in run("verify", "--db", url)
         with store.engine.begin() as connection:
@@ -100,7 +100,7 @@ def test_verify_and_restore_count_what_they_compared(tmp_path):
     path, copy = tmp_path / "podium.db", tmp_path / "copy.db"
     fill(str(path), "one", "two").close()
     verified, *heads = run("verify", "--db", path).splitlines()
-    assert verified == f"{path}: everything stored equals what the log gives (2 pools, 4 events, 10 changes)"
+    assert verified == f"{path}: everything stored matches the log (2 pools, 4 events, 10 changes)"
     assert [each.split(" ")[:2] for each in heads] == [["one:", "head"], ["two:", "head"]]
     run("db", "backup", copy, "--db", path)
     assert "already exists" in run("db", "restore", copy, "--db", path, status=2)
@@ -122,10 +122,10 @@ def test_keys_and_webhooks_are_made_listed_and_withdrawn(tmp_path):
     address = "http://127.0.0.1:9/hook"
     assert "private" in run("webhook", "create", address, "--pool", "main", *words, status=2)
     created = run("webhook", "create", address, "--pool", "main", "--private", *words)
-    assert created.startswith(f"webhook 1 sends to {address}; the secret of its signatures is ")
+    assert created.startswith(f"webhook 1 sends to {address}. The secret for its signatures is ")
     (listed,) = json.loads(run("webhook", "list", *words, "-f", "json"))
     assert (listed["url"], listed["stopped"], listed["under_way_since"]) == (address, False, None)
-    assert run("webhook", "resume", 1, *words) == "webhook 1 is sent to again\n"
+    assert run("webhook", "resume", 1, *words) == "webhook 1 is resumed\n"
     assert run("webhook", "delete", 1, *words) == "webhook 1 is deleted\n"
     assert json.loads(run("webhook", "list", *words, "-f", "json")) == []
 

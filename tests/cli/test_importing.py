@@ -62,7 +62,10 @@ def test_standard_input_and_output(tmp_path):
     ("words", "message"),
     [
         (("import", "pgnn", "FILE", "-o", "out.csv"), "'pgnn' is not a format; did you mean 'pgn'?"),
-        (("import", "pgn", "FILE"), "say where the results go with --out FILE, or see them with --dry-run"),
+        (
+            ("import", "pgn", "FILE"),
+            "no output is named. Write the results with --out FILE, or see them with --dry-run.",
+        ),
         (("import", "pgn", "FILE", "-o", "out.xyz"), "the suffix must be one of .csv"),
         (
             ("import", "zakstunts", "FILE", "-o", "FILE"),
@@ -77,9 +80,9 @@ def test_standard_input_and_output(tmp_path):
         (("import", "stk", "FILE", "-o", "out.csv", "--map", "x.toml"), "stk needs no map. Maps are for tables (csv)."),
         (("import", "pgn", "nowhere.pgn", "-o", "out.csv"), "nowhere.pgn: cannot be read"),
         (("rate", "FILE", "--format", "pgm", "-s", "elo"), "did you mean 'pgn'?"),
-        (("rate", "FILE", "--format", "pgn", "--format", "stk", "-s", "elo"), "FILE is of one format"),
+        (("rate", "FILE", "--format", "pgn", "--format", "stk", "-s", "elo"), "FILE has only one format. Name one."),
         (("rate", "FILE", "--format", "zakstunts", "--map", "x.toml", "-s", "elo"), "a map is for tables (csv)"),
-        (("plot", "expected", "--format", "pgn"), "--format and --map say how FILE is read; name it"),
+        (("plot", "expected", "--format", "pgn"), "--format and --map need a FILE. Add the file name."),
     ],
 )
 def test_bad_usage_is_one_clear_line(words, message, podium_command, tmp_path, monkeypatch):
@@ -149,10 +152,10 @@ def test_ingest_takes_a_foreign_file(podium_command, tmp_path):
     write_input(tmp_path, "xonstat", log)
     status, output, errors = podium_command(*words)
     assert (status, pl.read_json(output.encode())["duplicate"].to_list()) == (0, [True])
-    assert errors == f"podium: {path}: left aside are the events of other pools: 1 of ctf\n"
+    assert errors == f"podium: {path}: ignored events of other pools: 1 of ctf\n"
     write_input(tmp_path, "xonstat", capture)
     status, output, errors = podium_command(*words)
-    assert (status, errors) == (2, f"podium: {path}: has no event of pool dm, but 1 of ctf\n")
+    assert (status, errors) == (2, f"podium: {path}: has no events of pool dm, but 1 of ctf\n")
 
 
 def test_what_a_table_leaves_open_is_asked_in_a_terminal(podium_command, tmp_path, monkeypatch):

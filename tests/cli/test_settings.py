@@ -169,7 +169,7 @@ def test_the_demo_explains_first_and_does_without_a_picture(folder, monkeypatch)
     assert shown.startswith("Why did the winner lose points?")
     assert shown.splitlines()[-2:] == [
         "No picture is drawn: a chart needs the extra 'charts': pip install 'podium-ratings[charts]'",
-        "Its pages, live on this machine: podium demo --serve",
+        "To see its pages in your browser: podium demo --serve",
     ]
     assert list(Path.cwd().iterdir()) == []
 
@@ -198,7 +198,7 @@ def test_the_first_run_says_that_it_compiles(capsys):
     assert found_later == [False]
     for later, text in (
         (True, "once for each system; later runs find"),
-        (False, "as in every run of a system of your own"),
+        (False, "as in every run of your own system"),
     ):
         say_that_it_compiles(later)
         assert f"podium: compiling, {text}" in capsys.readouterr().err

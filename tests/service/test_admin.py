@@ -249,7 +249,7 @@ def test_a_kept_map_reads_its_file_and_no_other(tmp_path):
         found = [read_file(path, "x.csv", "results", "main", kept=each) for each in (points, joins, unlike)]
     kept, *others = [each for each in found if isinstance(each, Upload)]
     assert [row["score"] for row in kept.rows] == [1, 2]
-    assert (kept.map, kept.notes[0]) == (points, "read by the map that the pool keeps for it")
+    assert (kept.map, kept.notes[0]) == (points, "read with the map that the pool keeps for it")
     assert [[row["position"] for row in each.rows] for each in others] == [[1, 2]] * 2
     assert [each.map for each in others] == ["", ""]
 

@@ -43,10 +43,10 @@ def test_a_season_goes_in_is_corrected_and_verified(tmp_path):
     run("amend", right, "--pool", "karts")
     assert "plays on as" not in run("merge", "--player", "nobody", "--into", "Jun", "--pool", "karts", status=2)
     assert "was never merged" in run("unmerge", "--player", "Jun", "--pool", "karts", status=2)
-    assert "everything stored equals what the log gives" in run("verify")
+    assert "everything stored matches the log" in run("verify")
     run("db", "backup", "copy.db")
     (tmp_path / "podium.db").rename(tmp_path / "lost.db")
-    assert "everything stored equals what the log gives" in run("db", "restore", "copy.db")
+    assert "everything stored matches the log" in run("db", "restore", "copy.db")
     store = Store(str(tmp_path / "podium.db"))
     assert len(store.leaderboard("karts").players) > 20
     with store.engine.begin() as connection:
@@ -77,7 +77,7 @@ def test_a_pool_over_the_years(tmp_path):
     key = run("key", "create", "bot", "--rate", "5").strip()
     assert run("key", "rotate", "1", "--grace", "5").strip() not in ("", key)
     assert key not in run("key", "list")
-    assert "everything stored equals what the log gives" in run("verify")
+    assert "everything stored matches the log" in run("verify")
 
 
 def test_a_database_of_an_earlier_version_is_upgraded(tmp_path):
@@ -104,7 +104,7 @@ def test_a_database_of_an_earlier_version_is_upgraded(tmp_path):
     assert output[3:] == ["podium.db is up to date"]
     with closing(sqlite3.connect(copy)) as before:
         assert before.execute("SELECT DISTINCT arithmetic FROM pool").fetchall() == [(1,)]
-    assert "everything stored equals what the log gives" in run("verify")
+    assert "everything stored matches the log" in run("verify")
     run("ingest", results, "--pool", "sixties")
     assert run("db", "upgrade") == "podium.db is up to date\n"
     assert list(tmp_path.glob("podium-before-upgrade-*")) == [copy]
@@ -119,10 +119,10 @@ def test_an_upgrade_of_postgresql_says_whose_the_backup_is(empty_url):
     url = empty_url("postgresql")
     make_earlier_database(url)
     output = run("db", "upgrade", "--db", url)
-    assert output.startswith("a PostgreSQL database is not copied: keep a pg_dump")
+    assert output.startswith("a PostgreSQL database is not copied. Keep a pg_dump")
     assert "pool sixties: 5 events rated again" in output
     assert "pg_dump" not in run("db", "upgrade", "--db", url)
-    assert "everything stored equals what the log gives" in run("verify", "--db", url)
+    assert "everything stored matches the log" in run("verify", "--db", url)
 
 
 @pytest.mark.parametrize("command", [("db", "upgrade"), ("serve",)])
@@ -217,7 +217,7 @@ def test_a_mended_sheet_is_sent_again(tmp_path):
         {"sheet": "club.csv", "map": "", "events": 4}
     ]
     assert "Name the sheet with --sheet" in run("ingest", "-", "--pool", "club", "--amend", stdin=CLUB, status=2)
-    assert "everything stored equals what the log gives" in run("verify")
+    assert "everything stored matches the log" in run("verify")
 
 
 def test_events_that_a_sheet_does_not_have_any_more_stay_and_are_named(tmp_path):
@@ -229,7 +229,7 @@ def test_events_that_a_sheet_does_not_have_any_more_stay_and_are_named(tmp_path)
         assert "before" not in streams("ingest", league, "--pool", "club")[0]
     league.write_text("Race,Driver,Place\n" + "".join(rounds[2:]), encoding="utf-8")
     words, _ = streams("ingest", league, "--pool", "club")
-    assert "league.csv: 1 event that it brought before is not in it, and stays in the pool" in words
+    assert "league.csv: 1 event is not in it, and stays in the pool" in words
     assert f"compare it with podium ingest {league} --pool club --amend --dry-run" in words
     assert "void" not in words
     assert "1 gone" in streams("ingest", league, "--pool", "club", "--amend")[0]
@@ -245,7 +245,7 @@ def test_a_map_is_kept_and_read_by(tmp_path):
     run("ingest", odd, "--pool", "club", "--map", own)
     odd.write_text("a,b,c\nr1,Ana,2\nr1,Ben,1\n", encoding="utf-8")
     words, _ = streams("ingest", odd, "--pool", "club", "--amend")
-    assert "odd.csv: read by the map that pool club keeps for odd.csv" in words
+    assert "odd.csv: read with the map that pool club keeps for odd.csv" in words
     assert "0 new, 1 differs, 0 gone, 0 the same" in words
 
 
@@ -263,7 +263,9 @@ def test_a_map_that_is_kept_reads_no_other_file(tmp_path):
     run("pool", "create", "club", "--system", "elo", "--order", "sequence")
     run("ingest", odd, "--pool", "club", "--map", own)
     refusal = run("ingest", odd, "--pool", "club", "--amend", status=2)
-    assert "the map that pool club keeps for odd.csv joins other files: give --map" in " ".join(refusal.split())
+    assert "the map that pool club keeps for odd.csv joins other files. Give a map with --map." in " ".join(
+        refusal.split()
+    )
     words, _ = streams("ingest", odd, "--pool", "club", "--amend", "--map", own)
     assert "0 new, 0 differ, 0 gone, 1 the same" in words
 
@@ -276,7 +278,7 @@ def test_the_results_of_another_pool_are_taken(tmp_path):
     assert "is not club, where the event was sent" in run("ingest", cup, "--pool", "club", status=2)
     run("ingest", cup, "--as", "club")
     run("ingest", cup, "--pool", "cup")
-    assert "has no event of pool karts, but of cup" in run("ingest", cup, "--pool", "karts", "--as", "club", status=2)
+    assert "has no events of pool karts, but of cup" in run("ingest", cup, "--pool", "karts", "--as", "club", status=2)
     run("rename", "--player", "Ana", "--to", "Anna", "--pool", "cup")
     run("pool", "export", "cup", "--out", "cup.jsonl")
     refusal = run("ingest", "cup.jsonl", "--pool", "more", status=2)
@@ -290,7 +292,7 @@ def test_the_results_of_another_pool_are_taken(tmp_path):
     assert cup_board == more_board
     assert cup_board[0][0] == "Anna"
     cup.write_text(cup.read_text(encoding="utf-8") + "r2,Ana,1,other\nr2,Ben,2,other\n", encoding="utf-8")
-    assert "has events of cup, other: name the one to take with --pool" in run("ingest", cup, "--as", "club", status=2)
+    assert "has events of cup, other. Name one with --pool." in run("ingest", cup, "--as", "club", status=2)
 
 
 def test_a_ledger_is_the_history_of_the_same_results_with_ranks(tmp_path):

@@ -1,4 +1,4 @@
-"""The command line: each command reads, calls the library, and shows what came back."""
+"""The command line: each command reads its input, calls the library and shows the result."""
 
 import atexit
 import gc
@@ -7,10 +7,10 @@ import sys
 import threading
 from typing import Any, NoReturn
 
-# Polars' allocator keeps what is free for half a second or longer, as much again as a table takes.
+# Polars' allocator keeps free memory for half a second or longer, as much again as a table takes.
 ALLOCATOR_VARIABLE, ALLOCATOR_SETTINGS = "_RJEM_MALLOC_CONF", "dirty_decay_ms:50,muzzy_decay_ms:0"
-ALLOCATIONS_BETWEEN_COLLECTIONS = 200_000  # of objects that could be in a cycle; Python's own number is hundreds
-INTERRUPTED = "interrupted; what a file or a database took whole stays, nothing is half done; run it again for the rest"
+ALLOCATIONS_BETWEEN_COLLECTIONS = 200_000  # of objects that may form cycles; Python's default is hundreds
+INTERRUPTED = "interrupted. Finished files and database changes stay; nothing is half done. Run it again for the rest."
 
 AT_ONCE: tuple[list[str], ...] = ([], ["--version"])  # answered without the libraries of the commands
 FIRST_LINES = """\
@@ -30,7 +30,7 @@ def run() -> None:
     """Run the command `podium`. A short command ends the process without freeing its memory first."""
     os.environ.setdefault(ALLOCATOR_VARIABLE, ALLOCATOR_SETTINGS)
     if not is_answered_at_once():
-        gc.disable()  # the collector would walk all that is loaded, again and again
+        gc.disable()  # the collector would search everything loaded again and again
         from podium.cli.commands import LONG_LIVED
 
         gc.enable()
@@ -49,13 +49,13 @@ def named_command() -> str | None:
 
 
 def leave(stop: SystemExit) -> NoReturn:
-    """End the process with this status, all that was written out; Python would take apart first what is loaded.
+    """End the process at once, after all output is written. Python would first free everything loaded.
 
-    Python ends it where something is left to do: a thread is at work, or nobody takes the output.
+    If a thread is still running, or nobody reads the output, let Python end the process.
     """
     if any(not thread.daemon for thread in threading.enumerate() if thread is not threading.current_thread()):
         raise stop
-    atexit._run_exitfuncs()  # noqa: SLF001  (temporary files go, logs are written)
+    atexit._run_exitfuncs()  # noqa: SLF001  (removes temporary files, writes logs)
     try:
         sys.stdout.flush()
         sys.stderr.flush()
@@ -65,7 +65,7 @@ def leave(stop: SystemExit) -> NoReturn:
 
 
 def main() -> None:
-    """Run `podium`. Status 0, 2 for bad input or usage, 130 when interrupted; never a traceback for those."""
+    """Run `podium`. Exit with 0, 2 for bad input or usage, or 130 when interrupted, never with a traceback."""
     if is_answered_at_once():
         from podium import __version__
 
@@ -78,7 +78,7 @@ def main() -> None:
     name = named_command()
     app = build(name if name in NAMES else None, listed=sys.argv[1:] in (["--help"], ["-h"]))
 
-    # Typer names only the children of the class that every error of usage has.
+    # Typer names only the children of the class that all usage errors share.
     usage_error: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
     try:
         status = app(prog_name="podium", standalone_mode=False)
@@ -88,7 +88,7 @@ def main() -> None:
     except (KeyboardInterrupt, typer.Abort):
         status = fail(INTERRUPTED, 130)
     except usage_error as error:
-        is_alone = type(error).__name__ == "NoArgsIsHelpError"  # of a command without words, which shows its help
+        is_alone = type(error).__name__ == "NoArgsIsHelpError"  # a group without a command shows its help
         status = fail(error.format_message(), 2, "" if is_alone else "podium: ")
     except PodiumError as error:
         status = fail(str(error), error.exit_status)
@@ -114,7 +114,7 @@ def fail_to_write(error: OSError) -> int:
 
 
 def fail(message: str, status: int, name: str = "podium: ") -> int:
-    """Print what is wrong on stderr, each line under Podium's name."""
+    """Print an error on stderr, with Podium's name at the start of each line."""
     for line in message.splitlines() or [""]:
         sys.stderr.write(f"{name}{line}\n")
     return status

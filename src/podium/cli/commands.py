@@ -1,4 +1,4 @@
-"""The commands, and how they are put together: of a command that runs alone no other is imported."""
+"""The commands, and the code that builds them. If one command runs, no other is imported."""
 
 from importlib import import_module
 
@@ -8,25 +8,25 @@ from typer import Option
 from podium import __version__
 from podium.cli.terminal.app import App
 
-# By heading: where the command or group is, its name, and the line about it in the list.
+# By heading: module and attribute of a command or group, its name, and its line in the list.
 COMMANDS = {
     "Begin": (
         ("demo:demo", "demo", "See what Podium does, on the example season."),
-        ("systems:init", "init", "Write podium.toml: the file, system and pool you mean."),
+        ("systems:init", "init", "Save your default file, system and pool in podium.toml."),
         ("systems:trust", "trust", "Allow podium.toml to run the Python file it names."),
     ),
     "Results": (
-        ("results.checking:check", "check", "Say what is wrong in FILE, and how to mend it."),
+        ("results.checking:check", "check", "Find errors in FILE, and show how to fix them."),
         ("results.importing:import_results", "import", "Turn files of other programs into a results table."),
         ("results.checking:columns", "columns", "Describe the columns of a results table."),
     ),
     "Ratings": (
         ("rating:rate", "rate", "Rate FILE and show every player's rating."),
-        ("rating:leaderboard", "leaderboard", "Show who stands where."),
-        ("rating:explain", "explain", "Say why a rating moved, point by point."),
-        ("forecasting:predict", "predict", "Tell the chances of a field of entrants."),
-        ("forecasting:stakes", "stakes", "Show the effect of each place in an upcoming race."),
-        ("forecasting:hindsight", "hindsight", "Tell how strong everybody was, knowing all since."),
+        ("rating:leaderboard", "leaderboard", "Show the leaderboard."),
+        ("rating:explain", "explain", "Show why a rating changed, point by point."),
+        ("forecasting:predict", "predict", "Predict a race or match."),
+        ("forecasting:stakes", "stakes", "Show what each place in an upcoming race would bring."),
+        ("forecasting:hindsight", "hindsight", "Estimate past strengths, using later results too."),
         ("forecasting:strength", "strength", "Show how strong the field of each event was."),
     ),
     "Systems": (
@@ -35,35 +35,35 @@ COMMANDS = {
         ("judging:tune", "tune", "Fit a system's parameters to your results."),
         ("judging:audit", "audit", "Show where points come from, and odd patterns."),
         ("judging:simulate", "simulate", "Simulate a season from known skills."),
-        ("judging:recovery_test", "recovery-test", "Tell how well systems find skills that are known."),
-        ("judging:lab", "lab", "Try a policy before players have to."),
+        ("judging:recovery_test", "recovery-test", "Test how well systems find known skills."),
+        ("judging:lab", "lab", "Try policies before players have to."),
     ),
     "Pictures and pages": (
         ("publishing:plot", "plot", "Draw a chart of FILE, or a curve of a system."),
-        ("publishing:site", "site", "Write the public pages as files for any web space."),
+        ("publishing:site", "site", "Write the public pages as files for any web host."),
         ("publishing:report", "report", "Write the public pages as one file."),
     ),
     "Live service": (
-        ("service.serving:serve", "serve", "Serve the HTTP API."),
-        ("service.storing:ingest", "ingest", "Send the events of FILE to a pool."),
-        ("service.storing:amend", "amend", "Correct an event; all ratings become what they would be."),
+        ("service.serving:serve", "serve", "Run the service: web pages and the HTTP API."),
+        ("service.storing:ingest", "ingest", "Add the events of FILE to a pool."),
+        ("service.storing:amend", "amend", "Correct an event, and recalculate later ratings."),
         ("service.storing:void", "void", "Void an event: it no longer counts."),
         ("service.storing:unvoid", "unvoid", "Let a voided event count again."),
         ("service.storing:merge", "merge", "Merge two accounts of one player."),
         ("service.storing:unmerge", "unmerge", "Undo a merge."),
         ("service.storing:rename", "rename", "Rename a player everywhere."),
-        ("service.storing:anonymize", "anonymize", "Remove every name that a player had."),
-        ("service.verifying:verify", "verify", "Compare all that is stored with the log."),
-        ("service.pools:pool", "pool", "Open, list, close and carry over pools."),
-        ("service.pools:fixture", "fixture", "Plan, change, cancel and list races to come."),
-        ("service.serving:season", "season", "Begin seasons, and show how they ended."),
+        ("service.storing:anonymize", "anonymize", "Remove all names of a player."),
+        ("service.verifying:verify", "verify", "Compare everything stored with the log."),
+        ("service.pools:pool", "pool", "Create, list, close and move pools."),
+        ("service.pools:fixture", "fixture", "Plan, change, cancel and list upcoming races."),
+        ("service.serving:season", "season", "Begin seasons, and show their leaderboards."),
         ("service.keys:key", "key", "Create, list, rotate and revoke keys to the service."),
         ("service.keys:webhook", "webhook", "Create, list, resume and delete webhooks."),
         ("service.serving:db", "db", "Create, upgrade, copy and restore a database."),
-        ("service.pools:reason", "reason", "Blank the reasons of corrections."),
+        ("service.pools:reason", "reason", "Delete the reasons of corrections."),
     ),
 }
-# Commands that serve, or that hold a database open: Python ends them in its own way.
+# Commands that serve or keep a database open. Python ends them as usual.
 LONG_LIVED = {"demo", *(name for _, name, _ in COMMANDS["Live service"])}
 NAMES = {name for rows in COMMANDS.values() for _, name, _ in rows}
 
@@ -77,7 +77,7 @@ def show_version(wanted: bool) -> None:
 def podium(
     version: bool = Option(False, "--version", callback=show_version, is_eager=True, help="Print the version."),
 ) -> None:
-    """Rate players of multiplayer races and games, and say why every rating moved."""
+    """Rate players of multiplayer races and games, and explain every rating change."""
 
 
 def build(only: str | None = None, *, listed: bool = False) -> App:

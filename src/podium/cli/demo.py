@@ -1,4 +1,4 @@
-"""The command that shows what Podium does, on the example season, on the terminal or served."""
+"""The command `demo`: the example season, on the terminal or as a service."""
 
 import contextlib
 import os
@@ -26,19 +26,19 @@ if TYPE_CHECKING:
 
 
 HOST = "127.0.0.1"
-PORT = 8000  # another that is free, where this one is taken and none was named
-SHOWN = (  # addresses to open, and what they show
+PORT = 8000  # default; a free one if this is taken
+SHOWN = (  # addresses to open, with descriptions
     ("", "all pools, and a search"),
     ("/bikes", "a leaderboard"),
     ("/bikes/players/Dragana", "a player"),
-    ("/bikes/events/bikes-058/Dragana", "why she won, and lost points"),
+    ("/bikes/events/bikes-058/Dragana", "why she won but lost points"),
     ("/bikes/system", "how its ratings work"),
     ("/bikes/matches/bikes-next", "what an upcoming race would bring"),
-    ("/bikes/matches/bikes-now", "a race that runs"),
+    ("/bikes/matches/bikes-now", "a race in progress"),
 )
 
 
-SEASON_POOLS = {  # the system, the title and the word for a player of each
+SEASON_POOLS = {  # system, title and word for a player, by pool
     "bikes": ("trials", "Bikes", "rider"),
     "karts": ("stk", "Karts", "driver"),
     "stunts": ("folyami", "Stunts", "driver"),
@@ -47,7 +47,7 @@ SEASON_POOLS = {  # the system, the title and the word for a player of each
 
 
 def fill_season(store: "Store", season: Path) -> None:
-    """Open the season's pools in a store, and send their events."""
+    """Create the season's pools in a store, and submit their events."""
     import polars as pl
 
     from podium.results.reading import read_results
@@ -62,7 +62,7 @@ def fill_season(store: "Store", season: Path) -> None:
 
 @contextlib.contextmanager
 def season_store(season: Path) -> Iterator["Store"]:
-    """A store with the season, whose files are removed at the end."""
+    """Yield a store with the season. Its files are removed at the end."""
     from podium.store import Store
 
     with tempfile.TemporaryDirectory(prefix="podium-demo-") as folder:
@@ -75,7 +75,7 @@ def season_store(season: Path) -> Iterator["Store"]:
 
 
 def plan_races(store: "Store") -> None:
-    """Two races with the field of each pool's newest event: one that starts now, and one tomorrow."""
+    """Plan two races with the entrants of each pool's newest event: one that starts now, and one tomorrow."""
     now = datetime.now(UTC).replace(second=0, microsecond=0)
     for pool in store.pools():
         newest = store.event_list(pool.name, top=1).events
@@ -91,14 +91,15 @@ def listening_socket(port: int | None) -> socket.socket:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind((HOST, candidate))
-            listener.listen()  # whoever comes before all is loaded waits a moment
+            listener.listen()  # early requests wait until everything is loaded
         except OSError as error:
             listener.close()
             if candidate == port:
-                raise PodiumError(f"port {port} of {HOST} cannot be used ({error.strerror}): name another") from None
+                reason = f"port {port} of {HOST} cannot be used ({error.strerror}). Name another with --port."
+                raise PodiumError(reason) from None
         else:
             return listener
-    raise PodiumError(f"no port of {HOST} can be used")
+    raise PodiumError(f"{HOST} has no free port. Stop another program first.")
 
 
 def serve_season(season: Path, port: int | None) -> None:
@@ -108,22 +109,22 @@ def serve_season(season: Path, port: int | None) -> None:
         from podium.store.keys import create_key
     listener = listening_socket(port)
     address = f"http://{HOST}:{listener.getsockname()[1]}"
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends as Ctrl-C does: with its files removed
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends like Ctrl-C, and removes its files
     with contextlib.suppress(KeyboardInterrupt), listener, season_store(season) as store:
         plan_races(store)
-        typer.echo("The example season is live. Open, for instance:\n")
+        typer.echo("The example season is live. Open, for example:\n")
         width = len(address) + max(len(path) for path, _ in SHOWN)
         for path, words in SHOWN:
             typer.echo(f"  {address + (path or '/'):{width}}  {words}")
         typer.echo(f"\nTo correct results, sign in at {address}/sign-in with the key")
-        typer.echo(f"  {create_key(store.engine, 'demo', 'admin')}\n\nCtrl-C ends it and removes its database.")
+        typer.echo(f"  {create_key(store.engine, 'demo', 'admin')}\n\nPress Ctrl-C to end it and remove its database.")
         run_on(create_app(store), listener)
-    typer.echo("The demo has ended; its database is removed.")
+    typer.echo("The demo has ended, and its database is removed.")
 
 
 POOL_OF_GAME = {"SuperTuxKart": "karts", "Trials Fusion": "bikes", "Stunts": "stunts", "Xonotic": "dm"}
 SHOWN_RANKS = 5
-FALLS = 200  # of each system, among which a winner is sought
+FALLS = 200  # of each system, to search for a winner
 
 
 def season_path() -> Path:
@@ -137,13 +138,13 @@ def season_path() -> Path:
 
 @examples("podium demo", "podium demo --out histories.svg", "podium demo --serve --port 8080")
 def demo(
-    out: Path = Option(Path("podium-demo.html"), help="Where to draw the rating history: .html, .png or .svg."),
+    out: Path = Option(Path("podium-demo.html"), help="File for the rating histories: .html, .png or .svg."),
     serve: bool = Option(False, "--serve", help="Serve the season's pages on this machine instead, until Ctrl-C."),
-    port: int | None = Option(None, min=1, max=65535, help="Of --serve; if not given, 8000, or one that is free."),
+    port: int | None = Option(None, min=1, max=65535, help="Port for --serve [default: 8000, or a free one]."),
 ) -> None:
-    """Rate the example season with every published system, explain one surprise, draw a picture.
+    """Rate the example season with every published system, explain one surprise and draw a picture.
 
-    The picture needs the extra `charts`; without it the demo says so and is done. --serve needs the extra `service`.
+    The picture needs the extra `charts`, and --serve needs the extra `service`.
     """
     if serve:
         serve_season(season_path(), port)
@@ -151,7 +152,7 @@ def demo(
     if "numba" not in sys.modules:
         os.environ.setdefault("NUMBA_DISABLE_JIT", "1")  # compiling takes 20 times as long as rating the season
     rate_season(out)
-    typer.echo("Its pages, live on this machine: podium demo --serve")
+    typer.echo("To see its pages in your browser: podium demo --serve")
 
 
 def rate_season(out: Path) -> None:
@@ -193,7 +194,7 @@ def draw(rated: dict[str, "Rated"], pools: dict[str, str], out: Path) -> None:
 
 
 def explain_surprise(rated: dict[str, "Rated"]) -> None:
-    """Explain the costliest match that its winner lost points by."""
+    """Explain the match in which a winner lost most points."""
     import polars as pl
 
     falls = []

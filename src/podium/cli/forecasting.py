@@ -1,4 +1,4 @@
-"""Commands that look ahead from a results file: predict, stakes, strength."""
+"""Commands that look ahead or back from a results file: predict, stakes, hindsight, strength."""
 
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -27,28 +27,28 @@ Seen = TypeVar("Seen")
 
 def field_named(
     entrants: list[str] | None = Option(
-        None, "--entrants", metavar="A,B,...", help="Who is in the field; quote a name with a comma in it. May repeat."
+        None, "--entrants", metavar="A,B,...", help="Entrants. Put quotes around a name with a comma. May repeat."
     ),
     entrant: list[str] | None = Option(
         None,
         "--entrant",
         metavar="NAME",
-        help="One who is in the field, commas and quotes being of the name. May repeat.",
+        help="One entrant. Commas and quotes are part of the name. May repeat.",
     ),
     side: list[str] | None = Option(
-        None, "--side", metavar="A,B,...", help="Who starts on one side; quote a name with a comma in it. May repeat."
+        None, "--side", metavar="A,B,...", help="Members of a side. Put quotes around a name with a comma. May repeat."
     ),
     having: list[str] | None = Option(
         None,
         "--with",
-        metavar="NAME,KIND=NAME,...",
-        help="What one of the field has, or is: Ana,car=Ferrari or Ana,side=white. Who is not in it joins. May repeat.",
+        metavar="NAME,KIND=THING,...",
+        help="An entrant's car, club or side: Ana,car=Ferrari or Ana,side=white. Adds a missing entrant. May repeat.",
     ),
     new: list[str] | None = Option(
-        None, "--new", metavar="NAME", help="A newcomer of the field whose name is nearly a known one. May repeat."
+        None, "--new", metavar="NAME", help="A new entrant whose name is similar to a known one. May repeat."
     ),
 ) -> tuple[list["Member"], list[list["Member"]]]:
-    """Those who start alone, and each side's members, with what they have."""
+    """Return the members who start alone and the members of each side, with their equipment."""
     from podium.ledger.forecast import Member, members_in, names_in
 
     names = [name for row in names_in(entrants or []) for name in row]
@@ -58,7 +58,7 @@ def field_named(
     known = {*names, *chain.from_iterable(sides)}
     names += [name for name in given if name not in known]
     if not names and not sides:
-        raise ParameterError("name the field with --entrants A,B,..., --entrant NAME or --side A,B,... for each")
+        raise ParameterError("nobody is named. Name entrants with --entrants A,B,..., --entrant NAME or --side A,B,...")
     alone, *several = (
         [(given.get(name) or Member(name))._replace(new=name in (new or ())) for name in members]
         for members in (names, *sides)
@@ -67,29 +67,32 @@ def field_named(
 
 
 FIELD: Any = Made(field_named)
-POOL = options.pool_option("The pool whose ratings to use, where there are several.")
+POOL = options.pool_option("Pool whose ratings to use, if there are several.")
 
 
 def names_called(sides: Sequence[Sequence["Member"]], kinds: Sequence[str]) -> list[str]:
-    """The names of a field, and of rated equipment, for example `Ferrari (car)`."""
-    from podium.engine.tables.equipment import called
+    """Return the names of entrants and of rated equipment, such as `Ferrari (car)`."""
+    from podium.engine.tables.things import called
     from podium.ledger.forecast import names_to_rate
 
     return [called(name) for name in names_to_rate(sides, kinds)]
 
 
-def resolve_field(
+def resolve_names(
     sides: list[list["Member"]], player: str | None, look: Callable[..., Seen]
 ) -> tuple[Seen, list[list["Member"]]]:
-    """Look ahead, and ask on a terminal who is meant by a name that is nearly a known one.
+    """Look ahead. On a terminal, ask about names that are similar to known ones.
 
     Args:
-        sides: the members who start alone, then each side's.
-        player: the player whose table is wanted, or None.
-        look: called with those who start alone, the player and the sides.
+        sides: The members who start alone, then the members of each side.
+        player: The player whose table is wanted, or None.
+        look: Function of the members who start alone, the player and the sides.
+
+    Returns:
+        The result of `look`, and the sides with the final names.
 
     Raises:
-        ParameterError: such a name, without a terminal.
+        ParameterError: A name is similar to a known one, and there is no terminal.
     """
     from podium.cli.service.storing import is_terminal
     from podium.errors import NearNameError
@@ -120,12 +123,12 @@ def resolve_field(
 def warn(
     field: Iterable["Member"], system: "System", strangers: Mapping[str, str | None], file: Input, pool: str | None
 ) -> None:
-    """Say what of a field the system does not rate, who of it is in no result, and who may have been meant."""
+    """Report equipment that the system does not rate, and entrants without results, with similar names."""
     read = {*system.kinds, *(["side"] if system.rates_sides else [])}
     given = [kind for member in field for kind in (*member.shared, *(["side"] if member.side else []))]
     for kind in dict.fromkeys(given):
         if kind not in read:
-            show.note(f"{system.name} does not rate {kind}; predicted without")
+            show.note(f"{system.name} does not rate {kind}; predicted without it")
     scope = file if pool is None else f"pool {pool} of {file}"
     for name, near in strangers.items():
         hint = f" (did you mean {near}?)" if near else ""
@@ -142,20 +145,20 @@ def predict(
     file: Input = input_option(),
     system: "System" = SYSTEM,
     field: tuple[list["Member"], list[list["Member"]]] = FIELD,
-    top: int = Option(3, min=1, help="The chance to finish among so many."),
+    top: int = Option(3, min=1, help="Number of top places: show the chance of finishing among them."),
     pool: str | None = POOL,
     period: str = options.PERIOD,
     columns: str | None = options.SHOWN_COLUMNS,
     form: Format = PRINTED,
 ) -> None:
-    """Predict a field from the ratings that FILE leads to: chances to win, of the first places, of each pair."""
+    """Predict a race or match from the ratings after FILE: chances of winning, of top places and of each pair."""
     with show.progress("reading", "rating", "predicting") as steps:
         rated = rated_file(file, system, period, steps)
 
     def look(names: list["Member"], _: str | None, sides: list[list["Member"]]) -> "Forecast":
         return rated.predict(names, sides=sides, top=top, pool=pool)
 
-    forecast, (names, *sides) = resolve_field([field[0], *field[1]], None, look)
+    forecast, (names, *sides) = resolve_names([field[0], *field[1]], None, look)
     strangers = rated.newcomers(names_called([names, *sides], rated.system.kinds), pool=pool)
     warn(chain(names, *sides), rated.system, strangers, file, pool)
     if form is Format.json:
@@ -173,22 +176,22 @@ def stakes(
     system: "System" = SYSTEM,
     field: tuple[list["Member"], list[list["Member"]]] = FIELD,
     player: str | None = Option(
-        None, "--player", "-p", help="Whose table; one who is not in the field joins it. Everyone's if not given."
+        None, "--player", "-p", help="Player whose table to show; added if missing [default: everyone]."
     ),
-    heats: int = Option(1, min=1, max=100, help="Heats of the race, with the same place in each."),
-    at: str | None = Option(None, metavar="TIME", help="When the race starts; as the last event if not given."),
+    heats: int = Option(1, min=1, max=100, help="Number of heats, with the same place in each."),
+    at: str | None = Option(None, metavar="TIME", help="Start of the race [default: that of the last event]."),
     pool: str | None = POOL,
     period: str = options.PERIOD,
     columns: str | None = options.SHOWN_COLUMNS,
     form: Format = PRINTED,
 ) -> None:
-    """Show the effect of each place in an upcoming race, from the ratings that FILE leads to."""
+    """Show what each place in an upcoming race would bring, from the ratings after FILE."""
     with show.progress("reading", "rating", "imagining") as steps:
         rated = rated_file(file, system, period, steps)
     look = partial(rated.stakes, pool=pool, heats=heats, at=at)
-    found, (names, *sides) = resolve_field([field[0], *field[1]], player, look)
-    equipment = names_called([names, *sides], rated.system.kinds)
-    strangers = rated.newcomers(list(dict.fromkeys([*found.field["player"].to_list(), *equipment])), pool=pool)
+    found, (names, *sides) = resolve_names([field[0], *field[1]], player, look)
+    things = names_called([names, *sides], rated.system.kinds)
+    strangers = rated.newcomers(list(dict.fromkeys([*found.field["player"].to_list(), *things])), pool=pool)
     warn(chain(names, *sides), rated.system, strangers, file, pool)
     if form is Format.json:
         show.show_json(found.to_dict())
@@ -201,16 +204,16 @@ def stakes(
     if found.notice is None:
         table = found.in_words() if player is None else found.in_words().drop("player")
         show.show(table, form, system.label)
-    show.show(found.field, form, "The field, each with the last place that loses nothing")
+    show.show(found.field, form, "The field, with the last place that loses no points")
     typer.echo(found.method)
 
 
 def system_with_hindsight(
-    system: str | None = options.system_option("if that has hindsight, else podium"),
+    system: str | None = options.system_option("PODIUM_SYSTEM or podium.toml if it has hindsight, or adaptive"),
     settings: list[str] | None = options.SETTINGS,
     system_file: Path | None = options.SYSTEM_FILE,
 ) -> "System":
-    """The system that the options describe, or podium where they name none and the default has no hindsight."""
+    """Return the system that the options describe, or `adaptive` if they name none and the default has no hindsight."""
     from podium.ledger.hindsight import why_unavailable
 
     if system is None and system_file is None and why_unavailable(options.default_system()):
@@ -228,18 +231,18 @@ WITH_HINDSIGHT: Any = Made(system_with_hindsight)
 def hindsight(
     file: Input = input_option(),
     system: "System" = WITH_HINDSIGHT,
-    at: str | None = Option(None, metavar="DATE", help="Who was how strong on this day; every event if not given."),
-    best: bool = Option(False, "--best", help="Who was best ever, at the own peak, and how sure that order is."),
-    pool: str | None = options.pool_option("Tell of this pool only; of all if not given."),
+    at: str | None = Option(None, metavar="DATE", help="Show strengths on this date [default: after every event]."),
+    best: bool = Option(False, "--best", help="Rank players by their peak, with the confidence in each place."),
+    pool: str | None = options.pool_option("Only this pool [default: all]."),
     form: Format = PRINTED,
 ) -> None:
-    """Tell how strong everybody was in FILE, knowing all since; only podium can."""
+    """Estimate how strong each player of FILE was, using later results too. Only the system adaptive can."""
     import polars as pl
 
     from podium.ledger.leaderboard import instant
 
     if best and at is not None:
-        raise ParameterError("--best is of all days: leave out --at, or --best")
+        raise ParameterError("--best covers all dates. Leave out --at or --best.")
     with show.progress("reading", "rating", "looking back") as steps:
         rated = rated_file(file, system, "event", steps)
         known = rated.hindsight()
@@ -252,14 +255,14 @@ def hindsight(
 def strength(
     file: Input = input_option(),
     system: "System" = SYSTEM,
-    top: int = Option(5, min=1, help="A probe's chance to finish among so many is what counts."),
-    probe: float | None = Option(None, help="The probe's rating; a newcomer's if not given."),
+    top: int = Option(5, min=1, help="Number of top places: measure a probe's chance of finishing among them."),
+    probe: float | None = Option(None, help="Rating of the probe [default: a newcomer's]."),
     period: str = options.PERIOD,
-    chart: Path | None = Option(None, help="Draw the strengths here: .svg, .png or .html."),
+    chart: Path | None = Option(None, help="File for a chart of the strengths: .svg, .png or .html."),
     columns: str | None = options.SHOWN_COLUMNS,
     form: Format = PRINTED,
 ) -> None:
-    """Show how strong the field of each event of FILE was, by the ratings before it."""
+    """Show how strong the field of each event in FILE was, by the ratings before it."""
     from podium.reporting import plotting
 
     if chart is not None:

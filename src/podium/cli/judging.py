@@ -1,4 +1,4 @@
-"""Commands that judge, tune and audit systems, and that make results up to judge them by."""
+"""Commands that evaluate, tune and audit systems, or simulate results for that."""
 
 import json
 import math
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 SHOWN_FINDINGS = 40
 SHOWN_MONTHS = 240
-AUDIT_TABLES = {  # the name in JSON, the attribute of Audit and the title of each
+AUDIT_TABLES = {  # attribute of Audit and title, by name in JSON
     "months": ("months", "Points by month"),
     "broken": ("unbalanced", "Events whose points do not sum to zero"),
     "farmed": ("farming", "Points mostly from few opponents"),
@@ -46,14 +46,14 @@ SYSTEMS = Option(
     "--system",
     "-s",
     metavar="NAME[:PARAMETER=VALUE,...]",
-    help="A system to judge; if not given, what PODIUM_SYSTEM or podium.toml says, else elo. May repeat.",
+    help="System to evaluate [default: PODIUM_SYSTEM, podium.toml, or elo]. May repeat.",
     autocompletion=complete_system,
 )
 
 
 def described_systems(texts: list[str] | None, settings: list[str] | None) -> list["System"]:
     if settings and texts and len(texts) > 1:
-        raise ParameterError("--set is for one system; write --system NAME:PARAMETER=VALUE,... for several")
+        raise ParameterError("--set is for a single system. For several, write --system NAME:PARAMETER=VALUE,...")
     named: list[str | None] = [*(texts or [])] or [None]
     return [chosen_system(text, settings, None) for text in named]
 
@@ -63,10 +63,10 @@ def audit(
     file: Input = input_option(),
     system: "System" = SYSTEM,
     period: str = options.PERIOD,
-    chart: Path | None = Option(None, help="Draw the points by month here: .svg, .png or .html."),
+    chart: Path | None = Option(None, help="File for a chart of the points by month: .svg, .png or .html."),
     form: Format = PRINTED,
 ) -> None:
-    """Audit the points of FILE: introduced, exchanged, created, leaked; and patterns worth a look."""
+    """Audit the points of FILE: introduced, exchanged, created and leaked. Show patterns worth a look."""
     from podium.analysis.audit import audit
     from podium.reporting import plotting
 
@@ -91,7 +91,7 @@ def audit(
                 show.show(tables[name], form, title, max_rows=SHOWN_FINDINGS)
     if findings.unbalanced.height:
         event, found = findings.unbalanced["event_id"][0], counted(findings.unbalanced.height, "event")
-        raise NotConservedError(f"{system.name} should conserve points, and {found} did not, the first of them {event}")
+        raise NotConservedError(f"{system.name} should conserve points, but {found} did not. The first is {event}.")
 
 
 @examples(
@@ -102,27 +102,25 @@ def tune(
     file: Input = input_option(),
     system: "System" = SYSTEM,
     train_until: str | None = Option(
-        None, metavar="DATE|SHARE%", help="Learn and search until then; later events are only tested."
+        None, metavar="DATE|SHARE%", help="End of the training events. Later events are only for the test."
     ),
-    trials: int = Option(100, min=1, help="Candidates to try in all."),
+    trials: int = Option(100, min=1, help="Number of candidates to try."),
     out: Path | None = Option(
         None,
         "--out",
         "-o",
         metavar="TOML",
-        help="Write the tuned system here, over what is there; if not given, SYSTEM-tuned.toml, "
-        "or SYSTEM-tuned-2.toml and so on where that exists.",
+        help="Write the tuned system here, replacing the file [default: SYSTEM-tuned.toml, "
+        "or SYSTEM-tuned-2.toml and so on if it exists].",
     ),
-    study: Path | None = Option(
-        None, metavar="SQLITE", help="Keep the trials here, and go on from them when run again."
-    ),
+    study: Path | None = Option(None, metavar="SQLITE", help="Keep the trials here, and continue from them next time."),
     form: Format = PRINTED,
 ) -> None:
-    """Search a system's parameters on the past of FILE, and test them on what came after."""
+    """Search a system's parameters on the earlier events of FILE, and test them on the later ones."""
     from podium.analysis.tuning import as_toml, tune
 
     if train_until is None:
-        raise ParameterError("say where the training events end, with --train-until DATE or --train-until 60%")
+        raise ParameterError("the end of the training events is missing. Add --train-until DATE or --train-until 60%.")
     with show.progress(*["trying"] * trials) as steps:
         tuned = tune(file.read(), system, train_until, trials=trials, study=study, progress=steps.reach)
     toml = as_toml(tuned.system)
@@ -137,10 +135,10 @@ def tune(
         return
     columns = ("system", "events", "pairs", "log_loss", "brier", "accuracy", "calibration_error")
     show.show(tuned.test.scores.select(columns), form, "On the untouched events")
-    show.show(tuned.test.differences, form, "Log loss less the defaults', with a 95 % interval")
+    show.show(tuned.test.differences, form, "Log loss minus the defaults', with a 95 % interval")
     if form is Format.table:
         typer.echo(toml)
-        typer.echo(f"{out} is for --system-file")
+        typer.echo(f"Use it with --system-file {out}")
 
 
 @examples(
@@ -151,15 +149,17 @@ def evaluate(
     file: Input = input_option(),
     system: list[str] | None = SYSTEMS,
     settings: list[str] | None = options.SETTINGS,
-    since: str | None = Option(None, metavar="DATE", help="Judge events from then on; earlier ones are learnt."),
-    until: str | None = Option(None, metavar="DATE", help="Judge events until then; a date counts the whole day."),
-    min_events: int = Option(0, min=0, help="Judge pairs of players who both had so many rated events before."),
-    weight: str = Option("pair", help="Weigh pairs of sides (pair), of players (player), or events (event) alike."),
+    since: str | None = Option(None, metavar="DATE", help="Evaluate events from this date on; learn earlier ones."),
+    until: str | None = Option(None, metavar="DATE", help="Evaluate events up to this date, inclusive."),
+    min_events: int = Option(0, min=0, help="Evaluate only pairs of players with this many rated events before."),
+    weight: str = Option(
+        "pair", help="Equal weight for pairs of sides (pair), pairs of players (player) or events (event)."
+    ),
     period: str = options.PERIOD,
     columns: str | None = options.SHOWN_COLUMNS,
     form: Format = PRINTED,
 ) -> None:
-    """Judge systems by predicting every event of FILE before learning it."""
+    """Evaluate systems: let them predict every event of FILE before they learn it."""
     from podium.analysis.evaluation import evaluate
     from podium.analysis.scores import Window
 
@@ -181,10 +181,10 @@ def evaluate(
         return
     of_pairs = ("system", "events", "pairs", "log_loss", "brier", "accuracy", "calibration_error", "kendall_tau")
     show.show(evaluation.scores.select(of_pairs), form, "Pairs")
-    split = [name for name in evaluation.scores.columns if name.startswith(("winner_", "established_", "newcomer_"))]
+    split = [name for name in evaluation.scores.columns if name.startswith(("winner_", "settled_", "newcomer_"))]
     show.show(evaluation.scores.select("system", *split), form, "Winners, established players, newcomers")
     if evaluation.differences.height:
-        show.show(evaluation.differences, form, "Log loss less the first system's, with a 95 % interval")
+        show.show(evaluation.differences, form, "Log loss minus the first system's, with a 95 % interval")
     show.show(evaluation.reliability, form, "Reliability")
 
 
@@ -193,13 +193,13 @@ def simulate(
     out: Path = Option(
         Path("season.csv"), "--out", "-o", help="Write the results here: .csv, .xlsx, .parquet, .json or .jsonl."
     ),
-    skills: Path | None = Option(None, help="Write the true skill of every entrant of every event here."),
+    skills: Path | None = Option(None, help="Write every entrant's true skill in every event here."),
     laps: Path | None = Option(None, help="Write the lap times here."),
     settings: list[str] | None = Option(
         None, "--set", metavar="NAME=VALUE", help="Set a property of the season; --describe lists them. May repeat."
     ),
-    seed: int | None = Option(None, min=0, help="Another season of the same kind."),
-    describe: bool = Option(False, "--describe", help="List what can be set, and stop."),
+    seed: int | None = Option(None, min=0, help="Seed of the random numbers, for another season of the same kind."),
+    describe: bool = Option(False, "--describe", help="List the properties of a season, and stop."),
 ) -> None:
     """Simulate a season from known skills."""
     from podium.analysis.simulation import simulate
@@ -214,7 +214,7 @@ def simulate(
         season = simulate(scenario)
         steps.next()
         if laps is not None and season.laps is None:
-            raise ParameterError("there are no lap times to write; --set laps=N makes races of several laps")
+            raise ParameterError("there are no lap times to write. Simulate races of several laps with --set laps=N.")
         for table, path in ((season.results, out), (season.skills, skills), (season.laps, laps)):
             if path is not None and table is not None:
                 options.write_table(table, path)
@@ -231,28 +231,30 @@ def scenario_of(settings: list[str], seed: int | None) -> "Scenario":
         name, equals, text = setting.partition("=")
         name = name.strip()
         if name not in known or not equals:
-            raise ParameterError(f"--set {setting}: a season has {', '.join(known)}{suggestion(name, known)}")
+            raise ParameterError(
+                f"--set {setting}: is not a property of a season{suggestion(name, known)} ({', '.join(known)})"
+            )
         try:
             properties[name] = known[name](text.strip())
         except ValueError:
-            raise ParameterError(f"{name} is {text!r}; it must be like {getattr(Scenario(), name)}") from None
+            raise ParameterError(f"{name} is {text!r}; write a value such as {getattr(Scenario(), name)}") from None
     return Scenario(**properties)
 
 
 @examples("podium recovery-test season.parquet --skills skills.parquet -s elo -s glicko2")
 def recovery_test(
     file: Input = input_option(named=True),
-    skills: Path | None = Option(None, help="The true skills, as `podium simulate --skills` writes them."),
+    skills: Path | None = Option(None, help="True skills, from `podium simulate --skills`."),
     system: list[str] | None = SYSTEMS,
     settings: list[str] | None = options.SETTINGS,
     form: Format = PRINTED,
 ) -> None:
-    """Rate a simulated season with several systems, and tell how soon and how well each finds the truth."""
+    """Rate a simulated season with several systems, and show how soon and how well they find the true skills."""
     from podium.analysis.recovery import recover
 
     rating_systems = described_systems(system, settings)
     if skills is None:
-        raise ParameterError("say where the true skills are with --skills FILE")
+        raise ParameterError("the true skills are missing. Give them with --skills FILE.")
     with show.progress(*(f"rating with {chosen.name}" for chosen in rating_systems)):
         recovery = recover(file.read(), options.read_table(skills), rating_systems, system)
     if form is Format.json:
@@ -263,18 +265,18 @@ def recovery_test(
         show.show(recovery.progress, form, "Over the season", max_rows=100)
 
 
-lab = App(help="Try a policy before players have to.")
+lab = App(help="Try policies before players have to.")
 
 
 def numbers(text: str, what: str, kind: type[int] | type[float]) -> list[Any]:
-    """The finite numbers in a text, between commas."""
+    """Return the finite numbers in a text, separated by commas."""
     try:
         found = [kind(part) for part in text.split(",")]
     except ValueError:
         found = []
     if not found or not all(abs(number) < math.inf for number in found):
         kinds = "whole numbers" if kind is int else "numbers"
-        raise ParameterError(f"{what} is {text!r}; it must be {kinds} between commas")
+        raise ParameterError(f"{what} is {text!r}; write {kinds} separated by commas")
     return found
 
 
@@ -289,21 +291,21 @@ def matchmaking(
     named: SystemFlags = options.SYSTEM_FLAGS,
     population: str = Option("50,200,1000,5000", metavar="N,N,...", help="Populations to try, without FILE."),
     target: str = Option("20,40,80", metavar="S,S,...", help="Target waits to try, in seconds."),
-    size: int = Option(4, min=2, help="Players of a match."),
-    teams: int = Option(0, min=0, help="Sides of a match; 0: each for himself."),
-    least: int = Option(2, min=2, help="Players of a match that has waited its time."),
-    minutes: float = Option(30.0, help="How long to watch each population."),
-    match_s: float = Option(240.0, "--match", help="Seconds that a match takes."),
-    rest_s: float = Option(60.0, "--rest", help="Seconds that players rest, on average."),
-    deviation: float = Option(250.0, help="Of the players' ratings."),
+    size: int = Option(4, min=2, help="Players per match."),
+    teams: int = Option(0, min=0, help="Sides per match; 0 if players are on their own."),
+    least: int = Option(2, min=2, help="Minimum number of players after the target wait."),
+    minutes: float = Option(30.0, help="Minutes to simulate for each population."),
+    match_s: float = Option(240.0, "--match", help="Length of a match, in seconds."),
+    rest_s: float = Option(60.0, "--rest", help="Average rest between matches, in seconds."),
+    deviation: float = Option(250.0, help="Standard deviation of the players' ratings."),
     scale: float | None = Option(
-        None, help="Gap in rating at which the odds are 10 to 1; the system's own, or 400 without FILE."
+        None, help="Rating gap with odds of 10 to 1 [default: the system's own, or 400 without FILE]."
     ),
-    seed: int = Option(1, min=0, help="Another crowd of the same kind."),
-    chart: Path | None = Option(None, help="Draw waits against spreads here: .svg, .png or .html."),
+    seed: int = Option(1, min=0, help="Seed of the random numbers, for another crowd of the same kind."),
+    chart: Path | None = Option(None, help="File for a chart of waits and spreads: .svg, .png or .html."),
     form: Format = PRINTED,
 ) -> None:
-    """Try matchmaking policies on populations, or on the arrival times of FILE, beside first come, first served."""
+    """Compare matchmaking policies with first come, first served, on populations or the arrival times of FILE."""
     from podium.matchmaking.lab import Crowd, compare_policies, replayed_arrivals
     from podium.matchmaking.matcher import Policy
     from podium.matchmaking.pairing import odds_scale
@@ -321,7 +323,7 @@ def matchmaking(
             runs = replayed_arrivals(rated.events, rated.replayed, policies)
     else:
         if named.are_given:
-            raise ParameterError("--system is for the arrivals of a FILE")
+            raise ParameterError("--system needs the arrivals of a FILE. Add a FILE, or leave out --system.")
         crowds = [
             Crowd(count, minutes, match_s=match_s, rest_s=rest_s, skill_deviation=deviation, seed=seed)
             for count in numbers(population, "--population", int)

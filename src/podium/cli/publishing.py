@@ -1,4 +1,4 @@
-"""Commands that draw a chart, or publish the pages of results or of a store: plot, site, report."""
+"""Commands that draw charts, or publish the pages of results or of a database: plot, site, report."""
 
 import os
 from contextlib import suppress
@@ -39,10 +39,10 @@ def plot(
     file: Input | None = input_option(optional=True, prints=False),
     named: SystemFlags = options.SYSTEM_FLAGS,
     period: str = options.PERIOD,
-    pool: str | None = options.pool_option("Draw this pool; the one with most events if not given."),
-    player: list[str] | None = Option(None, help="Whose history to draw. May repeat."),
-    hindsight: bool = Option(False, "--hindsight", help="Draw histories knowing all since, too: dashed; of podium."),
-    out: Path | None = Option(None, "--out", "-o", help="Where to: .svg, .png or .html; KIND.svg if not given."),
+    pool: str | None = options.pool_option("Pool to draw [default: the one with most events]."),
+    player: list[str] | None = Option(None, help="Player whose history to draw. May repeat."),
+    hindsight: bool = Option(False, "--hindsight", help="Also draw hindsight, dashed (system adaptive only)."),
+    out: Path | None = Option(None, "--out", "-o", help="File to write: .svg, .png or .html [default: KIND.svg]."),
 ) -> None:
     """Draw a chart of FILE, or a curve of one of the published systems."""
     from podium.ledger.hindsight import why_unavailable
@@ -51,7 +51,7 @@ def plot(
     path = check_path(out or Path(f"{kind}.svg"))
     if kind in FROM_RESULTS:
         if file is None and find_settings().get("file") is None:
-            raise ParameterError(f"{kind} is drawn from results: podium plot {kind} FILE --system NAME")
+            raise ParameterError(f"{kind} needs results. Type podium plot {kind} FILE --system NAME.")
         chosen = named.choose()
         if hindsight and (lack := why_unavailable(chosen)):
             raise ParameterError(lack)
@@ -60,17 +60,17 @@ def plot(
             plot(kind, rated, pool=pool, players=player, out=path, hindsight=hindsight)
     else:
         if named.settings and not named.names_one:
-            raise ParameterError("--set needs --system")
+            raise ParameterError("--set needs a system. Add --system NAME.")
         plot(kind, system=named.choose() if named.names_one else None, out=path, hindsight=hindsight)
     typer.echo(f"{kind} is in {path}")
 
 
-POOL = options.pool_option("Publish this pool only; all that are public if not given.")
-TITLE = Option(None, metavar="TEXT", help="The heading, like 'Karts 2026', where FILE has one pool.")
+POOL = options.pool_option("Publish only this pool [default: all public pools].")
+TITLE = Option(None, metavar="TEXT", help="Heading, such as 'Karts 2026', if FILE has one pool.")
 
 
 def is_store(path: str) -> bool:
-    """Whether it is a database, by its URL or its first bytes, and no file of results."""
+    """Return True if a path is a database, by its URL or its first bytes."""
     from podium.importers.sources import is_database
 
     with suppress(OSError):
@@ -79,7 +79,7 @@ def is_store(path: str) -> bool:
 
 
 def read_published(file: Input, pool: str | None) -> "Results":
-    """The results of a pool, or all of them."""
+    """Return the results of a pool, or of all pools."""
     import polars as pl
 
     from podium.results.reading import Results
@@ -88,15 +88,15 @@ def read_published(file: Input, pool: str | None) -> "Results":
     if pool is not None:
         rows = results.frame.filter(pl.col("pool") == pool)
         if rows.is_empty():
-            raise UnknownError(f"{file}: there is no pool {pool!r}")
+            raise UnknownError(f"{file}: has no pool {pool!r}. Check the name.")
         results = Results(rows, results.source)
     if results.frame.is_empty():
-        raise ParameterError(f"{file}: has no results to write pages of")
+        raise ParameterError(f"{file}: has no results to publish. Choose another file.")
     return results
 
 
 def source(file: Input, named: SystemFlags, pool: str | None, title: str | None) -> "Source":
-    """Where the pages come from; an option that a store does not have is refused."""
+    """Return the source of the pages. Reject options that a database does not have."""
     os.environ.setdefault("POLARS_MAX_THREADS", "1")  # small tables: handing them to threads costs more than it saves
     store_type()
     from podium.service.site.folder import ResultsSource, StoreSource
@@ -104,7 +104,7 @@ def source(file: Input, named: SystemFlags, pool: str | None, title: str | None)
     if not is_store(file.path):
         return ResultsSource(read_published(file, pool), named.choose(), title)
     if named.are_given or title is not None:
-        raise ParameterError(f"{file}: a store has systems and titles of its own; leave --system and --title out")
+        raise ParameterError(f"{file}: a database has its own systems and titles. Leave out --system and --title.")
     return StoreSource(file.path, pool)
 
 
@@ -114,11 +114,11 @@ def site(
     named: SystemFlags = options.SYSTEM_FLAGS,
     pool: str | None = POOL,
     title: str | None = TITLE,
-    out: Path = Option(Path("site"), "--out", "-o", metavar="FOLDER", help="Where to write the pages."),
+    out: Path = Option(Path("site"), "--out", "-o", metavar="FOLDER", help="Folder for the pages."),
 ) -> None:
-    """Write the public pages of FILE, or of the database of a service, as files for any web space.
+    """Write the public pages of FILE, or of a service's database, as files for any web host.
 
-    Run again, it writes only what changed, and touches no file that is not its own.
+    Running it again writes only the changes, and does not touch other files.
     """
     with needs_extra("service", "a site"), show.progress("reading", "writing") as steps:
         found = source(file, named, pool, title)
@@ -137,11 +137,11 @@ def report(
     named: SystemFlags = options.SYSTEM_FLAGS,
     pool: str | None = POOL,
     title: str | None = TITLE,
-    out: Path = Option(Path("report.html"), "--out", "-o", metavar="HTML", help="Where to write the file."),
+    out: Path = Option(Path("report.html"), "--out", "-o", metavar="HTML", help="File to write."),
 ) -> None:
-    """Write the public pages of FILE, or of a database, as one file that loads nothing.
+    """Write the public pages of FILE, or of a database, as one file that loads nothing else.
 
-    Of large pools it has the best players and the newest events; `podium site` has everything.
+    For large pools it has only the best players and the newest events. `podium site` writes everything.
     """
     with needs_extra("service", "a report"), show.progress("reading", "writing") as steps:
         found = source(file, named, pool, title)

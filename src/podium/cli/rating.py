@@ -27,7 +27,7 @@ SHOWN_ROWS = 50
 
 
 def rated_file(file: Input, system: "System", period: str, steps: show.Steps, start: str | None = None) -> "Rated":
-    """Read and rate a file, a step each."""
+    """Read and rate a file, one step of the progress each."""
     import podium
 
     results = file.read()
@@ -51,7 +51,7 @@ def rate(
     period: str = options.PERIOD,
     start: str | None = options.START,
     ratings: Path | None = Option(
-        None, help="Write the ratings here: .csv, .xlsx, .json, .jsonl, or .parquet, which keeps each whole state."
+        None, help="Write the ratings here: .csv, .xlsx, .json, .jsonl or .parquet. Only .parquet keeps full states."
     ),
     history: Path | None = Option(None, help="Write every change here: .csv, .xlsx, .parquet, .json or .jsonl."),
     parts: Path | None = Option(
@@ -88,7 +88,7 @@ def rate(
 
 
 def rate_in_parts(file: Input, out: Path, system: "System", period: str, start: str | None) -> "pl.DataFrame":
-    """Rate files part by part; the pools of a folder that has nothing else on all cores."""
+    """Rate files part by part. If a folder has only pools, rate them on all cores."""
     from podium.parts import rate_parts, rate_pools
 
     if file.format is not None or file.map is not None:
@@ -100,7 +100,7 @@ def rate_in_parts(file: Input, out: Path, system: "System", period: str, start: 
 
 
 def notices(rated: "Rated") -> Iterator[str]:
-    """What to know beside the ratings, a line each."""
+    """Yield notices about the ratings."""
     from podium.ledger.leaderboard import why_nothing_counts
     from podium.results.consistency import tie_notice
 
@@ -127,25 +127,25 @@ def leaderboard(
     min_events: int | None = Option(
         None,
         min=0,
-        help="Rated events it takes to be listed; the system's own rule if not given.",
+        help="Minimum number of rated events to be listed [default: the system's rule].",
         callback=from_settings("leaderboard.min_events"),
     ),
     max_deviation: float | None = Option(
-        None, help="Largest deviation listed.", callback=from_settings("leaderboard.max_deviation")
+        None, help="Largest deviation to be listed.", callback=from_settings("leaderboard.max_deviation")
     ),
     active_within: str | None = Option(
         None,
         metavar="SPAN",
-        help="List who played within 90d, 12w, 6mo or 1y of the last event.",
+        help="List only players who played within 90d, 12w, 6mo or 1y of the last event.",
         callback=from_settings("leaderboard.active_within"),
     ),
-    top: int | None = Option(None, min=1, help="Ranks to list.", callback=from_settings("leaderboard.top")),
-    at: str | None = Option(None, metavar="DATE", help="As it stood then; a date counts the whole day."),
+    top: int | None = Option(None, min=1, help="Number of ranks to list.", callback=from_settings("leaderboard.top")),
+    at: str | None = Option(None, metavar="DATE", help="Leaderboard as of this date, inclusive."),
     pool: str | None = options.pool_option("Only this pool."),
     columns: str | None = options.SHOWN_COLUMNS,
     form: Format = PRINTED,
 ) -> None:
-    """Show who stands where."""
+    """Show the leaderboard."""
     with show.progress("reading", "rating", "ranking") as steps:
         board = rated_file(file, system, period, steps, start).leaderboard(
             min_events=min_events, max_deviation=max_deviation, active_within=active_within, top=top, at=at, pool=pool
@@ -154,7 +154,7 @@ def leaderboard(
 
 
 def newest_event(rated: "Rated", player: str) -> str:
-    """The event in which a player was rated last."""
+    """Return the event in which a player was last rated."""
     import polars as pl
 
     from podium.results.names import normalise
@@ -167,7 +167,7 @@ def newest_event(rated: "Rated", player: str) -> str:
 
 
 def show_reasons(totals: "ReasonTotals", form: Format) -> None:
-    """Print the points of each kind of reason, and the events in which it was."""
+    """Print the points of each kind of reason, with its events."""
     if form is Format.json:
         show.show_json(asdict(totals))
         return
@@ -187,19 +187,17 @@ def show_reasons(totals: "ReasonTotals", form: Format) -> None:
 )
 def explain(
     file: Input = input_option(),
-    event: str | None = Option(None, "--event", "-e", help="The event's id; the player's newest if not given."),
-    player: str = Option(..., "--player", "-p", help="The player's name."),
-    last: int | None = Option(None, min=1, help="Add up the reasons of so many newest events, instead of one event's."),
+    event: str | None = Option(None, "--event", "-e", help="ID of the event [default: the player's newest]."),
+    player: str = Option(..., "--player", "-p", help="Name of the player."),
+    last: int | None = Option(None, min=1, help="Add up the reasons of this many newest events."),
     pool: str | None = options.pool_option("The pool of these events, if there are several."),
     system: "System" = SYSTEM,
     period: str = options.PERIOD,
     start: str | None = options.START,
-    what_if: bool = Option(
-        False, "--what-if", help="Say also what the change would have been, had one thing been different."
-    ),
+    what_if: bool = Option(False, "--what-if", help="Also show the changes that other results would have caused."),
     form: Format = PRINTED,
 ) -> None:
-    """Say why PLAYER's rating moved in EVENT: every opponent, every heat, every other cause."""
+    """Explain why PLAYER's rating changed in EVENT: by opponents, heats and other causes."""
     from podium.cli.terminal.show import explanation_text, what_if_text
 
     if last is not None and (event is not None or what_if):

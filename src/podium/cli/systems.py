@@ -1,4 +1,4 @@
-"""Commands that describe rating systems, and write down which one is meant: systems, init, trust."""
+"""Commands that describe rating systems, and save defaults: systems, init, trust."""
 
 import inspect
 import os
@@ -29,14 +29,14 @@ WIDTH = 80
 @examples("podium systems", "podium systems folyami", "podium systems --check my.py:Stakes")
 def systems(
     name: str | None = Argument(
-        None, help="A system, to see its parameters, state and formulas.", autocompletion=complete_system
+        None, help="A system, to show its parameters, state and formulas.", autocompletion=complete_system
     ),
     check: str | None = Option(
-        None, metavar="SYSTEM", help="Check a system of your own: my.py:Class, or an installed one's name."
+        None, metavar="SYSTEM", help="Check your own system: my.py:Class, or the name of an installed one."
     ),
     form: Format = options.FORM,
 ) -> None:
-    """List the rating systems, describe one, or check one of your own."""
+    """List the rating systems, describe one, or check your own."""
     import polars as pl
 
     from podium.systems import find, load, names, outsiders
@@ -105,10 +105,10 @@ def as_data(system: "type[System]") -> dict[str, Any]:
 
 DEFAULTS = {"system": DEFAULT_SYSTEM}
 QUESTIONS = {
-    "file": "Where are the results? A file, or Enter for none",
-    "map": "A map of its columns, as podium import --save writes one; or Enter for none",
+    "file": "Which file has the results? Press Enter for none",
+    "map": "Which map of its columns, from podium import --save? Press Enter for none",
     "system": "Which rating system? podium systems lists them",
-    "pool": "Which pool do you ask about, if there are several? Enter for none",
+    "pool": "Which pool do you use, if there are several? Press Enter for none",
 }
 
 
@@ -118,21 +118,21 @@ QUESTIONS = {
     "podium init --file games.csv --map games.toml --system elo:k=20 --pool blitz",
 )
 def init(
-    results: str | None = Option(None, "--file", metavar="FILE", help="The results that commands read."),
-    map_file: str | None = Option(None, "--map", metavar="TOML", help="What the columns of FILE mean."),
+    results: str | None = Option(None, "--file", metavar="FILE", help="Default file of results."),
+    map_file: str | None = Option(None, "--map", metavar="TOML", help="Map of FILE's columns."),
     system: str | None = Option(
-        None, "--system", "-s", metavar="NAME", help="The rating system.", autocompletion=complete_system
+        None, "--system", "-s", metavar="NAME", help="Default rating system.", autocompletion=complete_system
     ),
-    pool: str | None = Option(None, metavar="NAME", help="The pool that commands ask about."),
-    force: bool = Option(False, "--force", help="Replace the podium.toml that is there."),
+    pool: str | None = Option(None, metavar="NAME", help="Default pool."),
+    force: bool = Option(False, "--force", help="Replace an existing podium.toml."),
 ) -> None:
-    """Write podium.toml in this folder, so that commands need not be given the same options again.
+    """Save your default file, system and pool in podium.toml, in this folder.
 
-    On a terminal it asks what no option says; in a script it asks nothing.
+    On a terminal it asks for everything that no option gives. In a script it asks nothing.
     """
     path = Path(FILE_NAME)
     if path.exists() and not force:
-        raise ParameterError(f"{path} is there already; change it, or replace it with --force")
+        raise ParameterError(f"{path} already exists. Edit it, or replace it with --force.")
     given = {"file": results or "", "map": map_file or "", "system": system or "", "pool": pool or ""}
     if sys.stdin.isatty():
         for name, question in QUESTIONS.items():
@@ -146,13 +146,13 @@ def init(
     code = code_in(values["system"])
     if code is not None:
         trust_files(path, code)
-    typer.echo(f"{path} is written, and holds in this folder and those below it")
+    typer.echo(f"{path} is written. It applies to this folder and the folders below")
 
 
 @examples("podium trust", "podium trust tuned.toml")
 def trust(
     toml: Path | None = Argument(
-        None, metavar="TOML", help="A file for --system-file; if not given, the podium.toml that holds here."
+        None, metavar="TOML", help="File for --system-file [default: the podium.toml that applies here]."
     ),
 ) -> None:
     """Allow podium.toml to run the Python file that it names, until one of the two files changes."""
@@ -176,4 +176,4 @@ def settings_text(values: dict[str, str]) -> str:
 
     width = max(map(len, values))
     lines = [f"{name:{width}} = {toml_value(values[name])}" for name in MEANINGS if name in values]
-    return "\n".join(["# What podium's commands take where no option says otherwise.", *lines]) + "\n"
+    return "\n".join(["# Defaults for Podium's commands.", *lines]) + "\n"

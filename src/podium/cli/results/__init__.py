@@ -1,1 +1,1 @@
-"""Commands that read tables of results: check, import, columns; and how every command reads FILE."""
+"""Commands that read tables of results: check, import, columns. Also the reading of FILE for all commands."""

@@ -1,4 +1,4 @@
-"""Commands that look at a results file before it is rated, and at its columns: check, columns."""
+"""Commands for a results file before it is rated, and for its columns: check, columns."""
 
 import textwrap
 from collections.abc import Iterator
@@ -27,18 +27,18 @@ SHOWN_NAMES = 50
 def check(
     file: Input = input_option(prints=False),
     fix: Path | None = Option(
-        None, "--fix", metavar="OUT", help="Write FILE as a results table here, mended in what is certain."
+        None, "--fix", metavar="OUT", help="Write FILE as a results table here, with all certain corrections."
     ),
 ) -> None:
-    """Check FILE, and change nothing: say what is wrong and how to mend it, and what each system would need of it."""
+    """Check FILE and change nothing. Show errors with their fixes, and the data that each system needs."""
     from podium.errors import ResultsError
 
     if fix is not None:
         if file.format is not None or file.map is not None:
-            raise ParameterError("--fix is for a results file; podium import writes what a format or a map makes")
+            raise ParameterError("--fix is for results files. For a format or a map, use podium import.")
         check_output(fix)
         if fix.resolve() == Path(file.path).resolve():
-            raise OutputError(f"{fix}: is the file itself; write the mended one beside it")
+            raise OutputError(f"{fix}: is the file itself. Write the corrected table to another file.")
     try:
         with show.progress("checking"):
             results = file.read()
@@ -53,14 +53,14 @@ def check(
 
 
 def write_certain(file: Input, fix: Path) -> None:
-    """Write the table as far as it is understood; cells that are not stay as they are."""
+    """Write the table with all cells that are understood. The others stay as they are."""
     from podium.importers.tables.open_table import mapped_rows, with_original_cells
 
     if not Path(file.path).is_file():
         return
     _, mapped = mapped_rows(file.path)
     write_table(as_written(with_original_cells(mapped)), fix)
-    typer.echo(f"mended what is certain in {fix}; what follows is yours to decide there")
+    typer.echo(f"all certain corrections are in {fix}. Correct the following errors there:")
 
 
 def report(results: "Results") -> None:
@@ -81,8 +81,8 @@ def report(results: "Results") -> None:
     shared = [name for name in frame.columns if name == "side" or is_shared(name)]
     if shared:
         kinds = "/".join(name.removeprefix(SHARED) for name in shared if name != "side")
-        how = f" (the equipment with --set shared={kinds})" if kinds else ""
-        typer.echo(f"{results.source}: of all systems podium alone reads {', '.join(shared)}{how}")
+        how = f" (equipment with --set shared={kinds})" if kinds else ""
+        typer.echo(f"{results.source}: only the system adaptive uses {', '.join(shared)}{how}")
     notice = tie_notice(frame)
     if notice is not None:
         typer.echo(f"{results.source}: {notice}")
@@ -115,14 +115,14 @@ def find(name: str) -> Column:
     word = name.strip().lower()
     if word not in by_name:
         hint = suggestion(word, list(by_name))
-        raise ParameterError(f"{name!r} is not a column of a results file{hint} ({', '.join(by_name)})")
+        raise ParameterError(f"{name!r} is not a column of a results file{hint} (columns: {', '.join(by_name)})")
     return by_name[word]
 
 
 def overview() -> Iterator[str]:
-    """Every column in a sentence or two."""
+    """Yield a description of every column."""
     yield "A results file has one row for each event, heat and entrant."
-    yield "event_id and player are required; podium columns NAME says more of one."
+    yield "event_id and player are required. For details of a column: podium columns NAME"
     yield ""
     for column in COLUMNS:
         yield from entry(column.name, column.meaning)
@@ -141,9 +141,9 @@ def detail(column: Column) -> Iterator[str]:
         for status in STATUSES:
             yield from textwrap.wrap(f"{status.name}: {status.meaning} {status.cost}", WIDTH, subsequent_indent="  ")
         yield ""
-        yield "What a quit or dnf costs in a system: podium systems NAME"
+        yield "For the cost of a quit or dnf in a system: podium systems NAME"
 
 
 def entry(name: str, text: str) -> list[str]:
-    """A name and a text beside it, within the width."""
+    """Return a name with a text next to it, within the width."""
     return textwrap.wrap(text, WIDTH, initial_indent=name.ljust(INDENT), subsequent_indent=" " * INDENT)

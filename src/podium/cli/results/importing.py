@@ -1,4 +1,4 @@
-"""The command that turns files into a results table: import."""
+"""The command `import`, which turns files into a results table."""
 
 import shlex
 import sys
@@ -37,11 +37,11 @@ if TYPE_CHECKING:
 
 
 STDOUT = "-"
-SHOWN_ROWS, GUESSED_ROWS, MAX_KEY_DOTS = 10, 3, 3  # dots of a key, as columns.status.map.DNF
+SHOWN_ROWS, GUESSED_ROWS, MAX_KEY_DOTS = 10, 3, 3  # dots of a key, such as columns.status.map.DNF
 
 
 class Forfeits(StrEnum):
-    """What becomes of who left."""
+    """Treatment of players who left."""
 
     keep = "keep"
     drop = "drop"
@@ -56,7 +56,7 @@ class Forfeits(StrEnum):
 def import_results(
     form: str = Argument(
         metavar="[FORMAT]",
-        help=f"{', '.join(FORMATS)}. Without one, the map that FILE says is shown and written beside it.",
+        help=f"{', '.join(FORMATS)}. Without one, the map of FILE is shown and saved next to it.",
         autocompletion=one_of(*FORMATS),
     ),
     files: list[str] | None = Argument(
@@ -65,30 +65,26 @@ def import_results(
     out: Path | None = Option(
         None, "--out", "-o", help="Write the results here: .csv, .xlsx, .parquet, .json, .jsonl; - is stdout, as CSV."
     ),
-    skip_bad: bool = Option(False, "--skip-bad", help="Leave out events that break the format's rules, each whole."),
-    timezone: str = Option("UTC", metavar="ZONE", help="The zone of local times, as Europe/Berlin."),
+    skip_bad: bool = Option(False, "--skip-bad", help="Leave out events that break the format's rules."),
+    timezone: str = Option("UTC", metavar="ZONE", help="Time zone of local times, such as Europe/Berlin."),
     player: str = Option(
-        PLAYER, metavar="NAME", help="What to call players by: id, name or fide. csv: the column of players."
+        PLAYER, metavar="NAME", help="How to name players: id, name or fide. csv: the column of players."
     ),
-    names: Path | None = Option(
-        None, help="Write what each player is called here, where the format has ids and names."
-    ),
-    forfeits: Forfeits = Option(Forfeits.keep, help="Keep who left as quit, or drop them."),
-    map_file: Path | None = Option(None, "--map", metavar="TOML", help="What the columns of a csv mean."),
-    dry_run: bool = Option(False, "--dry-run", help="Show the counts and the first rows, and write nothing."),
-    guess: bool = Option(
-        False, "--guess", help="csv: show the map that the headings say and the first rows, write neither."
-    ),
-    save: Path | None = Option(None, "--save", metavar="TOML", help="csv: write the map that was understood here."),
+    names: Path | None = Option(None, help="Write the names of players by ID here, if the format has both."),
+    forfeits: Forfeits = Option(Forfeits.keep, help="Keep players who left as quit, or drop them."),
+    map_file: Path | None = Option(None, "--map", metavar="TOML", help="csv: a map with the meaning of the columns."),
+    dry_run: bool = Option(False, "--dry-run", help="Show counts and the first rows, and write nothing."),
+    guess: bool = Option(False, "--guess", help="csv: show the map and the first rows, and write nothing."),
+    save: Path | None = Option(None, "--save", metavar="TOML", help="csv: write the map of the table here."),
     settings: list[str] | None = Option(
-        None, "--set", metavar="KEY=VALUE", help="csv: a key of the map that the table does not say. May repeat."
+        None, "--set", metavar="KEY=VALUE", help="csv: set a key of the map. May repeat."
     ),
-    no_input: bool = Option(False, "--no-input", help="csv: refuse what is not certain, where a terminal would ask."),
+    no_input: bool = Option(False, "--no-input", help="csv: reject unclear tables instead of asking."),
     started_at: str | None = STARTED_AT,
     every: str | None = EVERY,
     flags: TableFlags = TABLE_FLAGS,
 ) -> None:
-    """Turn files of a foreign format into a results table; nothing is written where one breaks the format's rules."""
+    """Turn files of other programs into a results table. Nothing is written if a file breaks its format's rules."""
     from podium.importers import Options, read_format
     from podium.importers.sources import format_of
 
@@ -100,7 +96,7 @@ def import_results(
     if not named and not (out or dry_run or guess or save):
         guess, save, dry_run = (True, map_beside(files[0]), False) if form == TABLES else (False, None, True)
     if out is None and not (dry_run or guess or save):
-        raise ParameterError("say where the results go with --out FILE, or see them with --dry-run")
+        raise ParameterError("no output is named. Write the results with --out FILE, or see them with --dry-run.")
     check_outputs([None if str(path) == STDOUT else path for path in (out, names)], files)
     options = Options(skip_bad, timezone, player, forfeits.value, map_file)
     options = read_options(
@@ -126,7 +122,7 @@ def import_results(
 
 
 def map_beside(file: str) -> Path:
-    """Where the map of a file goes: beside it, under its name."""
+    """Return the path for a file's map: next to it, under the same name."""
     path = Path(file)
     name = f"{path.name.partition('.')[0] or 'map'}.toml"
     return path.with_name(name) if path.is_file() else Path(name)
@@ -142,19 +138,19 @@ def read_options(
     writes_map: bool,
     asks: bool,
 ) -> "Options":
-    """The options of an import; those of tables with all that their flags and a reader in a terminal say."""
+    """Return the options of an import. Those of tables include flags and answers from a terminal."""
     if form != TABLES:
         if flags.are_given() or writes_map:
-            raise ParameterError(f"options that name columns are for tables (csv); {form} needs none")
+            raise ParameterError(f"{form} needs no options that name columns. They are for tables (csv).")
         if settings:
-            raise ParameterError(f"--set is for tables (csv); {form} needs none")
+            raise ParameterError(f"--set is for tables (csv). Leave it out for {form}.")
         return options
     options = table_options(options, flags, settings)
     return with_answers(files, options) if asks and sys.stdin.isatty() and sys.stdout.isatty() else options
 
 
 def table_options(options: "Options", flags: TableFlags, settings: list[str]) -> "Options":
-    """The options of tables: a map from a file, or of the flags, with what the headings say of all that those lack."""
+    """Return the options of tables: a map from a file or from flags, completed by the headings."""
     from podium.importers.tables.read_sheet import answer
 
     document = flags.document(None if options.player == PLAYER else options.player)
@@ -162,12 +158,12 @@ def table_options(options: "Options", flags: TableFlags, settings: list[str]) ->
     for setting in settings:
         key, _, value = setting.partition("=")
         if not 0 < key.partition('"')[0].count(".") <= MAX_KEY_DOTS or not value:
-            raise ParameterError(f"--set {setting}: write a key of a map and its value, as source.sheet=Standings")
+            raise ParameterError(f"--set {setting}: write a key of a map and its value, such as source.sheet=Standings")
         document = answer(key, value, document)
     if document is None:
         return options
     if options.map is not None:
-        raise ParameterError("--map says all of a table: leave out the options that name columns")
+        raise ParameterError("--map describes the whole table. Leave out the options that name columns.")
     columns = document["columns"]
     whole = "layout" in document or (
         {"event_id", "player"} <= columns.keys() and not columns.keys().isdisjoint(COMPARED)
@@ -176,7 +172,7 @@ def table_options(options: "Options", flags: TableFlags, settings: list[str]) ->
 
 
 def with_answers(files: list[str], options: "Options") -> "Options":
-    """The options, with the answers to all that a table leaves open: one question at a time, below the first rows."""
+    """Return the options with answers to all open questions, asked one at a time below the first rows."""
     from podium.importers.tables.read_sheet import answer, first_rows, questions
 
     posed: list[Question] = []
@@ -184,7 +180,7 @@ def with_answers(files: list[str], options: "Options") -> "Options":
         if not posed:
             show.show(first_rows(files, options), Format.table)
         posed.append(found[0])
-        typer.echo(f"\n{found[0]}:")
+        typer.echo(f"\n{found[0]}")
         for number, choice in enumerate(found[0].choices, start=1):
             typer.echo(f"  {number}  {choice.meaning}: {choice.key} = {choice.value}")
         number = 0
@@ -205,11 +201,11 @@ def show_map(files: list[str], options: "Options", save: Path | None, *, show_it
         typer.echo(f"\n{text}")
     if save is not None:
         write_text(text, save)
-        typer.echo(f"the map is in {save}: podium rate {shlex.quote(files[0])} --map {shlex.quote(str(save))}")
+        typer.echo(f"the map is in {save}. Use it: podium rate {shlex.quote(files[0])} --map {shlex.quote(str(save))}")
 
 
 def show_summary(imported: "Imported", *, err: bool) -> None:
-    """Print what became of the input, and on stderr what was skipped."""
+    """Print counts of the input, and on stderr everything skipped."""
     table = imported.table
     events, players = (table[name].n_unique() for name in ("event_id", "player"))
     lines = [f"imported: {counted(table.height, 'row')}, {counted(events, 'event')}, {counted(players, 'player')}"]
@@ -222,11 +218,11 @@ def show_summary(imported: "Imported", *, err: bool) -> None:
     for fault in imported.bad[:SHOWN_FAULTS]:
         show.note(f"skipped: {fault.file} {fault}")
     if len(imported.bad) > SHOWN_FAULTS:
-        show.note(f"{len(imported.bad) - SHOWN_FAULTS} more faults")
+        show.note(f"{len(imported.bad) - SHOWN_FAULTS} more errors")
 
 
 def names_table(imported: "Imported") -> "pl.DataFrame":
-    """What each player is called, and in which event last."""
+    """Return a table of each player's name and last event."""
     import polars as pl
 
     rows = [(player, name, event_id) for player, (name, event_id) in imported.names.items()]

@@ -1,4 +1,4 @@
-"""How commands read results: a results file, or one of a foreign format, a map, or columns that options name."""
+"""Results for commands: a results file, another format, or a table with a map or with options for its columns."""
 
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -38,38 +38,38 @@ def switch(name: str, words: str) -> Any:
 
 @dataclass(frozen=True)
 class TableFlags:
-    """What the columns of a table mean, as options say it."""
+    """Options for the meaning of a table's columns."""
 
-    event: str | None = column("the column that names the event; several, parted by commas, do together.", "COLUMN,…")
-    position: str | None = column("the column of places, as 1, 1st or T2.")
-    time: str | None = column("the column of times, as 61.2, 1:01.2 or 1:33:56.736.")
-    gap_to_winner: bool = switch("--gap-to-winner", "a time with a plus sign is a gap to the winner's.")
+    event: str | None = column("the column that names the event, or several that name it together.", "COLUMN,…")
+    position: str | None = column("the column of places, such as 1, 1st or T2.")
+    time: str | None = column("the column of times, such as 61.2, 1:01.2 or 1:33:56.736.")
+    gap_to_winner: bool = switch("--gap-to-winner", "a time with a plus sign is a gap to the winner.")
     score: str | None = column("the column of scores; higher is better.")
     team: str | None = column("the column of teams.")
     status: str | None = column("the column of statuses.")
     pool: str | None = column("the column of pools.")
     date: str | None = column("the column of dates.", "COLUMN,…")
-    date_format: str | None = column("how dates are written, as %d.%m.%Y.", "FORMAT")
+    date_format: str | None = column("the format of dates, such as %d.%m.%Y.", "FORMAT")
     winner: str | None = column(
-        "the column of winners, where a row is a match; several for the members of a team.", "COLUMN,…"
+        "the column of winners, if each row is a match; several for the members of a team.", "COLUMN,…"
     )
     loser: str | None = column("the column of losers.", "COLUMN,…")
-    sides: str | None = column("the two columns of players, where a row is a match.", "COLUMN,…")
+    sides: str | None = column("the two columns of players, if each row is a match.", "COLUMN,…")
     result: str | None = column("the column of the first side's result: 1-0, 0-1, 1/2-1/2, or 1, 0, 0.5.")
     scores: str | None = column("the two columns of the sides' scores.", "COLUMN,…")
-    grid: bool = switch("--grid", "a line a player, a column an event; cells are places.")
+    grid: bool = switch("--grid", "one row per player, one column per event, and places in the cells.")
     sheet: str | None = column("the sheet of a workbook.", "NAME")
-    records: str | None = column("where the rows of JSON are, as races[].results[].", "PATH")
-    encoding: str | None = column("the encoding of text that is not UTF-8, as cp1252.", "NAME")
-    delimiter: str | None = column("what parts cells.", "MARK")
+    records: str | None = column("the path of the rows in JSON, such as races[].results[].", "PATH")
+    encoding: str | None = column("the encoding of text that is not UTF-8, such as cp1252.", "NAME")
+    delimiter: str | None = column("the mark between cells.", "MARK")
     decimal: str | None = column("the decimal mark.", "MARK")
-    thousands: str | None = column("what parts the thousands of numbers.", "MARK")
+    thousands: str | None = column("the mark between thousands.", "MARK")
 
     def are_given(self) -> bool:
         return any(value not in (None, False) for value in vars(self).values())
 
     def document(self, player: str | None) -> dict[str, Any] | None:
-        """The map that the options say, as TOML has it; None where they say nothing."""
+        """Return the map of these options, as in TOML. None if there are none."""
         keys = ("sheet", "records", "encoding", "delimiter", "decimal", "thousands")
         source = {key: getattr(self, key) for key in keys if getattr(self, key) is not None}
         if self.thousands == ".":
@@ -87,7 +87,7 @@ class TableFlags:
             )
         if self.winner or self.loser:
             if not (self.winner and self.loser):
-                raise ParameterError("--winner and --loser belong together")
+                raise ParameterError("--winner and --loser need each other. Give both.")
             values = [{"position": {"value": place}} for place in (1, 2)]
             return self.matches(self.winner, self.loser, values, columns)
         if self.event:
@@ -98,7 +98,7 @@ class TableFlags:
             return self.two_sides(columns)
         if self.grid:
             if player is None:
-                raise ParameterError("--grid needs --player, the column with the name of each line")
+                raise ParameterError("--grid also needs --player COLUMN, the column with the players' names.")
             columns = {"event_id": "{column}", "position": {"from": "cell", "as": "place"}} | columns
             if self.score is not None:
                 del columns["position"]
@@ -108,7 +108,7 @@ class TableFlags:
         return {"columns": columns} if columns else {}
 
     def columns(self) -> dict[str, Any]:
-        """The rules of columns that every layout may have."""
+        """Return the rules of columns that all layouts may have."""
         named = {"score": self.score, "team": self.team, "status": self.status, "pool": self.pool}
         rules: dict[str, Any] = {name: {"from": [column]} for name, column in named.items() if column is not None}
         if self.position is not None:
@@ -118,20 +118,22 @@ class TableFlags:
                 {"gap": "leader"} if self.gap_to_winner else {}
             )
         elif self.gap_to_winner:
-            raise ParameterError("--gap-to-winner needs --time, the column with times and gaps")
+            raise ParameterError("--gap-to-winner also needs --time COLUMN, the column with times and gaps.")
         return rules
 
     def two_sides(self, columns: dict[str, Any]) -> dict[str, Any]:
-        """A match a row, with the result of the first side or the scores of both."""
+        """Return the map of one match per row, with the first side's result or both scores."""
         from podium.importers.tables.open_table import sides_of
 
         players, scores = split(self.sides or ""), split(self.scores or "")
         if len(players) != 2 or bool(self.result) == bool(scores) or len(scores) not in (0, 2):
-            raise ParameterError("--sides A,B needs --result COLUMN, of the first side, or --scores A,B")
+            raise ParameterError(
+                "--sides A,B also needs the result: --result COLUMN (of the first side) or --scores A,B."
+            )
         return self.matches(players[0], players[1], sides_of(scores, self.result), columns)
 
     def matches(self, first: str, second: str, values: list[dict[str, Any]], columns: dict[str, Any]) -> dict[str, Any]:
-        """The map of a match a row."""
+        """Return the map of one match per row."""
         from podium.importers.tables.open_table import matches_map
 
         event = split(self.event) if self.event else None
@@ -145,19 +147,19 @@ def split(names: str) -> list[str]:
     return [name.strip() for name in names.split(",") if name.strip()]
 
 
-EXPORTED = b'{"podium_pool":'  # how a pool begins that was exported
+EXPORTED = b'{"podium_pool":'  # first bytes of an exported pool
 SHAPES = tuple(form.value for form in Format)
 NAMES = ", ".join(name for name in FORMATS if name not in SHAPES)
 READS = "Results as CSV, Parquet, JSON lines or a workbook, or see --format"
 NAMED_FILE = Argument(metavar="FILE", help=f"{READS}; - reads stdin.")
-FILE = Argument(None, metavar="FILE", help=f"{READS}; - reads stdin. If not given, the file in podium.toml.")
+FILE = Argument(None, metavar="FILE", help=f"{READS}; - reads stdin [default: the file in podium.toml].")
 OPTIONAL_FILE = Argument(None, metavar="FILE", help=f"{READS}.")
 SHAPES_AND_FORMATS = Option(
     None,
     "--format",
     "-f",
     metavar="FORMAT",
-    help=f"What to print: {', '.join(SHAPES)}. Or what FILE is: {NAMES}. May repeat.",
+    help=f"Output: {', '.join(SHAPES)}. Or format of FILE: {NAMES}. May repeat.",
     autocompletion=one_of(*SHAPES, *FORMATS),
 )
 FILE_FORMAT = Option(
@@ -165,16 +167,16 @@ FILE_FORMAT = Option(
     "--format",
     "-f",
     metavar="FORMAT",
-    help=f"What FILE is: {', '.join(FORMATS)}.",
+    help=f"Format of FILE: {', '.join(FORMATS)}.",
     autocompletion=one_of(*FORMATS),
 )
-MAP_FILE = Option(None, "--map", metavar="TOML", help="What FILE's columns mean (see podium import).")
-STRICT = Option(False, "--strict", help="Take FILE only as a results table to the letter (podium columns).")
+MAP_FILE = Option(None, "--map", metavar="TOML", help="Map of FILE's columns (see podium import).")
+STRICT = Option(False, "--strict", help="Accept only the exact column names listed by podium columns.")
 
 
 @dataclass(frozen=True)
 class Input:
-    """A file of results, and how it is to be read."""
+    """A file of results, and the options for reading it."""
 
     path: str
     format: str | None = None
@@ -185,9 +187,9 @@ class Input:
         return self.path
 
     def events_of(self, pool: str) -> "str | Results | pl.DataFrame":
-        """What a store takes for a pool: all events, or of a format that has pools those of that one.
+        """Return the events for a pool of a store. If the format has pools, return only this one's.
 
-        It takes the path of a file whose names only the store can judge.
+        If only the store can judge the names in a file, return its path.
         """
         import polars as pl
 
@@ -196,8 +198,8 @@ class Input:
 
         if self.is_exported():
             raise ParameterError(
-                f"{self.path}: is a whole pool, as podium pool export writes it; podium pool import {self.path} makes "
-                f"a pool of it, podium ingest {self.path} --as {pool} takes its results into that pool"
+                f"{self.path}: is an exported pool. Create a pool from it with podium pool import {self.path}, or add "
+                f"its results to a pool with podium ingest {self.path} --as {pool}."
             )
         try:
             results = self.read()
@@ -211,13 +213,13 @@ class Input:
         events = results.frame.group_by("pool", maintain_order=True).agg(pl.col("event_id").n_unique())
         others = [f"{count} of {name}" for name, count in events.iter_rows() if name != pool]
         if own.is_empty() and others:
-            raise ParameterError(f"{self.path}: has no event of pool {pool}, but {', '.join(others)}")
+            raise ParameterError(f"{self.path}: has no events of pool {pool}, but {', '.join(others)}")
         if others:
-            note(f"{self.path}: left aside are the events of other pools: {', '.join(others)}")
+            note(f"{self.path}: ignored events of other pools: {', '.join(others)}")
         return replace(results, frame=own, sent=None)
 
     def events_as(self, pool: str | None) -> "Results | pl.DataFrame":
-        """The events of one pool, for a pool of any name: of an exported one those that count, with today's names."""
+        """Return the events of one pool for any other. An exported pool gives valid events with today's names."""
         import polars as pl
 
         if self.is_exported():
@@ -233,14 +235,14 @@ class Input:
         frame = results.frame
         pools = frame["pool"].unique(maintain_order=True).to_list()
         if pool is None and len(pools) > 1:
-            raise ParameterError(f"{self.path}: has events of {', '.join(pools)}: name the one to take with --pool")
+            raise ParameterError(f"{self.path}: has events of {', '.join(pools)}. Name one with --pool.")
         own = frame if pool is None else frame.filter(pl.col("pool") == pool)
         if own.is_empty():
-            raise ParameterError(f"{self.path}: has no event of pool {pool}, but of {', '.join(pools)}")
+            raise ParameterError(f"{self.path}: has no events of pool {pool}, but of {', '.join(pools)}")
         return replace(results, frame=own.with_columns(pl.lit(DEFAULTS["pool"]).alias("pool")), sent=None)
 
     def is_exported(self) -> bool:
-        """Whether it is a whole pool, as `podium pool export` writes it."""
+        """Return True if the file is a pool from `podium pool export`."""
         path = Path(self.path)
         if not path.is_file():
             return False
@@ -248,7 +250,7 @@ class Input:
             return file.read(len(EXPORTED)) == EXPORTED
 
     def is_plain(self) -> bool:
-        """Whether it is a file with the headings of a results table, and no others."""
+        """Return True if the file has only the headings of a results table."""
         from podium.errors import ResultsError
         from podium.results.reading import header_faults, load_path
 
@@ -258,7 +260,7 @@ class Input:
             return False
 
     def read(self) -> "Results":
-        """Read and check the results; what was understood of a file in another shape goes to stderr."""
+        """Read and check the results. Print on stderr how a file in another shape was understood."""
         import podium
 
         if self.format is not None and self.format != "csv":
@@ -276,10 +278,13 @@ class Input:
 
 
 def input_option(*, named: bool = False, optional: bool = False, prints: bool = True) -> Any:
-    """The default of a parameter `Input`, which FILE, `--format`, `--map` and `--strict` make.
+    """Return the default of a parameter of type `Input`, made from FILE, `--format`, `--map` and `--strict`.
 
-    FILE may be the one of the settings unless it must be `named`; where it is `optional`, there may be none. Of a
-    command that prints a table `--format` says what to print, too: its parameter `form` has the default `PRINTED`.
+    Args:
+        named: True if FILE must be given. Otherwise it may come from the settings.
+        optional: True if the command also works without FILE.
+        prints: True if the command prints a table. Then `--format` may also name the output, and the command's
+            parameter `form` has the default `PRINTED`.
     """
     argument = NAMED_FILE if named else OPTIONAL_FILE if optional else FILE
 
@@ -291,7 +296,7 @@ def input_option(*, named: bool = False, optional: bool = False, prints: bool = 
     ) -> Input | None:
         if file is None and optional:
             if formats or map_file:
-                raise ParameterError("--format and --map say how FILE is read; name it")
+                raise ParameterError("--format and --map need a FILE. Add the file name.")
             return None
         return with_settings(file, formats, map_file, strict=strict)
 
@@ -307,30 +312,30 @@ def input_option(*, named: bool = False, optional: bool = False, prints: bool = 
 
 
 def with_settings(path: str | None, file_format: str | None, map_file: Path | None, *, strict: bool = False) -> Input:
-    """The file that the options name, or the one of the settings.
+    """Return the file that the options name, or the one of the settings.
 
-    The settings' format and map are those of their own file; where they name none, of every file.
+    The settings' format and map apply to their own file, or to every file if they name none.
     """
     settings = find_settings()
     own = settings.path_of("file")
     if path is None and own is None:
-        raise ParameterError(f"name the FILE of results; or name it once in {FILE_NAME}, which podium init writes")
+        raise ParameterError(f"FILE is missing. Name a file of results, or save one in {FILE_NAME} with podium init.")
     if file_format is None and map_file is None and (path is None or own is None):
         file_format, map_file = settings.get("format"), settings.path_of("map")
     return Input(str(own) if path is None else path, file_format, map_file, strict)
 
 
 def format_of_file(formats: list[str]) -> str | None:
-    """What FILE is, of the values of `--format`, of which others say what to print."""
+    """Return the format of FILE among the values of `--format`. The others name the output."""
     others = [name for name in formats if name not in SHAPES]
     unknown = next((name for name in others if name not in FORMATS), None)
     if unknown is not None:
         hint = suggestion(unknown, [*FORMATS, *SHAPES])
         raise ParameterError(
-            f"--format {unknown}: is not what to print ({', '.join(SHAPES)}) nor a format ({NAMES}){hint}"
+            f"--format {unknown}: is neither an output ({', '.join(SHAPES)}) nor a format ({NAMES}){hint}"
         )
     if len(others) > 1:
-        raise ParameterError(f"--format {others[0]} and {others[1]}: FILE is of one format")
+        raise ParameterError(f"--format {others[0]} and {others[1]}: FILE has only one format. Name one.")
     return others[0] if others else None
 
 

@@ -1,4 +1,4 @@
-"""Commands on the keys to the service, and on webhooks: key, webhook."""
+"""Commands for keys of the service and for webhooks: key, webhook."""
 
 from dataclasses import asdict
 from datetime import timedelta
@@ -24,15 +24,13 @@ key = App(help="Create, list, rotate and revoke keys to the service.")
     "podium key create website --role read --rate 5 --days 365",
 )
 def create(
-    name: str = Argument(help="Whose key it is."),
-    role: str = Option("write", help="read, write or admin."),
-    pool: str | None = Option(None, help="The only pool that it gives access to [default: all pools]."),
-    rate: float | None = Option(None, metavar="NUMBER", help="Requests a second; no limit if not given."),
-    days: float | None = Option(None, min=0.0, max=36_525.0, help="Days until it expires; never if not given."),
-    backdating_limit: str | None = Option(
-        None,
-        metavar="TIME",
-        help="Age of the oldest event that it may change, such as 30d, 12h or 90m [default: no limit].",
+    name: str = Argument(help="Owner of the key."),
+    role: str = Option("write", help="Role: read, write or admin."),
+    pool: str | None = Option(None, help="The only pool that it gives access to [default: all]."),
+    rate: float | None = Option(None, metavar="NUMBER", help="Requests per second [default: no limit]."),
+    days: float | None = Option(None, min=0.0, max=36_525.0, help="Days until it expires [default: never]."),
+    reach: str | None = Option(
+        None, metavar="TIME", help="How far back it reaches, like 30d, 12h or 90m; no limit if not given."
     ),
     store: "Store" = STORE,
 ) -> None:
@@ -48,7 +46,7 @@ def create(
 
 @key.command("list", "podium key list")
 def list_all(store: "Store" = STORE, form: Format = options.FORM) -> None:
-    """List all keys, revoked ones too."""
+    """List all keys, including revoked ones."""
     from podium.store.keys import list_keys
 
     texts = ("name", "role", "pool", "created_at", "expires_at", "revoked_at", "last_used_at")
@@ -57,8 +55,8 @@ def list_all(store: "Store" = STORE, form: Format = options.FORM) -> None:
 
 
 @key.command("revoke", "podium key revoke 3")
-def revoke(number: int = Argument(help="The key's number, as list shows it."), store: "Store" = STORE) -> None:
-    """Revoke a key: requests with it are refused from now on."""
+def revoke(number: int = Argument(help="Number of the key, from podium key list."), store: "Store" = STORE) -> None:
+    """Revoke a key. Requests with it are rejected from now on."""
     from podium.store.keys import revoke_key
 
     revoke_key(store.engine, number)
@@ -67,7 +65,7 @@ def revoke(number: int = Argument(help="The key's number, as list shows it."), s
 
 @key.command("end-sessions", "podium key end-sessions", short_help="Sign everybody out of the pages.")
 def end_sessions(store: "Store" = STORE) -> None:
-    """Sign everybody out of the pages: the secret that signs their cookies is replaced."""
+    """Sign everybody out of the pages, by replacing the secret that signs their cookies."""
     from podium.store.keys import rotate_session_secret
 
     rotate_session_secret(store.engine)
@@ -76,28 +74,28 @@ def end_sessions(store: "Store" = STORE) -> None:
 
 @key.command("rotate", "podium key rotate 3 --grace 60")
 def rotate(
-    number: int = Argument(help="The key's number, as list shows it."),
+    number: int = Argument(help="Number of the key, from podium key list."),
     grace: float = Option(0.0, min=0.0, max=525_600.0, help="Minutes for which the old key stays valid."),
     store: "Store" = STORE,
 ) -> None:
-    """Replace a key by a new one with the same rights. It is shown only once."""
+    """Replace a key with a new one that has the same rights. The new key is shown only once."""
     from podium.store.keys import rotate_key
 
     typer.echo(rotate_key(store.engine, number, timedelta(minutes=grace)))
 
 
 webhook = App(help="Create, list, resume and delete webhooks.")
-NUMBER = Argument(help="The webhook's number, as list shows it.")
+NUMBER = Argument(help="Number of the webhook, from podium webhook list.")
 
 
 @webhook.command(
     "create",
     "podium webhook create https://example.org/podium --pool karts",
     "podium webhook create https://discord.com/api/webhooks/1/ab --pool karts",
-    short_help="Send everything that happens to a pool to a URL.",
+    short_help="Report everything that happens in a pool to a URL.",
 )
 def create_receiver(
-    address: str = Argument(metavar="ADDRESS", help="The URL to send to."),
+    address: str = Argument(metavar="ADDRESS", help="URL of the receiver."),
     pool: str = POOL_NAME,
     store: "Store" = STORE,
     *,
@@ -106,12 +104,12 @@ def create_receiver(
         "--format",
         metavar="FORMAT",
         help="json sends every log entry to a program; discord, slack, matrix and text send short messages to a chat. "
-        "If not given, the URL decides.",
+        "By default the URL decides.",
         autocompletion=options.one_of("json", "discord", "slack", "matrix", "text"),
     ),
-    private: bool = Option(False, "--private", help="The URL may be of a private address."),
+    private: bool = Option(False, "--private", help="Allow a private address."),
 ) -> None:
-    """Send what happens in a pool to a URL: to a program as signed JSON, or to a chat as short messages.
+    """Report everything that happens in a pool to a URL: as signed JSON to a program, or as messages to a chat.
 
     Messages name new results with the largest changes and why, corrections, new leaders, seasons and upcoming races.
     """
@@ -120,15 +118,15 @@ def create_receiver(
 
     refuse_url(address)
     if not is_found(address, allow_private=private):
-        show.note("that name has no address today; what happens is sent when it has one")
+        show.note("the host name has no address yet. Messages will be sent when it has one")
     created = create_webhook(store.engine, pool, address, form=form, private=private)
-    signs = f"; the secret of its signatures is {created.secret}" if created.format == JSON else ""
+    signs = f". The secret for its signatures is {created.secret}" if created.format == JSON else ""
     typer.echo(f"webhook {created.id} sends to {created.shown_url}{signs}")
 
 
 @webhook.command("list", "podium webhook list")
 def list_receivers(store: "Store" = STORE, form: Format = options.FORM) -> None:
-    """List the webhooks, and what went wrong with them."""
+    """List the webhooks, with their latest errors."""
     from podium.store.keys import list_webhooks
 
     names = [
@@ -149,16 +147,16 @@ def list_receivers(store: "Store" = STORE, form: Format = options.FORM) -> None:
 
 @webhook.command("resume", "podium webhook resume 2")
 def resume(number: int = NUMBER, store: "Store" = STORE) -> None:
-    """Send to a webhook again that was stopped, from where it stopped."""
+    """Resume a stopped webhook where it stopped."""
     from podium.store.keys import resume_webhook
 
     resume_webhook(store.engine, number)
-    typer.echo(f"webhook {number} is sent to again")
+    typer.echo(f"webhook {number} is resumed")
 
 
 @webhook.command("delete", "podium webhook delete 2")
 def delete(number: int = NUMBER, store: "Store" = STORE) -> None:
-    """Send nothing more to a webhook."""
+    """Delete a webhook."""
     from podium.store.keys import delete_webhook
 
     delete_webhook(store.engine, number)

@@ -1,4 +1,4 @@
-"""Commands on pools: created, listed, configured, closed, deleted, carried elsewhere; and on upcoming races."""
+"""Commands for pools and upcoming races: pool, reason, fixture."""
 
 import sys
 from dataclasses import asdict
@@ -34,18 +34,18 @@ if TYPE_CHECKING:
     from podium.store.writing.fixtures import Fixture
 
 pool = App(help="Create, list, close and move pools.")
-reason = App(help="Blank the reasons of corrections.")
+reason = App(help="Delete the reasons of corrections.")
 NAME = Argument(help="Name of the pool.")
 
 
 def description(
-    title: str | None = Option(None, help="What pages call it, instead of its name."),
+    title: str | None = Option(None, help="Title on pages [default: the name]."),
     contact: str | None = Option(
-        None, metavar="ADDRESS", help="Who corrects results: a mail address, or that of a page."
+        None, metavar="ADDRESS", help="Email address or page of the person who corrects results."
     ),
-    player_word: str | None = Option(None, metavar="WORD", help="What one player is called, like rider."),
+    player_word: str | None = Option(None, metavar="WORD", help="Word for one player, such as rider."),
     public: bool | None = Option(
-        None, "--public/--private", help="Whether its pages and reads need no key; private at first."
+        None, "--public/--private", help="Let everybody read its pages and data, or only keys [default: private]."
     ),
 ) -> "DescriptionChanges":
     return {"title": title, "contact": contact, "player_word": player_word, "public": public}
@@ -59,12 +59,12 @@ def create_pool(
     name: str = NAME,
     system: "System" = SYSTEM,
     order: OrderWord | None = Option(
-        None, help="Order of its events: by their dates, or by numbers if they have none. The first event's by default."
+        None, help="Order of events: by dates, or by numbers if they have none [default: as in the first event]."
     ),
     changes: "DescriptionChanges" = DESCRIPTION,
     store: "Store" = CREATED_STORE,
 ) -> None:
-    """Create a pool that is rated with a system."""
+    """Create a pool."""
     store.create_pool(name, system, order=None if order is None else order.value, **changes)
     typer.echo(f"pool {name} is rated with {system.name}")
 
@@ -72,14 +72,14 @@ def create_pool(
 @pool.command(
     "set",
     'podium pool set karts --title "Kart League" --player-word racer --public',
-    short_help="Change what a pool says of itself.",
+    short_help="Change the description of a pool.",
 )
 def set_description(
     name: str = NAME, changes: "DescriptionChanges" = DESCRIPTION, actor: str = ACTOR, url: str = DATABASE
 ) -> None:
-    """Change what a pool says of itself, and whether everybody may read it; an empty text removes what there was."""
+    """Change the title, contact or player word of a pool, or who may read it. An empty text removes the old one."""
     if all(value is None for value in changes.values()):
-        raise ParameterError("nothing is to be set: give --title, --contact, --player-word, --public or --private")
+        raise ParameterError("nothing to change. Give --title, --contact, --player-word, --public or --private.")
     now = open_store(url).describe_pool(name, actor=actor, **changes)
     typer.echo(f"pool {name} is {'public' if now.public else 'private'}")
     for field, text in now.body().items():
@@ -89,7 +89,7 @@ def set_description(
 
 @pool.command("list", "podium pool list")
 def list_pools(store: "Store" = STORE, form: Format = options.FORM) -> None:
-    """List the pools, and what each says of itself."""
+    """List the pools, with their descriptions."""
     rows = [
         {"pool": pool.name, "system": pool.system.name, "state": "closed" if pool.closed else "open"}
         | pool.description.body()
@@ -102,7 +102,7 @@ def list_pools(store: "Store" = STORE, form: Format = options.FORM) -> None:
 @pool.command(
     "configure",
     "podium pool configure karts --system elo --set k=20",
-    short_help="Rate a pool with another system, or other parameters.",
+    short_help="Rate a pool with another system or other parameters.",
 )
 def configure_pool(
     name: str = NAME,
@@ -112,9 +112,9 @@ def configure_pool(
     url: str = DATABASE,
     form: Format = options.FORM,
 ) -> None:
-    """Rate a pool with another system, or other parameters, from its first event on."""
+    """Rate a pool with another system or other parameters, from its first event on."""
     if not named.names_one:
-        raise ParameterError("name the system that is to rate the pool from now on, with --system or --system-file")
+        raise ParameterError("the new system is missing. Name it with --system or --system-file.")
     rating_system = named.choose()
     if dry_run:
         from podium.store.reading import previews
@@ -163,11 +163,11 @@ def set_order(
 def show_log(
     name: str = NAME,
     after: int = Option(0, min=0, help="Only entries above this number."),
-    most: int = Option(100, min=1, help="At most so many entries."),
+    most: int = Option(100, min=1, help="Maximum number of entries."),
     store: "Store" = STORE,
     form: Format = options.FORM,
 ) -> None:
-    """Show who did what to a pool and when, why, and what it moved."""
+    """Show the log of a pool: who did what, when and why, and the effect on ratings."""
     texts = ("kind", "subject", "received_at", "actor", "reason")
     kinds = {"seq": int, "place": int} | dict.fromkeys(texts, str) | {"events": int, "players": int, "largest": float}
     entries = map(asdict, store.log(name, after=after, most=most))
@@ -177,7 +177,7 @@ def show_log(
 
 @pool.command("sheets", "podium pool sheets karts")
 def list_sheets(name: str = NAME, store: "Store" = STORE, form: Format = options.FORM) -> None:
-    """List the sheets that were sent to a pool; as JSON with their maps."""
+    """List the sheets that were sent to a pool. JSON also has their maps."""
     import polars as pl
 
     kinds = {"sheet": pl.String, "map": pl.String, "events": pl.Int64}
@@ -185,9 +185,9 @@ def list_sheets(name: str = NAME, store: "Store" = STORE, form: Format = options
     show.show(rows.with_columns(pl.col("map").str.strip_chars()) if form is Format.json else rows.drop("map"), form)
 
 
-@pool.command("close", "podium pool close karts", short_help="Close a pool: it can be read, and takes nothing more.")
+@pool.command("close", "podium pool close karts", short_help="Close a pool: it can be read but not changed.")
 def close_pool(name: str = NAME, actor: str = ACTOR, store: "Store" = STORE) -> None:
-    """Close a pool: it can be read, and takes nothing more until it is opened again."""
+    """Close a pool: it can be read, but not changed until it is opened again."""
     closed = store.close_pool(name, actor=actor)
     typer.echo(f"pool {name} is closed" if closed else f"pool {name} is closed already")
 
@@ -199,14 +199,14 @@ def reopen_pool(name: str = NAME, actor: str = ACTOR, store: "Store" = STORE) ->
     typer.echo(f"pool {name} is open" if opened else f"pool {name} is open already")
 
 
-@pool.command("delete", "podium pool delete karts --yes karts", short_help="Delete a closed pool for good.")
+@pool.command("delete", "podium pool delete karts --yes karts", short_help="Delete a closed pool permanently.")
 def delete_pool(
     name: str = NAME,
-    yes: str | None = Option(None, metavar="NAME", help="The name again; prompted for if not given."),
+    yes: str | None = Option(None, metavar="NAME", help="Name of the pool again [default: ask]."),
     store: "Store" = STORE,
 ) -> None:
-    """Delete a closed pool for good: its log, all that derives from it, and the keys to it alone."""
-    repeated = typer.prompt(f"Type {name} again to delete it for good") if yes is None else yes
+    """Delete a closed pool permanently, with its log, everything calculated from it, and the keys for it alone."""
+    repeated = typer.prompt(f"Type {name} again to delete it permanently") if yes is None else yes
     if repeated != name:
         raise ParameterError(f"pool {name} is not deleted: {repeated!r} is not its name")
     store.delete_pool(name)
@@ -216,10 +216,10 @@ def delete_pool(
 @pool.command("export", "podium pool export karts -o karts.jsonl", short_help="Write a pool to a file.")
 def export_pool(
     name: str = NAME,
-    out: Path | None = Option(None, "-o", "--out", help="The file to write; stdout if not given."),
+    out: Path | None = Option(None, "-o", "--out", help="File to write [default: stdout]."),
     store: "Store" = STORE,
 ) -> None:
-    """Write a pool's log, its chain and its names as JSON lines, for `podium pool import`."""
+    """Write a pool's log, hash chain and names as JSON lines, for `podium pool import`."""
     lines = store.export_pool(name)
     if out is None:
         sys.stdout.writelines(lines)
@@ -232,14 +232,14 @@ def export_pool(
 @pool.command(
     "ledger",
     "podium pool ledger karts karts.parquet",
-    short_help="Write every change of a pool's ratings to a table.",
+    short_help="Write every rating change of a pool to a table.",
 )
 def write_ledger(
     name: str = NAME,
-    out: Path = Argument(help="The file to write: .parquet, .csv, .xlsx, .json or .jsonl."),
+    out: Path = Argument(help="File to write: .parquet, .csv, .xlsx, .json or .jsonl."),
     store: "Store" = STORE,
 ) -> None:
-    """Write a table with one row for each player of each event: rank, rating before, change, and the state after."""
+    """Write a table with one row per player and event: rank, rating before, change, and the state after."""
     options.check_output(out)
     changes = store.ledger(name)
     options.write_table(changes, out)
@@ -247,14 +247,14 @@ def write_ledger(
 
 
 @pool.command(
-    "import", "podium pool import karts.jsonl --as karts-2", short_help="Read an exported pool, checked and verified."
+    "import", "podium pool import karts.jsonl --as karts-2", short_help="Read an exported pool, check and verify it."
 )
 def import_pool(
-    file: Path = Argument(help="What `podium pool export` wrote."),
-    name: str | None = Option(None, "--as", metavar="NAME", help="Call the pool otherwise."),
+    file: Path = Argument(help="File from `podium pool export`."),
+    name: str | None = Option(None, "--as", metavar="NAME", help="Name of the pool [default: its exported name]."),
     store: "Store" = CREATED_STORE,
 ) -> None:
-    """Read an exported pool: its chain is checked, it is rated and verified, or nothing is stored."""
+    """Read an exported pool. Its chain is checked and its ratings are verified, or nothing is stored."""
     try:
         with file.open(encoding="utf-8", newline="\n") as lines, show.progress("rating"):
             imported = store.import_pool(lines, name=name, source=str(file))
@@ -266,31 +266,29 @@ def import_pool(
     typer.echo(f"{imported.pool}: head {imported.head}")
 
 
-@reason.command(
-    "blank", "podium reason blank --pool karts --entry 17", short_help="Forget the text of a reason; the chain holds."
-)
+@reason.command("blank", "podium reason blank --pool karts --entry 17", short_help="Delete the text of a reason.")
 def blank_reason(
     pool: str = POOL_NAME,
-    entry: int = Option(help="The number of the log entry, as `podium pool log` shows it."),
+    entry: int = Option(help="Number of the log entry, from `podium pool log`."),
     actor: str = ACTOR,
     store: "Store" = STORE,
 ) -> None:
-    """Forget the text of a correction's reason; the chain holds, and the log says that it was blanked."""
+    """Delete the text of a correction's reason. The hash chain stays valid, and the log shows the deletion."""
     store.blank_reason(pool, entry, actor=actor)
-    typer.echo(f"the reason of log entry {entry} is blanked")
+    typer.echo(f"the reason of log entry {entry} is deleted")
 
 
 fixture = App(help="Plan, change, cancel and list upcoming races.")
-FIXTURE = Argument(help="The race's id; its result is the event of this id.")
+FIXTURE = Argument(help="ID of the race. Its result is the event with this ID.")
 
 
 def fixture_as_given(
     starts: str | None = Option(
-        None, "--starts", metavar="TIME", help="When it starts, like 2026-06-08T19:00Z; UTC without a zone."
+        None, "--starts", metavar="TIME", help="Start, such as 2026-06-08T19:00Z; UTC without a time zone."
     ),
-    title: str | None = Option(None, "--title", help="What people call it; an empty one is removed."),
+    title: str | None = Option(None, "--title", help="Title. An empty text removes it."),
     entrants: list[str] | None = Option(
-        None, "--entrants", metavar="A,B,...", help="All who start; quote a name with a comma in it. May repeat."
+        None, "--entrants", metavar="A,B,...", help="All entrants. Put quotes around a name with a comma. May repeat."
     ),
 ) -> dict[str, Any]:
     from podium.ledger.forecast import names_in
@@ -306,7 +304,7 @@ AS_GIVEN: Any = Made(fixture_as_given)
 
 def print_fixture(planned: "Fixture") -> None:
     title = f", {planned.title}" if planned.title else ""
-    count = "whoever comes" if planned.entrants is None else f"{len(planned.entrants)} entrants"
+    count = "open to everybody" if planned.entrants is None else f"{len(planned.entrants)} entrants"
     typer.echo(f"{planned.fixture_id}{title}: {planned.status}, {planned.starts_at:%Y-%m-%d %H:%M} UTC, {count}")
 
 
@@ -318,9 +316,9 @@ def plan(
     actor: str = ACTOR,
     store: "Store" = STORE,
 ) -> None:
-    """Plan a race; without entrants whoever comes starts."""
+    """Plan a race. Without entrants it is open to everybody."""
     if given["starts_at"] is None:
-        raise ParameterError("say when it starts, with --starts 2026-06-08T19:00Z")
+        raise ParameterError("the start is missing. Add, for example, --starts 2026-06-08T19:00Z.")
     print_fixture(store.plan_fixture(pool, fixture_id, **given, actor=actor))
 
 
@@ -329,30 +327,30 @@ def change(
     fixture_id: str = FIXTURE,
     pool: str = POOL_NAME,
     given: dict[str, Any] = AS_GIVEN,
-    anybody: bool = Option(False, "--anybody", help="It has no entrants any more: whoever comes starts."),
+    anybody: bool = Option(False, "--anybody", help="Remove the entrants, and open the race to everybody."),
     actor: str = ACTOR,
     store: "Store" = STORE,
 ) -> None:
-    """Move a race, name it, or let others start; one that was cancelled takes place again."""
+    """Change the start, title or entrants of a race. A cancelled race is planned again."""
     store.fixture(pool, fixture_id)
     print_fixture(store.plan_fixture(pool, fixture_id, **given, anybody=anybody, actor=actor))
 
 
 @fixture.command("cancel", "podium fixture cancel race-18 --pool karts")
 def cancel(fixture_id: str = FIXTURE, pool: str = POOL_NAME, actor: str = ACTOR, store: "Store" = STORE) -> None:
-    """Say that a race will not take place."""
+    """Cancel a race."""
     print_fixture(store.cancel_fixture(pool, fixture_id, actor=actor))
 
 
 @fixture.command("list", "podium fixture list --pool karts --ahead")
 def list_fixtures(
     pool: str = POOL_NAME,
-    ahead: bool = Option(False, "--ahead", help="Only those that may still take place."),
-    most: int = Option(100, min=1, help="At most so many."),
+    ahead: bool = Option(False, "--ahead", help="Only races that may still take place."),
+    most: int = Option(100, min=1, help="Maximum number of races."),
     store: "Store" = STORE,
     form: Format = options.FORM,
 ) -> None:
-    """List upcoming races and earlier planned ones, by start."""
+    """List upcoming and earlier planned races, the first to start first."""
     rows = [
         asdict(race) | {"id": race.fixture_id, "entrants": None if race.entrants is None else len(race.entrants)}
         for race in store.fixtures(pool, ahead=ahead, most=most)

@@ -1,4 +1,4 @@
-"""Commands of the service, its database and its seasons: serve, db, season."""
+"""Commands for the service, its database and its seasons: serve, db, season."""
 
 import os
 import re
@@ -34,43 +34,42 @@ if TYPE_CHECKING:
 )
 def serve(
     url: str = storing.DATABASE,
-    host: str = Option("127.0.0.1", help="The address to listen on."),
-    port: int = Option(8000, min=1, max=65535, help="The port to listen on."),
+    host: str = Option("127.0.0.1", help="Address to listen on."),
+    port: int = Option(8000, min=1, max=65535, help="Port to listen on."),
     key_file: Path | None = Option(
-        None, metavar="FILE", help="Write the first admin key to this new file, for its owner's eyes only."
+        None, metavar="FILE", help="Write the first admin key to this new file, which only its owner can read."
     ),
     trusted_proxies: list[str] | None = Option(
         None,
         "--trusted-proxy",
         metavar="ADDRESS",
-        help="Believe this proxy's X-Forwarded-For; an address or a network. May repeat.",
+        help="Address or network of a proxy whose X-Forwarded-For to trust. May repeat.",
     ),
-    log_requests: bool = Option(True, help="Log each request, as a line of JSON."),
-    private_webhooks: bool = Option(False, "--private-webhooks", help="Send webhooks to private addresses, too."),
+    log_requests: bool = Option(True, help="Log each request as a line of JSON."),
+    private_webhooks: bool = Option(False, "--private-webhooks", help="Also send webhooks to private addresses."),
     address: str = Option(
         "",
         metavar="URL",
-        help="The address at which browsers find the service, such as https://ratings.example.org. Messages to chats "
-        "link to it.",
+        help="Address of the service in a browser, such as https://ratings.example.org. Messages to chats link to it.",
     ),
-    workers: int = Option(1, min=1, max=64, help="Processes that serve; more than one with PostgreSQL only."),
+    workers: int = Option(1, min=1, max=64, help="Number of processes. More than one needs PostgreSQL."),
     memory: str = Option(
         "60%",
         metavar="SIZE",
-        help="Memory of all workers for pools and kept answers: 500MB, 2GB, or a share of what the machine or the "
-        "container allows.",
+        help="Memory of all workers for pools and cached answers: 500MB, 2GB, or a share of the machine's or "
+        "container's memory.",
     ),
     fonts: Path | None = Option(
         None,
         metavar="FOLDER",
         envvar="PODIUM_FONTS",
-        help="More fonts for pictures; Podium's own has Latin, Greek and Cyrillic letters.",
+        help="Folder of more fonts for pictures. Podium's own font has Latin, Greek and Cyrillic.",
     ),
 ) -> None:
-    """Serve the pages and the HTTP API; a terminal shows a link that makes the first admin."""
+    """Run the service, with pages and the HTTP API. A terminal shows a link that creates the first admin."""
     os.environ.setdefault("POLARS_MAX_THREADS", "1")  # small tables: handing them to threads costs more than it saves
     with needs_extra("service", "the service"):
-        import uvicorn  # noqa: F401  (who has none hears of it before all the rest is loaded)
+        import uvicorn  # noqa: F401  (reports a missing extra before everything else is loaded)
 
         from podium.log.database import database_file, is_database
         from podium.log.files import is_sealed
@@ -87,9 +86,9 @@ def serve(
     if workers > 1:
         refuse_workers(url, workers)
     path = database_file(url)
-    if path is not None and is_sealed(path):  # it would not see what others write
+    if path is not None and is_sealed(path):  # it would not see changes by others
         raise PodiumError(
-            f"{path}: a service writes, and this folder is read-only; serve a copy: podium db backup FILE"
+            f"{path}: this folder is read-only, but the service must write. Serve a copy from podium db backup FILE."
         )
     if is_database(url):
         copy_before_upgrade(url)
@@ -124,7 +123,7 @@ def read_address(text: str) -> str:
 
 
 def read_size(text: str) -> int:
-    """Return how many bytes `--memory` names."""
+    """Return the number of bytes in `--memory`."""
     found = SIZE.fullmatch(text.strip())
     units = {"%": allowed_memory() // 100, "mb": 10**6, "gb": 10**9}
     size = 0 if found is None else int(float(found[1]) * units[found[2].lower()])
@@ -134,7 +133,7 @@ def read_size(text: str) -> int:
 
 
 def show_first_link(store: "Store", host: str, port: int) -> None:
-    """While no key administers all pools, print a link on a terminal that makes one; to a pipe only how to."""
+    """Print a link that creates the first admin, if there is none. Without a terminal, print the command instead."""
     from podium.service.admin.first_link import VALID_S, first_path, is_loopback
     from podium.store.keys import has_admin
 
@@ -144,14 +143,14 @@ def show_first_link(store: "Store", host: str, port: int) -> None:
     if sys.stdout.isatty() and is_loopback(here):
         link = f"http://{here}:{port}{first_path(store.engine)}"
         typer.echo(
-            f"Nobody administers it yet. This link makes you its admin, once, within {VALID_S // 60} minutes:\n{link}"
+            f"There is no admin yet. This link, valid once within {VALID_S // 60} minutes, makes you the admin:\n{link}"
         )
     else:
-        typer.echo("Nobody administers it yet: podium key create NAME --role admin makes a key, with the same --db")
+        typer.echo("There is no admin yet. Create a key with podium key create NAME --role admin and the same --db")
 
 
 def create_first_key(store: "Store", key_file: Path) -> None:
-    """Create an admin key where there is no key yet, in a file that only its owner reads."""
+    """Create an admin key in a file that only its owner can read, if there are no keys yet."""
     from podium.store.keys import create_key, list_keys
 
     if list_keys(store.engine):
@@ -159,7 +158,7 @@ def create_first_key(store: "Store", key_file: Path) -> None:
     try:
         descriptor = os.open(key_file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
     except FileExistsError:
-        raise PodiumError(f"{key_file} exists; the first admin key is written to a new file only") from None
+        raise PodiumError(f"{key_file} already exists. Name a new file for the first admin key.") from None
     except OSError as error:
         raise PodiumError(f"{key_file}: the first admin key cannot be written ({error.strerror})") from None
     with os.fdopen(descriptor, "w", encoding="ascii") as file:
@@ -168,10 +167,10 @@ def create_first_key(store: "Store", key_file: Path) -> None:
 
 
 db = App(help="Create, upgrade, copy and restore a database.")
-season = App(help="Begin seasons, and show how they ended.")
+season = App(help="Begin seasons, and show their leaderboards.")
 
 
-ROOM_RATIO = 3  # an upgrade needs so many times the size of the file: a copy, and what SQLite takes to rewrite it
+ROOM_RATIO = 3  # free space for an upgrade, in sizes of the file: for a copy, and for SQLite to rewrite it
 
 
 class NotUpgradedError(PodiumError):
@@ -189,9 +188,9 @@ def init(url: str = storing.DATABASE) -> None:
 
 @db.command("upgrade", "podium db upgrade --db karts.db", short_help="Bring a database up to this version of Podium.")
 def upgrade(url: str = storing.DATABASE) -> None:
-    """Bring the schema up to date, and rate again the pools that an earlier version's arithmetic rated.
+    """Bring the schema up to date, and recalculate pools that an earlier version rated differently.
 
-    An SQLite database is copied first, if there is anything to do; of PostgreSQL take a pg_dump before you begin.
+    An SQLite database is copied first if there is anything to do. For PostgreSQL, run pg_dump before you begin.
     """
     store_class = storing.store_type()
     from podium.store.upgrading import upgrade_pools
@@ -211,7 +210,7 @@ def upgrade(url: str = storing.DATABASE) -> None:
 
 
 def copy_before_upgrade(url: str) -> None:
-    """Copy an SQLite file beside itself if an upgrade would change it; of another database say that none is taken."""
+    """Copy an SQLite file before an upgrade changes it. For another database, print that there is no copy."""
     from podium.log.database import engine_for, explain_failure, require_database
     from podium.log.files import file_of
     from podium.store.backup import back_up
@@ -225,13 +224,13 @@ def copy_before_upgrade(url: str) -> None:
     if not due:
         return
     if source is None:
-        typer.echo("a PostgreSQL database is not copied: keep a pg_dump from before the upgrade")
+        typer.echo("a PostgreSQL database is not copied. Keep a pg_dump from before the upgrade")
         return
     size, free = source.stat().st_size, shutil.disk_usage(source.parent).free
     if free < ROOM_RATIO * size:
         raise PodiumError(
             f"{source}: an upgrade needs {ROOM_RATIO * size / 1e6:,.0f} MB on its disk for a copy and to make the file "
-            f"smaller, and {free / 1e6:,.0f} MB are free. Free some space, or move the database to another disk."
+            f"smaller, but only {free / 1e6:,.0f} MB are free. Free some space, or move the database to another disk."
         )
     out = source.with_name(f"{source.stem}-before-upgrade-{datetime.now(UTC):%Y%m%dT%H%M%S.%fZ}{source.suffix}")
     back_up(url, out)
@@ -241,8 +240,8 @@ def copy_before_upgrade(url: str) -> None:
 @db.command(
     "backup", "podium db backup karts-copy.db --db karts.db", short_help="Copy an SQLite database while it is in use."
 )
-def backup(out: Path = Argument(help="The copy to write."), url: str = storing.DATABASE) -> None:
-    """Copy an SQLite database while it is in use; PostgreSQL has pg_dump."""
+def backup(out: Path = Argument(help="File for the copy."), url: str = storing.DATABASE) -> None:
+    """Copy an SQLite database while it is in use. For PostgreSQL, use pg_dump."""
     storing.store_type()
     from podium.store.backup import back_up, heads_of
 
@@ -255,14 +254,14 @@ def backup(out: Path = Argument(help="The copy to write."), url: str = storing.D
 @db.command(
     "restore",
     "podium db restore karts-copy.db --db karts.db",
-    short_help="Put a verified copy in the place of a missing database.",
+    short_help="Restore a missing database from a verified copy.",
 )
 def restore_database(
-    source: Path = Argument(help="A copy that `podium db backup` wrote."),
-    unverified: bool = Option(False, "--unverified", help="Also if it differs from its log."),
+    source: Path = Argument(help="Copy from `podium db backup`."),
+    unverified: bool = Option(False, "--unverified", help="Restore it even if it differs from its log."),
     url: str = storing.DATABASE,
 ) -> None:
-    """Put a copy in the place of a missing database, once it is verified."""
+    """Restore a missing database from a copy, after the copy is verified."""
     storing.store_type()
     from podium.store.backup import restore
 
@@ -272,28 +271,28 @@ def restore_database(
     if verification.findings:
         raise NotVerifiedError("\n".join(verification.findings))
     if verification.pools:
-        typer.echo(f"{url}: everything stored equals what the log gives")
+        typer.echo(f"{url}: everything stored matches the log")
 
 
 @season.command(
     "begin",
     "podium season begin 2026 --pool karts --starts 2026-01-01 --keep 0.5",
-    short_help="Draw every rating towards a newcomer's.",
+    short_help="Move every rating towards a newcomer's.",
 )
 def begin_season(
-    name: str = Argument(help="The season's name."),
+    name: str = Argument(help="Name of the season."),
     pool: str = storing.POOL_NAME,
     starts: str = Option(
         metavar="DATE",
-        help="When it begins; a plain date is its 00:00 UTC. In a numbered pool, its first event's number.",
+        help="Start; a date means 00:00 UTC. In a pool without dates, the number of its first event.",
     ),
-    keep: float = Option(min=0.0, max=1.0, help="Share of each lead over a newcomer that stays: 0 levels all."),
+    keep: float = Option(min=0.0, max=1.0, help="Share of each lead over a newcomer to keep. 0 makes all equal."),
     actor: str = storing.ACTOR,
     dry_run: bool = storing.WOULD_MOVE,
     store: "Store" = storing.STORE,
     form: Format = options.FORM,
 ) -> None:
-    """Draw every rating towards a newcomer's; the leaderboard as it stood before can still be read."""
+    """Move every rating towards a newcomer's. The leaderboard before that can still be read."""
     from podium.log.pools import read_when
 
     when = read_when(store.order(pool), starts)
@@ -322,10 +321,10 @@ def list_seasons(pool: str = storing.POOL_NAME, store: "Store" = storing.STORE, 
     "board", "podium season board 2025 --pool karts", short_help="Show the leaderboard at the end of a season."
 )
 def season_board(
-    name: str = Argument(help="The season's name."),
+    name: str = Argument(help="Name of the season."),
     pool: str = storing.POOL_NAME,
     store: "Store" = storing.STORE,
     form: Format = options.FORM,
 ) -> None:
-    """Show the leaderboard at the end of a season, or as it stands now if the season is not over."""
+    """Show the leaderboard at the end of a season, or the current one if the season is not over."""
     show.show(store.season_board(pool, name), form)

@@ -1,4 +1,4 @@
-"""Commands on a store's results and players: ingest, amend, void, unvoid, merge, unmerge, rename, anonymize."""
+"""Commands for results and players in a database: ingest, amend, void, unvoid, merge, unmerge, rename, anonymize."""
 
 import atexit
 import shlex
@@ -35,7 +35,7 @@ DATABASE = Option(
     "--db",
     metavar="URL",
     envvar="PODIUM_DB",
-    help="An SQLite file, or a URL of a database.",
+    help="SQLite file, or URL of a database.",
     callback=database_of_settings,
 )
 POOL_NAME = Option(
@@ -46,30 +46,30 @@ POOL_NAME = Option(
     default_factory=pool_of_settings,
     show_default=False,
 )
-EVENT = Option(..., "--event", help="The event's id.")
-PLAYER = Option(..., "--player", help="The player's name.")
-KIND = Option("", help="Of what entrants share, as car: then it is one of these, and no player.")
-DRY_RUN = Option(False, "--dry-run", help="Store nothing; show the largest changes that would follow.")
-ACTOR = Option("", help="Who does this, for the log.")
-REASON = Option("", help="Why, for the log; it can be blanked later.")
+EVENT = Option(..., "--event", help="ID of the event.")
+PLAYER = Option(..., "--player", help="Name of the player.")
+KIND = Option("", help="Kind of equipment, such as car, if this is equipment and not a player.")
+DRY_RUN = Option(False, "--dry-run", help="Store nothing, and show the largest changes.")
+ACTOR = Option("", help="Your name, for the log.")
+REASON = Option("", help="Reason, for the log. It can be deleted later.")
 
 
 class OrderWord(StrEnum):
-    """What orders the events of a pool."""
+    """Order of the events in a pool."""
 
     dated = "dated"
     sequence = "sequence"
 
 
 def open_store(url: str = DATABASE) -> "Store":
-    """The store at a URL, which is closed when the command ends."""
+    """Open the store at a URL. It is closed when the command ends."""
     store = store_type()(url, must_exist=True)
     atexit.register(store.close)
     return store
 
 
 def create_store(url: str = DATABASE) -> "Store":
-    """The store at a URL, where there may be none yet; it is closed when the command ends."""
+    """Open the store at a URL, and create a missing one. It is closed when the command ends."""
     store = store_type()(url)
     atexit.register(store.close)
     return store
@@ -80,7 +80,7 @@ CREATED_STORE: Any = Made(create_store)
 
 
 def store_type() -> "type[Store]":
-    """The class `Store`; nothing is opened."""
+    """Return the class `Store`, without opening anything."""
     options.prepare()
     with needs_extra("service", "a store"):
         from podium.store import Store
@@ -91,18 +91,18 @@ def ratings_changed(count: int) -> str:
     return f"{count} {'rating' if count == 1 else 'ratings'} changed"
 
 
-WOULD_MOVE = Option(False, "--dry-run", help="Store nothing; show the ratings that would move.")
+WOULD_MOVE = Option(False, "--dry-run", help="Store nothing, and show the ratings that would change.")
 
 
 def show_moved(store: "Store", pool: str, act: "Act", sentence: str, form: Format) -> None:
-    """Print the ratings that an act would move, the largest move first."""
+    """Print the ratings that an act would change, the largest change first."""
     moved = store.preview(pool, act).ratings
     show.note(f"{sentence}; {len(moved)} {'rating' if len(moved) == 1 else 'ratings'} would change")
     show.show_records(moved, {"player": str, "before": float, "after": float}, form, max_rows=50)
 
 
 def show_receipts(receipts: list["Receipt"], form: Format) -> None:
-    """Print what became of events; of a dry run, the largest changes that would follow. Warnings go to stderr."""
+    """Print the status of events, or the largest changes in a dry run. Warnings go to stderr."""
     for notice in dict.fromkeys(receipt.notice for receipt in receipts if receipt.notice):
         show.note(f"{notice}")
     for receipt in receipts:
@@ -112,7 +112,7 @@ def show_receipts(receipts: list["Receipt"], form: Format) -> None:
     if receipts and receipts[0].next is not None:
         totals = asdict(receipts[0].totals) if receipts[0].totals else {}
         counts = ", ".join(f"{number:,} {name}" for name, number in totals.items() if name != "largest")
-        show.note(f"{counts} would move; the {len(effects):,} largest changes are shown")
+        show.note(f"{counts} would change; the {len(effects):,} largest changes are shown")
     if effects:
         kinds = {"event_id": str, "player": str, "rating_was": float, "rating": float}
         show.show_records(effects, kinds, form, max_rows=50)
@@ -127,14 +127,14 @@ def show_receipts(receipts: list["Receipt"], form: Format) -> None:
 
 @dataclass(frozen=True)
 class SheetFlags:
-    """How a sheet that is sent again is compared with what it had brought."""
+    """Options for comparing a sheet with its earlier version."""
 
-    amend: bool = Option(False, "--amend", help="FILE was sent before: take all that is new, other and gone in it.")
-    overrule: bool = Option(False, "--overrule", help="With --amend: undo what was corrected by hand in the pool, too.")
-    again: bool = Option(False, "--again", help="Add results again that look like known ones, or FILE as a new sheet.")
+    amend: bool = Option(False, "--amend", help="Update a file sent before: add, correct and void events.")
+    overrule: bool = Option(False, "--overrule", help="With --amend: also undo corrections made by hand in the pool.")
+    again: bool = Option(False, "--again", help="Add results that look like known ones, or add FILE as a new sheet.")
     skip_known: bool = Option(False, "--skip-known", help="Leave out results that look like known ones.")
-    sheet: str | None = Option(None, metavar="NAME", help="What the pool calls FILE; its own name if not given.")
-    prefix: str = Option("", metavar="TEXT", help="What stands before the ids of its events, as 2027/.")
+    sheet: str | None = Option(None, metavar="NAME", help="Name of FILE in the pool [default: the file name].")
+    prefix: str = Option("", metavar="TEXT", help="Prefix for its event IDs, such as 2027/.")
 
     @property
     def answer(self) -> str:
@@ -152,24 +152,22 @@ SHEET_FLAGS: Any = Made(SheetFlags)
 def ingest(
     file: Input = input_option(named=True),
     pool: str | None = Option(
-        None, "--pool", metavar="NAME", help="Pool [default: the pool in podium.toml]. With --as, FILE's own."
+        None, "--pool", metavar="NAME", help="Pool [default: the pool in podium.toml]. With --as, the pool in FILE."
     ),
-    own: str | None = Option(None, "--as", metavar="POOL", help="Pool of the results, if FILE names another one."),
+    own: str | None = Option(None, "--as", metavar="POOL", help="Pool to add to, if FILE has another one."),
     actor: str = ACTOR,
-    names: Path | None = Option(
-        None, help="Call players by the names in this file, which podium import --names wrote for their ids."
-    ),
+    names: Path | None = Option(None, help="Players' names by ID, in a file from podium import --names."),
     started_at: str | None = options.STARTED_AT,
     every: str | None = options.EVERY,
     order: OrderWord | None = Option(
-        None, help="How the first events of a pool are ordered: by their numbers (sequence) or by their dates (dated)."
+        None, help="For the first events of a pool. sequence: number them, without dates. dated: require dates."
     ),
     flags: SheetFlags = SHEET_FLAGS,
     dry_run: bool = DRY_RUN,
     store: "Store" = STORE,
     form: Format = PRINTED,
 ) -> None:
-    """Submit the events of FILE to a pool, in the order of `sequence` or of FILE; what is there already stays."""
+    """Add the events of FILE to a pool, in the order of `sequence` or of FILE. Existing events do not change."""
     called = {} if names is None else names_by_id(names)
     target = own or pool or pool_of_settings()
     file, sheet = read_as_kept(store, target, file, flags)
@@ -202,13 +200,13 @@ def ingest(
     if sheet and not sheet.made and (gone := store.find_gone(target, sheet, known)):
         typed = shlex.join(["podium", *(word for word in sys.argv[1:] if word != "--dry-run"), "--amend", "--dry-run"])
         are, stay = ("are", "stay") if gone[1:] else ("is", "stays")
-        missing = f"{counted(len(gone), 'event')} that it brought before {are} not in it, and {stay} in the pool"
+        missing = f"{counted(len(gone), 'earlier event')} {are} missing from it, but {stay} in the pool"
         show.note(f"{sheet.name}: {missing}. If it was corrected, compare it with {typed}")
     show_receipts(done, form)
 
 
 def with_answers(sheet: "Sheet | None", made: Mapping[str, str], flags: SheetFlags) -> "Sheet | None":
-    """The sheet with the event ids that Podium made; one without a name for standard input."""
+    """Return the sheet with the event IDs that Podium made. Standard input has a sheet without a name."""
     from podium.store.writing.proposals import Sheet
 
     if flags.again and flags.skip_known:
@@ -221,7 +219,7 @@ def is_terminal() -> bool:
 
 
 def run_or_ask(run: Callable[[SheetFlags], Any], flags: SheetFlags) -> Any:
-    """Store a sheet; on a terminal, ask what only the sender knows."""
+    """Store a sheet. On a terminal, ask questions that only the sender can answer."""
     from podium.store.writing.sheets import SheetError
 
     try:
@@ -243,7 +241,7 @@ def run_or_ask(run: Callable[[SheetFlags], Any], flags: SheetFlags) -> Any:
 def ask_when(
     store: "Store", pool: str, events: Any, every: str | None
 ) -> tuple[str | None, str | None, OrderWord | None]:
-    """Ask on a terminal when events without dates were: the first date, the time to each next one, or the order."""
+    """Return the date of the first event, the time to each next one, and the order. On a terminal, ask."""
     frame, order = getattr(events, "frame", events), store.order(pool)
     is_ordered = order == OrderWord.sequence or isinstance(frame, str) or {"started_at", "sequence"} & {*frame.columns}
     if is_ordered or not is_terminal():
@@ -262,7 +260,7 @@ def ask_when(
 
 
 def date_or(word: str) -> Callable[[str], str]:
-    """Return a check of what is typed: a date, or the word."""
+    """Return a check for typed text: a date, or the word."""
     from podium.ledger.leaderboard import instant
 
     def check(text: str) -> str:
@@ -275,7 +273,7 @@ def date_or(word: str) -> Callable[[str], str]:
 
 
 def read_as_kept(store: "Store", pool: str, file: Input, flags: SheetFlags) -> "tuple[Input, Sheet | None]":
-    """A file with the map that the pool keeps for it, and the sheet that it is; none of standard input."""
+    """Return a file with the map that the pool keeps for it, and its sheet. Standard input has no sheet."""
     from podium.importers.tables.maps import load_map, write_map
     from podium.store.writing.proposals import Sheet
 
@@ -285,11 +283,11 @@ def read_as_kept(store: "Store", pool: str, file: Input, flags: SheetFlags) -> "
     kept = next((sheet.map for sheet in store.sheets(pool) if sheet.name == name), "")
     if file.map is None and file.format is None and kept:
         document = tomllib.loads(kept)
-        if "join" in document:  # it may have come with another's export, or from a browser
+        if "join" in document:  # it may come from someone else's export, or from a browser
             raise ParameterError(
-                f"{file.path}: the map that pool {pool} keeps for {name} joins other files: give --map"
+                f"{file.path}: the map that pool {pool} keeps for {name} joins other files. Give a map with --map."
             )
-        typer.echo(f"{file.path}: read by the map that pool {pool} keeps for {name}", err=True)
+        typer.echo(f"{file.path}: read with the map that pool {pool} keeps for {name}", err=True)
         file = replace(file, map=document)
     elif isinstance(file.map, Path):
         kept = write_map(load_map(file.map).document)
@@ -297,14 +295,14 @@ def read_as_kept(store: "Store", pool: str, file: Input, flags: SheetFlags) -> "
 
 
 def show_changes(changes: "SheetChanges", form: Format, *, dry_run: bool) -> None:
-    """Print what became of a sheet that was sent again, event by event; the counts go to stderr."""
+    """Print the changes of a sheet that was sent again, by event. The counts go to stderr."""
     import polars as pl
 
     show.note(f"{changes.sheet}: {changes}")
     if changes.is_first:
-        show.note("it was not sent before under this name, so nothing can be gone")
-    moved = f"{changes.totals.changes:,} changes of ratings of {changes.totals.players:,} players"
-    show.note(f"{moved} {'would move' if dry_run else 'moved'}")
+        show.note("no sheet with this name was sent before, so no events can be missing")
+    moved = f"{changes.totals.changes:,} ratings of {changes.totals.players:,} players"
+    show.note(f"{moved} {'would change' if dry_run else 'changed'}")
     rows = [
         *(("new", event_id, "") for event_id in changes.new),
         *(("differs", *reason) for reason in changes.other),
@@ -315,10 +313,10 @@ def show_changes(changes: "SheetChanges", form: Format, *, dry_run: bool) -> Non
 
 
 def names_by_id(path: Path) -> dict[str, str]:
-    """The names in a file that `podium import --names` wrote."""
+    """Return the names in a file from `podium import --names`."""
     table = read_table(path)
     if not {"player", "name"} <= set(table.columns):
-        raise ParameterError(f"{path}: needs the columns player and name, as podium import --names writes them")
+        raise ParameterError(f"{path}: needs the columns player and name. Write it with podium import --names.")
     rows = table.select("player", "name").drop_nulls().iter_rows()
     return {str(player): str(name) for player, name in rows}
 
@@ -333,13 +331,13 @@ def amend(
     store: "Store" = STORE,
     form: Format = PRINTED,
 ) -> None:
-    """Correct an event with the rows in FILE; every rating becomes what it would have been."""
+    """Correct an event with the rows of FILE, and recalculate all later ratings."""
     receipt = store.amend(pool, file.events_of(pool), actor=actor, reason=reason, dry_run=dry_run)
     show_receipts([receipt], form)
 
 
 def status_command(act: str, summary: str, example: str) -> Callable[..., None]:
-    """A command that changes whether an event counts; `act` is the method of `Store` that does it."""
+    """Return a command that changes whether an event counts. `act` is the method of `Store`."""
 
     @examples(example)
     def command(
@@ -366,8 +364,8 @@ unvoid = status_command("unvoid", "Let a voided event count again.", "podium unv
 
 @examples("podium merge --player ana2 --into ana --pool karts")
 def merge(
-    player: str = Option(help="The account that goes."),
-    into: str = Option(help="The account that stays."),
+    player: str = Option(help="Account to merge."),
+    into: str = Option(help="Account that stays."),
     kind: str = KIND,
     pool: str = POOL_NAME,
     actor: str = ACTOR,
@@ -376,20 +374,20 @@ def merge(
     store: "Store" = STORE,
     form: Format = options.FORM,
 ) -> None:
-    """Merge an account into another: the results of both count as one player's."""
+    """Merge an account into another. The results of both count as one player's."""
     if dry_run:
         from podium.store.reading import previews
 
         act = previews.merge(player, into, kind)
-        show_moved(store, pool, act, f"{player} would {'go' if kind else 'play'} on as {into}", form)
+        show_moved(store, pool, act, f"{player} would be merged into {into}", form)
         return
     changed = store.merge(pool, player, into, kind=kind, actor=actor, reason=reason)
-    typer.echo(f"{player} {'goes' if kind else 'plays'} on as {into}; {ratings_changed(changed)}")
+    typer.echo(f"{player} is merged into {into}; {ratings_changed(changed)}")
 
 
 @examples("podium unmerge --player ana2 --pool karts")
 def unmerge(
-    player: str = Option(help="The account that was merged into another."),
+    player: str = Option(help="Account that was merged into another."),
     kind: str = KIND,
     pool: str = POOL_NAME,
     actor: str = ACTOR,
@@ -398,26 +396,26 @@ def unmerge(
     store: "Store" = STORE,
     form: Format = options.FORM,
 ) -> None:
-    """Undo a merge: the account is a player of its own again, as if it had never been merged."""
+    """Undo a merge. The account is separate again, as if it had never been merged."""
     if dry_run:
         from podium.store.reading import previews
 
-        show_moved(store, pool, previews.unmerge(player, kind), f"{player} would be on its own again", form)
+        show_moved(store, pool, previews.unmerge(player, kind), f"{player} would be separate again", form)
         return
     changed = store.unmerge(pool, player, kind=kind, actor=actor, reason=reason)
-    typer.echo(f"{player} is {f'a {kind} of its own' if kind else 'a player of their own'}; {ratings_changed(changed)}")
+    typer.echo(f"{player} is separate again; {ratings_changed(changed)}")
 
 
 @examples('podium rename --player ana --to "Ana B." --pool karts')
 def rename(
     player: str = PLAYER,
-    to: str = Option(help="What the player is called from now on."),
+    to: str = Option(help="New name of the player."),
     kind: str = KIND,
     pool: str = POOL_NAME,
     actor: str = ACTOR,
     store: "Store" = STORE,
 ) -> None:
-    """Rename a player everywhere; results under the old name still count as theirs."""
+    """Rename a player everywhere. Results under the old name still count."""
     store.rename(pool, player, to, kind=kind, actor=actor)
     typer.echo(f"{player} is now called {to}")
 
@@ -427,19 +425,19 @@ def anonymize(
     player: str = PLAYER,
     pool: str = POOL_NAME,
     actor: str = ACTOR,
-    dry_run: bool = Option(False, "--dry-run", help="Only list what would be replaced; store nothing."),
-    yes: bool = Option(False, "--yes", help="Replace ids that mention a name without asking."),
+    dry_run: bool = Option(False, "--dry-run", help="List the replacements, and store nothing."),
+    yes: bool = Option(False, "--yes", help="Replace IDs that contain a name without asking."),
     store: "Store" = STORE,
 ) -> None:
-    """Remove every name that a player had, also from titles, ids and reasons. No rating moves."""
+    """Remove every name that a player had, also from titles, IDs and reasons. No rating changes."""
     seen = store.anonymization(pool, player)
     for old, new in seen.ids.items():
-        typer.echo(f"{old} gets the id {new}")
+        typer.echo(f"{old} gets the ID {new}")
     typer.echo(str(seen))
     if dry_run:
         return
     if seen.ids and not yes:
         if not sys.stdin.isatty():
-            raise ParameterError(f"{player}: {len(seen.ids)} ids mention the name. Add --yes to replace them.")
-        typer.confirm("Replace these ids and remove every name?", abort=True)
+            raise ParameterError(f"{player}: {len(seen.ids)} IDs contain the name. Add --yes to replace them.")
+        typer.confirm("Replace these IDs and remove every name?", abort=True)
     typer.echo(f"the player is now called {store.anonymize(pool, player, actor=actor)}")

@@ -1,4 +1,4 @@
-"""The command that compares a store with its log: verify."""
+"""The command `verify`, which compares a database with its log."""
 
 import json
 from collections.abc import Iterator
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 
 class NotVerifiedError(PodiumError):
-    """Stored ratings differ from what the log gives."""
+    """Stored ratings differ from the log."""
 
     exit_status: ClassVar[int] = 1
 
 
 def read_heads(text: str) -> "list[Head]":
-    """The heads in a file of that name, or the one that the text is."""
+    """Return the heads in a file of that name, or the head in the text itself."""
     from podium.log.chain import parse_head
 
     path = Path(text)
@@ -41,7 +41,7 @@ def read_heads(text: str) -> "list[Head]":
 
 
 def parse(content: str) -> Any:
-    """The JSON of a file, or of its first line where the others are lines of their own."""
+    """Return the JSON of a file, or of its first line if each line is a document."""
     try:
         return json.loads(content)
     except ValueError:
@@ -49,7 +49,7 @@ def parse(content: str) -> Any:
 
 
 def heads_in(value: Any) -> Iterator[str]:
-    """The heads of receipts, or of an export's first line."""
+    """Yield the heads of receipts, or of an export's first line."""
     if isinstance(value, list):
         for item in value:
             yield from heads_in(item)
@@ -62,16 +62,16 @@ def heads_in(value: Any) -> Iterator[str]:
 
 @examples("podium verify", "podium verify --pool karts --head receipt.json")
 def verify(
-    pool: str | None = Option(None, "--pool", help="Pool [default: all pools]."),
+    pool: str | None = Option(None, "--pool", help="Pool [default: all]."),
     head: list[str] | None = Option(
         None,
         metavar="RECEIPT",
-        help="A file with a receipt, or PLACE:HASH: the log must have this head or have had it. May repeat.",
+        help="A file with a receipt, or PLACE:HASH. The log must have this head, or must have had it. May repeat.",
     ),
     url: str = DATABASE,
     store: "Store" = STORE,
 ) -> None:
-    """Check the log's chain, rate the whole log again, and compare everything that is stored with it, bit for bit."""
+    """Check the hash chain, recalculate everything from the log, and compare it exactly with the stored ratings."""
     heads = [found for text in head or [] for found in read_heads(text)]
     with show.progress("rating again"):
         verification = store.verification(pool, heads)
@@ -79,14 +79,14 @@ def verify(
         lines = [*verification.findings, f"compared: {verification}", *verification.heads]
         raise NotVerifiedError("\n".join(lines))
     if not verification.pools:
-        raise NotVerifiedError(f"{url}: there are no pools, and nothing to compare")
-    typer.echo(f"{url}: everything stored equals what the log gives ({verification})")
+        raise NotVerifiedError(f"{url}: there are no pools to compare")
+    typer.echo(f"{url}: everything stored matches the log ({verification})")
     for note in (*verification.heads, *key_notes(store)):
         typer.echo(note)
 
 
 def key_notes(store: "Store") -> list[str]:
-    """Return a line that names the keys in use, which no log covers: their admin has to know them all."""
+    """Return a line with the keys in use. The log does not cover them, so an admin must check them."""
     from podium.store.keys import list_keys
 
     keys = [

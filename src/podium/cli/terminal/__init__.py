@@ -1,1 +1,1 @@
-"""What commands share: options, settings, tables, files, texts."""
+"""Shared parts of commands: options, settings, tables, files, texts."""

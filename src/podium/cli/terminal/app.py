@@ -1,9 +1,9 @@
-"""Commands: help under the headings of what they are for, examples, what several options make; and `podium.toml`.
+"""Commands: help with headings and examples, parameters made from several options, and `podium.toml`.
 
-Typer's own panels need Rich, which takes longer to load than all the rest.
+Typer's own panels need Rich, which takes longer to load than everything else.
 
-`podium.toml` says what commands take where neither an option nor the environment says otherwise. It is the file of the
-working folder, or of the nearest folder above it; paths in it are relative to its own folder.
+`podium.toml` has defaults for values that neither an option nor the environment gives. It is in the working folder, or
+in the nearest folder above it. Its paths are relative to its own folder.
 """
 
 import functools
@@ -25,9 +25,9 @@ from podium.support.words import suggestion
 
 @dataclass(frozen=True)
 class Made:
-    """The default of a command's parameter that several options make: those that `make` takes.
+    """The default of a parameter that several options make: the parameters of `make`.
 
-    They stand where the parameter does; where `last`, all but FILE stand behind the command's own options.
+    The options take the place of the parameter. If `last`, all except FILE come after the command's own options.
     """
 
     make: Callable[..., Any]
@@ -41,7 +41,7 @@ class Made:
 
 
 def with_options(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with the options that make its parameters in the place of those."""
+    """Return the command with the options of its `Made` parameters in their place."""
     own = inspect.signature(command).parameters
     makers = {name: parameter.default for name, parameter in own.items() if isinstance(parameter.default, Made)}
     if not makers:
@@ -64,24 +64,24 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 class Coercion:
-    """Takes the values that are fine, in the place of Typer's own, which is made when another comes."""
+    """Converter that accepts valid values at once. For another value it is replaced by Typer's own."""
 
     def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
         if value is None:
             return () if param.multiple or param.nargs == -1 else None
         if type(value) is param.type_descriptor.annotation and (type(value) is not str or value.isprintable()):
             return value
-        param._runtime_param = None  # noqa: SLF001  (Typer's own is made)
+        param._runtime_param = None  # noqa: SLF001  (Typer makes its own)
         return param.get_runtime_param().coerce(value, param=param, ctx=ctx)
 
 
 class Quick:
-    """A command or group whose parameters take what is fine; of a Typer that has no such step, all is as it was."""
+    """A command or group that converts values quickly. If Typer has no such step, nothing changes."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         for parameter in self.get_params(ctx):  # type: ignore[attr-defined]
             if hasattr(parameter, "_runtime_param") and hasattr(parameter, "get_runtime_param"):
-                parameter._runtime_param = Coercion()  # noqa: SLF001  (what Typer would make)
+                parameter._runtime_param = Coercion()  # noqa: SLF001  (in place of Typer's)
         return super().parse_args(ctx, args)  # type: ignore[misc,no-any-return]
 
 
@@ -89,7 +89,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def examples(*lines: str) -> Callable[[_Function], _Function]:
-    """Give a command lines that show its use."""
+    """Give a command its example lines."""
 
     def attach(command: _Function) -> _Function:
         command.examples = lines  # type: ignore[attr-defined]
@@ -98,11 +98,11 @@ def examples(*lines: str) -> Callable[[_Function], _Function]:
     return attach
 
 
-LARGEST = 2**63  # which no database takes
+LARGEST = 2**63  # too large for databases
 
 
 class Command(Quick, TyperCommand):
-    """A command whose numbers have a bound, whose interruption is reported, and whose help ends with examples."""
+    """A command that limits numbers, reports interruptions, and ends its help with examples."""
 
     def invoke(self, ctx: Any) -> Any:
         for option in self.params:
@@ -112,7 +112,7 @@ class Command(Quick, TyperCommand):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
-            raise typer.Abort from None  # Typer would tell nobody
+            raise typer.Abort from None  # Typer would not report it
 
     def format_epilog(self, _ctx: Any, formatter: Any) -> None:
         lines = getattr(self.callback, "examples", ())
@@ -123,13 +123,13 @@ class Command(Quick, TyperCommand):
 
 
 class Group(Quick, TyperGroup):
-    """Commands under the headings that they have in `rich_help_panel`."""
+    """Commands below the headings in `rich_help_panel`."""
 
     def list_commands(self, _ctx: Any) -> list[str]:
         return list(self.commands)
 
     def format_commands(self, _ctx: Any, formatter: Any) -> None:
-        """Write the commands, a section for each heading."""
+        """Write the commands, with a section per heading."""
         headings: dict[str, list[tuple[str, str]]] = {}
         widest = max(map(len, self.commands))  # one width under all headings
         room = formatter.width - 6 - widest
@@ -153,7 +153,7 @@ class App(typer.Typer):
         )
 
     def command(self, name: str | None = None, *lines: str, **settings: Any) -> Callable[[Any], Any]:
-        """Add a command, and lines that show its use."""
+        """Add a command, with example lines."""
         add = super().command(name, cls=Command, **settings)
         return lambda command: add(with_options(examples(*lines)(command) if lines else command))
 
@@ -162,13 +162,13 @@ FILE_NAME = "podium.toml"
 MEANINGS = {
     "system": "the rating system: a name, elo:k=20, or my.py:Class",
     "file": "the results that commands read",
-    "format": "what file is, if it is no results table",
-    "map": "what the columns of file mean",
-    "period": "when ratings are updated",
-    "pool": "the pool that commands ask about",
+    "format": "the format of file, if it is not a results table",
+    "map": "the map of file's columns",
+    "period": "the rating period",
+    "pool": "the default pool",
     "db": "the database of the service",
     "parameters": "a table of the system's parameters",
-    "leaderboard": "a table of who is listed: min_events, max_deviation, active_within, top",
+    "leaderboard": "a table of rules for leaderboards: min_events, max_deviation, active_within, top",
 }
 LEADERBOARD = {"min_events": (int,), "max_deviation": (int, float), "active_within": (str,), "top": (int,)}
 LEAST = {"min_events": 0, "max_deviation": 0, "top": 1}
@@ -177,29 +177,29 @@ TABLES = ("parameters", "leaderboard")
 
 @dataclass(frozen=True)
 class SettingsFile:
-    """What a file says; empty where there is none."""
+    """The content of a settings file, or nothing."""
 
     path: Path | None = None
     text: str = ""
     values: Mapping[str, Any] = field(default_factory=dict)
 
     def get(self, name: str) -> Any:
-        """A value, or of `leaderboard.top` the value in that table; None where the file does not say."""
+        """Return a value such as `system` or `leaderboard.top`. None if the file does not have it."""
         table, _, key = name.rpartition(".")
         values = self.values.get(table, {}) if table else self.values
         return values.get(key)
 
     def path_of(self, name: str) -> Path | None:
-        """A value that is a path, from the working folder."""
+        """Return a path, relative to the working folder."""
         value = self.get(name)
         return None if value is None or self.path is None else Path(os.path.relpath(self.path.parent / value))
 
     def fault(self, name: str, message: str) -> ParameterError:
-        """The error of a value, with the line where it stands."""
+        """Return the error of a value, with its line."""
         return ParameterError(f"{self.path}, line {self.line(name)}: {message}")
 
     def line(self, name: str) -> int:
-        """The line of a value, or of the first word that could be its name."""
+        """Return the line of a value, or of the first word that may be its name."""
         table, _, key = name.rpartition(".")
         header = ""
         for number, line in enumerate(self.text.splitlines(), start=1):
@@ -217,7 +217,7 @@ class SettingsFile:
 
 
 def find_settings() -> SettingsFile:
-    """The settings that hold in the working folder."""
+    """Return the settings that apply in the working folder."""
     working = Path.cwd()
     paths = [folder / FILE_NAME for folder in (working, *working.parents)]
     path = next((candidate for candidate in paths if candidate.is_file()), None)
@@ -240,7 +240,7 @@ def read_settings(path: Path) -> SettingsFile:
         if name in TABLES and not isinstance(value, dict):
             raise settings.fault(name, f"{name} is {value!r}; it must be {MEANINGS[name]}")
         if name not in TABLES and not (isinstance(value, str) and value):
-            raise settings.fault(name, f"{name} is {value!r}; it must be a text: {MEANINGS[name]}")
+            raise settings.fault(name, f"{name} is {value!r}; it must be text: {MEANINGS[name]}")
     check_leaderboard(settings)
     from podium.importers.registry import FORMATS
 
@@ -261,7 +261,7 @@ def check_leaderboard(settings: SettingsFile) -> None:
         is_text = LEADERBOARD[name] == (str,)
         fits = isinstance(value, LEADERBOARD[name]) and not isinstance(value, bool)
         if not fits:
-            kind = "a text like 90d" if is_text else "a number"
+            kind = "text such as 90d" if is_text else "a number"
             raise settings.fault(f"leaderboard.{name}", f"{name} is {value!r}; it must be {kind}")
         if not is_text and not LEAST[name] <= value < math.inf:
             raise settings.fault(f"leaderboard.{name}", f"{name} is {value}; it must be {LEAST[name]} or more")
@@ -279,15 +279,15 @@ def check(settings: SettingsFile, name: str, parse: Callable[[str], Any]) -> Non
 
 
 def refuse_unknown(settings: SettingsFile, table: str, values: Mapping[str, Any], known: Mapping[str, Any]) -> None:
-    """Refuse names that no command knows."""
+    """Reject unknown names."""
     for name in values:
         if name not in known:
             hint = suggestion(name, list(known))
-            raise settings.fault(f"{table}{name}", f"{name} is not a setting{hint} (there are {', '.join(known)})")
+            raise settings.fault(f"{table}{name}", f"{name} is not a setting{hint} (settings: {', '.join(known)})")
 
 
 def from_settings(name: str) -> Callable[[typer.Context, typer.CallbackParam, Any], Any]:
-    """What an option does with its value: where nobody gave one, the settings' is taken."""
+    """Return an option's callback that takes a missing value from the settings."""
 
     def take(context: typer.Context, parameter: typer.CallbackParam, value: Any) -> Any:
         source = context.get_parameter_source(parameter.name or "")
@@ -300,7 +300,7 @@ def from_settings(name: str) -> Callable[[typer.Context, typer.CallbackParam, An
 
 
 def database_of_settings(context: typer.Context, parameter: typer.CallbackParam, value: Any) -> Any:
-    """The URL of a database as `from_settings` takes it; the path of an SQLite file is from the working folder."""
+    """Return the URL of a database like `from_settings`. An SQLite path is relative to the working folder."""
     url = from_settings("db")(context, parameter, value)
     return url if url == value or "://" in url else str(find_settings().path_of("db"))
 
@@ -308,5 +308,5 @@ def database_of_settings(context: typer.Context, parameter: typer.CallbackParam,
 def pool_of_settings() -> str:
     pool = find_settings().get("pool")
     if pool is None:
-        raise typer.BadParameter(f"name the pool with --pool, or as pool in {FILE_NAME}")
+        raise typer.BadParameter(f"the pool is missing. Name it with --pool, or as pool in {FILE_NAME}.")
     return str(pool)

@@ -32,7 +32,7 @@ def complete_system(incomplete: str) -> list[str]:
 
 
 def one_of(*names: str) -> Callable[[str], list[str]]:
-    """What completes one of these names."""
+    """Return a function that completes one of these names."""
 
     def complete(incomplete: str) -> list[str]:
         return [name for name in names if name.startswith(incomplete)]
@@ -41,34 +41,33 @@ def one_of(*names: str) -> Callable[[str], list[str]]:
 
 
 def system_option(otherwise: str) -> Any:
-    """The option `--system` of a command, and in words what holds without it."""
+    """Return the option `--system` of a command, with its default in words."""
     return Option(
         None,
         "--system",
         "-s",
         metavar="NAME",
-        help="The rating system: a name (`podium systems` lists them), elo:k=20, or my.py:Class; if not given, what "
-        f"PODIUM_SYSTEM or podium.toml says, {otherwise}.",
+        help=f"Rating system: a name (from `podium systems`), elo:k=20, or my.py:Class [default: {otherwise}].",
         autocompletion=complete_system,
     )
 
 
-SYSTEM_NAME = system_option("else elo")
+SYSTEM_NAME = system_option("PODIUM_SYSTEM, podium.toml, or elo")
 SETTINGS = Option(
-    None, "--set", metavar="NAME=VALUE", help="Set a parameter; none switches off what can be. May repeat."
+    None, "--set", metavar="NAME=VALUE", help="Set a parameter; none switches it off if possible. May repeat."
 )
-SYSTEM_FILE = Option(None, "--system-file", metavar="TOML", help="Load the system's name and parameters.")
+SYSTEM_FILE = Option(None, "--system-file", metavar="TOML", help="File with the system's name and parameters.")
 PERIOD = Option(
     "event",
     "--period",
     metavar="SPAN",
-    help="When ratings are updated: event, 1d, 1w, 1mo, or a multiple.",
+    help="Rating period: event, 1d, 1w, 1mo, or a multiple.",
     callback=from_settings("period"),
 )
 
 
 def pool_option(words: str) -> Any:
-    """The option `--pool` of a command that reads a file."""
+    """Return the option `--pool` of a command that reads a file."""
     return Option(None, "--pool", metavar="NAME", help=words, callback=from_settings("pool"))
 
 
@@ -76,24 +75,24 @@ START = Option(
     None,
     "--start",
     metavar="RATINGS",
-    help="Continue from these ratings: what --ratings wrote (.parquet keeps every state whole), or a table with "
-    "pool, player, rating and what else is known.",
+    help="Continue from these ratings: a file from --ratings (only .parquet keeps full states), or a table with "
+    "pool, player, rating and other known values.",
 )
 SHOWN_COLUMNS = Option(
     None,
     "--columns",
     metavar="NAME,...",
-    help="Show these columns, or all; if not given, those that fit and say something.",
+    help="Show these columns, or all [default: those that fit and have values].",
 )
-FORM = Option(Format.table, "--format", "-f", help="What to print.")
+FORM = Option(Format.table, "--format", "-f", help="Output format.")
 STARTED_AT = Option(
-    None, metavar="DATE", help="The date of the events if they have none; of the first one with --every."
+    None, metavar="DATE", help="Date of the events if they have none. With --every, the date of the first."
 )
 EVERY = Option(None, metavar="SPAN", help="With --started-at, the time from each event to the next: 7d, 2w, 1mo or 1y.")
 
 
 def dated(rows: Any, started_at: str | None, every: str | None) -> tuple[Any, str]:
-    """Results, with the dates that the options give to events without any, and what was made up, for the log."""
+    """Return results with dates for events without any, and a note on the made-up dates for the log."""
     if started_at is None and every is None:
         return rows, ""
     if started_at is None:
@@ -111,32 +110,32 @@ MAX_SHEET_ROWS = 1_048_575  # below the header
 
 
 def check_output(path: Path) -> None:
-    """Check that a table can be written to a path, before the work that leads to it."""
+    """Check that a table can be written to a path, before the work begins."""
     if path.suffix.lower() not in SUFFIXES:
         raise OutputError(f"{path}: the suffix must be one of {', '.join(SUFFIXES)}")
     if path.suffix.lower() == ".xlsx":
         with needs_extra("excel", "a workbook"):
             import xlsxwriter  # noqa: F401
     if not path.resolve().parent.is_dir():
-        raise OutputError(f"{path}: there is no folder {path.parent}")
+        raise OutputError(f"{path}: there is no folder {path.parent}. Create it, or choose another.")
 
 
 def check_outputs(outputs: Iterable[Path | None], read: Iterable[str] = ()) -> None:
-    """Check that tables can be written to all these paths, which are no files that are read, nor one another."""
+    """Check that tables can be written to all these paths, which must differ from each other and from the input."""
     taken = {Path(file).resolve() for file in read}
     for path in outputs:
         if path is None:
             continue
         check_output(path)
         if path.resolve() in taken:
-            raise OutputError(f"{path}: is a file to read or to write already; write somewhere else")
+            raise OutputError(f"{path}: is already read or written by this command. Write to another file.")
         taken.add(path.resolve())
 
 
 def write_table(frame: "pl.DataFrame", path: Path, metadata: dict[str, str] | None = None) -> None:
     """Write a frame by the path's suffix.
 
-    Floats are written as the shortest text that reads back to the same bits, but a workbook has 16 digits of them.
+    Floats are written as the shortest text that gives the same number again, but with 16 digits in a workbook.
     Only Parquet keeps the metadata.
     """
     with part_file(path, OutputError) as part:
@@ -158,7 +157,7 @@ def write_table(frame: "pl.DataFrame", path: Path, metadata: dict[str, str] | No
 
 
 def as_written(table: "pl.DataFrame") -> "pl.DataFrame":
-    """The table with whole numbers without a fraction, as people write them."""
+    """Return the table with whole numbers without a fraction, as people write them."""
     import polars as pl
 
     def plain(name: str) -> pl.Expr:
@@ -177,13 +176,13 @@ def write_text(text: str, path: Path) -> None:
 
 
 def unused_path(path: Path) -> Path:
-    """The path, or where something is there the first of name-2, name-3, … where nothing is."""
+    """Return the path, or the first unused one of name-2, name-3 and so on."""
     candidates = chain([path], (path.with_stem(f"{path.stem}-{number}") for number in count(2)))
     return next(candidate for candidate in candidates if not os.path.lexists(candidate))
 
 
 def read_table(path: Path) -> "pl.DataFrame":
-    """A table by the path's suffix."""
+    """Read a table in the format of the path's suffix."""
     import polars as pl
 
     from podium.results.reading import PARQUET_ERRORS, first_line
@@ -204,7 +203,7 @@ def read_table(path: Path) -> "pl.DataFrame":
 
 @functools.cache
 def prepare() -> None:
-    """Load the engine; once a process, and before anything compiles."""
+    """Load the engine once per process, before anything is compiled."""
     from podium.kernels.compiled import announce_compiling, compile_without_blas
 
     compile_without_blas()
@@ -212,13 +211,13 @@ def prepare() -> None:
 
 
 def say_that_it_compiles(found_later: bool) -> None:
-    """Say on stderr why nothing happens for some seconds."""
+    """Explain on stderr why nothing happens for some seconds."""
     from podium.kernels.compiled import cache_folder
 
     if found_later:
-        when = f"once for each system; later runs find the machine code in {cache_folder()}"
+        when = f"once per system; later runs use the machine code in {cache_folder()}"
     else:
-        when = "as in every run of a system of your own"
+        when = "as in every run of your own system"
     note(f"compiling, {when}")
 
 
@@ -228,7 +227,7 @@ DEFAULT_SYSTEM = "elo"
 
 @dataclass(frozen=True)
 class SystemFlags:
-    """The system as options name it."""
+    """The system that options name."""
 
     system: str | None = SYSTEM_NAME
     settings: list[str] | None = SETTINGS
@@ -249,7 +248,7 @@ class SystemFlags:
 def chosen_system(
     system: str | None = SYSTEM_NAME, settings: list[str] | None = SETTINGS, system_file: Path | None = SYSTEM_FILE
 ) -> "System":
-    """The system that the options describe; `--set` goes before the file."""
+    """Return the system that the options describe. `--set` overrides the file."""
     prepare()
     from podium.cli.terminal.trust import require_trust
     from podium.systems import load, name_and_value, split_settings
@@ -264,7 +263,7 @@ def chosen_system(
     if system is not None and name_in_file is not None:
         name, _ = split_settings(system)
         if name_in_file not in (name, load(name).name):
-            raise ParameterError(f"--system {system} and {system_file}, which says {name_in_file}: name one system")
+            raise ParameterError(f"--system {system} and {system_file} ({name_in_file}) differ. Name one system.")
     text, parameters = system or name_in_file, in_file | own
     if text is not None:
         return system_of(text, parameters)
@@ -278,9 +277,9 @@ SYSTEM_FLAGS: Any = Made(SystemFlags)
 
 
 def system_of(text: str, parameters: dict[str, Any]) -> "System":
-    """The system of a text like `elo` or `elo:k=20`; parameters given beside it go before its own.
+    """Return the system of a text such as `elo` or `elo:k=20`. `parameters` override those in the text.
 
-    Podium's own names, and those of parameters, are known in any case.
+    Podium's own names, and names of parameters, may be in any case.
     """
     from podium.engine.rule_checks import check_rules
     from podium.systems import current_name, load, name_and_value, names, split_settings
@@ -296,13 +295,13 @@ def system_of(text: str, parameters: dict[str, Any]) -> "System":
 
 
 def to_spelling(kind: "type[System]", parameters: dict[str, Any]) -> dict[str, Any]:
-    """The parameters by the names that the system has for them, whatever their case."""
+    """Return the parameters by the system's spelling of their names."""
     spelling = {setting.name.lower(): setting.name for setting in fields(kind)}
     return {spelling.get(name.lower(), name): value for name, value in parameters.items()}
 
 
 def read_system_file(file: Path) -> tuple[str | None, dict[str, Any]]:
-    """The name and parameters in a TOML file: `system = "…"` and a table `[parameters]`."""
+    """Return the name and parameters in a TOML file: `system = "…"` and a table `[parameters]`."""
     import tomllib
 
     try:
@@ -313,7 +312,7 @@ def read_system_file(file: Path) -> tuple[str | None, dict[str, Any]]:
         raise ParameterError(f"{file}: is not TOML: {error}") from error
     unknown = set(document) - {"system", "name", "parameters"}
     if unknown:
-        raise ParameterError(f'{file}: {min(unknown)!r} is not known; write system = "…" and [parameters]')
+        raise ParameterError(f'{file}: {min(unknown)!r} is not known. Write system = "…" and [parameters]')
     name, parameters = document.get("system", document.get("name")), document.get("parameters", {})
     if not isinstance(name, str | None) or not isinstance(parameters, dict):
         raise ParameterError(f'{file}: write system = "…" and a table [parameters]')
@@ -321,7 +320,7 @@ def read_system_file(file: Path) -> tuple[str | None, dict[str, Any]]:
 
 
 def default_system() -> "System":
-    """The system where no option names one: what PODIUM_SYSTEM says, then the settings, then plain Elo."""
+    """Return the system if no option names one: from PODIUM_SYSTEM, from the settings, or plain Elo."""
     from podium.cli.terminal.trust import require_trust
 
     in_environment = os.environ.get(SYSTEM_VARIABLE, "").strip()
@@ -333,9 +332,11 @@ def default_system() -> "System":
     settings = find_settings()
     text, parameters = settings.get("system") or DEFAULT_SYSTEM, settings.get("parameters") or {}
     if settings.path is not None and ".py" in text:
-        if os.name == "posix" and settings.path.stat().st_uid not in (os.getuid(), 0):  # it may stand above this folder
-            raise settings.fault("system", "is another user's file, whose system is not run; name it with --system")
-        text = os.path.join(os.path.relpath(settings.path.parent), text)  # noqa: PTH118  (the text is no path alone)
+        if os.name == "posix" and settings.path.stat().st_uid not in (os.getuid(), 0):  # it may be above this folder
+            raise settings.fault(
+                "system", "the file is another user's, so its system is not run. Name it with --system."
+            )
+        text = os.path.join(os.path.relpath(settings.path.parent), text)  # noqa: PTH118  (the text is not only a path)
     try:
         require_trust(settings.path, text, "podium trust")
         return system_of(text, parameters)

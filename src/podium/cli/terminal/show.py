@@ -1,8 +1,8 @@
-"""Tables for people: aligned text that fits the terminal, 80 columns being the width to design for.
+"""Tables for people: aligned text that fits the terminal, designed for 80 columns.
 
-What says whose a row is never shrinks. Columns without a value are left out; those with one value are named below.
-What is still too wide loses, in this order: the time of day of its dates, a part of long headings to a second line, the
-columns of least interest, words to more lines, and the columns to the right. Those that are left out are named.
+Columns that identify a row never shrink. Columns without values are left out; those with one value are named below. A
+table that is still too wide loses, in this order: the time of day in dates, headings on one line, the least interesting
+columns, texts on one line, and columns on the right. Columns that are left out are named below.
 """
 
 import json
@@ -33,10 +33,10 @@ NARROWEST_WORDS = 24  # of a column of words
 IDENTITY = frozenset(
     {"rank", "player", "rating", "system", "event_id", "name", "id", "opponent", "subject", "seq", "delta", "into"}
 )
-LEAST_OF_INTEREST = ("last_event_id", "peak", "volatility", "last_played_at")  # the first goes first
+LEAST_OF_INTEREST = ("last_event_id", "peak", "volatility", "last_played_at")  # the first is left out first
 WHOLE_DAY, MINUTE = "%Y-%m-%d", "%Y-%m-%d %H:%M"
-TERMINAL_VARIABLES = {"COLUMNS", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"}  # that Rich reads
-UNSAID = {"pool": "default"}  # a value that says nothing
+TERMINAL_VARIABLES = {"COLUMNS", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"}  # read by Rich
+UNSAID = {"pool": "default"}  # values that need no mention
 
 
 @dataclass
@@ -44,13 +44,13 @@ class Column:
     name: str
     texts: list[str]
     is_number: bool
-    days: list[str] | None = None  # the texts of instants, cut to the day
+    days: list[str] | None = None  # texts of times, cut to the day
     heading: str = ""
-    widest: int | None = None  # of a column of words that is broken into lines
+    widest: int | None = None  # of a column of words on several lines
 
     @property
     def natural(self) -> int:
-        """How wide its texts and its heading are."""
+        """The width of its texts and its heading."""
         return max(cells_of(line) for text in (self.heading, *self.texts) for line in text.split("\n"))
 
     @property
@@ -60,11 +60,11 @@ class Column:
 
 @dataclass
 class Layout:
-    """What of a frame is shown, and what is not."""
+    """The columns of a frame that are shown, and those that are not."""
 
     columns: list[Column]
-    constant: Mapping[str, str] = field(default_factory=dict)  # the value of each column that has but one
-    left_out: list[str] = field(default_factory=list)  # for want of room
+    constant: Mapping[str, str] = field(default_factory=dict)  # value by column, for columns with one value
+    left_out: list[str] = field(default_factory=list)  # for lack of room
 
     @property
     def width(self) -> int:
@@ -77,7 +77,7 @@ class Layout:
 
 def lay_out(frame: "pl.DataFrame", shown: "pl.DataFrame", width: int | None) -> Layout:
     empty = {name for name in frame.columns if frame.height and is_empty(frame[name])}
-    constant = {  # that have one value in all of several rows, and are not what a row is about
+    constant = {  # with one value in several rows, unless they identify rows
         name: as_column(frame[name].head(1)).texts[0]
         for name in frame.columns
         if frame.height > 1 and name not in empty | IDENTITY and frame[name].n_unique() == 1
@@ -91,9 +91,9 @@ def lay_out(frame: "pl.DataFrame", shown: "pl.DataFrame", width: int | None) -> 
 
 
 def as_column(series: "pl.Series") -> Column:
-    """The texts of a column; of instants the time of day only where it says something."""
+    """Return a column as texts. Times show the time of day only if any is not 00:00."""
     days = None
-    if str(series.dtype) == "UInt64":  # a bit for each of the newest events: people read how many are set
+    if str(series.dtype) == "UInt64":  # one bit per recent event: show the number of set bits
         series = series.bitwise_count_ones()
     texts = column_texts(series, MINUTE)
     if series.dtype.is_temporal():
@@ -104,12 +104,12 @@ def as_column(series: "pl.Series") -> Column:
 
 
 def is_empty(series: "pl.Series") -> bool:
-    """Whether no row has a value: nothing, an empty text, or no."""
+    """Return True if no row has a value. Empty texts and False count as none."""
     return all(value is None or value is False or value == "" for value in series.unique().to_list())
 
 
 def fit(layout: Layout, width: int | None) -> Layout:
-    """The layout, by one step after another until it fits."""
+    """Shrink the layout step by step until it fits."""
     for step in (with_days, with_folded_headings):
         if width is None or layout.width <= width:
             return layout
@@ -135,12 +135,12 @@ def fit(layout: Layout, width: int | None) -> Layout:
 
 
 def with_days(column: Column) -> Column:
-    """The column, its instants cut to the day."""
+    """Return the column with its times cut to the day."""
     return column if column.days is None else replace(column, texts=column.days)
 
 
 def with_folded_headings(column: Column) -> Column:
-    """The column, a heading that is wider than all below it on lines that break after an underscore."""
+    """Return the column with a heading that is wider than its texts broken after underscores."""
     below = replace(column, heading="").natural
     parts = column.heading.replace("_", "_ ").split()
     lines = textwrap.wrap(" ".join(parts), max(below, *map(len, parts)), break_long_words=False)
@@ -148,7 +148,7 @@ def with_folded_headings(column: Column) -> Column:
 
 
 def cells_of(text: str) -> int:
-    """How many cells of a terminal a line takes."""
+    """Return the number of terminal cells that a line takes."""
     if text.isascii() and text.isprintable():
         return len(text)
     from rich.cells import cell_len
@@ -157,7 +157,7 @@ def cells_of(text: str) -> int:
 
 
 def console() -> "Console | None":
-    """The terminal; None where nothing says that there is one, so that tables are as wide as they are, and plain."""
+    """Return the terminal, or None if there is none. Tables are then plain and as wide as needed."""
     if not sys.stdout.isatty() and not TERMINAL_VARIABLES & os.environ.keys():
         return None
     from rich.console import Console
@@ -166,17 +166,17 @@ def console() -> "Console | None":
 
 
 def table_text(layout: Layout, console: "Console | None") -> str:
-    """The table and what is to say of it, each line without blanks at its end."""
+    """Return the table and its notes, without blanks at the end of lines."""
     lines = (plain_lines(layout) if console is None else None) or rich_lines(layout, console)
     if layout.constant:
         lines += wrap(f"in every row: {', '.join(f'{name} {text}' for name, text in layout.constant.items())}")
     if layout.left_out:
-        lines += wrap(f"not shown: {', '.join(layout.left_out)}; --format csv has all")
+        lines += wrap(f"not shown: {', '.join(layout.left_out)}. See all with --format csv")
     return "\n".join(lines) + "\n"
 
 
 def plain_lines(layout: Layout) -> list[str] | None:
-    """The lines of a table that needs no terminal, as Rich would write it; None where texts have more than a line."""
+    """Return the lines of a table without Rich, as Rich would write it. None if texts need several lines."""
     columns = []
     for column in layout.columns:
         texts, width = [column.heading, *column.texts], column.width
@@ -189,7 +189,7 @@ def plain_lines(layout: Layout) -> list[str] | None:
 
 
 def rich_lines(layout: Layout, console: "Console | None") -> list[str]:
-    """The lines of a table, with a heading that a terminal shows as such."""
+    """Return the lines of a table, with headings that a terminal highlights."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -207,19 +207,19 @@ def rich_lines(layout: Layout, console: "Console | None") -> list[str]:
 
 
 def wrap(text: str) -> list[str]:
-    """A sentence on lines that fit the design width."""
+    """Return a sentence on lines that fit the design width."""
     return textwrap.wrap(text, DESIGN_WIDTH, subsequent_indent="  ")
 
 
 def room(console: "Console | None") -> int | None:
-    """How wide a table may be: the terminal, or what COLUMNS says; elsewhere as wide as it is."""
+    """Return the maximum width of a table: of the terminal or from COLUMNS. None if there is no limit."""
     if console is None:
         return None
     return console.width if console.is_terminal or os.environ.get("COLUMNS", "").isdigit() else None
 
 
 def explanation_text(explanation: "Explanation") -> str:
-    """A change with its parts, which add up as they stand, and the sentences about it."""
+    """Return a change with its parts, which add up as shown, and the sentences about it."""
     sentences = (
         explanation.duels.headline,
         explanation.duels.meaning,
@@ -236,7 +236,7 @@ def explanation_text(explanation: "Explanation") -> str:
 
 
 def waterfall(explanation: "Explanation") -> Iterator[tuple[str, str]]:
-    """The lines of a change: what, and how many points."""
+    """Yield the lines of a change: a label, and its points."""
     from podium.pages.why import steps_of
     from podium.support.words import signed
 
@@ -249,7 +249,7 @@ def waterfall(explanation: "Explanation") -> Iterator[tuple[str, str]]:
 
 
 def what_if_text(imagined: "WhatIf") -> str:
-    """What a change would have been, a line for each thing changed."""
+    """Return the changes that other results would have caused, one per line."""
     from podium.support.words import signed
 
     if not imagined.alternatives:
@@ -266,7 +266,7 @@ def what_if_text(imagined: "WhatIf") -> str:
 
 
 def columns(lines: list[tuple[str, str]]) -> list[str]:
-    """Words and numbers side by side: the words to the left, the numbers' last digits in line."""
+    """Align words on the left and numbers on the right, by their last digit."""
     width = max(cells_of(words) for words, _ in lines)
     whole = max(len(numbers.split("  ")[0]) for _, numbers in lines)
     aligned = []
@@ -288,7 +288,7 @@ class Format(StrEnum):
 def show(
     frame: "pl.DataFrame", form: Format, title: str = "", *, max_rows: int | None = None, columns: str | None = None
 ) -> None:
-    """Print a frame; as a table for people, at most so many rows of it, and how to see the rest."""
+    """Print a frame. A table has at most `max_rows` rows, and a line on how to see the rest."""
     chosen = frame if columns is None else chosen_columns(frame, columns)
     if form is Format.csv:
         sys.stdout.write(as_text(chosen).write_csv())
@@ -299,7 +299,7 @@ def show(
         terminal = console()
         if columns is None:
             layout = lay_out(chosen, shown, room(terminal))
-        else:  # every column that was chosen, however wide
+        else:  # all chosen columns, however wide
             layout = Layout([as_column(shown[name]) for name in shown.columns])
         sys.stdout.write((f"{title}\n" if title else "") + table_text(layout, terminal))
         if shown.height < frame.height:
@@ -311,7 +311,7 @@ def show(
 def show_records(
     records: Iterable[Any], kinds: Mapping[str, Any], form: Format, *, max_rows: int | None = None
 ) -> None:
-    """Print the fields of these names, of objects or mappings; None is a kind that their values say."""
+    """Print these fields of objects or mappings. A kind of None is taken from the values."""
     import polars as pl
 
     rows = [
@@ -328,19 +328,19 @@ def chosen_columns(frame: "pl.DataFrame", names: str) -> "pl.DataFrame":
     for name in wanted:
         if name not in frame.columns:
             hint = suggestion(name, frame.columns)
-            raise ParameterError(f"--columns {name}: is no column{hint} (there are {', '.join(frame.columns)})")
+            raise ParameterError(f"--columns {name}: is not a column{hint} (columns: {', '.join(frame.columns)})")
     return frame.select(list(dict.fromkeys(wanted)) or frame.columns)
 
 
 def note(text: str) -> None:
-    """Tell something beside the output, on stderr."""
+    """Print a note on stderr."""
     import typer
 
     typer.echo(f"podium: {text}", err=True)
 
 
 def show_tables(tables: Mapping[str, "pl.DataFrame"]) -> None:
-    """Print several tables as JSON, each under its name."""
+    """Print several tables as JSON, by name."""
     show_json({name: table.to_dicts() for name, table in tables.items()})
 
 
@@ -350,7 +350,7 @@ def show_json(value: Any) -> None:
 
 @contextmanager
 def progress(*steps: str) -> Iterator["Steps"]:
-    """A progress bar on stderr over named steps; it shows itself only when the work takes over a second."""
+    """Show a progress bar over named steps on stderr, if the work takes more than a second."""
     bar = Steps(steps)
     timer = threading.Timer(PROGRESS_AFTER_S, bar.appear)
     timer.daemon = True
@@ -383,7 +383,7 @@ class Steps:
         return self.steps[min(self.completed, len(self.steps) - 1)]
 
     def appear(self) -> None:
-        """Show the bar, to a person: a program reading stderr wants only what went wrong."""
+        """Show the bar to people. A program that reads stderr wants only errors."""
         if not sys.stderr.isatty():
             return
         from rich.console import Console

@@ -15,7 +15,7 @@ def code_in(system: str | None) -> Path | None:
 
 
 def record_of(settings: Path, code: Path) -> tuple[Path, str]:
-    """Return the path of the record of trust, and the text that it has if both files are as they were."""
+    """Return the path of the record of trust, and the text that it has if both files are unchanged."""
     import platformdirs
 
     paths = settings.resolve(), code.resolve()
@@ -37,7 +37,7 @@ def is_trusted(settings: Path, code: Path) -> bool:
 
 
 def require_trust(settings: Path | None, system: str | None, command: str) -> None:
-    """Refuse a system whose code a settings file names, unless the user trusted both files as they are."""
+    """Reject a system whose code a settings file names, unless the user trusts both files as they are."""
     code = code_in(system)
     if settings is not None and code is not None and not is_trusted(settings, code):
         raise ParameterError(

@@ -141,7 +141,7 @@ def test_what_is_seen_before_is_what_comes_after(store, page, form, changes, lan
         dry = admin.send(admin.get(page), form, **changes)
     assert dry.status_code == 200, words(dry.text)
     assert ratings(store) == before
-    assert ("The beginning of a season" in dry.text) == (page == "/seasons")
+    assert ("The start of a season" in dry.text) == (page == "/seasons")
     moved = re.findall(r'class="name"><bdi>(.+?)</bdi>.*?</th><td[^>]*>(.+?)</td><td[^>]*>(.+?)</td>', dry.text)
     assert moved
     fields = {name for name, _ in form_of(dry.text, "/apply")[1]}

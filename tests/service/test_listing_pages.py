@@ -179,8 +179,8 @@ def test_a_page_costs_no_more_in_a_larger_pool(crowd, path):
 def test_what_pages_say_where_there_is_nothing(visitor, sqlite_store):
     empty = words(main_of(visitor.get("/empty")))
     assert "Nobody is rated in empty yet" in empty
-    assert "No event of empty yet" in words(main_of(visitor.get("/empty/events")))
-    assert "Too few players for a picture" in words(main_of(visitor.get("/empty/distribution")))
+    assert "empty has no events yet" in words(main_of(visitor.get("/empty/events")))
+    assert "Too few players for a chart" in words(main_of(visitor.get("/empty/distribution")))
     assert visitor.get("/empty/find?q=a").status_code == 404
     with people(sqlite_store) as client:
         assert "No pools yet" in words(main_of(client.get("/")))

@@ -132,7 +132,7 @@ def test_strangers_are_named_and_a_field_of_one_is_refused(site):
     assert "a forecast needs at least two" in read(site, "/bikes/predict?entrants=Dragana", 422).text.lower()
     many = "&".join(f"entrants=p{k}" for k in range(70))
     root = read(site, f"/bikes/predict?{many}")
-    assert "The first 64 are taken; 6 more are left out." in root.text
+    assert "Only the first 64 are included; 6 more are left out." in root.text
     assert root.first("h1").text == "Who wins? Nobody stands out."
     assert "Nobody has played" in read(site, "/empty/predict").text
     sides = f"side={quote('Dragana,Chidi')}&side={quote('Otto, Zoe')}"

@@ -49,7 +49,7 @@ def test_a_race_from_its_plan_to_its_why(site, pool):
     pool.plan_fixture("races", "e50", entrants=FIELD[:5], starts_at=SOON + timedelta(hours=1))  # a late entrant
     assert "5 players" in text_of(site, "/races/matches/e50")
     joined = text_of(site, "/races/matches/e50?player=Gus")
-    assert "This is if Gus came: not entered yet." in joined
+    assert "Gus is not entered yet. This shows what would happen with them." in joined
     pool.cancel_fixture("races", "e50")
     assert "cancelled" in text_of(site, "/races/matches/e50")
     pool.plan_fixture("races", "e50")
@@ -131,7 +131,7 @@ def test_without_script_the_table_is_there_and_no_slider(site, browser):
     assert not page.locator("input[type=range]").is_visible()
     page.get_by_label("Choose your name").fill("Nobody yet")
     page.get_by_role("button", name="What would it bring me?").click()
-    assert "This is if Nobody yet came" in page.locator("main").inner_text()
+    assert "Nobody yet is not entered yet" in page.locator("main").inner_text()
     context.close()
 
 
@@ -180,22 +180,22 @@ def plan_and_change(page, key, race_id, look):
     page.fill("[name=key]", key)
     page.click("button.main")
     look()
-    page.get_by_label("Id, as its result will be sent").fill(race_id)
+    page.get_by_label("ID that its result will have").fill(race_id)
     page.get_by_label("Title").fill("Sprint")
     page.get_by_label("Start, UTC").fill(f"{datetime.now(UTC):%Y-%m-%dT%H:%M}")
-    page.get_by_label("Who starts").fill("\n".join(FIELD[:4]))
+    page.get_by_label("Entrants").fill("\n".join(FIELD[:4]))
     page.get_by_role("button", name="Plan").click()
     assert "What each place would bring" in page.inner_text("main")
     look()
     page.get_by_role("link", name="Change this race").click()
-    page.get_by_label("Who starts").fill("\n".join(FIELD[:5]))  # a late entrant
-    page.get_by_role("button", name="Plan it so").click()
+    page.get_by_label("Entrants").fill("\n".join(FIELD[:5]))  # a late entrant
+    page.get_by_role("button", name="Save").click()
     assert "5 players" in page.inner_text("main")
     page.get_by_role("link", name="Change this race").click()
     page.get_by_role("button", name="Cancel this race").click()
     assert "cancelled" in page.inner_text("main")
     page.get_by_role("link", name="Change this race").click()
-    page.get_by_role("button", name="Plan it so").click()  # it takes place after all
+    page.get_by_role("button", name="Save").click()  # it takes place after all
 
 
 @pytest.mark.parametrize(("width", "script"), WAYS)
@@ -213,7 +213,7 @@ def test_an_organiser_plans_taps_and_sends_and_all_see_it(site, pool, tonight, b
 
     plan_and_change(page, tonight, race_id, look)
     assert page.url == f"{site.address}/races/matches/{race_id}"
-    page.get_by_role("link", name="Tap the places").click()
+    page.get_by_role("link", name="Enter places").click()
     look()
     logged = pool.version("races")
     for name in ("Cleo", "Ana", "Dov"):
@@ -232,7 +232,7 @@ def test_an_organiser_plans_taps_and_sends_and_all_see_it(site, pool, tonight, b
     assert page.locator("section[aria-labelledby=now] tbody tr").first.inner_text().split()[:2] == ["1", "Cleo"]
     look()
     page.goto(f"/admin/races/races/{race_id}/places")
-    page.get_by_role("button", name="Make it the result").click()
+    page.get_by_role("button", name="Submit this result").click()
     assert "Nothing is stored yet" in page.inner_text("main")
     page.click("main form button.main")
     page.goto(f"/races/matches/{race_id}?player=Dov")
@@ -299,7 +299,7 @@ def test_the_moment_of_sides_is_theirs_and_so_is_the_result(site, browser):
     page.click("button.main")
     page.get_by_label(f"Take {ana}, {cleo} back").click()
     page.get_by_role("button", name=f"{ana}, {cleo}", exact=True).first.click()
-    page.get_by_role("button", name="Make it the result").click()
+    page.get_by_role("button", name="Submit this result").click()
     page.click("main form button.main")
     entries = store.event("sides", "four").entries
     assert {(each.player, each.position, each.team, each.side) for each in entries} == {

@@ -27,7 +27,7 @@ SERVICE_ONLY = re.compile(
     r"Which one are you|Filter|Share|Follow and share|Whom .* met most|1 year|5 years|All (changes|[\d,]+)$"
     r"|Find a player, in every pool|What if .* had gone otherwise|Chances against"
 )
-TO_THE_SERVICE = re.compile(r" Admins can send one ?; servers of the game use the API ?\.")
+TO_THE_SERVICE = re.compile(r" Admins can send one ?, and game servers use the API ?\.")
 POOLS = "bikes", "names", "club", "empty", "forty"
 
 

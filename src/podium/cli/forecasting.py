@@ -41,7 +41,7 @@ def field_named(
     having: list[str] | None = Option(
         None,
         "--with",
-        metavar="NAME,KIND=THING,...",
+        metavar="NAME,KIND=NAME,...",
         help="An entrant's car, club or side: Ana,car=Ferrari or Ana,side=white. Adds a missing entrant. May repeat.",
     ),
     new: list[str] | None = Option(
@@ -72,13 +72,13 @@ POOL = options.pool_option("Pool whose ratings to use, if there are several.")
 
 def names_called(sides: Sequence[Sequence["Member"]], kinds: Sequence[str]) -> list[str]:
     """Return the names of entrants and of rated equipment, such as `Ferrari (car)`."""
-    from podium.engine.tables.things import called
+    from podium.engine.tables.equipment import called
     from podium.ledger.forecast import names_to_rate
 
     return [called(name) for name in names_to_rate(sides, kinds)]
 
 
-def resolve_names(
+def resolve_field(
     sides: list[list["Member"]], player: str | None, look: Callable[..., Seen]
 ) -> tuple[Seen, list[list["Member"]]]:
     """Look ahead. On a terminal, ask about names that are similar to known ones.
@@ -158,7 +158,7 @@ def predict(
     def look(names: list["Member"], _: str | None, sides: list[list["Member"]]) -> "Forecast":
         return rated.predict(names, sides=sides, top=top, pool=pool)
 
-    forecast, (names, *sides) = resolve_names([field[0], *field[1]], None, look)
+    forecast, (names, *sides) = resolve_field([field[0], *field[1]], None, look)
     strangers = rated.newcomers(names_called([names, *sides], rated.system.kinds), pool=pool)
     warn(chain(names, *sides), rated.system, strangers, file, pool)
     if form is Format.json:
@@ -189,9 +189,9 @@ def stakes(
     with show.progress("reading", "rating", "imagining") as steps:
         rated = rated_file(file, system, period, steps)
     look = partial(rated.stakes, pool=pool, heats=heats, at=at)
-    found, (names, *sides) = resolve_names([field[0], *field[1]], player, look)
-    things = names_called([names, *sides], rated.system.kinds)
-    strangers = rated.newcomers(list(dict.fromkeys([*found.field["player"].to_list(), *things])), pool=pool)
+    found, (names, *sides) = resolve_field([field[0], *field[1]], player, look)
+    equipment = names_called([names, *sides], rated.system.kinds)
+    strangers = rated.newcomers(list(dict.fromkeys([*found.field["player"].to_list(), *equipment])), pool=pool)
     warn(chain(names, *sides), rated.system, strangers, file, pool)
     if form is Format.json:
         show.show_json(found.to_dict())

@@ -181,7 +181,7 @@ def evaluate(
         return
     of_pairs = ("system", "events", "pairs", "log_loss", "brier", "accuracy", "calibration_error", "kendall_tau")
     show.show(evaluation.scores.select(of_pairs), form, "Pairs")
-    split = [name for name in evaluation.scores.columns if name.startswith(("winner_", "settled_", "newcomer_"))]
+    split = [name for name in evaluation.scores.columns if name.startswith(("winner_", "established_", "newcomer_"))]
     show.show(evaluation.scores.select("system", *split), form, "Winners, established players, newcomers")
     if evaluation.differences.height:
         show.show(evaluation.differences, form, "Log loss minus the first system's, with a 95 % interval")

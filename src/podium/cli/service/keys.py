@@ -29,8 +29,10 @@ def create(
     pool: str | None = Option(None, help="The only pool that it gives access to [default: all]."),
     rate: float | None = Option(None, metavar="NUMBER", help="Requests per second [default: no limit]."),
     days: float | None = Option(None, min=0.0, max=36_525.0, help="Days until it expires [default: never]."),
-    reach: str | None = Option(
-        None, metavar="TIME", help="How far back it reaches, like 30d, 12h or 90m; no limit if not given."
+    backdating_limit: str | None = Option(
+        None,
+        metavar="TIME",
+        help="Age of the oldest event that it may change, such as 30d, 12h or 90m [default: no limit].",
     ),
     store: "Store" = STORE,
 ) -> None:

@@ -84,9 +84,7 @@ def test_system_file(karts, tmp_path):
     assert run("rate", karts, "--system-file", file, "-f", "csv") == run(
         "rate", karts, "-s", "elo", "--set", "k=10", "-f", "csv"
     )
-    assert "which says elo) differ. Name one system." in run(
-        "rate", karts, "-s", "stk", "--system-file", file, status=2
-    )
+    assert "(elo) differ. Name one system." in run("rate", karts, "-s", "stk", "--system-file", file, status=2)
     for text, message in (("k = 10", "'k' is not known. Write system"), ("parameters = 1", "and a table [parameters]")):
         file.write_text(text)
         assert message in run("rate", karts, "--system-file", file, status=2)
@@ -128,14 +126,14 @@ def test_check_and_systems(karts):
     [
         (("rate", "missing.csv", "-s", "elo"), "podium: missing.csv: cannot be read"),
         (("rate", SEASON, "-s", "eloo"), "did you mean 'elo'?"),
-        (("rate",), "name the FILE of results"),
-        (("leaderboard", SEASON, "--columns", "playr"), "--columns playr: is no column; did you mean 'player'?"),
-        (("pool", "configure", "karts"), "name the system that is to rate the pool"),
+        (("rate",), "FILE is missing"),
+        (("leaderboard", SEASON, "--columns", "playr"), "--columns playr: is not a column; did you mean 'player'?"),
+        (("pool", "configure", "karts"), "the new system is missing"),
         (("rate", SEASON, "-s", "elo", "--set", "k=-1"), "k is -1.0; it must be a number from 0 to"),
         (("rate", SEASON, "-s", "elo", "--set", "k"), "Write NAME=VALUE"),
         (("rate", SEASON, "-s", "elo", "--period", "1x"), "is not a time span"),
         (("rate", SEASON, "-s", "elo", "--ratings", "out.txt"), "the suffix must be one of"),
-        (("rate", SEASON, "-s", "elo", "--ratings", "x.csv", "--history", "x.csv"), "to read or to write already"),
+        (("rate", SEASON, "-s", "elo", "--ratings", "x.csv", "--history", "x.csv"), "is already read or written"),
         (("rate", SEASON, "-s", "stk"), "stk needs it for every finisher"),
         (("explain", SEASON, "-s", "elo", "--event", "nope", "--player", "Ivo"), "event 'nope' is not in"),
         (("explain", SEASON, "-s", "elo", "--player", "ivo"), "'ivo' is not rated; did you mean 'Ivo'?"),
@@ -153,15 +151,18 @@ def test_check_and_systems(karts):
             "minutes is 1000000000.0; it must be above 0, and at most 100,000",
         ),
         (("key", "create", "x", "--rate", "nan"), "'--rate': nan must be a number below 2^63"),
-        (("lab", "matchmaking", "--population", "2.5"), "'2.5'; it must be whole numbers between commas"),
+        (("lab", "matchmaking", "--population", "2.5"), "'2.5'; write whole numbers separated by commas"),
         (("lab", "matchmaking", "--population", "9" * 30), "cannot be simulated; it must be from 2"),
         (("simulate", "--set", "spread=1e300"), "spread is 1e+300; it must be a number from 1e-09 to 1,000,000,000.0"),
         (("recovery-test", SEASON), "the true skills are missing. Give them with --skills FILE."),
         (
             ("recovery-test", SEASON, "-s", "elo", "-s", "stk", "--set", "k=1"),
-            "--set is for one system; write --system NAME:",
+            "--set is for a single system. For several, write --system NAME:",
         ),
-        (("import", SEASON, "--map", "x.toml", "--date", "Day"), "--map says all of a table: leave out the options"),
+        (
+            ("import", SEASON, "--map", "x.toml", "--date", "Day"),
+            "--map describes the whole table. Leave out the options",
+        ),
         (("hindsight", SEASON, "--best", "--at", "2025-06-30"), "--best covers all dates. Leave out --at or --best."),
         (("site", SEASON, "--pool", "nope"), "has no pool 'nope'"),
         (("import", SEASON, "--winner", "player"), "--winner and --loser need each other. Give both."),
@@ -172,11 +173,14 @@ def test_check_and_systems(karts):
         ),
         (
             ("import", SEASON, "--sides", "a,b"),
-            "--sides A,B needs the result as well: --result COLUMN (for the first side) or --scores A,B.",
+            "--sides A,B also needs the result: --result COLUMN (of the first side) or --scores A,B.",
         ),
         (("recovery-test", SEASON, "--skills", "x.txt"), "x.txt: the suffix must be one of"),
         (("recovery-test", SEASON, "--skills", "none.csv"), "none.csv: cannot be read (No such file"),
-        (("check", SEASON, "--map", "x.toml", "--fix", "x.csv"), "--fix is for a results file; podium import writes"),
+        (
+            ("check", SEASON, "--map", "x.toml", "--fix", "x.csv"),
+            "--fix is for results files. For a format or a map, use podium import",
+        ),
         (("rate", SEASON, "--system-file", SEASON), "season.csv: is not TOML: "),
         (("rate", SEASON, "--system-file", "none.toml"), "none.toml: No such file or directory"),
         (("serve", "--pool", "nope"), "No such option: --pool"),

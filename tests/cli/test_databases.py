@@ -109,7 +109,7 @@ def test_verify_and_restore_count_what_they_compared(tmp_path):
     assert files_of(restored) == [restored]  # the command closed it: nothing is left in a file beside it
     assert "no such file" in run("db", "restore", tmp_path / "none.db", "--db", tmp_path / "x.db", status=2)
     run("db", "init", "--db", tmp_path / "new.db")
-    assert "nothing to compare" in run("verify", "--db", tmp_path / "new.db", status=1)
+    assert "there are no pools to compare" in run("verify", "--db", tmp_path / "new.db", status=1)
 
 
 def test_keys_and_webhooks_are_made_listed_and_withdrawn(tmp_path):
@@ -142,11 +142,11 @@ def test_an_account_is_merged_and_is_a_player_of_its_own_again(tmp_path):
     words = ("--pool", "main", "--db", path)
     before = players_in(path)
     assert re.fullmatch(
-        r"a plays on as d; \d+ ratings? changed\n", run("merge", "--player", "a", "--into", "d", *words)
+        r"a is merged into d; \d+ ratings? changed\n", run("merge", "--player", "a", "--into", "d", *words)
     )
     assert players_in(path) != before
     back = run("unmerge", "--player", "a", *words)
-    assert re.fullmatch(r"a is a player of their own; \d+ ratings? changed\n", back)
+    assert re.fullmatch(r"a is separate again; \d+ ratings? changed\n", back)
     assert players_in(path) == before
 
 

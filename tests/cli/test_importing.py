@@ -69,19 +69,19 @@ def test_standard_input_and_output(tmp_path):
         (("import", "pgn", "FILE", "-o", "out.xyz"), "the suffix must be one of .csv"),
         (
             ("import", "zakstunts", "FILE", "-o", "FILE"),
-            "is a file to read or to write already",
+            "is already read or written",
         ),
         (
             ("import", "zakstunts", "FILE", "-o", "out.csv", "--names", "out.csv"),
-            "out.csv: is a file to read or to",
+            "out.csv: is already read or",
         ),
         (("import", "stk", "FILE", "-o", "out.csv", "--timezone", "Mars/Base"), "there is no time zone 'Mars/Base'"),
-        (("import", "stk", "FILE", "-o", "out.csv", "--player", "fide"), "stk has no FIDE ids"),
+        (("import", "stk", "FILE", "-o", "out.csv", "--player", "fide"), "stk has no FIDE IDs"),
         (("import", "stk", "FILE", "-o", "out.csv", "--map", "x.toml"), "stk needs no map. Maps are for tables (csv)."),
         (("import", "pgn", "nowhere.pgn", "-o", "out.csv"), "nowhere.pgn: cannot be read"),
         (("rate", "FILE", "--format", "pgm", "-s", "elo"), "did you mean 'pgn'?"),
         (("rate", "FILE", "--format", "pgn", "--format", "stk", "-s", "elo"), "FILE has only one format. Name one."),
-        (("rate", "FILE", "--format", "zakstunts", "--map", "x.toml", "-s", "elo"), "a map is for tables (csv)"),
+        (("rate", "FILE", "--format", "zakstunts", "--map", "x.toml", "-s", "elo"), "Maps are for tables (csv)"),
         (("plot", "expected", "--format", "pgn"), "--format and --map need a FILE. Add the file name."),
     ],
 )
@@ -166,7 +166,7 @@ def test_what_a_table_leaves_open_is_asked_in_a_terminal(podium_command, tmp_pat
     assert (status, list(tmp_path.iterdir())) == (2, [path])
     assert f"Type podium import {path.name} --set 'source.fill=[\"Datum\"]'" in errors
     shown = run("import", str(path), "--set", 'source.fill=["Datum"]', "--set", "columns.started_at.format=%d/%m/%Y")
-    assert f"the map is in {tmp_path}/club.toml: podium rate {path} --map {tmp_path}/club.toml" in shown
+    assert f"the map is in {tmp_path}/club.toml. Use it: podium rate {path} --map {tmp_path}/club.toml" in shown
     rated = podium_command("leaderboard", path, "--map", "club.toml", "-s", "elo", "-f", "csv")
     assert (rated[0], rated[1].splitlines()[1].split(",")[2]) == (0, "Ana")
     (tmp_path / "club.toml").unlink()

@@ -84,7 +84,7 @@ def test_pool_and_database_of_the_settings(folder):
     assert "'race-17'" in run("void", "--event", "race-17", status=2)
     assert run("leaderboard", SEASON, "-f", "csv") == run("leaderboard", SEASON, "--pool", "karts", "-f", "csv")
     write(folder, "")
-    assert "name the pool with --pool" in run("void", "--event", "race-17", status=2)
+    assert "Name it with --pool" in run("void", "--event", "race-17", status=2)
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_pool_and_database_of_the_settings(folder):
     [
         ("system = elo\n", None, "is not TOML"),
         ('file = "a.csv"\n\nsytem = "elo"\n', 3, "sytem is not a setting; did you mean 'system'?"),
-        ("# ours\nsystem = 3\n", 2, "system is 3; it must be a text"),
+        ("# ours\nsystem = 3\n", 2, "system is 3; it must be text"),
         ('[parameters]\nk = 20\n[leaderboard]\ntop = "ten"\n', 4, "top is 'ten'; it must be a number"),
         ("[leaderboard]\ntopp = 3\n", 2, "topp is not a setting; did you mean 'top'?"),
         ('system = "eloo"\n', 1, "'eloo' is not a system; did you mean 'elo'?"),
@@ -119,14 +119,14 @@ def test_a_system_in_another_users_settings_is_not_run(folder):
     (folder / "own.py").write_text("raise SystemExit('ran')\n")
     write(folder, 'system = "own.py:Own"\n')
     os.chown(folder / "podium.toml", 65534, 65534)
-    assert "is another user's file" in run("rate", RACE, status=2)
+    assert "the file is another user's" in run("rate", RACE, status=2)
 
 
 def test_init_takes_its_answers_as_options(folder):
     assert "podium.toml is written" in run("init", "--file", RACE, "--system", "elo:k=20", "--pool", 'the "best"')
     settings = find_settings()
     assert (settings.get("system"), settings.get("file"), settings.get("pool")) == ("elo:k=20", str(RACE), 'the "best"')
-    assert "is there already" in run("init", status=2)
+    assert "already exists" in run("init", status=2)
     run("init", "--force")
     assert find_settings().values == {"system": "elo"}
     assert "'eloo' is not a system" in run("init", "--force", "-s", "eloo", status=2)
@@ -197,7 +197,7 @@ def test_the_first_run_says_that_it_compiles(capsys):
         compile_kernel(double, cached=False)(2.0)
     assert found_later == [False]
     for later, text in (
-        (True, "once for each system; later runs find"),
+        (True, "once per system; later runs use"),
         (False, "as in every run of your own system"),
     ):
         say_that_it_compiles(later)

@@ -168,7 +168,7 @@ def test_what_was_done_meanwhile_shows_the_dry_run_again(store):
     store.submit("main", rows(7, "dcba"))
     again = admin.send(dry, "/apply", reason="too <late>")
     assert again.status_code == 409
-    assert "Something else was done since you looked" in again.text
+    assert "Something else has changed since you looked" in again.text
     assert store.event("main", "e3").status == "rated"
     _, fields = form_of(again.text, "/apply")
     assert ["reason", "too <late>"] in fields  # nothing that was written is lost
@@ -220,7 +220,7 @@ def test_a_file_with_faults_is_refused_whole_and_nothing_written_is_lost(store):
         admin.get("/upload"), "/upload", pasted="hello\nworld\n"
     )  # whose last line tells what a table is
     assert "2 faults in pasted.csv . Nothing was stored." in words(other.text)
-    assert "A results table has a row for each entrant" in words(other.text)
+    assert "A results table has one row per entrant" in words(other.text)
     table = admin.send(admin.get("/events/e3"), "/events/e3", **{"position-1": "second", "player-0": "é"})
     assert table.status_code == 422
     assert "'second' must be a number" in words(table.text)

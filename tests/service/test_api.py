@@ -70,7 +70,9 @@ def test_an_event_goes_in_and_comes_out(client):
 def test_a_parameter_that_is_unknown_is_refused(client, store):
     refused = client.get(f"{BASE}/main/leaderboard", params={"min_event": 5})
     assert (refused.status_code, refused.json()["field"]) == (422, "min_event")
-    assert refused.json()["detail"].startswith("min_event: is no parameter here; did you mean 'min_events'? (there are")
+    assert refused.json()["detail"].startswith(
+        "min_event: is not a parameter here; did you mean 'min_events'? (there are"
+    )
     assert client.post(f"{BASE}/main/events", params={"dryrun": True}, json=race()).status_code == 422
     assert store.version("main") == client.get(f"{BASE}/main").json()["version"]
     assert [client.get(f"{each}?typo=1").status_code for each in ("/healthz", "/main")] == [200, 200]

@@ -286,4 +286,4 @@ def test_a_stream_outlives_an_outage(store, monkeypatch):
     with calling(store, "read") as client:
         text = client.get(f"{BASE}/main/stream", params={"seconds": 0.5}, headers={"Last-Event-ID": "0"}).text
     assert "event: submit" in text
-    assert text.index("event: submit") < text.index(": no news") < text.index(": the seconds are over")
+    assert text.index("event: submit") < text.index(": no news") < text.index(": the time is over")

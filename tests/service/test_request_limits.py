@@ -104,7 +104,10 @@ def test_a_field_to_predict_and_players_to_match_are_limited(store):
         assert [each["player"] for each in allowed.json()["entrants"]] == [", ".join(side) for side in half]
         assert sorted(allowed.json()["newcomers"]) == sorted(too_many[:MAX_PREDICTED])
         refused = client.post(f"{POOL}/predict", json={"sides": half, "entrants": ["one more"]})
-        assert (refused.status_code, refused.json()["detail"]) == (422, "there are 101 players; a field may have 100")
+        assert (refused.status_code, refused.json()["detail"]) == (
+            422,
+            "there are 101 players. A field may have up to 100",
+        )
 
 
 def test_a_comparison_reads_so_much_of_the_newest_meetings_and_no_more(store, monkeypatch):

@@ -88,7 +88,7 @@ def test_the_logs_are_looked_at_where_announcements_are_not_heard(store, other, 
             with watching.awaiting("main") as grown:
                 await until(lambda: watching.receives)
                 end_sessions(other, "LISTEN%")
-                await until(lambda: "heard no more" in caplog.text)
+                await until(lambda: "no longer arrive" in caplog.text)
                 await until(lambda: watching.receives)
                 deaf.append(True)
                 await until(lambda: not watching.receives)
@@ -121,12 +121,12 @@ def test_facts_are_worked_out_and_webhooks_sent_once_by_two_processes(store, oth
         for number in range(5):
             (store if number % 2 else other).submit("main", rows(number, "ab", minute=10_000_000 + number))
         end = time.monotonic() + 30.0
-        while len(sent) < 5 or "worked out what its history shows" not in caplog.text:
+        while len(sent) < 5 or "facts calculated" not in caplog.text:
             assert time.monotonic() < end
             time.sleep(0.01)
         time.sleep(0.1)  # in which a second process would send
         assert len({headers["webhook-id"] for headers, _ in sent}) == len(sent) == 5
-    assert caplog.text.count("worked out what its history shows") == 1
+    assert caplog.text.count("facts calculated") == 1
 
 
 def test_processes_share_budgets_and_each_has_its_own_while_the_database_is_away(store, other, monkeypatch):

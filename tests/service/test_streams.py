@@ -48,7 +48,7 @@ def test_the_stream_of_a_revoked_key_ends_and_no_other(store, client, monkeypatc
         stays = threads.submit(client.get, STREAM, params={"seconds": 60.0})
         wait_for_listeners(client, 2)
         revoke_key(store.engine, number)
-        assert gone.result(30.0).text.endswith(": the key is valid no more\n\n")
+        assert gone.result(30.0).text.endswith(": the key is no longer valid\n\n")
         assert not stays.done()
         client.app.state.watchers.close()
         assert stays.result(30.0).text.endswith(": the service stops\n\n")
@@ -60,7 +60,7 @@ def test_the_streams_of_a_pool_that_is_no_more_end(store, client):
         wait_for_listeners(client, 1)
         store.close_pool("main")
         store.delete_pool("main")
-        assert open_stream.result(30.0).text.endswith(": the pool is no more\n\n")
+        assert open_stream.result(30.0).text.endswith(": the pool was deleted\n\n")
 
 
 def test_a_stream_of_a_new_pool_is_fed_beside_one_of_the_pool_that_had_its_name(store, monkeypatch):

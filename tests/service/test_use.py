@@ -226,7 +226,7 @@ def test_the_stream_goes_on_where_it_ended(client, store):
     client.post(f"{POOL}/events/e40/void")
     text = client.get(f"{POOL}/stream?seconds=0", headers={"Last-Event-ID": str(start)}).text
     _, *sent, end, _ = text.split("\n\n")
-    assert end == ": the seconds are over"
+    assert end == ": the time is over"
     blocks = [dict(line.split(": ", 1) for line in block.splitlines()) for block in sent]
     assert [each["event"] for each in blocks] == ["submit", "void"]
     assert json.loads(blocks[1]["data"])["status"] == "voided"

@@ -197,7 +197,7 @@ def test_where_nothing_may_be_written_a_database_is_read(tmp_path, copy):
     command = [*WITHOUT_RIGHTS, sys.executable, "-c", LOOK, database, tmp_path / "copy.db"]
     shown = subprocess.run(command, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True).stdout
     seen, refusal, unserved = shown.splitlines()
-    assert "a service writes, and this folder is read-only" in unserved
+    assert "this folder is read-only, but the service must write" in unserved
     assert (seen, refusal.partition(". ")[0]) == (
         "4",
         "the database cannot be written to: its file or folder is read-only",

@@ -7,7 +7,7 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
-    """Load the app when it is needed: a worker answers its parent before."""
+    """Load the app when it is needed. A worker answers its parent before."""
     if name != "create_app":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from podium.service.app import create_app  # noqa: PLC0415

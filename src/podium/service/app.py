@@ -1,4 +1,4 @@
-"""The service over a store: its routes, error handlers and metrics put together, and what is done once a minute."""
+"""The service over a store: its routes, error handlers and metrics, and the upkeep once a minute."""
 
 import asyncio
 import logging
@@ -40,7 +40,7 @@ from podium.store.waiting import forget_waiting
 from podium.support.part_files import remove_left_over
 
 CHECK_INTERVAL_S = 60.0
-FACTS, HINDSIGHT, SNAPSHOTS = "facts", "hindsight", "snapshots"  # as metrics name the work
+FACTS, HINDSIGHT, SNAPSHOTS = "facts", "hindsight", "snapshots"  # names of tasks in metrics
 HEADLINES, KEYS = "headlines", "keys"
 LEFT_OVERS, FILES, TURN, HEADS = "left-overs", "files", "turn", "heads"
 LOGGER = logging.getLogger(__name__)
@@ -48,7 +48,7 @@ T = TypeVar("T")
 
 
 class Upkeep:
-    """Stores facts and hindsight, revokes keys that expired, and stores when keys were used."""
+    """Stores facts and hindsight, revokes expired keys, and stores when keys were used."""
 
     def __init__(
         self,
@@ -82,16 +82,16 @@ class Upkeep:
             await self._do(HEADLINES, self._front_pages.keep)
             if has_turn:
                 await self._do(SNAPSHOTS, self._store.keep_large_snapshots)
-                await self._keep_facts()  # seconds of work: a service that has just begun answers requests first
+                await self._keep_facts()  # takes seconds; a new service answers requests first
 
     async def _do(self, task: str, work: Callable[..., T], *sent: Any) -> T | None:
-        """Do what is due; what goes wrong is logged and counted, not raised: the next check finds what is still due."""
+        """Run a task. Errors are logged and counted, not raised; the next round repeats the task."""
         try:
             return await requests.run_in(self._threads.keeping, work, *sent)
         except PodiumError as error:
-            LOGGER.warning("%s: could not be looked after: %s", task, error)
+            LOGGER.warning("%s: failed: %s", task, error)
         except Exception:
-            LOGGER.exception("%s: could not be looked after", task)
+            LOGGER.exception("%s: failed", task)
         self._metrics.upkeep_failures.labels(task).inc()
         return None
 
@@ -102,30 +102,30 @@ class Upkeep:
         await self._do(LEFT_OVERS, forget_budgets, self._store.engine)
         await self._do(LEFT_OVERS, forget_waiting, self._store.engine)
         await self._do(HEADS, keep_heads, self._store.engine)
-        await self._do(FILES, truncate_wal, self._store.engine, 0)  # an anonymized name may have had to wait there
+        await self._do(FILES, truncate_wal, self._store.engine, 0)  # it may still contain an anonymized name
 
     async def _keep_facts(self) -> None:
-        """Work out what pools' histories show, of each that it is due of."""
+        """Calculate the facts of each pool for which they are due."""
         for pool in [each.name for each in await self._do(FACTS, self._store.pools) or ()]:
             if await self._do(FACTS, self._store.keep_facts, pool):
-                LOGGER.info("pool %s: worked out what its history shows", pool)
+                LOGGER.info("pool %s: facts calculated", pool)
                 await self._do(SNAPSHOTS, partial(self._store.keep_snapshot, pool, entries=NIGHTLY_ENTRIES))
             if await self._do(HINDSIGHT, self._store.keep_hindsight, pool):
-                LOGGER.info("pool %s: worked out how strong everybody was, in hindsight", pool)
+                LOGGER.info("pool %s: hindsight calculated", pool)
 
 
 API = writes, reads, fixtures, pages, status, receiving
 ADMIN = pools, sending, records, connections, race_forms, dry_run
-PAGES = (  # in the order of trying
+PAGES = (  # in the order of matching
     rendering, visiting, first_link, home, boards, distribution, event_pages, players, chances, races, calendar, rules,
     sharing,
 )  # fmt: skip
-END_S = 10.0  # that whoever still reads has, once the service has ended
-ABOUT = """Results go in once, ratings come out, and each point has its reason.
+END_S = 10.0  # for the last readers after the service has ended
+ABOUT = """Send each result once, and get ratings with a reason for every point.
 
-Requests take a key, as `Authorization: Bearer KEY`; `/healthz`, `/readyz`, this page and reads of a public pool need
-none. Errors are problem+json (RFC 9457) and name the field. A result may be sent several times: its `event_id` counts
-once. Every answer has an `X-Request-Id`, the sender's where there was one, which stands in the service's log.
+Requests need a key, sent as `Authorization: Bearer KEY`. Only `/healthz`, `/readyz`, this page and reads of public
+pools work without one. Errors are problem+json (RFC 9457) and name the field. A result may be sent several times: its
+`event_id` counts once. Every response has an `X-Request-Id`, yours if you sent one, which is also in the service's log.
 """
 
 
@@ -141,8 +141,8 @@ def create_app(
     """Return the service over a store.
 
     Args:
-        daily: work out facts and hindsight every day, send webhooks, and do what else is due.
-        address: the scheme and host at which browsers find the service, with which links in messages and feeds begin.
+        daily: True to calculate facts and hindsight every day, send webhooks, and do all other upkeep.
+        address: Scheme and host of the service in browsers, for links in messages and feeds.
     """
 
     @asynccontextmanager
@@ -171,7 +171,7 @@ def create_app(
         title="Podium",
         version=__version__,
         description=ABOUT,
-        docs_url=None,  # the framework's needs a script from elsewhere
+        docs_url=None,  # the framework's page needs a script from another site
         redoc_url=None,
         openapi_url="/api/openapi.json",
         exception_handlers={error: rendering.page_or_problem(handler) for error, handler in ERROR_HANDLERS.items()},
@@ -192,9 +192,9 @@ def create_app(
     app.state.stakes = KeptStakes()
     store.observe_write = announcements.note_write
     metrics.add_part("podium_waiting_events", "Events that wait to be stored", app.state.intake.waiting_events)
-    about = "Bytes of memory for snapshots of pools, and without a pool's name for kept answers"
+    about = "Bytes of memory for snapshots of pools, or without a pool for cached responses"
     metrics.add_part("podium_held_bytes", about, store.held_bytes, mode="liveall")
-    # Flat: FastAPI searches an included router slower.
+    # All routes are flat, because FastAPI searches included routers more slowly.
     for module in (*API, *ADMIN):
         app.router.routes.extend(module.router.routes)
     app.router.routes.extend(rendering.in_order(each.router for each in PAGES))
@@ -207,7 +207,7 @@ def create_app(
 
 @asynccontextmanager
 async def looking_after(app: FastAPI, *, private_webhooks: bool) -> AsyncIterator[None]:
-    """Do what one process does for all that serve the store, as long as it is this one's turn."""
+    """Run the upkeep that one process does for all that serve the store, while it is this one's turn."""
     store, threads, metrics = app.state.store, app.state.threads, app.state.metrics
     turn = UpkeepLock(store.engine)
     upkeep = Upkeep(store, threads, app.state.key_guard, metrics, turn, app.state.front_pages)
@@ -226,7 +226,7 @@ def add_request_models(app: FastAPI) -> None:
     def openapi() -> dict[str, Any]:
         if app.openapi_schema is None:
             found = build_document()["components"]["schemas"]
-            found |= schemas((*REQUEST_MODELS, *fixtures.REQUEST_MODELS))  # the document is cached by now
+            found |= schemas((*REQUEST_MODELS, *fixtures.REQUEST_MODELS))  # the document is cached from here on
         return app.openapi_schema or {}
 
     app.openapi = openapi  # type: ignore[method-assign]

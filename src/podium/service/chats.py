@@ -1,4 +1,4 @@
-"""Messages in the form that each chat takes: within its limits, and without effect of any markup in names."""
+"""Messages in the form of each chat: within its limits, and without effect of markup in names."""
 
 import json
 import re
@@ -19,7 +19,7 @@ class Body(NamedTuple):
 
 
 class Picture(NamedTuple):
-    """A result card: its address if the chat can fetch it there, or else the PNG itself."""
+    """A result card: its address if the chat can fetch it, otherwise the PNG itself."""
 
     url: str = ""
     png: bytes = b""
@@ -61,7 +61,7 @@ def escape_discord(text: str) -> str:
 
 
 def fit(text: str, most: int, change: Callable[[str], str] = str) -> str:
-    """Return a changed text of at most so many UTF-16 units. A longer one is cut before it is changed."""
+    """Return a changed text of at most `most` UTF-16 units. A longer text is cut before the change."""
 
     def cut(keep: int) -> str:
         return change(text[:keep].rstrip()) + "…"
@@ -76,7 +76,7 @@ def fit(text: str, most: int, change: Callable[[str], str] = str) -> str:
 
 
 def with_file(content: dict[str, Any], png: bytes) -> Body:
-    """Return a body of parts: the message as JSON, and the picture that it shows."""
+    """Return a multipart body: the message as JSON, and its picture."""
     boundary = secrets.token_hex(16)
     parts = (
         ('name="payload_json"', "application/json", json.dumps(content, ensure_ascii=False).encode()),
@@ -97,7 +97,7 @@ SLACK_MARKUP = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 
 
 def as_slack(message: Message, url: str, picture: Picture) -> Body:
-    """Return blocks of plain text, in which Slack finds no markup and no mentions."""
+    """Return blocks of plain text, without markup or mentions for Slack."""
     blocks: list[dict[str, Any]] = [{"type": "header", "text": plain_text(message.title, SLACK_HEADER)}]
     if message.lines:
         blocks.append({"type": "section", "text": plain_text("\n".join(message.lines), SLACK_TEXT)})
@@ -114,11 +114,11 @@ def plain_text(text: str, most: int) -> dict[str, Any]:
     return {"type": "plain_text", "text": fit(text, most), "emoji": False}
 
 
-MATRIX_TEXT = 8_000  # an event of Matrix has 64 KB; HTML and text of a message are far below that
+MATRIX_TEXT = 8_000  # a Matrix event has up to 64 KB, far more than the HTML and text of a message
 
 
 def as_matrix(message: Message, url: str, _picture: Picture) -> Body:
-    """Return what generic webhooks of matrix-hookshot take."""
+    """Return a body for generic webhooks of matrix-hookshot."""
     lines = [fit(line, MATRIX_TEXT, without_mentions) for line in (message.title, *message.lines)]
     text = "\n".join([*lines, url] if url else lines)
     parts = [f"<strong>{escape(lines[0])}</strong>", *map(escape, lines[1:])]
@@ -128,7 +128,7 @@ def as_matrix(message: Message, url: str, _picture: Picture) -> Body:
 
 
 def without_mentions(text: str) -> str:
-    """Return a text in which a name such as @room calls nobody."""
+    """Return a text in which a name such as @room notifies nobody."""
     return text.replace("@", f"@{INVISIBLE}")
 
 

@@ -1,7 +1,7 @@
-"""Metrics for Prometheus: requests, results, and how the service keeps up with them.
+"""Metrics for Prometheus: requests, results, and the speed of the service.
 
-Where `podium serve` has several workers, `PROMETHEUS_MULTIPROC_DIR` names a folder that they share, and whichever is
-scraped sums up what all of them have counted.
+If `podium serve` has several workers, `PROMETHEUS_MULTIPROC_DIR` names a folder that they share. Any worker then
+returns the sums of all workers.
 """
 
 import asyncio
@@ -22,12 +22,12 @@ from podium.store.writing.receipts import Receipt
 
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 LONG_BUCKETS = (*BUCKETS, 30.0, 60.0, 300.0)
-SHARED_FOLDER = "PROMETHEUS_MULTIPROC_DIR"  # the library's: set before it is loaded
-SHARE_S = 1.0  # between two times that a worker's own figures are shared
+SHARED_FOLDER = "PROMETHEUS_MULTIPROC_DIR"  # read by the library when it is loaded
+SHARE_S = 1.0  # between updates of a worker's figures
 
 
 class PoolGauge:
-    """A figure of each pool that is read when the metrics are."""
+    """A figure per pool that is read together with the metrics."""
 
     def __init__(self, name: str, meaning: str, read: Callable[[], Mapping[str, float]]) -> None:
         self.name, self.meaning, self.read = name, meaning, read
@@ -40,11 +40,11 @@ class PoolGauge:
 
 
 class PartGauge:
-    """A figure of each pool of which every worker has a part; all parts are added up."""
+    """A figure per pool of which every worker has a part. All parts are added up."""
 
     def __init__(self, gauge: Gauge, read: Callable[[], Mapping[str, float]]) -> None:
         self.gauge, self.read = gauge, read
-        self._pools: set[str] = set()  # that ever had one
+        self._pools: set[str] = set()  # with a part so far
 
     def store(self) -> None:
         figures = self.read()
@@ -55,7 +55,7 @@ class PartGauge:
 
 class Metrics:
     def __init__(self) -> None:
-        self.folder = os.environ.get(SHARED_FOLDER)  # None where there are no other workers
+        self.folder = os.environ.get(SHARED_FOLDER)  # None without other workers
         self._gauges: list[PoolGauge] = []
         self._parts: list[PartGauge] = []
         self.registry = registry = CollectorRegistry()
@@ -67,22 +67,22 @@ class Metrics:
         )
         self.events = Counter("podium_events", "Events stored", ["pool", "status"], registry=registry)
         self.rerated = Counter(
-            "podium_changes_rerated", "Changes of other events that a late event or a correction moved", ["pool"],
+            "podium_changes_rerated", "Changes recalculated after a late event or a correction", ["pool"],
             registry=registry,
         )  # fmt: skip
         self.streams = Gauge(
             "podium_streams", "Live streams that are open", registry=registry, multiprocess_mode="livesum"
         )
         self.lock_wait = Histogram(
-            "podium_lock_wait_seconds", "Time that a writer waited for its turn", ["pool"],
+            "podium_lock_wait_seconds", "Time that writers waited for their turn", ["pool"],
             buckets=LONG_BUCKETS, registry=registry,
         )  # fmt: skip
         self.write = Histogram(
-            "podium_write_seconds", "Time that a writer had a pool to itself: it logged, rated and committed", ["pool"],
+            "podium_write_seconds", "Time that writers locked a pool to log, rate and commit", ["pool"],
             buckets=LONG_BUCKETS, registry=registry,
         )  # fmt: skip
         self.upkeep_failures = Counter(
-            "podium_upkeep_failures", "What is done once a minute, and failed", ["task"], registry=registry
+            "podium_upkeep_failures", "Failed tasks of the upkeep", ["task"], registry=registry
         )
         self.deliveries = Counter(
             "podium_webhook_deliveries", "Entries sent to webhooks", ["pool", "outcome"], registry=registry
@@ -103,7 +103,7 @@ class Metrics:
         self.rerated.labels(pool).inc(max((each.rerated for each in receipts), default=0))
 
     def add_gauge(self, name: str, meaning: str, read: Callable[[], Mapping[str, float]]) -> None:
-        """Add a figure of each pool that is read when the metrics are; every worker reads the same."""
+        """Add a figure per pool that is read together with the metrics. Every worker reads the same value."""
         self._gauges.append(PoolGauge(name, meaning, read))
 
     def add_part(
@@ -113,7 +113,7 @@ class Metrics:
         read: Callable[[], Mapping[str, float]],
         mode: Literal["livesum", "liveall"] = "livesum",
     ) -> None:
-        """Add a figure of each pool of which every worker has a part: their sum, or all of them by process."""
+        """Add a figure per pool of which every worker has a part, as their sum or by process."""
         if self.folder is None:
             self.add_gauge(name, meaning, read)
         else:
@@ -122,7 +122,7 @@ class Metrics:
 
     @asynccontextmanager
     async def sharing(self) -> AsyncIterator[None]:
-        """Let other workers know this one's parts while the service runs."""
+        """Share this worker's parts with the others while the service runs."""
         if self.folder is None:
             yield
             return
@@ -155,7 +155,7 @@ class Metrics:
 
 
 def forget_dead_workers(folder: Path) -> None:
-    """Forget what workers had at the moment that they were killed; what they had counted stays."""
+    """Remove the current figures of killed workers. Their counters stay."""
     for file in folder.glob("gauge_live*_*.db"):
         number = int(file.stem.rpartition("_")[2])
         if not is_alive(number):
@@ -169,6 +169,6 @@ def is_alive(process: int) -> bool:
         os.kill(process, 0)
     except ProcessLookupError:
         return False
-    except PermissionError:  # it is another's
+    except PermissionError:  # of another user
         return True
     return True

@@ -1,6 +1,6 @@
-"""The server that runs the service, alone or in several workers: its limits, its log, and how it stops.
+"""The server that runs the service, alone or with several workers: its limits, its log, and its end.
 
-Its connections keep nobody out: so long for headers, for a body and for nothing at all, and so many at once.
+No client can block others, because the time for headers, bodies and idle connections and their number are limited.
 """
 
 import heapq
@@ -35,30 +35,30 @@ from podium.support.collector import keep_loaded
 from podium.support.part_files import temporary_folder
 
 MAX_HEADER_BYTES = 65_536
-ROOM_PART = 64  # of the connections are closed at once at the limit: to look for them takes as long as for one
-WRITE_TIMEOUT_S = 60.0  # that a client may read nothing of an answer
-CLOCK_S = 0.01  # by which timers may be early
-AGAIN_S = 1.0  # until the next look at a client that is held back
+ROOM_PART = 64  # part of the connections to close at the limit; finding many takes as long as finding one
+WRITE_TIMEOUT_S = 60.0  # maximum pause of a client while it reads
+CLOCK_S = 0.01  # tolerance of timers
+AGAIN_S = 1.0  # until the next check of a client that the service holds back
 TOO_LARGE = (
     b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"  # RFC 6585
 )
 
 
 class Phase(Enum):
-    """What a connection is in the midst of; the value is the seconds that its client may take."""
+    """The phase of a connection. The value is the number of seconds allowed for its client."""
 
-    HEADERS = 10.0  # from the connection, or the first byte of a later request, to the end of its headers
+    HEADERS = 10.0  # from the connection, or from the first byte of a later request, to the end of the headers
     BODY = 30.0
     ANSWER = float("inf")
     IDLE = 60.0  # between requests
 
 
 class LimitedProtocol(HttpToolsProtocol):
-    """HTTP/1.1 on one connection of as many as `limit_concurrency` allows.
+    """HTTP/1.1 on one of up to `limit_concurrency` connections.
 
-    Where there are more, those that have waited longest for their clients are closed for new ones; where all are being
-    answered, the new one gets 503. A connection looks at itself when its client has had its time, so that any server of
-    ASGI's can have it. As the server stops, the first that it shuts down calls the `end_streams` of the app's lifespan.
+    At the limit, new connections replace those that have waited longest for their clients. If all are being answered,
+    the new one gets 503. A connection checks its own timeouts, so it works with any ASGI server. When the server stops,
+    the first connection to shut down calls `end_streams` of the app's lifespan.
     """
 
     def connection_made(self, transport: Any) -> None:
@@ -71,7 +71,7 @@ class LimitedProtocol(HttpToolsProtocol):
             self.make_room(max(1, self.limit_concurrency // ROOM_PART))
 
     def make_room(self, count: int) -> None:
-        """Close so many of the other connections: those that have waited longest for their clients."""
+        """Close this many other connections, those that have waited longest for their clients."""
         others = (each for each in self.connections if isinstance(each, LimitedProtocol) and each is not self)
         waiting = (each for each in others if each.waits())
         for each in heapq.nsmallest(count, waiting, key=lambda each: each.since):
@@ -82,7 +82,7 @@ class LimitedProtocol(HttpToolsProtocol):
         self.look_after(float("inf"))
 
     def shutdown(self) -> None:
-        """Let the client go as the server stops: streams, which would go on for hours, end first."""
+        """Close the connection when the server stops. Streams end first, because they would run for hours."""
         end_streams = self.app_state.get("end_streams")
         if end_streams is not None:
             end_streams()
@@ -93,14 +93,14 @@ class LimitedProtocol(HttpToolsProtocol):
         self.look_after(phase.value)
 
     def look_after(self, seconds: float) -> None:
-        """Look after so many seconds, and no sooner, whether the client is late; never where they are infinite."""
+        """Check after this time, and not earlier, if the client is late. Never if the time is infinite."""
         if self.next_look is not None:
             self.next_look.cancel()
         is_never = seconds == float("inf")
         self.next_look = None if is_never else self.loop.call_later(seconds + CLOCK_S, self.look)
 
     def look(self) -> None:
-        """Close the connection if its client is late; where the service holds it back, look again later."""
+        """Close the connection if its client is late. If the service holds it back, check again later."""
         self.next_look = None
         self.close_if_late(time.monotonic())
         is_watched = self.waits() or self.write_paused_at is not None
@@ -111,18 +111,18 @@ class LimitedProtocol(HttpToolsProtocol):
         return self.phase is not Phase.ANSWER
 
     def close_if_late(self, now: float) -> None:
-        is_held_back = self.phase is Phase.BODY and self.flow.read_paused  # by the service, not by the client
+        is_held_back = self.phase is Phase.BODY and self.flow.read_paused  # by the service, not the client
         is_late = now - self.since > self.phase.value and not is_held_back
         reads_nothing = self.write_paused_at is not None and now - self.write_paused_at > WRITE_TIMEOUT_S
         if is_late or reads_nothing:
             self.abort()
 
     def abort(self) -> None:
-        self.connections.discard(self)  # at once, so that it counts no more
+        self.connections.discard(self)  # at once, so that it no longer counts
         self.transport.abort()
 
     def data_received(self, data: bytes) -> None:
-        """Take what the client sent; headers without end are refused."""
+        """Accept data from the client. Reject endless headers."""
         if self.phase is Phase.IDLE:
             self.enter(Phase.HEADERS)
         super().data_received(data)
@@ -136,7 +136,7 @@ class LimitedProtocol(HttpToolsProtocol):
         self.enter(Phase.HEADERS)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Take a header; one that comes after the body is none of the request's."""
+        """Accept a header. Headers after the body are ignored."""
         if self.phase is Phase.HEADERS:
             super().on_header(name, value)
 
@@ -145,12 +145,12 @@ class LimitedProtocol(HttpToolsProtocol):
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:
-        """Leave the rest to the service; wait for the client if it has answered already."""
+        """Leave the request to the service. If it has already answered, wait for the client."""
         super().on_message_complete()
         self.enter(Phase.IDLE if self.cycle.response_complete else Phase.ANSWER)
 
     def on_response_complete(self) -> None:
-        """Wait for the client's next request, unless it has sent one."""
+        """Wait for the client's next request, unless one has arrived."""
         is_last = not self.pipeline
         super().on_response_complete()
         if is_last and self.phase is Phase.ANSWER:
@@ -168,14 +168,14 @@ class LimitedProtocol(HttpToolsProtocol):
 
 
 MAX_CONNECTIONS = 2_000
-SPARE_FILES = 128  # open files that are no connections
-GRACE_S = 3  # for requests that are being answered when the service stops
+SPARE_FILES = 128  # open files other than connections
+GRACE_S = 3  # for unfinished requests when the service stops
 
 
 def max_connections() -> int:
-    """How many connections there may be, after raising the limit of open files as far as it goes."""
+    """Return the maximum number of connections, after raising the limit of open files as far as possible."""
     try:
-        import resource  # noqa: PLC0415  (there is none on Windows)
+        import resource  # noqa: PLC0415  (missing on Windows)
     except ImportError:
         return MAX_CONNECTIONS
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -195,7 +195,7 @@ def server_options(host: str, port: int, trusted_proxies: Sequence[str]) -> dict
         "ws": "none",
         "proxy_headers": bool(trusted_proxies),
         "forwarded_allow_ips": [*trusted_proxies],
-        "limit_concurrency": max_connections() + 1,  # the one above is answered 503
+        "limit_concurrency": max_connections() + 1,  # the one above gets 503
         "timeout_keep_alive": int(Phase.IDLE.value),
         "timeout_graceful_shutdown": GRACE_S,
         "log_config": LOG_CONFIG,
@@ -213,18 +213,18 @@ def run_on(app: FastAPI, listener: socket.socket) -> None:
     uvicorn.Server(uvicorn.Config(app, **server_options(host, port, ()))).run([listener])
 
 
-SETTINGS = "PODIUM_WORKER"  # the environment variable by which settings come to workers
-HEALTH_CHECK_S = 60  # within which a worker answers its parent, on a machine that is busy
+SETTINGS = "PODIUM_WORKER"  # environment variable with the settings of workers
+HEALTH_CHECK_S = 60  # a worker answers its parent within this time, even on a busy machine
 LOGGER = logging.getLogger(__name__)
 
 
 def refuse_workers(url: str, count: int) -> None:
-    """Refuse several workers where one file has one writer."""
+    """Reject several workers for SQLite, whose file has one writer at a time."""
     if sa.make_url(full_url(url)).get_backend_name() == "sqlite":
         raise ParameterError(
-            f"--workers {count} takes PostgreSQL, and the database is SQLite: its one file has one writer at a time, "
-            "and more workers would only wait for each other. Name a PostgreSQL with --db postgresql+psycopg://…, or "
-            "leave --workers out"
+            f"--workers {count} needs PostgreSQL, but the database is SQLite. Its file has one writer at a time, "
+            "and more workers would only wait for each other. Use --db postgresql+psycopg://…, or "
+            "leave out --workers."
         )
 
 
@@ -237,7 +237,7 @@ def prepare_kernels(store: Store) -> None:
         ]
         try:
             rate(rows, system)
-        except PodiumError as error:  # as of a system that asks for more of results; its workers compile
+        except PodiumError as error:  # for example a system with special results; its workers compile
             LOGGER.debug("%s is compiled by the workers: %s", system, error)
 
 
@@ -246,11 +246,11 @@ class Worker(multiprocess.Process):
 
     def start(self) -> None:
         super().start()
-        self.child_conn.close()  # the worker has it; as long as its parent has it too, a killed one seems to be slow
+        self.child_conn.close()  # only the worker keeps it; otherwise a killed worker would only seem slow
 
 
 def run_workers(count: int, host: str, port: int, trusted_proxies: Sequence[str], **settings: str | float) -> None:
-    """Serve with so many workers until a signal ends it; one that dies is replaced. `settings` are of `worker_app`."""
+    """Serve with this many workers until a signal. Dead workers are replaced. `settings` are for `worker_app`."""
     with temporary_folder() as folder:
         os.environ |= {SETTINGS: json.dumps(settings), SHARED_FOLDER: str(folder)}
         multiprocess.Process = Worker  # type: ignore[misc]
@@ -282,7 +282,7 @@ def worker_app() -> FastAPI:
 
 
 def end_with_parent() -> None:
-    """Stop this worker when its parent is no more, even if it was killed: nobody else would."""
+    """Stop this worker when its parent has ended, even if the parent was killed."""
     parent = parent_process()
     if parent is None:
         return

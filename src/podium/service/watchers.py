@@ -1,4 +1,4 @@
-"""What happens in pools, watched once for all who listen: a query a pool, however many there are."""
+"""Changes in pools, watched once for all listeners: one query per pool, however many listeners there are."""
 
 import asyncio
 import json
@@ -20,10 +20,10 @@ from podium.service.metrics import Metrics
 from podium.store import Store
 from podium.store.keys import valid_keys
 
-LOOK_S = 0.25  # between two looks at the logs, while no announcement is heard
-HEARING_LOOK_S = 5.0  # and while they are
-LOOK_AGAIN_S = 1.0  # after a look that failed
-PROBE_S = 5.0  # between two probes of whether they are; each has to be heard before the next
+LOOK_S = 0.25  # between checks of the logs without announcements
+HEARING_LOOK_S = 5.0  # and with announcements
+LOOK_AGAIN_S = 1.0  # after a failed check
+PROBE_S = 5.0  # between probes of announcements; each must arrive before the next
 TOKEN_BYTES = 8
 LOGGER = logging.getLogger(__name__)
 
@@ -34,17 +34,17 @@ class Announcements:
     def __init__(self, store: Store, threads: Threads, metrics: Metrics) -> None:
         self._store, self._threads, self._metrics = store, threads, metrics
         self._waiting: defaultdict[str, set[asyncio.Event]] = defaultdict(set)
-        self._newest: dict[str, int] = {}  # entry of each pool's log that somebody waits for
+        self._newest: dict[str, int] = {}  # entry of each pool with waiting listeners
         self._loop: asyncio.AbstractEventLoop | None = None
         self._subscription: Subscription | None = None
-        self._opening = threading.Lock()  # or ending for good
-        self._probe = ""  # that was sent, and not heard yet
-        self._probe_at = self._look_at = 0.0  # when to send the next one, and when to look
-        self.receives = False  # what other processes write
+        self._opening = threading.Lock()  # or ending
+        self._probe = ""  # sent but not received yet
+        self._probe_at = self._look_at = 0.0  # times of the next probe and the next check
+        self.receives = False  # True if writes of other processes arrive
 
     @contextmanager
     def awaiting(self, pool: str) -> Iterator[asyncio.Event]:
-        """Wait for a pool's log to grow: an event that is set when it has, or may have; whoever waits clears it."""
+        """Yield an event that is set when a pool's log has grown, or may have. The waiting task clears it."""
         grown = asyncio.Event()
         self._waiting[pool].add(grown)
         self._look_at = 0.0
@@ -57,10 +57,10 @@ class Announcements:
                 self._newest.pop(pool, None)
 
     def note_write(self, pool: str, waited_s: float, held_s: float) -> None:
-        """Count a write of this process, and wake those who wait for its pool; from any thread."""
+        """Count a write of this process, and wake those who wait for its pool. Works from any thread."""
         self._metrics.observe_write(pool, waited_s, held_s)
         if self._loop is not None:
-            with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            with suppress(RuntimeError):  # the loop is closed, so nobody waits
                 self._loop.call_soon_threadsafe(self._wake, pool)
 
     @asynccontextmanager
@@ -84,7 +84,7 @@ class Announcements:
             await asyncio.sleep(LOOK_S)
 
     async def _send_probe(self) -> None:
-        """Send the next probe; where the last one was not heard, listen anew first."""
+        """Send the next probe. If the last one did not arrive, listen again first."""
         self._probe_at = time.monotonic() + PROBE_S
         try:
             if self._probe:
@@ -94,9 +94,9 @@ class Announcements:
             if self._subscription is not None:
                 self._probe = secrets.token_hex(TOKEN_BYTES)
                 await run_in(self._threads.watching, announce_probe, self._store.engine, self._probe)
-        except Exception as error:  # noqa: BLE001  (as of a database that is away: the next probe finds it)
+        except Exception as error:  # noqa: BLE001  (for example without a database; the next probe finds out)
             self._unsubscribe()
-            LOGGER.warning("announcements are not heard, the logs are looked at instead: %s", error)
+            LOGGER.warning("no announcements arrive, so the logs are checked instead: %s", error)
 
     async def _listen(self) -> None:
         await run_in(self._threads.watching, self._subscribe)
@@ -104,12 +104,12 @@ class Announcements:
             return
         try:
             asyncio.get_running_loop().add_reader(self._subscription.descriptor, self._receive)
-        except NotImplementedError:  # as on Windows: the looks have to do
+        except NotImplementedError:  # for example on Windows, where the checks must do
             self._unsubscribe()
             self._probe_at = float("inf")
 
     def _subscribe(self) -> None:
-        """Open the session, in a thread that goes on when its task is cancelled."""
+        """Open the session, in a thread that continues when its task is cancelled."""
         subscription = Subscription.open(self._store.engine)
         with self._opening:
             if self._loop is not None:
@@ -131,16 +131,16 @@ class Announcements:
             return
         try:
             announcements = self._subscription.receive()
-        except Exception as error:  # noqa: BLE001  (whatever the driver raises, the session is over)
+        except Exception as error:  # noqa: BLE001  (after any error of the driver the session is over)
             self._unsubscribe()
             self._probe_at = 0.0
-            LOGGER.warning("announcements are heard no more, the logs are looked at until they are: %s", error)
+            LOGGER.warning("announcements no longer arrive, so the logs are checked until they do: %s", error)
             return
         for each in announcements:
             self._note(each)
 
     def _note(self, announcement: Announcement) -> None:
-        """Wake those who wait for what was announced."""
+        """Wake those who wait for the announced change."""
         if not announcement.seq:
             if announcement.pool == self._probe:
                 self._probe, self.receives = "", True
@@ -148,7 +148,7 @@ class Announcements:
         self._wake(announcement.pool, announcement.seq)
 
     def _wake(self, pool: str, seq: int | None = None) -> None:
-        """Wake those who wait for a pool, unless they know of this entry."""
+        """Wake those who wait for a pool, unless they already know this entry."""
         if pool not in self._waiting:
             return
         if seq is not None:
@@ -159,12 +159,12 @@ class Announcements:
             grown.set()
 
     async def _look(self) -> None:
-        """Look at the logs of all pools, and wake those who wait for one that has grown, or is no more."""
+        """Check the logs of all pools, and wake those who wait for one that has grown or was deleted."""
         try:
             newest = await run_in(self._threads.watching, self._newest_entries)
-        except Exception as error:  # noqa: BLE001  (the next look finds them)
+        except Exception as error:  # noqa: BLE001  (the next check finds them)
             self._look_at = time.monotonic() + LOOK_AGAIN_S
-            LOGGER.warning("the logs could not be looked at for streams: %s", error)
+            LOGGER.warning("the logs could not be checked for streams: %s", error)
             return
         for pool in [*self._waiting]:
             self._wake(pool, newest.get(pool))
@@ -175,13 +175,13 @@ class Announcements:
             return newest_entries(connection)
 
 
-RETRY_S = 0.5  # after a query of a pool's log that failed
-KEY_CHECK_S = 1.0  # between two checks of the listeners' keys
+RETRY_S = 0.5  # after a failed query of a pool's log
+KEY_CHECK_S = 1.0  # between checks of the listeners' keys
 MAX_LISTENERS, MAX_KEYLESS_LISTENERS = 1_000, 700
-MAX_WAITING_ENTRIES = 10_000  # of a listener who reads too slowly
+MAX_WAITING_ENTRIES = 10_000  # limit for a slow listener
 STOPS = "the service stops"
 
-Block = tuple[int, bytes]  # an entry's number, and the entry as a server-sent event
+Block = tuple[int, bytes]  # number of an entry, and the entry as a server-sent event
 
 
 def event_block(entry: dict[str, Any]) -> Block:
@@ -191,27 +191,27 @@ def event_block(entry: dict[str, Any]) -> Block:
 
 class Listener:
     def __init__(self, pool: str, key: int | None) -> None:
-        self.pool, self.key = pool, key  # the number of a key; None of anybody, who listens to a public pool
-        self.ended = ""  # why, once it has
+        self.pool, self.key = pool, key  # number of the key; None for listeners to a public pool
+        self.ended = ""  # the reason, once it has ended
         self._blocks: deque[Block] = deque()
         self._changed = asyncio.Event()
 
     def add(self, blocks: list[Block]) -> None:
-        """Add what happened; one who has fallen too far behind is ended, and may go on by the last id."""
+        """Add new entries. A listener too far behind is ended, and may continue from the last ID."""
         self._blocks.extend(blocks)
         if len(self._blocks) > MAX_WAITING_ENTRIES:
             self.end(f"more than {MAX_WAITING_ENTRIES:,} entries wait to be read")
         self._changed.set()
 
     def end(self, why: str) -> None:
-        """End the stream, which says why; so does the log, as nobody may read it."""
+        """End the stream with a reason. The reason is also logged, because nobody may read the stream."""
         if not self.ended:
             LOGGER.info("a stream of pool %s ends: %s", self.pool, why)
         self.ended = self.ended or why
         self._changed.set()
 
     async def wait(self, seconds: float) -> list[Block]:
-        """Wait for something to happen, and return it; nothing if nothing does in so many seconds."""
+        """Return new entries as soon as there are any, or nothing after this time."""
         if not self._blocks and not self.ended:
             self._changed.clear()
             try:
@@ -225,11 +225,11 @@ class Listener:
 
 
 class Watcher:
-    """One pool's listeners, and the task that queries its log for all of them."""
+    """The listeners of one pool, and the task that queries its log for all of them."""
 
     def __init__(self) -> None:
         self.listeners: set[Listener] = set()
-        self.is_ready = asyncio.Event()  # whatever is logged from here on reaches the listeners
+        self.is_ready = asyncio.Event()  # set when new entries reach the listeners
         self.task: asyncio.Task[None] | None = None
 
 
@@ -244,9 +244,9 @@ class Watchers:
         return [each for watcher in self._watchers.values() for each in watcher.listeners]
 
     def refuse_too_many(self, key: int | None) -> None:
-        """Refuse a listener where there are too many: those without a key leave room for those with one."""
+        """Reject a listener if there are too many. Those without a key leave room for those with one."""
         if len(self.listeners()) >= (MAX_KEYLESS_LISTENERS if key is None else MAX_LISTENERS):
-            raise BusyError("too many streams are open; connect again later")
+            raise BusyError("too many streams are open. Connect again later.")
 
     @asynccontextmanager
     async def listening(self, pool: str, key: int | None) -> AsyncIterator[Listener]:
@@ -273,7 +273,7 @@ class Watchers:
                 self._key_check = None
 
     async def wait_until_ready(self, pool: str, seconds: float) -> bool:
-        """Wait until the pool's log is watched; whether it is, after so many seconds at most."""
+        """Wait until the pool's log is watched. Return False if it is not after this time."""
         try:
             async with asyncio.timeout(seconds):
                 return await self._watchers[pool].is_ready.wait()
@@ -281,11 +281,11 @@ class Watchers:
             return False
 
     def open(self) -> None:
-        """Let streams begin, also after others were ended."""
+        """Allow streams, also after earlier ones were ended."""
         self.is_closed = False
 
     def close(self) -> None:
-        """End every stream, and those that begin from now on."""
+        """End every stream, and any that begins from now on."""
         self.is_closed = True
         for watcher in self._watchers.values():
             watcher.is_ready.set()
@@ -293,24 +293,24 @@ class Watchers:
             each.end(STOPS)
 
     async def _watch(self, pool: str, watcher: Watcher) -> None:
-        """Query a pool's log whenever it has grown, as long as anyone listens."""
+        """Query a pool's log whenever it has grown, as long as anybody listens."""
         after: int | None = None
         with self._announcements.awaiting(pool) as grown:
             while watcher.listeners:
-                grown.clear()  # before the query: what is logged after it sets it again
+                grown.clear()  # before the query, so that later entries set it again
                 entries: list[dict[str, Any]] = []
                 try:
                     if after is None:
                         after = await run_in(self._threads.watching, self._store.version, pool)
                         watcher.is_ready.set()
                     entries = await run_in(self._threads.watching, self._store.news, pool, after)
-                except UnknownError:  # the pool was deleted; one that gets its name is watched anew
+                except UnknownError:  # the pool was deleted; a new one of this name gets a new watcher
                     del self._watchers[pool]
                     watcher.is_ready.set()
                     for listener in watcher.listeners:
-                        listener.end("the pool is no more")
+                        listener.end("the pool was deleted")
                     return
-                except Exception as error:  # as of a database that is away: the next query finds them
+                except Exception as error:  # for example without a database; the next query finds them
                     cause = None if isinstance(error, PodiumError) else error
                     LOGGER.warning("pool %s: the log could not be read for streams: %s", pool, error, exc_info=cause)
                     await asyncio.sleep(RETRY_S)
@@ -324,7 +324,7 @@ class Watchers:
                     listener.add(blocks)
 
     async def _check_keys(self) -> None:
-        """End the streams of keys that are no longer valid, and those without one of pools that are not public."""
+        """End the streams of invalid keys, and those without a key for pools that are not public."""
         while True:
             await asyncio.sleep(KEY_CHECK_S)
             listeners = self.listeners()
@@ -332,11 +332,11 @@ class Watchers:
             try:
                 valid = await run_in(self._threads.watching, valid_keys, self._store.engine, keys)
                 public = await run_in(self._threads.watching, self._store.public_pools)
-            except Exception as error:  # noqa: BLE001  (as of a database that is away: the next check tells)
+            except Exception as error:  # noqa: BLE001  (for example without a database; the next check finds out)
                 LOGGER.warning("the keys of open streams could not be checked: %s", error)
                 continue
             for each in listeners:
                 if each.key is None and each.pool not in public:
-                    each.end("the pool is public no more")
+                    each.end("the pool is no longer public")
                 elif each.key is not None and each.key not in valid:
-                    each.end("the key is valid no more")
+                    each.end("the key is no longer valid")

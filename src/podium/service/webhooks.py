@@ -1,4 +1,4 @@
-"""Webhooks: each entry of a pool's log is sent until its receiver takes it, in order, at least once."""
+"""Webhooks: each entry of a pool's log is sent in order, at least once, until its receiver accepts it."""
 
 import asyncio
 import json
@@ -32,19 +32,19 @@ from podium.store import Store
 from podium.store.following import PoolReader
 from podium.store.keys import JSON, Webhook, list_webhooks, sign, store_progress, store_under_way
 
-EXCHANGE_S = 10.0  # of a whole delivery: the name's look-up, the connection and the answer
-CHUNK = 65_536  # bytes that are read at a time
-LOOK_UPS = CapacityLimiter(16)  # a name's look-up cannot be interrupted
+EXCHANGE_S = 10.0  # for a whole delivery: look-up of the name, connection and answer
+CHUNK = 65_536  # bytes read at a time
+LOOK_UPS = CapacityLimiter(16)  # the look-up of a name cannot be interrupted
 PROTOCOL_ADDRESSES = IPv4Network("192.0.0.0/24")
-UNICAST = IPv6Network("2000::/3")  # all else is local, or stands for another address
+UNICAST = IPv6Network("2000::/3")  # other addresses are local, or represent another address
 
 
 class DeliveryError(PodiumError):
-    """A delivery did not arrive, or the receiver refused it."""
+    """A delivery did not arrive, or the receiver rejected it."""
 
     def __init__(self, message: str, wait_s: float | None = None) -> None:
         super().__init__(message)
-        self.wait_s = wait_s  # as long as the receiver wants to be left alone, in seconds
+        self.wait_s = wait_s  # seconds that the receiver asks to wait
 
 
 class Answer(NamedTuple):
@@ -55,10 +55,10 @@ class Answer(NamedTuple):
 
 
 async def post(url: str, body: bytes, headers: dict[str, str], *, allow_private: bool) -> Answer:
-    """Send a body, follow no redirection, and return the answer.
+    """Send a body, without following redirects, and return the answer.
 
     Raises:
-        DeliveryError: it could not be sent, or there was no answer in time.
+        DeliveryError: It could not be sent, or there was no answer in time.
     """
     parts = urlsplit(url)
     try:
@@ -72,7 +72,7 @@ async def post(url: str, body: bytes, headers: dict[str, str], *, allow_private:
 
 
 async def exchange(parts: SplitResult, address: str, body: bytes, headers: dict[str, str]) -> Answer:
-    """Send a body to an address, whatever the name stands for by now; a certificate must be for the name."""
+    """Send a body to an address, even if its name has another address by now. The certificate must be for the name."""
     tls, name = (tls_context(), parts.hostname) if parts.scheme == "https" else (None, None)
     reader, writer = await asyncio.open_connection(address, port_of(parts), ssl=tls, server_hostname=name)
     try:
@@ -110,15 +110,15 @@ def look_up(parts: SplitResult) -> list[str]:
 
 
 def permitted(addresses: list[str], *, allow_private: bool) -> str:
-    """Return the first of a name's addresses that may be sent to."""
+    """Return the first permitted address of a name."""
     for each in addresses:
         if allow_private or is_public(ip_address(each)):
             return each
-    raise DeliveryError(f"{addresses[0]} is not a public address; podium webhook create --private sends to it")
+    raise DeliveryError(f"{addresses[0]} is not a public address. To send to it, use podium webhook create --private.")
 
 
 def is_public(address: IPv4Address | IPv6Address) -> bool:
-    """Whether an address is one that anybody can reach, and stands for no other."""
+    """Return True if anybody can reach an address, and it does not represent another."""
     if isinstance(address, IPv6Address):
         fits = address in UNICAST and not (address.sixtofour or address.teredo)
     else:
@@ -127,7 +127,7 @@ def is_public(address: IPv4Address | IPv6Address) -> bool:
 
 
 def is_found(url: str, *, allow_private: bool) -> bool:
-    """Whether a URL's name resolves today."""
+    """Return True if the name in a URL has an address today."""
     try:
         permitted(look_up(urlsplit(url)), allow_private=allow_private)
     except DeliveryError as error:
@@ -139,19 +139,19 @@ def is_found(url: str, *, allow_private: bool) -> bool:
 
 LOGGER = logging.getLogger(__name__)
 CHECK_INTERVAL_S = 1.0
-ENTRIES = 50  # that are read at a time
-TURN_S = 5.0  # after which a turn sends no further entry, and its progress is stored
-LONG_S = 2.0  # from when on a delivery is shown to be under way
-RETRY_S = (5.0, 30.0, 120.0, 600.0, 3600.0)  # after the first failure, the second, …; the last from then on
+ENTRIES = 50  # log entries read at a time
+TURN_S = 5.0  # a turn ends after this time, and its progress is stored
+LONG_S = 2.0  # deliveries are shown as under way after this time
+RETRY_S = (5.0, 30.0, 120.0, 600.0, 3600.0)  # after the first failure, the second, …; then always the last
 GIVE_UP_AFTER = timedelta(days=5)
 AHEAD = timedelta(days=1)  # how long before its start a race is announced
-QUIET_US = 3_600_000_000  # between two looks for races to announce
-WITH_FILES = ("discord",)  # chats that take a picture with the message
+QUIET_US = 3_600_000_000  # between checks for races to announce
+WITH_FILES = ("discord",)  # chats that accept a picture with the message
 DATABASE_THREADS = 4
 
 
 class Failures(NamedTuple):
-    """How often a webhook failed, and when to try again, by the monotonic clock."""
+    """The number of failures of a webhook, and the next try by the monotonic clock."""
 
     in_a_row: int
     retry_at: float
@@ -171,17 +171,17 @@ class Delivery(NamedTuple):
 
 
 class Webhooks:
-    """Sends what happens to the webhooks of all pools; goes on after a restart where each had come to.
+    """Sends the changes of all pools to webhooks. After a restart each one continues where it was.
 
-    A slow receiver holds up no other: each has a task of its own. Of several processes that serve a database the one
-    whose turn it is sends.
+    Each webhook has its own task, so a slow receiver does not delay others. If several processes serve a database, only
+    the one whose turn it is sends.
     """
 
     def __init__(
         self, store: Store, metrics: Metrics, turn: UpkeepLock, *, allow_private: bool, address: str = ""
     ) -> None:
         self._store, self._metrics, self._turn, self._allow_private = store, metrics, turn, allow_private
-        self._address = address  # of the service, with which links in messages begin; empty if it is not known
+        self._address = address  # of the service, for links in messages; empty if unknown
         self._threads = CapacityLimiter(DATABASE_THREADS)
         self._failures: dict[int, Failures] = {}
         self._under_way: dict[int, Delivery] = {}
@@ -199,19 +199,19 @@ class Webhooks:
         while True:
             try:
                 await self._look()
-            except Exception as error:  # noqa: BLE001  (as of a database that is away: the next look finds them)
-                LOGGER.warning("webhooks could not be looked up: %s", error)
+            except Exception as error:  # noqa: BLE001  (for example without a database; the next round finds them)
+                LOGGER.warning("webhooks could not be read: %s", error)
             await asyncio.sleep(CHECK_INTERVAL_S)
 
     async def _look(self) -> None:
-        """Begin what is due, and store what takes long."""
+        """Start all due deliveries, and store which ones take long."""
         if not await run_in(self._threads, self._turn.acquire):
             return
-        under_way = {**self._under_way}  # before the look, which may miss what these deliver meanwhile
+        under_way = {**self._under_way}  # taken first, because the query may miss later progress
         now, marks = datetime.now(UTC), dict[int, str | None]()
         for each in await run_in(self._threads, list_webhooks, self._store.engine):
             if each.id not in under_way:
-                if each.under_way_since is not None:  # the mark came after the end, or its process was killed
+                if each.under_way_since is not None:  # the mark was stored after the end, or its process was killed
                     marks[each.id] = None
                 if self.is_due(each):
                     self._under_way[each.id] = Delivery(asyncio.create_task(self._deliver(each)), now)
@@ -221,7 +221,7 @@ class Webhooks:
             await run_in(self._threads, store_under_way, self._store.engine, marks)
 
     def is_due(self, webhook: Webhook) -> bool:
-        failures = self._failures.get(webhook.id)  # perhaps from before it was resumed, or of one that had its number
+        failures = self._failures.get(webhook.id)  # perhaps of an earlier webhook with this number
         waits = webhook.failing_since is not None and failures is not None and time.monotonic() < failures.retry_at
         return not (webhook.stopped or waits)
 
@@ -236,7 +236,7 @@ class Webhooks:
             del self._under_way[webhook.id]
 
     async def deliver(self, webhook: Webhook) -> None:
-        """Send a webhook the news that it does not have yet, until there is none, one is refused, or time is up."""
+        """Send a webhook all news until none is left, one is rejected, or the time is up."""
         start = progress = Progress(webhook.delivered_seq, webhook.leader, webhook.announced_until)
         steps = self._send_entries(webhook) if webhook.format == JSON else self._send_messages(webhook, start)
         try:
@@ -293,7 +293,7 @@ class Webhooks:
         self._metrics.deliveries.labels(webhook.pool, "taken").inc()
 
     def _picture(self, webhook: Webhook, message: Message) -> Picture:
-        """Return the address of a result card. If a chat cannot fetch it there, return the card itself."""
+        """Return the address of a result card, or the card itself if the chat cannot fetch it."""
         if not message.event_id:
             return NO_PICTURE
         if self._address and self._store.pool(webhook.pool).description.public:
@@ -312,7 +312,7 @@ class Webhooks:
                     return
 
     def _note_failure(self, webhook: Webhook, progress: Progress, error: DeliveryError) -> None:
-        """Store that a webhook failed, and wait before the next try; give up after days."""
+        """Store that a webhook failed, and wait before the next try. Give up after days."""
         self._metrics.deliveries.labels(webhook.pool, "failed").inc()
         now = datetime.now(UTC)
         is_first = webhook.failing_since is None or progress.delivered_seq > webhook.delivered_seq
@@ -322,7 +322,7 @@ class Webhooks:
         wait_s = usual_s if error.wait_s is None else min(max(error.wait_s, CHECK_INTERVAL_S), RETRY_S[-1])
         self._failures[webhook.id] = Failures(in_a_row, time.monotonic() + wait_s)
         gives_up = isinstance(error, GoneError) or now - since > GIVE_UP_AFTER
-        sequel = "it is stopped; podium webhook resume starts it again" if gives_up else f"next try in {wait_s:g} s"
+        sequel = "it is stopped. Start it again with podium webhook resume" if gives_up else f"next try in {wait_s:g} s"
         LOGGER.warning("webhook %d of pool %s: %s; %s", webhook.id, webhook.pool, error, sequel)
         store_progress(
             self._store.engine, webhook, **progress._asdict(),
@@ -331,11 +331,11 @@ class Webhooks:
 
 
 class GoneError(DeliveryError):
-    """The receiver wants no more."""
+    """The receiver wants no further deliveries."""
 
 
 async def send_test(webhook: Webhook, pool_title: str, *, allow_private: bool) -> None:
-    """Send a test. It has the number of the newest log entry that the receiver has."""
+    """Send a test, with the number of the newest log entry that the receiver has."""
     if webhook.format != JSON:
         lines = ("New results and corrections will appear here.",)
         body = FORMS[webhook.format](Message(0, f"{pool_title}: a test", lines, ""), "", NO_PICTURE)
@@ -346,7 +346,7 @@ async def send_test(webhook: Webhook, pool_title: str, *, allow_private: bool) -
 
 
 async def send_signed(webhook: Webhook, name: str, entry: dict[str, Any], *, allow_private: bool) -> None:
-    """Send what happened, as streams have it, and the pool, signed; a receiver that gets a name twice takes it once."""
+    """Send a signed log entry in the form of streams, with the pool. Receivers should ignore repeated names."""
     body = json.dumps({"pool": webhook.pool} | entry, ensure_ascii=False).encode()
     message_id, timestamp_s = f"podium-{webhook.id}-{name}", int(time.time())
     headers = {
@@ -361,12 +361,12 @@ async def send(webhook: Webhook, body: Body, headers: dict[str, str] | None = No
     """Send a body to a webhook.
 
     Raises:
-        GoneError: the receiver wants no more.
-        DeliveryError: the receiver did not take it.
+        GoneError: The receiver wants no further deliveries.
+        DeliveryError: The receiver did not accept it.
     """
     sent = {"Content-Type": body.content_type, **(headers or {})}
     answer = await post(webhook.url, body.content, sent, allow_private=allow_private)
     if answer.status == HTTPStatus.GONE:
-        raise GoneError("the receiver answered 410: it wants no more")
+        raise GoneError("the receiver answered 410, so it wants no further deliveries")
     if not HTTPStatus.OK <= answer.status < HTTPStatus.MULTIPLE_CHOICES:
         raise DeliveryError(f"the receiver answered {answer.status}", answer.wait_s)

@@ -1,1 +1,1 @@
-"""The HTTP API: reads, writes, streams, and the models of its bodies."""
+"""The HTTP API: reads, writes, streams, and the models of request bodies."""

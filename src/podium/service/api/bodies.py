@@ -1,4 +1,4 @@
-"""Models of bodies, how bodies of requests are read by them, and answers written."""
+"""Models of request bodies, functions that read requests by them, and functions that write responses."""
 
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
@@ -26,7 +26,7 @@ from podium.service.http.json import MAX_SENT_CHARACTERS, Identifier, Name, Refu
 from podium.service.http.visitors import read_bytes
 
 MAX_BODY_BYTES = 4_000_000
-OFFLOAD_BYTES = 20_000  # a body that takes so long to read that other requests should not wait for it
+OFFLOAD_BYTES = 20_000  # larger bodies are read in a thread, so that other requests need not wait
 Body = TypeVar("Body", bound=BaseModel)
 T = TypeVar("T")
 
@@ -36,7 +36,7 @@ async def read_body(request: Request, model: type[Body]) -> Body:
 
 
 async def read_parsed(request: Request, parse: Callable[[bytes], T]) -> T:
-    """Return what a function reads of the body of a request."""
+    """Return the result of a function of a request's body."""
     body = await read_bytes(request, MAX_BODY_BYTES)
     return await run_in_threadpool(parse, body) if len(body) > OFFLOAD_BYTES else parse(body)
 
@@ -62,7 +62,7 @@ def validate(value: Any, model: type[Body]) -> Body:
 
 def unknown_field(name: str) -> str:
     if name == "sequence":
-        return "is for files only where events have dates; those of one start are rated in the order they are sent in"
+        return "is only for files if events have dates. Events with the same start are rated in the order of sending"
     meaning = column_meant_by(name)
     return f"is not a field of this body{f'; did you mean {meaning}?' if meaning not in (None, name) else ''}"
 
@@ -73,19 +73,19 @@ def adapter(model: Any) -> TypeAdapter[Any]:
 
 
 def json_response(model: Any, value: Any, status: int = 200) -> Response:
-    """Return a value of a type as an answer, written as the type's schema describes it."""
+    """Return a value as a JSON response, written according to its type's schema."""
     return Response(adapter(model).dump_json(value), status, media_type="application/json")
 
 
 def request_body(*models: type[BaseModel]) -> dict[str, Any]:
-    """Return the OpenAPI description of a body that the route reads itself: any of these models."""
+    """Return the OpenAPI description of a body that a route reads itself, as any of these models."""
     references = [{"$ref": f"#/components/schemas/{model.__name__}"} for model in models]
     schema = references[0] if len(references) == 1 else {"anyOf": references}
     return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
 
 
 def schemas(models: Iterable[type[BaseModel]]) -> dict[str, Any]:
-    """Return the OpenAPI schemas of models that routes read themselves, and of what these contain."""
+    """Return the OpenAPI schemas of models that routes read themselves, and of the models in them."""
     validated: list[Any] = [(model, "validation") for model in sorted(models, key=lambda model: model.__name__)]
     _, document = models_json_schema(validated, ref_template="#/components/schemas/{model}")
     definitions: dict[str, Any] = document["$defs"]
@@ -98,25 +98,25 @@ SentUrl = Annotated[str, Field(min_length=1, max_length=MAX_URL)]
 Weight = Annotated[float, Field(gt=0.0, le=MAX_WEIGHT)]
 SystemName = Annotated[str, Field(min_length=1, max_length=64)]
 Parameters = dict[Annotated[str, Field(max_length=64)], float | int | bool | str | None]
-Title = Annotated[str | None, Field(max_length=MAX_SENT_CHARACTERS, description="What pages call it.")]
+Title = Annotated[str | None, Field(max_length=MAX_SENT_CHARACTERS, description="Title on pages.")]
 Contact = Annotated[
     str | None,
-    Field(max_length=MAX_SENT_CHARACTERS, description="Who corrects results: a mail address, or that of a page."),
+    Field(max_length=MAX_SENT_CHARACTERS, description="Email address or page of the person who corrects results."),
 ]
 PlayerWord = Annotated[
-    str | None, Field(max_length=MAX_SENT_CHARACTERS, description="What one player is called, like rider.")
+    str | None, Field(max_length=MAX_SENT_CHARACTERS, description="Word for one player, such as rider.")
 ]
-Public = Annotated[bool | None, Field(description="Whether its pages and reads need no key; false at first.")]
-MAX_CLOCK_LEAD = timedelta(days=1)  # that two clocks, or two notions of a day, may be apart
-MAX_PREDICTED = 100  # entrants: the answer grows with their square, and takes less than a second
+Public = Annotated[bool | None, Field(description="True if pages and data can be read without a key. At first false.")]
+MAX_CLOCK_LEAD = timedelta(days=1)  # allowed difference between clocks or time zones
+MAX_PREDICTED = 100  # entrants; the response grows with their square and takes under a second
 MAX_TICKETS = 2_000
-MAX_EVENTS = 1_000  # of a batch
-MAX_ENTRIES = 10_000  # of an event
+MAX_EVENTS = 1_000  # per batch
+MAX_ENTRIES = 10_000  # per event
 EARLIEST, LATEST = datetime(1900, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
 
 
 def in_utc(sent: datetime) -> datetime:
-    """Return a moment in UTC; one without an offset is in UTC."""
+    """Return a time in UTC. A time without an offset is in UTC."""
     if not datetime(1800, 1, 1) < sent.replace(tzinfo=None) < datetime(2300, 1, 1):  # noqa: DTZ001  (of any offset)
         raise ValueError("is not between the years 1900 and 2200")
     moment = sent.replace(tzinfo=UTC) if sent.tzinfo is None else sent.astimezone(UTC)
@@ -126,16 +126,16 @@ def in_utc(sent: datetime) -> datetime:
 
 
 def not_in_the_future(started_at: datetime) -> datetime:
-    """Refuse an event that starts long after now: every event until then would be rated as a late one."""
+    """Reject an event that starts long after now, because every event until then would count as late."""
     if started_at > datetime.now(UTC) + MAX_CLOCK_LEAD:
-        raise ValueError("is in the future: more than a day ahead of the service's clock")
+        raise ValueError("is more than a day in the future by the service's clock")
     return started_at
 
 
 def iso_text(sent: Any) -> Any:
-    """Refuse a number in the place of a date in ISO 8601."""
+    """Reject a number in place of a date in ISO 8601."""
     if not isinstance(sent, str) or not sent[:4].isdigit() or "-" not in sent:
-        raise ValueError("is not a date; write it like 2025-01-31T18:00:00Z")
+        raise ValueError("is not a date. Write it like 2025-01-31T18:00:00Z")
     return sent
 
 
@@ -143,33 +143,33 @@ Moment = Annotated[datetime, Field(strict=False), BeforeValidator(iso_text), Aft
 
 
 def given(model: BaseModel) -> dict[str, Any]:
-    """The fields of a model that have a value, as they are; quicker than a dump, which looks into each."""
+    """Return the fields of a model that have a value. This is faster than a dump, which examines each value."""
     return {name: value for name, value in model.__dict__.items() if value is not None}
 
 
 class Strict(BaseModel):
-    """A body of which nothing is converted, and in which no unknown field is allowed."""
+    """A body without conversion of values, in which unknown fields are errors."""
 
     model_config = ConfigDict(strict=True, extra="forbid")
 
 
 def with_example(example: dict[str, Any]) -> ConfigDict:
-    """Return a strict model's configuration, with an example for the OpenAPI document."""
+    """Return the configuration of a strict model, with an example for the OpenAPI document."""
     return ConfigDict(strict=True, extra="forbid", json_schema_extra={"examples": [example]})
 
 
 SentSide = Annotated[
     Literal["home", "white", "away", "black"] | None,
-    Field(description="Whether the entry is at home, or has the first move: home or white."),
+    Field(description="Side of the entry: home, or white for the first move."),
 ]
 SentEquipment = Annotated[
     Annotated[dict[SentName, SentName], Field(max_length=MAX_KINDS)] | None,
-    Field(description='What the player has or shares with others, by kind: `{"car": "Ferrari"}`.'),
+    Field(description='Equipment of the player, or a club, by kind: `{"car": "Ferrari"}`.'),
 ]
 
 
 class Entry(Strict):
-    """A player's line in one heat."""
+    """The line of a player in one heat."""
 
     player: SentName
     heat: SentName | None = None
@@ -186,7 +186,7 @@ class Entry(Strict):
     shared: SentEquipment = None
 
     def row(self) -> dict[str, Any]:
-        """The cells of a results table."""
+        """Return the cells of a results table."""
         cells = given(self)
         return cells | {f"{SHARED}{kind}": name for kind, name in cells.pop("shared", {}).items()}
 
@@ -205,17 +205,17 @@ class Event(Strict):
     event_id: Annotated[str, Field(min_length=1, max_length=200)]
     started_at: Annotated[Moment, AfterValidator(not_in_the_future)] | None = Field(
         None,
-        description="When it started. If left out: the time of receipt, except in a pool with the order `sequence`.",
+        description="Start. Default: the time of receipt, except in pools with the order `sequence`.",
     )
     sequence: float | None = Field(
-        None, description="Its number in a pool whose events have no dates; the next one where it is left out."
+        None, description="Number of the event (pools without dates). Default: the next number."
     )
-    match_id: Identifier | None = Field(None, description="The registered match whose result this is.")
+    match_id: Identifier | None = Field(None, description="ID of the registered match with this result.")
     mode: SentName | None = None
     ranked: bool | None = None
     weight: Weight | None = None
-    title: SentName | None = Field(None, description="What people call the event; no rating depends on it.")
-    url: SentUrl | None = Field(None, description="A page about the event, with http or https.")
+    title: SentName | None = Field(None, description="Title of the event. It does not affect ratings.")
+    url: SentUrl | None = Field(None, description="Address of a page about the event, with http or https.")
     entries: Annotated[list[Entry], Field(min_length=1, max_length=MAX_ENTRIES, fail_fast=True)]
 
     def rows(self) -> list[dict[str, Any]]:
@@ -229,13 +229,13 @@ class Event(Strict):
 
 
 class Batch(Strict):
-    """Several events at once: all are stored, or none."""
+    """Several events at once. All are stored, or none."""
 
     events: Annotated[list[Event], Field(min_length=1, max_length=MAX_EVENTS, fail_fast=True)]
 
 
 class NewPool(Strict):
-    """A pool, and the system that rates it."""
+    """A pool, with the system that rates it."""
 
     model_config = with_example({"name": "karts", "system": "stk", "parameters": {"scale": 1500}})
 
@@ -244,7 +244,7 @@ class NewPool(Strict):
     parameters: Parameters = {}
     order: Annotated[
         Order | None,
-        Field(description="`dated` or `sequence` (events have numbers and no dates). The first event's if left out."),
+        Field(description="`dated`, or `sequence` for numbers without dates. Default: decided by the first event."),
     ] = None
     title: Title = None
     contact: Contact = None
@@ -253,7 +253,7 @@ class NewPool(Strict):
 
 
 class Description(Strict):
-    """What a pool says of itself, and who may read it; what is left out stays, an empty text is removed."""
+    """The description of a pool, and who may read it. Omitted fields keep their values; an empty text removes one."""
 
     model_config = with_example({"title": "Bikes", "player_word": "rider", "public": True})
 
@@ -273,13 +273,13 @@ class Configuration(Strict):
 
 
 class NewOrder(Strict):
-    """What orders a pool's events from now on."""
+    """The new order of a pool's events."""
 
     model_config = with_example({"order": "dated", "started_at": "2026-01-31T00:00:00Z", "every": "1w"})
 
-    order: Annotated[Order, Field(description="`dated`, or `sequence` for numbers and no dates.")]
+    order: Annotated[Order, Field(description="`dated`, or `sequence` for numbers without dates.")]
     started_at: Moment | None = Field(
-        None, description="Date of the first event. Each event has its earlier date or that of receipt if left out."
+        None, description="Date of the first event. Default: each event's earlier date, or its date of receipt."
     )
     every: Annotated[str, Field(max_length=20, description="Time from each event to the next, such as 1w.")] = ""
 
@@ -298,7 +298,7 @@ class NewName(Strict):
 
     model_config = with_example({"name": "anna"})
 
-    name: Annotated[Name, Field(description="What the player is called from now on.")]
+    name: Annotated[Name, Field(description="New name of the player.")]
 
 
 class Entrant(Strict):
@@ -309,7 +309,7 @@ class Entrant(Strict):
 
 
 class NewMatch(Strict):
-    """A match that starts: its result counts once, and who is missing from it has quit."""
+    """A match that starts. Its result counts once, and a player missing from the result has quit."""
 
     model_config = with_example({"match_id": "lobby-9", "entrants": [{"player": "ana"}, {"player": "ben"}]})
 
@@ -321,19 +321,19 @@ class NewMatch(Strict):
 
 
 class NewSeason(Strict):
-    """A season that begins: every lead over a newcomer shrinks to a share of itself."""
+    """A new season. Every lead over a newcomer shrinks to a share of itself."""
 
     model_config = with_example({"name": "2026", "starts_at": "2026-01-01T00:00:00Z", "keep": 0.5})
 
     name: Name
     starts_at: Moment | None = None
-    sequence: float | None = Field(None, description="The number of its first event, in a numbered pool.")
+    sequence: float | None = Field(None, description="Number of its first event (pools without dates).")
     keep: Annotated[float, Field(ge=0.0, le=1.0)]
 
     @model_validator(mode="after")
     def _begins_once(self) -> Self:
         if (self.starts_at is None) == (self.sequence is None):
-            raise ValueError("begins either at a moment, starts_at, or with the sequence of an event")
+            raise ValueError("needs either a time, starts_at, or the sequence of an event")
         return self
 
     @property
@@ -342,26 +342,26 @@ class NewSeason(Strict):
 
 
 class FieldMember(Strict):
-    """One of a field, as an entry of a result says it."""
+    """An entrant, described like an entry of a result."""
 
     player: SentName
     side: SentSide = None
     shared: SentEquipment = None
-    new: Annotated[bool, Field(description="A newcomer, even if the name is nearly a known one.")] = False
+    new: Annotated[bool, Field(description="True for a newcomer, even if the name is similar to a known one.")] = False
 
 
 Members = list[SentName | FieldMember]
 
 
 class PredictRequest(Strict):
-    """A field whose chances are to be predicted: players alone, sides of several, or both."""
+    """A field to predict: players alone, sides of several players, or both."""
 
     model_config = with_example({"entrants": ["ana", "ben", "cleo"], "top": 3})
 
-    entrants: Annotated[Members, Field(max_length=MAX_PREDICTED, description="Who starts alone.")] = []
+    entrants: Annotated[Members, Field(max_length=MAX_PREDICTED, description="Entrants who start alone.")] = []
     sides: Annotated[
         list[Annotated[Members, Field(min_length=1, max_length=MAX_PREDICTED)]],
-        Field(max_length=MAX_PREDICTED, description="The members of each side."),
+        Field(max_length=MAX_PREDICTED, description="Members of each side."),
     ] = []
     top: Annotated[int, Field(ge=1, le=MAX_PREDICTED)] = 3
 
@@ -377,7 +377,7 @@ class WaitingPlayer(Strict):
 
 
 class Tickets(Strict):
-    """Players who wait, and the policy of matches; ratings are the pool's."""
+    """Players who wait for matches, and the policy. Ratings come from the pool."""
 
     model_config = with_example(
         {"tickets": [{"player": "ana", "waited_s": 3.5}, {"player": "ben", "waited_s": 20}], "size": 2, "least": 2}
@@ -389,7 +389,7 @@ class Tickets(Strict):
     least: Annotated[int, Field(ge=2, le=1000)] = 2
     target_s: Annotated[float, Field(gt=0.0, le=1e6)] = 40.0
     scale: Annotated[
-        float | None, Field(gt=0.0, le=1e9, description="Gap in rating at which the odds are 10 to 1; the pool's own.")
+        float | None, Field(gt=0.0, le=1e9, description="Rating gap with odds of 10 to 1. Default: that of the pool.")
     ] = None
 
 

@@ -1,4 +1,4 @@
-"""What routes depend on: the queues of results, and the roles of keys."""
+"""Dependencies of routes: the queues of results, and the roles of keys."""
 
 import asyncio
 import logging
@@ -25,13 +25,13 @@ from podium.store.writing.receipts import Receipt
 from podium.store.writing.submission import Submission
 
 LOGGER = logging.getLogger(__name__)
-MAX_WAITING_EVENTS = 5_000  # of a pool
-MAX_BATCH_EVENTS = 1_000  # of a transaction
-MAX_LOGGED_IDS = 10  # of a submission that failed
+MAX_WAITING_EVENTS = 5_000  # per pool
+MAX_BATCH_EVENTS = 1_000  # per transaction
+MAX_LOGGED_IDS = 10  # per failed submission
 
 
 class Waiting(NamedTuple):
-    """A submission that waits to be stored, the ids of its events, and where its receipts go."""
+    """A submission that waits to be stored, the IDs of its events, and the future for its receipts."""
 
     submission: Submission
     event_ids: frozenset[str]
@@ -39,24 +39,24 @@ class Waiting(NamedTuple):
 
 
 class Intake:
-    """A queue for each pool.
+    """A queue per pool.
 
-    Each submission is answered after its own commit; one that is refused or fails does not keep the others of its
-    batch out, and one that takes long, as a late result does, is done beside those that came with it and after it.
+    Each submission is answered after its own commit. A rejected or failed one does not affect others in its batch. A
+    slow one, such as a late result, is done in parallel with those after it.
     """
 
     def __init__(self, store: Store, threads: Threads) -> None:
         self._store, self._threads = store, threads
         self._queues: defaultdict[str, list[Waiting]] = defaultdict(list)
         self._tasks: dict[str, asyncio.Task[None]] = {}
-        self._long: defaultdict[str, list[Waiting]] = defaultdict(list)  # what takes long, one at a time a pool
+        self._long: defaultdict[str, list[Waiting]] = defaultdict(list)  # slow submissions, one at a time per pool
         self._long_tasks: dict[str, asyncio.Task[None]] = {}
 
     async def submit(self, pool: str, rows: Any, actor: str, match_ids: dict[str, str]) -> list[Receipt]:
         every = rows.columns["event_id"] if isinstance(rows, PlainRows) else (row["event_id"] for row in rows)
         event_ids = frozenset(every)
         if self._waiting_events_of(pool) + len(event_ids) > MAX_WAITING_EVENTS:
-            raise BusyError("too many results are waiting to be stored; send this again in a second")
+            raise BusyError("too many results are waiting to be stored. Send this again in a second.")
         answer: asyncio.Future[list[Receipt]] = asyncio.get_running_loop().create_future()
         self._queues[pool].append(Waiting(Submission(rows, actor, match_ids, now()), event_ids, answer))
         if pool not in self._tasks:
@@ -72,13 +72,13 @@ class Intake:
         return sum(len(each.event_ids) for queue in queues for each in queue)
 
     async def _store_all(self, pool: str) -> None:
-        """Store the queue of a pool, batch after batch, until it is empty."""
+        """Store the queue of a pool in batches, until it is empty."""
         batch: list[Waiting] = []
         try:
             while self._queues[pool]:
                 batch = self._next_batch(pool)
                 for each, outcome in zip(batch, await self._outcomes(pool, batch), strict=True):
-                    if isinstance(outcome, LongWorkError):  # the pool's other results go on before it
+                    if isinstance(outcome, LongWorkError):  # the pool's other results go first
                         self._long[pool].append(each)
                         if pool not in self._long_tasks:
                             self._long_tasks[pool] = asyncio.create_task(self._store_long(pool))
@@ -107,16 +107,16 @@ class Intake:
     async def _outcomes(
         self, pool: str, batch: list[Waiting], *, is_long: bool = False
     ) -> Sequence[list[Receipt] | Exception]:
-        """Store a batch; what became of each submission."""
+        """Store a batch. Return the outcome of each submission."""
         try:
             submissions = [each.submission for each in batch]
             threads = self._threads.rerating if is_long else self._threads.writing
             return await run_in(threads, self._store.submit_each, pool, submissions, leave_long=not is_long)
-        except Exception as error:  # noqa: BLE001  (of the batch, as where no thread can be started; later ones go on)
+        except Exception as error:  # noqa: BLE001  (only this batch fails, for example if no thread can start)
             return [error] * len(batch)
 
     def _next_batch(self, pool: str) -> list[Waiting]:
-        """Take the submissions that are stored together: first come, no event twice, and not too many."""
+        """Take the submissions to store together, in order: no event twice, and not too many."""
         queue, count, event_ids = self._queues[pool], 0, set[str]()
         for each in queue:
             if count and (event_ids & each.event_ids or len(event_ids) + len(each.event_ids) > MAX_BATCH_EVENTS):
@@ -134,11 +134,11 @@ def refuse_all(waiting: Iterable[Waiting], error: BaseException) -> None:
 
 
 def resolve(waiting: Waiting, outcome: list[Receipt] | Exception) -> None:
-    """Answer a submission with its receipts, or with the error that refused it; what is not expected is logged."""
+    """Answer a submission with its receipts or its error. Unexpected errors are logged."""
     if isinstance(outcome, Exception) and not isinstance(outcome, PodiumError):
         LOGGER.error("events %s could not be stored", sorted(waiting.event_ids)[:MAX_LOGGED_IDS], exc_info=outcome)
-        outcome = UnexpectedError("the service failed to store this; nothing of it is stored, and the reason is logged")
-    if waiting.answer.done():  # its sender may have gone
+        outcome = UnexpectedError("the service failed to store this. Nothing is stored, and the reason is logged.")
+    if waiting.answer.done():  # the sender may have left
         return
     if isinstance(outcome, Exception):
         waiting.answer.set_exception(outcome)
@@ -147,7 +147,7 @@ def resolve(waiting: Waiting, outcome: list[Receipt] | Exception) -> None:
 
 
 def sent(model: type[BaseModel]) -> Any:
-    """Return a dependency: the body of a request."""
+    """Return a dependency that reads the body of a request."""
 
     async def read(request: Request) -> BaseModel:
         return await read_body(request, model)
@@ -158,7 +158,7 @@ def sent(model: type[BaseModel]) -> Any:
 CurrentIntake = Annotated[Intake, from_state("intake")]
 CurrentMetrics = Annotated[Metrics, from_state("metrics")]
 CurrentWatchers = Annotated[Watchers, from_state("watchers")]
-ReadAccess = Annotated[Visitor, Depends(check_reader)]  # anybody, of a public pool
-KeyedReader = Annotated[str, Depends(require_role("read"))]  # the name of the request's key
+ReadAccess = Annotated[Visitor, Depends(check_reader)]  # anybody, for a public pool
+KeyedReader = Annotated[str, Depends(require_role("read"))]  # name of the request's key
 Writer = Annotated[str, Depends(require_role("write"))]
 Admin = Annotated[str, Depends(require_role("admin"))]

@@ -1,4 +1,4 @@
-"""The routes of fixtures, and of what is at stake in them."""
+"""Routes for upcoming races, and the effect of their places."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -32,39 +32,37 @@ from podium.store.reading.ahead import RaceStakes, RunningRace, race_stakes
 from podium.store.writing.fixtures import MOST_ENTRANTS, Fixture, Places
 
 router = ReadRouter("fixtures")
-REFUSALS_OF_BODIES = error_responses(409, 413)  # beside the others
+REFUSALS_OF_BODIES = error_responses(409, 413)  # besides the others
 
 
 class PlannedEntrant(Entrant):
-    """Who is to start, with what, and on which side."""
+    """An entrant, with equipment and side."""
 
     side: SentSide = None
     shared: SentEquipment = None
 
 
-Entrants = Annotated[list[PlannedEntrant] | None, Field(max_length=MOST_ENTRANTS, description="Who starts.")]
-RaceTitle = Annotated[
-    str | None, Field(max_length=MAX_SENT_CHARACTERS, description="What people call it; an empty one is removed.")
-]
+Entrants = Annotated[list[PlannedEntrant] | None, Field(max_length=MOST_ENTRANTS, description="Entrants.")]
+RaceTitle = Annotated[str | None, Field(max_length=MAX_SENT_CHARACTERS, description="Title. An empty text removes it.")]
 Named = Annotated[
-    str | None, Query(max_length=MAX_SENT_CHARACTERS, description="Whose table; who is not in the field joins it.")
+    str | None, Query(max_length=MAX_SENT_CHARACTERS, description="Player whose table to return, added if missing.")
 ]
-Heats = Annotated[int, Query(ge=1, le=100, description="Heats of the race, with the same place in each.")]
+Heats = Annotated[int, Query(ge=1, le=100, description="Number of heats, with the same place in each.")]
 Names = Annotated[
     list[Annotated[str, Field(max_length=MAX_SENT_CHARACTERS)]],
-    Query(max_length=200, description="Who starts; once for each."),
+    Query(max_length=200, description="Entrant. Repeat it for each entrant."),
 ]
 
 
 Having = Annotated[
     list[Annotated[str, Field(max_length=MAX_SENT_CHARACTERS)]] | None,
-    Query(alias="with", max_length=200, description="What one has, or is: `ana,car=Ferrari` or `ana,side=white`."),
+    Query(alias="with", max_length=200, description="Equipment or side: `ana,car=Ferrari` or `ana,side=white`."),
 ]
 
 
 New = Annotated[
     Sequence[Annotated[str, Field(max_length=MAX_SENT_CHARACTERS)]],
-    Query(max_length=200, description="Newcomers, even if their names are nearly known ones; once for each."),
+    Query(max_length=200, description="Newcomer whose name is similar to a known one. Repeatable."),
 ]
 
 
@@ -89,16 +87,16 @@ class FixtureChange(Strict):
     starts_at: Moment | None = None
     title: RaceTitle = None
     entrants: Entrants = None
-    anybody: Annotated[bool, Field(description="It has no entrants any more: whoever comes starts.")] = False
+    anybody: Annotated[bool, Field(description="True to remove the entrants and open the race to everybody.")] = False
 
 
 class NewPlaces(Strict):
-    """How a race stands at this moment."""
+    """The current places of a race."""
 
     model_config = with_example({"places": ["ben", "ana"]})
 
     places: Annotated[
-        list[SentName], Field(max_length=MOST_ENTRANTS, description="Players by place, the leader first.")
+        list[SentName], Field(max_length=MOST_ENTRANTS, description="Players by place, with the leader first.")
     ]
     out: list[SentName] = Field([], max_length=MOST_ENTRANTS, description="Players who did not finish.")
 
@@ -111,9 +109,9 @@ def fixtures(
     pool: PoolName,
     store: CurrentStore,
     _key: ReadAccess,
-    since: Annotated[datetime, Query(description="Those that start then or later."), AfterValidator(in_utc)] = EARLIEST,
+    since: Annotated[datetime, Query(description="Races from this time on."), AfterValidator(in_utc)] = EARLIEST,
     *,
-    ahead: Annotated[bool, Query(description="Only those that may still take place.")] = False,
+    ahead: Annotated[bool, Query(description="Only races that may still take place.")] = False,
     most: Annotated[int, Query(ge=1, le=1000)] = 100,
 ) -> tuple[Fixture, ...]:
     """List upcoming races and earlier planned ones, by start."""
@@ -127,7 +125,7 @@ def fixture(pool: PoolName, fixture_id: FixtureId, store: CurrentStore, _key: Re
 
 
 async def sends_key(request: Request, reader: ReadAccess) -> bool:
-    """Return True if the request has a key, also in a public pool, where it needs none."""
+    """Return True if the request has a key, even if the pool is public."""
     with suppress(AccessError):
         reader = reader if reader.key else await find_visitor(request)
     return reader.may("read", pool_in_path(request))
@@ -167,7 +165,7 @@ def stakes(
     having: Having = None,
     new: New = (),
 ) -> RaceStakes:
-    """What each place of a race of these entrants would bring, as of a fixture; everyone starts alone."""
+    """Return the effect of each place in a race of these entrants, who all start alone, as for an upcoming race."""
     given = members_in(having or [])
     found = [given.pop(name, Member(name)) for name in entrants] + [*given.values()]
     members = [each._replace(new=each.player in new) for each in found]
@@ -180,7 +178,7 @@ def stakes(
 
 @router.get("/{pool}/fixtures/{fixture_id}/places")
 def places(pool: PoolName, fixture_id: FixtureId, store: CurrentStore, _key: ReadAccess) -> RunningRace:
-    """How a race stands that runs, and what it would do to ratings if it ended now; nothing of it counts."""
+    """Return the current places of a race, and their effect on ratings if it ended now. Nothing of it counts."""
     return store.running_race(pool, fixture_id)
 
 
@@ -188,14 +186,14 @@ def places(pool: PoolName, fixture_id: FixtureId, store: CurrentStore, _key: Rea
 async def post_places(
     request: Request, pool: PoolName, fixture_id: FixtureId, store: CurrentStore, threads: CurrentThreads, _key: Writer
 ) -> Places:
-    """Say how a race stands, at most once a second; the log never knows of it."""
+    """Set the current places of a race, at most once a second. They are not logged."""
     body = await read_body(request, NewPlaces)
     return await run_in(threads.writing, store.post_places, pool, fixture_id, body.places, out=body.out)
 
 
 @router.post("/{pool}/fixtures", status_code=201, responses=REFUSALS_OF_BODIES, openapi_extra=request_body(NewFixture))
 async def plan(request: Request, pool: PoolName, store: CurrentStore, threads: CurrentThreads, key: Writer) -> Fixture:
-    """Plan a race; its result is the event of its id, and who is missing from that did not start."""
+    """Plan a race. The event with its ID is its result, and entrants missing from that did not start."""
     body = await read_body(request, NewFixture)
     return await run_in(
         threads.writing, store.plan_fixture, pool, body.fixture_id, actor=key, **body.model_dump(exclude={"fixture_id"})
@@ -208,7 +206,7 @@ async def change(
 ) -> Fixture:
     """Change the date, title or entrants of an upcoming race. A cancelled race takes place again."""
     body = await read_body(request, FixtureChange)
-    await run_in(threads.writing, store.fixture, pool, fixture_id)  # there is one
+    await run_in(threads.writing, store.fixture, pool, fixture_id)  # raises an error if there is none
     return await run_in(threads.writing, store.plan_fixture, pool, fixture_id, actor=key, **body.model_dump())
 
 
@@ -216,5 +214,5 @@ async def change(
 async def cancel(
     pool: PoolName, fixture_id: FixtureId, store: CurrentStore, threads: CurrentThreads, key: Writer
 ) -> Fixture:
-    """Say that a race will not take place."""
+    """Cancel an upcoming race."""
     return await run_in(threads.writing, store.cancel_fixture, pool, fixture_id, actor=key)

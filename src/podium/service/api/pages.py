@@ -1,4 +1,4 @@
-"""The routes of what pages show: boards of those who are listed, names, and events at a glance."""
+"""Routes for the data of pages: boards, names and short views of events."""
 
 from typing import Annotated
 
@@ -16,8 +16,8 @@ from podium.store.reading.pool_facts import EventField, FairExpectation, PoolFac
 from podium.views import player_models
 
 router = ReadRouter("pages", dependencies=[Depends(check_reader)])
-REFUSALS_TO_EXPLAIN = error_responses(409)  # of a pool that another version rated
-Rows = Annotated[int, Query(ge=1, le=200, description="Rows of the page.")]
+REFUSALS_TO_EXPLAIN = error_responses(409)  # if another version rated the pool
+Rows = Annotated[int, Query(ge=1, le=200, description="Number of rows per page.")]
 
 
 async def sent_listing(
@@ -26,7 +26,7 @@ async def sent_listing(
     *,
     provisional: Annotated[bool, Query(description="Rank players with a provisional rating too.")] = False,
 ) -> player_models.Listing:
-    """Return who is listed, as a query says."""
+    """Return the rules of a listing from a query."""
     return player_models.Listing(min_events, None if active_within is None else span(active_within), provisional)
 
 
@@ -37,7 +37,7 @@ SentListing = Annotated[player_models.Listing, Depends(sent_listing)]
 def board(
     pool: PoolName, store: CurrentStore, listing: SentListing, top: Rows = 50, cursor: Cursor = None
 ) -> player_models.ListedPage:
-    """A page of the board of those who are listed, with their ranks among each other, moves and curves."""
+    """Return a page of the board: the listed players, with their ranks among each other, moves and curves."""
     return store.listed_board(pool, listing, after=cursor, top=top)
 
 
@@ -45,7 +45,7 @@ def board(
 def newest_entrants(
     pool: PoolName, store: CurrentStore, listing: SentListing, top: Rows = 200
 ) -> player_models.ListedPage:
-    """Those of the board who were in the newest rated event, the largest gain first."""
+    """Return the players of the board who were in the newest rated event, the largest gain first."""
     return store.newest_entrants(pool, listing, top=top)
 
 
@@ -53,7 +53,7 @@ def newest_entrants(
 def page_of(
     pool: PoolName, player: PlayerName, store: CurrentStore, listing: SentListing, top: Rows = 50
 ) -> player_models.PlayerPage:
-    """The page of the board that a player is on."""
+    """Return the page of the board with a player."""
     return player_models.PlayerPage(store.page_of(pool, listing, player, top=top))
 
 
@@ -65,25 +65,25 @@ def search(
         str,
         Query(
             max_length=MAX_SENT_CHARACTERS,
-            description="How a name begins, or one of its words. Case and accents do not matter.",
+            description="Beginning of a name or of a word in it. Case and accents do not matter.",
             examples=["an"],
         ),
     ],
-    most: Annotated[int, Query(ge=1, le=100, description="Players to list at most.")] = 10,
+    most: Annotated[int, Query(ge=1, le=100, description="Maximum number of players.")] = 10,
 ) -> tuple[player_models.FoundPlayer, ...]:
-    """Players by name, former names too: who is called exactly so, then the best; similar names where there is none."""
+    """Find players by present or former name: exact matches, then the best. If nobody matches, return similar names."""
     return store.search(text, [pool], most=most)
 
 
 @router.get("/{pool}/events")
 def events(pool: PoolName, store: CurrentStore, top: Rows = 50, cursor: Cursor = None) -> player_models.EventListPage:
-    """A page of the events, newest first, with a headline each."""
+    """Return a page of the events with headlines, newest first."""
     return store.event_list(pool, before=cursor, top=top)
 
 
 @router.get("/{pool}/events/{event_id}/adjacent")
 def adjacent_events(pool: PoolName, event_id: EventId, store: CurrentStore) -> player_models.AdjacentEvents:
-    """The events before and after an event."""
+    """Return the events before and after an event."""
     return store.adjacent_events(pool, event_id)
 
 
@@ -91,16 +91,16 @@ def adjacent_events(pool: PoolName, event_id: EventId, store: CurrentStore) -> p
 def movers(
     pool: PoolName,
     store: CurrentStore,
-    days: Annotated[int, Query(ge=1, le=366, description="Days up to the newest rated event.")] = 7,
-    most: Annotated[int, Query(ge=1, le=100, description="Players to list on either side.")] = 10,
+    days: Annotated[int, Query(ge=1, le=366, description="Number of days up to the newest rated event.")] = 7,
+    most: Annotated[int, Query(ge=1, le=100, description="Maximum number of gains and of losses.")] = 10,
 ) -> player_models.Movers:
-    """Who moved most in the days up to the newest rated event, and the surprise of these days."""
+    """Return the largest gains and losses in the days up to the newest rated event, and the surprise of these days."""
     return store.movers(pool, days=days, most=most)
 
 
 @router.get("/{pool}/players/{player}/card")
 def player_card(pool: PoolName, player: PlayerName, store: CurrentStore) -> player_models.PlayerCard:
-    """A player at a glance: rank, form, trend, streaks, records and neighbours."""
+    """Return a short view of a player: rank, form, trend, streaks, records and neighbours."""
     return store.player_card(pool, player)
 
 
@@ -113,12 +113,14 @@ def rating_curve(
         str | None,
         Query(
             max_length=40,
-            description="From when on: a plain date from its first moment, or a number in a numbered pool.",
+            description="Start of the curve: a date, or the number of an event (pools without dates).",
         ),
     ] = None,
-    most: Annotated[int, Query(ge=4, le=1000, description="Points at most: of more, those that tell the shape.")] = 300,
+    most: Annotated[
+        int, Query(ge=4, le=1000, description="Maximum number of points. Longer curves are thinned.")
+    ] = 300,
 ) -> tuple[player_models.CurvePoint, ...]:
-    """A player's rating after each change, oldest first."""
+    """Return a player's rating after each change, oldest first."""
     start = None if since is None else read_when(store.order(pool), since)
     return store.rating_curve(pool, player, start, most=most)
 
@@ -127,25 +129,25 @@ def rating_curve(
 def player_changes(
     pool: PoolName, player: PlayerName, store: CurrentStore, top: Rows = 50, cursor: Cursor = None
 ) -> player_models.ChangesPage:
-    """A page of a player's changes, newest first."""
+    """Return a page of a player's changes, newest first."""
     return store.player_changes(pool, player, before=cursor, top=top)
 
 
 @router.get("/{pool}/players/{player}/rivals", responses=REFUSALS_TO_EXPLAIN)
 def rivals(pool: PoolName, player: PlayerName, store: CurrentStore) -> player_models.Rivals:
-    """Whom a player met in the newest hundred events, and how it went; a second of work for the first time."""
+    """Return a player's opponents in the newest 100 events, with results. The first request takes about a second."""
     return store.rivals(pool, player)
 
 
 @router.get("/{pool}/events/{event_id}/field", responses=REFUSALS_TO_EXPLAIN)
 def event_field(pool: PoolName, event_id: EventId, store: CurrentStore) -> EventField:
-    """How strong the field of an event was, and how well each played in it."""
+    """Return how strong the field of an event was, and the performance of each player."""
     return store.event_field(pool, event_id)
 
 
 @router.get("/{pool}/events/{event_id}/record")
 def event_record(pool: PoolName, event_id: EventId, store: CurrentStore) -> tuple[CorrectionRecord, ...]:
-    """An event's submission and what was done to it since: who, why, and which lines it changed."""
+    """Return the submission of an event and its corrections: by whom, why, and the changed lines."""
     return store.event_record(pool, event_id)
 
 

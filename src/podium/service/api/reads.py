@@ -1,4 +1,4 @@
-"""The routes that read: each sees one moment of a pool."""
+"""Routes that read. Each sees one version of a pool."""
 
 import math
 from dataclasses import replace
@@ -35,19 +35,19 @@ from podium.views import models
 from podium.views.boards.board import Place, parse_cursor
 from podium.views.player_models import Equipment
 
-MAX_REASONS = 100  # events whose reasons are added up
+MAX_REASONS = 100  # events per sum of reasons
 router = ReadRouter()
-REFUSALS_OF_BODIES = error_responses(409, 413)  # beside the others
-Top = Annotated[int, Query(ge=1, le=1000, description="Players on the page.")]
-Cursor = Annotated[str | None, Query(max_length=100, description="The `next` of the page before.")]
-MinEvents = Annotated[int | None, Query(ge=0, le=10**9, description="Rated events that a listed player has at least.")]
-MaxDeviation = Annotated[float | None, Query(ge=0.0, description="The largest deviation of a listed player.")]
+REFUSALS_OF_BODIES = error_responses(409, 413)  # besides the others
+Top = Annotated[int, Query(ge=1, le=1000, description="Number of players per page.")]
+Cursor = Annotated[str | None, Query(max_length=100, description="Cursor: `next` of the previous page.")]
+MinEvents = Annotated[int | None, Query(ge=0, le=10**9, description="Minimum number of rated events to be listed.")]
+MaxDeviation = Annotated[float | None, Query(ge=0.0, description="Largest deviation to be listed.")]
 ActiveWithin = Annotated[
     str | None,
     Query(
         max_length=20,
-        description="How long ago a listed player has played at most: 90d, 12w, 6mo or 1y; each day is an event in a "
-        "numbered pool.",
+        description="Activity before the last event: list players of the last 90d, 12w, 6mo or 1y. A day is one event "
+        "in pools without dates.",
         examples=["90d"],
     ),
 ]
@@ -55,7 +55,7 @@ At = Annotated[
     str | None,
     Query(
         max_length=40,
-        description="The board as of this moment, a plain date with its whole day; or of an event by number.",
+        description="Board as of this time, the end of this date, or the event with this number.",
     ),
 ]
 
@@ -68,7 +68,7 @@ def pools(store: CurrentStore, _key: ReadAccess) -> tuple[models.PoolSummary, ..
 
 @router.get("/{pool}", tags=["pools"])
 def pool(pool: PoolName, store: CurrentStore, _key: ReadAccess) -> models.PoolSummary:
-    """A pool."""
+    """Return a pool."""
     return store.pool_summary(pool)
 
 
@@ -77,10 +77,10 @@ def log(
     pool: PoolName,
     store: CurrentStore,
     _key: Admin,
-    after: Annotated[int, Query(ge=0, lt=2**63, description="Entries above this number.")] = 0,
+    after: Annotated[int, Query(ge=0, lt=2**63, description="Only entries above this number.")] = 0,
     most: Annotated[int, Query(ge=1, le=1000)] = 100,
 ) -> tuple[models.LogRecord, ...]:
-    """Everything that was done to a pool, by whom and when, oldest first."""
+    """Return the log of a pool: all changes, by whom and when, oldest first."""
     return store.log(pool, after=after, most=most)
 
 
@@ -97,7 +97,7 @@ def leaderboard(
     active_within: ActiveWithin = None,
     at: At = None,
 ) -> Response:
-    """A page of the leaderboard, and the cursor of the next; filtered, or as of a date, it is one page."""
+    """Return a page of the leaderboard, and the cursor of the next. Boards of a filter or a date have one page."""
     if (min_events, max_deviation, active_within, at) == (None, None, None, None):
         headers = {"ETag": f'"{store.version(pool)}"'}
         if request.headers.get("if-none-match") == headers["ETag"]:
@@ -107,7 +107,7 @@ def leaderboard(
         answer.headers.update(headers)
         return answer
     if cursor is not None:
-        raise RefusedError("cursor", "cannot be combined with a filter: a filtered board is one page")
+        raise RefusedError("cursor", "cannot be combined with a filter, because a filtered board has one page")
     rules = Eligibility(min_events, max_deviation, None if active_within is None else span(active_within), top)
     when = None if at is None else read_when(store.order(pool), at, whole_day=True)
     return json_response(Any, {"players": board_rows(store.board(pool, rules, when)), "next": None})
@@ -121,13 +121,13 @@ def place_of(cursor: str) -> Place:
 
 
 def board_rows(board: pl.DataFrame) -> list[dict[str, Any]]:
-    """Return the rows of a board, whose `deviation` is null where the system has none."""
+    """Return the rows of a board. `deviation` is null if the system has none."""
     return [{"deviation": None} | row for row in board.to_dicts()]
 
 
 @router.get("/{pool}/distribution", tags=["players"])
 def distribution(pool: PoolName, store: CurrentStore, _key: ReadAccess) -> tuple[models.RatingCount, ...]:
-    """How many players there are per whole rating, lowest first."""
+    """Return the number of players per whole rating, lowest first."""
     return store.distribution(pool)
 
 
@@ -137,9 +137,9 @@ def player(
     player: PlayerName,
     store: CurrentStore,
     _key: ReadAccess,
-    most: Annotated[int, Query(ge=1, le=100_000, description="Newest changes to return.")] = 1000,
+    most: Annotated[int, Query(ge=1, le=100_000, description="Maximum number of changes, newest first.")] = 1000,
 ) -> models.PlayerDetails:
-    """A player's rank and history, newest first."""
+    """Return a player's rank and history, newest first."""
     return store.player(pool, player, most)
 
 
@@ -151,26 +151,26 @@ def neighbours(
     _key: ReadAccess,
     each: Annotated[int, Query(ge=1, le=100)] = 5,
 ) -> tuple[models.BoardRow, ...]:
-    """A player among those ranked next, best first."""
+    """Return a player and the neighbours by rank, best first."""
     return store.neighbours(pool, player, each)
 
 
 @router.get("/{pool}/players/{player}/ranks", tags=["daily ranks"])
 def ranks(pool: PoolName, player: PlayerName, store: CurrentStore, _key: ReadAccess) -> tuple[models.DailyRank, ...]:
-    """A player's rank at 00:00 UTC, day by day, oldest first."""
+    """Return a player's rank at 00:00 UTC, day by day, oldest first."""
     return store.ranks_of(pool, player)
 
 
 @router.get("/{pool}/players/{player}/hindsight", tags=["hindsight"])
 def hindsight(pool: PoolName, player: PlayerName, store: CurrentStore, _key: ReadAccess) -> tuple[HindsightPoint, ...]:
-    """How strong a player was at each event, knowing all since, by the system podium; worked out once a day."""
-    store.best_ever(pool)  # which says why there is none
+    """Return a player's strength at each event, using later results too (system adaptive). Calculated once a day."""
+    store.best_ever(pool)  # raises an error if there is no hindsight
     return store.hindsight_curve(pool, player)
 
 
 @router.get("/{pool}/hindsight", tags=["hindsight"])
 def best_ever(pool: PoolName, store: CurrentStore, _key: ReadAccess) -> BestEverBoard:
-    """The best ever by their peaks in hindsight, and how sure their order is; no ratings that count."""
+    """Rank the best players ever by their peaks in hindsight, with the confidence in this order, not by ratings."""
     return store.best_ever(pool)
 
 
@@ -182,7 +182,7 @@ def compare(
     store: CurrentStore,
     _key: ReadAccess,
 ) -> models.Comparison:
-    """Two players: where they stand, what is expected of a heat, and every event in which they met."""
+    """Compare two players: ranks, expected score in a heat, and every event in which they met."""
     return store.compare(pool, player, other)
 
 
@@ -199,10 +199,10 @@ def predict(
     _key: ReadAccess,
     body: Annotated[PredictRequest, sent(PredictRequest)],
 ) -> Response:
-    """The chances of a field: to win, to be among the first, and of every rank; strangers are newcomers."""
+    """Predict a field: chances of winning, of top places and of every rank. Unknown players count as newcomers."""
     count = len(body.entrants) + sum(map(len, body.sides))
     if count > MAX_PREDICTED:
-        raise ParameterError(f"there are {count:,} players; a field may have {MAX_PREDICTED}")
+        raise ParameterError(f"there are {count:,} players. A field may have up to {MAX_PREDICTED}.")
     field = body.model_dump(exclude_none=True)
     chances = store.predict(pool, field["entrants"], sides=field["sides"], top=body.top)
     return json_response(models.FieldChances, models.field_chances(chances))
@@ -218,7 +218,7 @@ def predict(
 def matchmaking(
     pool: PoolName, store: CurrentStore, _key: KeyedReader, body: Annotated[Tickets, sent(Tickets)]
 ) -> Response:
-    """The matches to start now, of the players who wait; whoever is in none waits on."""
+    """Return the matches to start now from the waiting players. The others continue to wait."""
     waiting = [Member(each.player, each.shared or {}) for each in body.tickets]
     names = names_to_rate([waiting], store.pool(pool).system.kinds)
     system, found = store.system_and_states(pool, names)
@@ -227,13 +227,13 @@ def matchmaking(
     policy = Policy(body.size, body.teams, body.least, body.target_s, scale)
     tickets = []
     for ticket, member in zip(body.tickets, waiting, strict=True):
-        have = [states[name] for name in equipment_of([[member]], system.kinds)]  # each moves whoever waits with it
+        have = [states[name] for name in equipment_of([[member]], system.kinds)]  # affects its player's rating
         rating = states[member.player].rating + sum(each.rating - level for each in have)
         deviations = (getattr(each, "deviation", 0.0) for each in (states[member.player], *have))
         known = rating, -ticket.waited_s, math.hypot(*deviations)
         tickets.append(Ticket(ticket.player, *known, ticket.party, ticket.region))
     matches = match(tickets, 0.0, policy)
-    if body.scale is None:  # their quality is the system's
+    if body.scale is None:  # quality by the system
         by_name = {each.player: each for each in waiting}
         matches = [
             replace(each, quality=match_quality(system, *line_up(system, sides, states)[:2]))
@@ -247,7 +247,7 @@ def matchmaking(
 def event(
     pool: PoolName, event_id: EventId, store: CurrentStore, _key: ReadAccess, response: Response
 ) -> models.EventDetails:
-    """An event as it stands, and what it did; its `ETag` is for the `If-Match` of a correction."""
+    """Return an event with its results and effects. Use its `ETag` as `If-Match` for a correction."""
     details = store.event(pool, event_id)
     response.headers["ETag"] = f'"{details.version}"'
     return details
@@ -257,7 +257,7 @@ def event(
 def explanation(
     pool: PoolName, event_id: EventId, player: PlayerName, store: CurrentStore, _key: ReadAccess
 ) -> explanations.ExplainedChange:
-    """Why a player's rating moved in an event."""
+    """Explain why a player's rating changed in an event."""
     return explanations.explained_change(store.explain(pool, event_id, player))
 
 
@@ -267,9 +267,9 @@ def reasons(
     player: PlayerName,
     store: CurrentStore,
     _key: ReadAccess,
-    events: Annotated[int, Query(ge=1, le=MAX_REASONS, description="How many of the newest events.")] = 10,
+    events: Annotated[int, Query(ge=1, le=MAX_REASONS, description="Number of newest events.")] = 10,
 ) -> ReasonTotals:
-    """Return why a player's rating moved over the newest events, with the reasons added up by their kind."""
+    """Explain why a player's rating changed in the newest events, with the reasons added up by kind."""
     return store.reasons(pool, player, events)
 
 
@@ -277,19 +277,19 @@ def reasons(
 def what_if(
     pool: PoolName, event_id: EventId, player: PlayerName, store: CurrentStore, _key: ReadAccess
 ) -> explanations.AlternativeChanges:
-    """What an event would have done to a player's rating with one thing changed: at most eight alternatives."""
+    """Return the changes that other results of an event would have caused a player, up to eight."""
     return explanations.alternative_changes(store.what_if(pool, event_id, player))
 
 
 @router.get("/{pool}/matches", tags=["matches"])
 def waiting(pool: PoolName, store: CurrentStore, _key: ReadAccess) -> list[str]:
-    """The matches that wait for a result, the first to expire first."""
+    """List the matches that wait for a result, in order of expiry."""
     return store.waiting_matches(pool)
 
 
 @router.get("/{pool}/matches/{match_id}", tags=["matches"])
 def registered_match(pool: PoolName, match_id: MatchId, store: CurrentStore, _key: ReadAccess) -> RegisteredMatch:
-    """A match that was registered, and what came of it."""
+    """Return a registered match, and its result."""
     return store.match(pool, match_id)
 
 
@@ -301,23 +301,23 @@ def equipment(pool: PoolName, store: CurrentStore, _key: ReadAccess) -> tuple[Eq
 
 @router.get("/{pool}/seasons", tags=["seasons"])
 def seasons(pool: PoolName, store: CurrentStore, _key: ReadAccess) -> tuple[models.Season, ...]:
-    """The seasons, oldest first."""
+    """List the seasons, oldest first."""
     return store.seasons(pool)
 
 
 @router.get("/{pool}/seasons/{season}/leaderboard", response_model=list[models.BoardRow], tags=["seasons"])
 def season_board(pool: PoolName, season: SeasonName, store: CurrentStore, _key: ReadAccess) -> Response:
-    """How the board stood when a season ended, or as it stands where it is not over."""
+    """Return the board at the end of a season, or the current one if the season is not over."""
     return json_response(Any, board_rows(store.season_board(pool, season)))
 
 
 @router.get("/{pool}/snapshots", tags=["daily ranks"])
 def snapshot_days(pool: PoolName, store: CurrentStore, _key: ReadAccess) -> list[date | float]:
-    """Every day since the first event, oldest first; in a numbered pool, the numbers that follow an event."""
+    """List the days since the first event, oldest first. In pools without dates, list the numbers after each event."""
     return [day_shown(store.order(pool), day) for day in store.snapshot_days(pool)]
 
 
 @router.get("/{pool}/snapshots/{day}", tags=["daily ranks"])
 def snapshot(pool: PoolName, day: str, store: CurrentStore, _key: ReadAccess) -> tuple[models.RankedPlayer, ...]:
-    """The ranks at a day's 00:00 UTC, or before the event of a number, best first."""
+    """Return the ranks at 00:00 UTC of a day, or before the event of a number, best first."""
     return store.ranks_on(pool, parse_day(day, store.order(pool)))

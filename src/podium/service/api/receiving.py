@@ -1,6 +1,6 @@
-"""Results as they are sent: the match report of a Xonotic server, as it is, and the events of a body.
+"""Receive results: match reports of Xonotic servers, and events in request bodies.
 
-Source: XonStat's submission. Answers to it are plain text; the game only logs them.
+Source: XonStat's submission. The responses to reports are plain text, which the game only logs.
 """
 
 import base64
@@ -59,16 +59,16 @@ ANSWERS: dict[int | str, dict[str, Any]] = {
     code: {"content": {"text/plain": {}, MEDIA_TYPE: {}}, "description": DESCRIPTIONS[code]} for code in WRITE_ERRORS
 }
 TOOL = "crypto-keygen-standalone"
-PUBLIC_KEY_VARIABLE = "PODIUM_D0_PUBLIC_KEY"  # where the key is that signs the keys of servers
+PUBLIC_KEY_VARIABLE = "PODIUM_D0_PUBLIC_KEY"  # file of the key that signs servers' keys
 PUBLIC_KEY = "key_0.d0pk"
 LIMIT_S = 10.0
 FINGERPRINT = re.compile(r"^[A-Za-z0-9+/]{43}=$")
-Secret = Annotated[str, Path(min_length=1, description="A key with the role write for the pool of the game type.")]
-Signature = Annotated[str, Header(alias="X-D0-Blind-ID-Detached-Signature", description="The server's, in base64.")]
+Secret = Annotated[str, Path(min_length=1, description="Key with the role write for the pool of the game type.")]
+Signature = Annotated[str, Header(alias="X-D0-Blind-ID-Detached-Signature", description="Signature, base64.")]
 
 
 def in_text(route: Callable[..., Awaitable[str]]) -> Callable[..., Awaitable[PlainTextResponse]]:
-    """Let a route answer with what came of a report, or with what refused it, as text."""
+    """Let a route answer with the outcome of a report, or with its error, as text."""
 
     @wraps(route)
     async def answer(request: Request, **given: Any) -> PlainTextResponse:
@@ -93,11 +93,11 @@ async def submit_signed(
     guard: CurrentKeyGuard,
     signature: Signature = "",
 ) -> str:
-    """Submit the report of a Xonotic server that signs it; its game type is the pool."""
+    """Submit a report that a Xonotic server has signed. Its game type is the pool."""
     body = await read_bytes(request, MAX_BODY_BYTES)
     fingerprint = await run_in(threads.verifying, verify_signature, body, request.url.query, signature)
     if fingerprint is None:
-        message = "the signature is missing or not verified; put a key at the end of the address"
+        message = "the signature is missing or not verified. Put a key at the end of the address."
         raise await guard.refusal(request, 401, message)
     return await store_report(request, store, intake, metrics, body, fingerprint)
 
@@ -112,7 +112,7 @@ async def submit_with_key(
     metrics: CurrentMetrics,
     guard: CurrentKeyGuard,
 ) -> str:
-    """Submit the report of a Xonotic server whose address for it ends with a key; its game type is the pool."""
+    """Submit a report of a Xonotic server with a key at the end of the address. Its game type is the pool."""
     key = request.state.key = await guard.key(secret)
     if key is None:
         raise await guard.refusal(request, 401, "the key at the end of the address is unknown, expired or revoked")
@@ -136,7 +136,7 @@ def verify_signature(body: bytes, query: str, signature: str) -> str | None:
         key = os.environ.get(PUBLIC_KEY_VARIABLE, PUBLIC_KEY)
         command = [tool, "-p", key, "-d", str(signed), "-s", str(sealed)]
         try:
-            done = subprocess.run(command, capture_output=True, timeout=LIMIT_S, check=False)  # noqa: S603  (the tool)
+            done = subprocess.run(command, capture_output=True, timeout=LIMIT_S, check=False)  # noqa: S603  (fixed)
         except (OSError, subprocess.TimeoutExpired):
             return None
     verdict, fingerprint, *_ = [*done.stdout.decode("ascii", "replace").split(), "", ""]
@@ -153,7 +153,7 @@ async def store_report(
     sender: str,
     key: ApiKey | None = None,
 ) -> str:
-    """Store a report; the name of its sender begins the ids of its events, and it may have come with a key."""
+    """Store a report. The IDs of its events begin with the name of its sender, which may also send a key."""
     pool, rows, reason = await run_in_threadpool(read_report, request, store, body, sender, key, time.time_ns() // 1000)
     if not rows:
         return f"dropped: {reason}\n"
@@ -165,22 +165,21 @@ async def store_report(
 def read_report(
     request: Request, store: Store, body: bytes, sender: str, key: ApiKey | None, received_us: int
 ) -> tuple[str, list[dict[str, Any]], str]:
-    """Read a report: its pool, its rows, and where it has none why.
+    """Read a report. Return its pool and rows, and the reason if it has no rows.
 
     Args:
-        received_us: when it came, in microseconds since 1970; a match whose id does not tell when it began has
-            just ended.
+        received_us: Time of receipt, in microseconds since 1970. A match whose ID has no time has just ended.
 
     Raises:
-        FormatError: it is no report.
-        AccessError: the key may not write to that pool, or not so far back.
+        FormatError: It is not a report.
+        AccessError: The key may not write to that pool, or not that far back.
     """
     report = xonstat.parse(list(enumerate(body.split(b"\n"), start=1)), "report")
     if report.event.faults:
         raise FormatError("report", report.event.faults)
     pool = report.game_type
     if pool not in {each.name for each in store.pools()}:
-        raise ParameterError(f"there is no pool {pool!r} for games of that type")
+        raise ParameterError(f"there is no pool {pool!r} for this type of game. Create it, or correct the type.")
     if key is not None and not key.may("write", pool):
         raise AccessError(403, f"this needs a key with the role write for pool {pool}")
     collector = Collector(Options())
@@ -199,7 +198,7 @@ def read_report(
 
 
 def stored_start(store: Store, pool: str, event_id: str) -> int | None:
-    """When a stored event began, in microseconds since 1970; None where there is none."""
+    """Return when a stored event began, in microseconds since 1970. None if it is not stored."""
     with suppress(UnknownError), store.reading(pool) as found:
         started: int = find_event(found, event_id).started_at
         return started
@@ -225,15 +224,15 @@ def parse_events(body: bytes) -> "SentEvents":
 
 
 class SentEvents(NamedTuple):
-    """Events of one body, each with another id."""
+    """The events of one body, each with a different ID."""
 
     rows: PlainRows | list[dict[str, Any]]  # of a results table
-    match_ids: dict[str, str]  # by event, of those that are results of registered matches
-    starts: Sequence[datetime | int | float]  # dates or numbers of events; whole ones are microseconds since 1970
+    match_ids: dict[str, str]  # by event, for results of registered matches
+    starts: Sequence[datetime | int | float]  # dates or numbers of events; integers are microseconds since 1970
 
     @classmethod
     def from_models(cls, body: Event | Batch) -> Self:
-        """The events of a body that fits the models."""
+        """Return the events of a body that the models accept."""
         events = body.events if isinstance(body, Batch) else [body]
         refuse_repeated(events)
         return cls(
@@ -243,21 +242,21 @@ class SentEvents(NamedTuple):
         )
 
     def whens(self) -> Iterator[datetime | float]:
-        """The dates of the events, or their numbers, as far as they were sent."""
+        """Yield the dates or numbers of the events, as far as they were sent."""
         return (instant(each) if isinstance(each, int) else each for each in self.starts)
 
 
 def refuse_repeated(events: Sequence[Event]) -> None:
-    """Refuse a batch with two events of one id: their rows would become one event."""
+    """Reject a batch with two events of the same ID, because their rows would become one event."""
     seen: set[str] = set()
     for k, each in enumerate(events):
         if each.event_id in seen:
-            raise RefusedError(f"events[{k}].event_id", "appears twice in the batch; each event needs an id of its own")
+            raise RefusedError(f"events[{k}].event_id", "appears twice in the batch. Give each event its own ID.")
         seen.add(each.event_id)
 
 
 def read_plain_events(value: Any) -> SentEvents | None:
-    """The events of a body that are plainly fine; None where the models have to judge."""
+    """Return the events of a body that is clearly valid. None if the models must judge."""
     events = value["events"] if type(value) is dict and value.keys() == {"events"} else [value]
     if type(events) is not list or not 0 < len(events) <= MAX_EVENTS or {*map(type, events)} != {dict}:
         return None
@@ -286,7 +285,7 @@ def read_plain_events(value: Any) -> SentEvents | None:
 
 
 def plain_match_ids(events: Sequence[Mapping[str, Any]]) -> dict[str, str] | None:
-    """The match of each event that is the result of one, by the event's id; None where one is to be looked at."""
+    """Return the match of each event that is a match result, by event ID. None if the models must judge."""
     match_ids = {each["event_id"]: each["match_id"] for each in events if each.get("match_id") is not None}
     if not match_ids:
         return {}
@@ -297,7 +296,7 @@ def plain_match_ids(events: Sequence[Mapping[str, Any]]) -> dict[str, str] | Non
 def columns_of(
     events: Sequence[Mapping[str, Any]], entries: Sequence[Mapping[str, Any]], sizes: Sequence[int]
 ) -> dict[str, list[Any]]:
-    """The columns of a results table, (entries) each."""
+    """Return the columns of a results table, each with one value per entry."""
     columns = {
         name: [*chain.from_iterable(map(repeat, [each.get(name) for each in events], sizes))]
         for name in EVENT_COLUMNS & set[str]().union(*events)

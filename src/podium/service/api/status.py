@@ -1,6 +1,6 @@
-"""The routes about the service itself: its health, whether it can serve, its metrics, and its OpenAPI document as HTML.
+"""Routes for the service itself: health, readiness, metrics, and the OpenAPI document as HTML.
 
-The HTML has no scripts, and nothing of other hosts.
+The HTML has no scripts, and loads nothing from other hosts.
 """
 
 import asyncio
@@ -34,8 +34,8 @@ from podium.service.metrics import Metrics
 from podium.service.watchers import RETRY_S, Watchers, event_block
 from podium.store import Store
 
-HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}  # the second tells nginx to pass each on at once
-COMMENT_INTERVAL_S = 15.0  # without an entry: a comment keeps the connection open
+HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}  # the second makes nginx pass each event on at once
+COMMENT_INTERVAL_S = 15.0  # without an entry; then a comment keeps the connection open
 router = APIRouter(route_class=StrictRoute)
 
 
@@ -51,16 +51,16 @@ async def stream(
     watchers: CurrentWatchers,
     metrics: CurrentMetrics,
     visitor: ReadAccess,
-    last_event_id: Annotated[str | None, Header(max_length=20, description="The last id of an earlier stream.")] = None,
-    seconds: Annotated[float, Query(ge=0.0, le=86_400.0, description="How long it stays open.")] = 3600.0,
+    last_event_id: Annotated[str | None, Header(max_length=20, description="Last ID of an earlier stream.")] = None,
+    seconds: Annotated[float, Query(ge=0.0, le=86_400.0, description="Seconds until the stream ends.")] = 3600.0,
 ) -> StreamingResponse:
-    """Everything that happens to a pool, as it happens; after a pause it goes on where it ended.
+    """Stream everything that happens in a pool. After a pause the stream continues where it ended.
 
-    It ends when its key is revoked, the pool is public no more, the service stops, or more than 10,000 entries wait
-    to be read; its last line, a comment, says why. Who reads nothing for a minute is cut off without one. Connect
-    again with `Last-Event-ID`.
+    It ends when its key is revoked, when the pool is no longer public, when the service stops, or when more than 10,000
+    entries wait to be read. Its last line, a comment, gives the reason. A client that reads nothing for a minute is cut
+    off without one. Connect again with `Last-Event-ID`.
     """
-    newest = await run_in_threadpool(store.version, pool)  # refuses an unknown pool before anything is sent
+    newest = await run_in_threadpool(store.version, pool)  # rejects an unknown pool before anything is sent
     key = None if visitor.key is None else visitor.key.id
     watchers.refuse_too_many(key)
     resumes = last_event_id is not None and last_event_id.isascii() and last_event_id.isdecimal()
@@ -72,14 +72,14 @@ async def stream(
 async def server_sent_events(
     store: Store, watchers: Watchers, metrics: Metrics, pool: str, key: int | None, after: int, seconds: float
 ) -> AsyncIterator[bytes]:
-    """Yield the entries of the log above a number as server-sent events, each with what became of its event."""
+    """Yield the log entries above a number as server-sent events, each with the outcome of its event."""
     end = time.monotonic() + seconds
     with metrics.streams.track_inprogress():
         yield b": podium\n\n"
         async with watchers.listening(pool, key) as listener:
             is_watched = await watchers.wait_until_ready(pool, seconds)
             has_more = True
-            while has_more and not listener.ended:  # what was logged before the watcher began
+            while has_more and not listener.ended:  # entries logged before the watcher began
                 try:
                     entries = await run_in_threadpool(store.news, pool, after)
                 except UnavailableError:  # the next query finds them
@@ -87,7 +87,7 @@ async def server_sent_events(
                     await listener.wait(RETRY_S)
                 except UnknownError:
                     entries = []
-                    listener.end("the pool is no more")
+                    listener.end("the pool was deleted")
                 else:
                     has_more = bool(entries)
                 for number, block in map(event_block, entries):
@@ -100,17 +100,17 @@ async def server_sent_events(
                         yield block
                 if not blocks and time.monotonic() < end and not listener.ended:
                     yield b": no news\n\n"
-            yield f": {listener.ended or 'the seconds are over'}\n\n".encode()
+            yield f": {listener.ended or 'the time is over'}\n\n".encode()
 
 
 MEDIA_TYPES = {"csv": "text/csv; charset=utf-8", "parquet": "application/vnd.apache.parquet"}
-# What spreadsheets take for the start of a formula, of full width too, and after semicolons that part cells.
+# Text that spreadsheets read as a formula, also with full-width signs, and after semicolons between cells.
 FORMULA_START = r"^[;\s]*[=+\-@\x{FF1D}\x{FF0B}\x{FF0D}\x{FF20}]|^[\t\r]"
 Guard = Annotated[
     bool,
     Query(
-        description="In CSV, put an apostrophe before text that a spreadsheet would take for a formula: text that "
-        "begins with =, +, -, @ or a tab, be it after semicolons. Switch it off for programs, Podium among them."
+        description="In CSV, put an apostrophe before text that a spreadsheet would read as a formula: text that "
+        "begins with =, +, -, @ or a tab, also after semicolons. Switch it off for programs, including Podium."
     ),
 ]
 
@@ -131,10 +131,10 @@ def export(
     *,
     guard: Guard = True,
 ) -> StreamingResponse:
-    """The results that count, or every change of a rating, as a file."""
+    """Return all valid results, or all rating changes, as a file."""
     frame = store.results(pool).frame if table == "results" else store.history(pool)
     if kind == "csv" and guard:
-        # An apostrophe before each text that would be a formula in a spreadsheet; numbers stay as they are.
+        # Put an apostrophe before text that would be a formula in a spreadsheet. Numbers do not change.
         text = pl.col(pl.String)
         guarded = pl.when(text.str.contains(FORMULA_START)).then("'" + text).otherwise(text)
         frame = frame.with_columns(guarded.name.keep())
@@ -144,7 +144,7 @@ def export(
 
 def table_file(frame: pl.DataFrame, kind: str) -> IO[bytes]:
     """Return a table as an open file that is deleted when it is closed."""
-    file = tempfile.TemporaryFile()  # noqa: SIM115  (closed by whoever reads it)
+    file = tempfile.TemporaryFile()  # noqa: SIM115  (closed by its reader)
     if kind == "csv":
         frame.write_csv(file)
     else:
@@ -168,7 +168,7 @@ LIMITS = {
 
 @lru_cache(1)
 def reference_page(app: FastAPI) -> str:
-    """Return the reference as HTML, written once: no request changes it."""
+    """Return the reference as HTML. It is written once, because it never changes."""
     document: dict[str, Any] = app.openapi()
     operations: dict[str, list[tuple[str, str, dict[str, Any]]]] = {}
     for path, methods in document["paths"].items():
@@ -185,7 +185,7 @@ def json_text(value: Any) -> Markup:
 
 
 def answer_text(message: dict[str, Any]) -> Markup:
-    """Return the schema or the media type of a body or an answer."""
+    """Return the schema or media type of a body or response."""
     content: dict[str, Any] = message.get("content", {})
     return Markup(", ").join(
         schema_text(each["schema"]) if each.get("schema") else kind
@@ -195,7 +195,7 @@ def answer_text(message: dict[str, Any]) -> Markup:
 
 
 def schema_text(schema: dict[str, Any]) -> Markup:
-    """Return a schema in words, as HTML; a link where it is described elsewhere."""
+    """Return a schema as readable HTML, with a link if it is described elsewhere."""
     if "$ref" in schema:
         return Markup('<a href="#{0}">{0}</a>').format(schema["$ref"].removeprefix(SCHEMAS))
     for union in ("anyOf", "oneOf"):
@@ -227,7 +227,7 @@ def limit_texts(schema: dict[str, Any]) -> Iterator[str | Markup]:
 
 
 def with_code(text: str) -> Markup:
-    """Return text as HTML, with what stands between backquotes as code."""
+    """Return text as HTML, with parts in backquotes as code."""
     parts = escape(text, quote=False).split("`")
     html = (f"<code>{each}</code>" if k % 2 else each for k, each in enumerate(parts))
     return Markup("".join(html))  # noqa: S704  (escaped)
@@ -239,7 +239,7 @@ PAGE_HEADERS = {"Content-Security-Policy": CONTENT_SECURITY_POLICY, "X-Content-T
 
 @router.get("/healthz", responses=error_responses(500), tags=["service"])
 async def healthz() -> dict[str, str]:
-    """Whether the process answers; it asks nothing of the database."""
+    """Return ok if the process answers, without asking the database."""
     return {"status": "ok"}
 
 
@@ -247,7 +247,7 @@ async def healthz() -> dict[str, str]:
 async def readyz(
     request: Request, store: CurrentStore, threads: CurrentThreads, watchers: CurrentWatchers
 ) -> dict[str, str]:
-    """Whether the service can serve: its database answers within two seconds, is whole, and it is not about to stop."""
+    """Check if the service can serve: the database answers within two seconds and is intact, and no stop is pending."""
     if watchers.is_closed:
         raise UnavailableError("the service stops")
     if getattr(request.app.state, "is_damaged", False):
@@ -274,14 +274,14 @@ def query_pools(store: Store) -> None:
     tags=["service"],
 )
 async def prometheus_metrics(metrics: CurrentMetrics, threads: CurrentThreads, _key: ReadAccess) -> Response:
-    """Counters of requests, results and changes; takes a key to all pools."""
+    """Return counters of requests, results and changes. Needs a key for all pools."""
     text = await run_in(threads.probing, metrics.text)
     return Response(text, media_type="text/plain; version=0.0.4; charset=utf-8")
 
 
 @router.get("/api/docs", include_in_schema=False)
 async def reference(request: Request) -> Response:
-    """The reference of the API, from its OpenAPI document."""
+    """Return the reference of the API as HTML."""
     return HTMLResponse(reference_page(request.app), headers=PAGE_HEADERS)
 
 

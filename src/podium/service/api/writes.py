@@ -1,4 +1,4 @@
-"""The routes that write: each body read strictly, each change one transaction off the event loop."""
+"""Routes that write. Each reads its body strictly, and makes each change in one transaction, off the event loop."""
 
 import functools
 from collections.abc import Callable
@@ -27,23 +27,21 @@ from podium.views.models import PoolSummary
 
 T = TypeVar("T")
 router = APIRouter(prefix=POOLS_PATH, route_class=StrictRoute, responses=error_responses(*WRITE_ERRORS))
-REFUSALS_OF_CORRECTIONS = error_responses(412)  # beside the others
-Reason = Annotated[str, Query(max_length=500, description="Why, for the log; its text can be blanked later.")]
+REFUSALS_OF_CORRECTIONS = error_responses(412)  # besides the others
+Reason = Annotated[str, Query(max_length=500, description="Reason, for the log. It can be deleted later.")]
 Kind = Annotated[
-    str, Query(max_length=200, description="Of what entrants share, as `car`: then it is one of these, and no player.")
+    str, Query(max_length=200, description="Kind of equipment, such as `car`, if this is equipment and not a player.")
 ]
-DryRun = Annotated[
-    bool, Query(description="Store nothing; return how much would move, and the largest thousand effects.")
-]
-ListsOnly = Annotated[bool, Query(description="Store nothing; return the ids that would be replaced.")]
+DryRun = Annotated[bool, Query(description="Store nothing. Return the totals and the 1,000 largest effects.")]
+ListsOnly = Annotated[bool, Query(description="Store nothing. Return the IDs that would be replaced.")]
 EffectsAfter = Annotated[
-    str | None, Query(description="Of a dry run: the `next` of the receipt before, for the next smaller effects.")
+    str | None, Query(description="Dry runs only: `next` of the previous receipt, to get the next smaller effects.")
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class AdminAct:
-    """What an admin does to a pool, but for what is to be done."""
+    """An admin's request for a pool, without the action itself."""
 
     request: Request
     store: CurrentStore
@@ -51,19 +49,19 @@ class AdminAct:
     key: Admin
 
     async def run(self, act: Callable[..., T], *sent: Any, **options: Any) -> T:
-        """Do it in a thread of writers, in the name of the key."""
+        """Run the action in a writer thread, in the name of the key."""
         return await run_in(self.threads.writing, act, *sent, actor=self.key, **options)
 
 
 @dataclass(frozen=True, slots=True)
 class RerateAct(AdminAct):
-    """An act that rates events again, but for what is to be done."""
+    """A request that recalculates ratings, without the action itself."""
 
     dry_run: DryRun = False
     effects_after: EffectsAfter = None
 
     async def rerate(self, pool: str, intent: Act, act: Callable[..., int], *sent: Any, **options: Any) -> Rerated:
-        """Do what rates events again, or with `dry_run` only say what it would move."""
+        """Run the action, or with `dry_run` only return its effect."""
         if self.dry_run:
             after = self.effects_after
             return await run_in(self.threads.planning, self.store.dry_run, pool, intent, effects_after=after)
@@ -86,7 +84,7 @@ async def create_pool(act: RequestedAct) -> PoolSummary:
 
 @router.patch("/{pool}", tags=["pools"], openapi_extra=bodies.request_body(bodies.Description))
 async def describe(pool: PoolName, act: RequestedAct) -> PoolSummary:
-    """Change what a pool says of itself, and who may read it."""
+    """Change the description of a pool, and who may read it."""
     body = await bodies.read_body(act.request, bodies.Description)
     await act.run(act.store.describe_pool, pool, **body.model_dump())
     return await run_in_threadpool(act.store.pool_summary, pool)
@@ -94,7 +92,7 @@ async def describe(pool: PoolName, act: RequestedAct) -> PoolSummary:
 
 @router.put("/{pool}/system", tags=["pools"], openapi_extra=bodies.request_body(bodies.Configuration))
 async def configure(pool: PoolName, act: RequestedRerate) -> Rerated:
-    """Rate a pool with another system, or other parameters, from its first event on."""
+    """Rate a pool with another system or other parameters, from its first event on."""
     refuse_backdating_limit(act.request)
     system = requested_system(await bodies.read_body(act.request, bodies.Configuration))
     return await act.rerate(pool, previews.configure(system), act.store.configure, system)
@@ -111,7 +109,7 @@ async def set_order(pool: PoolName, act: RequestedRerate) -> Rerated:
 
 @router.post("/{pool}/seasons", status_code=201, tags=["seasons"], openapi_extra=bodies.request_body(bodies.NewSeason))
 async def begin_season(pool: PoolName, act: RequestedRerate) -> Rerated:
-    """Shrink every lead over a newcomer to a share of itself, from a moment or an event on."""
+    """Shrink every lead over a newcomer to a share of itself, from a time or an event on."""
     body = await bodies.read_body(act.request, bodies.NewSeason)
     refuse_backdated(act.request, [body.when])
     intent = previews.begin_season(body.name, body.when, body.keep)
@@ -142,7 +140,7 @@ async def submit(
     dry_run: DryRun = False,
     effects_after: EffectsAfter = None,
 ) -> Response:
-    """Submit one event, or several of which all are stored or none; a duplicate is answered with 200."""
+    """Submit one event, or several of which all are stored or none. A duplicate is answered with 200."""
     sent = await bodies.read_parsed(request, parse_events)
     refuse_backdated(request, sent.whens())
     if sent.match_ids:
@@ -166,7 +164,7 @@ async def submit(
 
 @dataclass(frozen=True, slots=True)
 class Correction(AdminAct):
-    """The correction of an event, but for what is to be done."""
+    """A correction of an event, without the action itself."""
 
     metrics: CurrentMetrics
     if_match: IfMatch = None
@@ -175,7 +173,7 @@ class Correction(AdminAct):
     effects_after: EffectsAfter = None
 
     async def correct(self, pool: str, event_id: str, act: Callable[..., Receipt], content: Any) -> Response:
-        """Do it, or see what it would do, and return the receipt."""
+        """Run the correction, or preview its effect, and return the receipt."""
         correction = functools.partial(
             act, pool, content, actor=self.key, reason=self.reason, versions=versions_in(self.if_match),
             dry_run=self.dry_run, effects_after=self.effects_after,
@@ -202,12 +200,12 @@ RequestedCorrection = Annotated[Correction, Depends()]
     openapi_extra=bodies.request_body(bodies.Event),
 )
 async def amend(pool: PoolName, event_id: EventId, correction: RequestedCorrection) -> Response:
-    """Correct an event; every rating becomes what it would have been."""
+    """Correct an event, and recalculate all later ratings."""
     body = await bodies.read_body(correction.request, bodies.Event)
     if body.event_id != event_id:
-        raise RefusedError("event_id", "is not the event of the address")
+        raise RefusedError("event_id", "is not the event in the address")
     if body.match_id is not None:
-        raise RefusedError("match_id", "stays as it was submitted; leave it out of an amendment")
+        raise RefusedError("match_id", "cannot be changed. Leave it out of the correction.")
     refuse_backdated(correction.request, body.whens())
     return await correction.correct(pool, event_id, correction.store.amend, body.rows())
 
@@ -216,7 +214,7 @@ async def amend(pool: PoolName, event_id: EventId, correction: RequestedCorrecti
     "/{pool}/events/{event_id}/void", response_model=Receipt, responses=REFUSALS_OF_CORRECTIONS, tags=["events"]
 )
 async def void(pool: PoolName, event_id: EventId, correction: RequestedCorrection) -> Response:
-    """Void an event: it counts for nothing, and its content stays."""
+    """Void an event. It no longer counts, but its content stays."""
     return await correction.correct(pool, event_id, correction.store.void, event_id)
 
 
@@ -232,7 +230,7 @@ async def unvoid(pool: PoolName, event_id: EventId, correction: RequestedCorrect
 async def register(
     request: Request, pool: PoolName, store: CurrentStore, threads: CurrentThreads, key: Writer
 ) -> RegisteredMatch:
-    """Register a match that starts: its result counts once, and who is missing from it has quit."""
+    """Register a match that starts. Its result counts once, and a player missing from the result has quit."""
     body = await bodies.read_body(request, bodies.NewMatch)
     entrants = [each.model_dump() for each in body.entrants]
     return await run_in(
@@ -242,7 +240,7 @@ async def register(
 
 @router.post("/{pool}/merge", tags=["players"], openapi_extra=bodies.request_body(bodies.Merge))
 async def merge(pool: PoolName, act: RequestedRerate, *, kind: Kind = "", reason: Reason = "") -> Rerated:
-    """Let one player's results be another's."""
+    """Merge one player's results into another's."""
     refuse_backdating_limit(act.request)
     body = await bodies.read_body(act.request, bodies.Merge)
     intent = previews.merge(body.player, body.into, kind)
@@ -253,7 +251,7 @@ async def merge(pool: PoolName, act: RequestedRerate, *, kind: Kind = "", reason
 async def unmerge(
     pool: PoolName, player: PlayerName, act: RequestedRerate, *, kind: Kind = "", reason: Reason = ""
 ) -> Rerated:
-    """Let a merged account be a player of its own again, as if that merge had never been."""
+    """Make a merged account separate again, as if it had never been merged."""
     refuse_backdating_limit(act.request)
     intent = previews.unmerge(player, kind)
     return await act.rerate(pool, intent, act.store.unmerge, player, kind=kind, reason=reason)
@@ -261,7 +259,7 @@ async def unmerge(
 
 @router.post("/{pool}/players/{player}/rename", tags=["players"], openapi_extra=bodies.request_body(bodies.NewName))
 async def rename(pool: PoolName, player: PlayerName, act: RequestedAct, *, kind: Kind = "") -> bodies.NewName:
-    """Give a player another name, everywhere; no rating moves."""
+    """Rename a player everywhere. No rating changes."""
     body = await bodies.read_body(act.request, bodies.NewName)
     await act.run(act.store.rename, pool, player, body.name, kind=kind)
     return body
@@ -271,6 +269,6 @@ async def rename(pool: PoolName, player: PlayerName, act: RequestedAct, *, kind:
 async def anonymize(
     pool: PoolName, player: PlayerName, act: RequestedAct, *, dry_run: ListsOnly = False
 ) -> Anonymization:
-    """Remove every name that a player had, also from titles, ids and reasons. No rating moves."""
+    """Remove every name that a player had, also from titles, IDs and reasons. No rating changes."""
     seen = await run_in(act.threads.planning, act.store.anonymization, pool, player)
     return seen if dry_run else replace(seen, name=await act.run(act.store.anonymize, pool, player))

@@ -1,1 +1,1 @@
-"""What every route needs: keys, problems, addresses, strict JSON."""
+"""Shared parts of routes: keys, problems, addresses, strict JSON."""

@@ -1,4 +1,4 @@
-"""The log that has the number of a request, and every error as a problem of RFC 9457; none repeats what came."""
+"""The service's log with request numbers, and errors as problems by RFC 9457. Errors never repeat the request."""
 
 import asyncio
 import json
@@ -25,7 +25,7 @@ from podium.service.http.json import RefusedError, decode_name
 from podium.store.writing.proposals import StaleError
 
 HEADER = b"x-request-id"
-current_request_id: ContextVar[str | None] = ContextVar("request_id", default=None)  # of the request that is answered
+current_request_id: ContextVar[str | None] = ContextVar("request_id", default=None)  # of the current request
 
 
 WRITE_INTERVAL_S = 0.2
@@ -59,14 +59,14 @@ LOG_CONFIG: dict[str, Any] = {
 
 
 class RequestLog:
-    """Writes what became of requests: their routes, not their addresses, which may have a player's name."""
+    """Writes requests to the log by route, because addresses may contain players' names."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
         self._lines: list[str] = []
 
     def add(self, scope: Any, route: str, status: int, seconds: float) -> None:
-        """Add a request that was answered; it is written a little later."""
+        """Add an answered request. It is written a little later."""
         pool, client, key = scope.get("path_params", {}).get("pool"), scope["client"], scope.get("state", {}).get("key")
         opened = "" if key is None else f', "key": {key.id}, "pool": {json_text(pool)}'
         self._lines.append(
@@ -83,19 +83,19 @@ class RequestLog:
     def write(self) -> None:
         lines = "".join(self._lines)
         self._lines.clear()
-        with suppress(OSError, ValueError):  # nobody reads them any more
+        with suppress(OSError, ValueError):  # nobody reads the log any more
             self._stream.write(lines)
             self._stream.flush()
 
 
 @lru_cache(1_000)
 def json_text(text: str | None) -> str:
-    """Return a text as JSON; of a part of an address, the name that it stands for."""
+    """Return a text as JSON. Names encoded in addresses are decoded."""
     return json.dumps(None if text is None else decode_name(text))
 
 
 def moment(since_1970: float) -> str:
-    """Return a time in ISO 8601, to a millisecond."""
+    """Return a time in ISO 8601, with milliseconds."""
     return f"{second(int(since_1970))}.{int(since_1970 % 1.0 * 1000.0):03d}+00:00"
 
 
@@ -108,22 +108,22 @@ MEDIA_TYPE = "application/problem+json"
 DESCRIPTIONS = {
     401: "The key is missing, unknown, expired or revoked.",
     403: "The key does not allow this.",
-    404: "There is no such thing.",
+    404: "Not found.",
     409: "It conflicts with what is stored.",
     412: "It has changed since the version in If-Match.",
     413: "The body is too large.",
-    422: "The request is not valid; the field is named.",
+    422: "The request is invalid. The field is named.",
     429: "The key's rate limit is exceeded, or too many requests from this address were refused.",
-    500: "The service failed; the reason is in its log.",
-    503: "The database is busy, full or away, or too many results are waiting; send it again after `Retry-After`.",
+    500: "The service failed. The reason is in its log.",
+    503: "The database is busy, full or unavailable, or too many results wait. Send it again after `Retry-After`.",
 }
-RETRY_AFTER_S = 1  # of what passes
+RETRY_AFTER_S = 1  # for temporary errors
 READ_ERRORS = (401, 403, 404, 422, 429, 500, 503)
 WRITE_ERRORS = (*READ_ERRORS, 409, 413)
 
 
 class Problem(BaseModel):
-    """RFC 9457: what is wrong, where, and how to mend it."""
+    """An error by RFC 9457: what is wrong, where, and how to fix it."""
 
     type: str = "about:blank"
     title: str
@@ -150,7 +150,7 @@ class BusyError(PodiumError):
 
 
 class UnexpectedError(PodiumError):
-    """The service failed for a reason that its log has, and the sender cannot mend."""
+    """The service failed for a reason that is in its log, and that the sender cannot fix."""
 
 
 STATUS_BY_ERROR: tuple[tuple[type[PodiumError], int], ...] = (
@@ -190,7 +190,7 @@ class ProblemResponse(JSONResponse):
 
 
 def problem(status: int, detail: str, field: str | None = None, retry_after_s: int | None = None) -> ProblemResponse:
-    """Return an answer that names what is wrong; its title is the phrase of its status, as for `about:blank`."""
+    """Return an error response. Its title is the phrase of its status, as for `about:blank`."""
     title, request_id = HTTPStatus(status).phrase, current_request_id.get()
     content = Problem(title=title, status=status, detail=detail, field=field, request_id=request_id)
     headers = {"WWW-Authenticate": "Bearer"} if status == 401 else {}  # noqa: PLR2004
@@ -204,7 +204,7 @@ async def refused_body(_request: Request, error: RefusedError) -> ProblemRespons
 
 
 def note_damage(request: Request, error: BaseException | None) -> None:
-    """Note that the database is damaged, for `/readyz`, if this is why an error arose."""
+    """Note for `/readyz` that the database is damaged, if an error shows it."""
     while error is not None:
         if sqlite_code(getattr(error, "orig", error)).startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
             request.app.state.is_damaged = True
@@ -216,27 +216,27 @@ async def podium_error(request: Request, error: PodiumError) -> ProblemResponse:
     field = error.faults[0].column if isinstance(error, ResultsError) and error.faults else None
     status = status_of(error)
     if isinstance(error, NearNameError):
-        insist = f'"new": true beside it in JSON, or new={error.name} in the address'
+        insist = f'"new": true next to it in JSON, or new={error.name} in the address'
         return problem(status, f"{error.what}. Write that name, or say that it is a newcomer: {insist}.", "player")
     passes = RETRY_AFTER_S if status == 503 else None  # noqa: PLR2004
     return problem(status, str(error), field, error.retry_after_s if isinstance(error, AccessError) else passes)
 
 
 async def sender_left(_request: Request, _error: ClientDisconnect) -> ProblemResponse:
-    """Answer nobody: the sender is gone, which is no failure of the service."""
+    """Answer a sender who has left, which is not a failure of the service."""
     return problem(400, "The request ended before its body was complete. Send it again.")
 
 
 async def unexpected_error(request: Request, error: Exception) -> ProblemResponse:
-    """Answer what nobody expected, without its text; the server logs it with its traceback."""
+    """Answer an unexpected error without its text. The server logs it with its traceback."""
     note_damage(request, error)
-    answer = problem(500, "the service failed to answer this; the reason is logged")
+    answer = problem(500, "the service failed to answer this. The reason is in its log.")
     answer.headers[HEADER.decode()] = current_request_id.get() or ""  # this is sent past all middleware
     return answer
 
 
 async def http_error(_request: Request, error: HTTPException) -> ProblemResponse:
-    """Answer what the router refuses."""
+    """Answer an error of the router."""
     answer = problem(error.status_code, str(error.detail))
     answer.headers.update(error.headers or {})
     return answer

@@ -1,4 +1,4 @@
-"""Strict JSON, names and addresses: nothing that two readers could understand differently.
+"""Strict JSON, names and addresses, so that no two programs can read them differently.
 
 The rule for names is `podium.results.names`, and the store applies it to results.
 """
@@ -20,21 +20,21 @@ from podium.support.words import BEFORE_DOTS
 
 MAX_DEPTH = 32
 MAX_INTEGER = 2**63 - 1
-MAX_KEYS = 1_000  # of an object: each that no model knows is an error to describe
-# What makes it worth checking each value: escapes that are no text, long numbers, and depth.
+MAX_KEYS = 1_000  # per object, because each unknown key is described in an error
+# Signs that values need a check: escapes that may not be text, long numbers, and depth.
 SUSPICIOUS = re.compile(
     r"\\u(?:0000|[dD][89a-fA-F]|[fF](?:[fF]{2}[eEfF]|[dD][dDeE]))|[0-9]{19}|[0-9][eE]\+?[0-9]{3}|[\[{](?:\s*[\[{]){8}"
 )
-NESTS = frozenset({dict, list})  # what a value may be within
+NESTS = frozenset({dict, list})  # containers of values
 NOT_TEXT, NONCHARACTER = re.compile("[\x00\ud800-\udfff]"), re.compile(f"[{NONCHARACTERS}]")
 
 
-SHAPE = bytes.maketrans(b"123456789E{", b"000000000e[")  # of a text: its digits and brackets, each of one kind
+SHAPE = bytes.maketrans(b"123456789E{", b"000000000e[")  # maps all digits to 0, and all brackets to [
 WHITESPACE = b" \t\r\n"
 
 
 class RefusedError(ValueError):
-    """A body or parameter that is refused: in which field, and for what reason."""
+    """A rejected body or parameter, with its field and reason."""
 
     def __init__(self, field: str, reason: str) -> None:
         super().__init__(f"{field}: {reason}" if field else reason)
@@ -45,8 +45,8 @@ def loads(body: bytes) -> Any:
     """Return the value of a JSON text.
 
     Raises:
-        RefusedError: it is no JSON, or has a key twice, too many keys, NaN, an infinity, a whole number beyond 64
-            bits, a lone surrogate, a NUL, a noncharacter, or is nested too deep.
+        RefusedError: It is not JSON, or has a repeated key, too many keys, NaN, an infinity, an integer beyond 64 bits,
+            a lone surrogate, a NUL, a noncharacter, or too many levels.
     """
     try:
         text = body.decode()
@@ -54,7 +54,7 @@ def loads(body: bytes) -> Any:
         raise RefusedError("", f"the body is not UTF-8 (byte {error.start})") from None
     shape = body.translate(SHAPE, WHITESPACE)
     value = parse_quickly(body, text)
-    if b"\\" in body or shape.count(b'":') != count_keys(value):  # else each is a key, and none was there twice
+    if b"\\" in body or shape.count(b'":') != count_keys(value):  # otherwise no key was repeated
         value = parse(text, object_pairs_hook=reject_duplicate_keys)
     may_be = b"\\u" in body or b"0" * 19 in shape or b"0e" in shape or b"[" * 9 in shape  # a quick look
     if (may_be and SUSPICIOUS.search(text)) or may_have_noncharacter(body):
@@ -63,7 +63,7 @@ def loads(body: bytes) -> Any:
 
 
 def parse_quickly(body: bytes, text: str) -> Any:
-    """Return the value of a JSON text, as `parse`, in half the time; what it refuses, `parse` looks at."""
+    """Return the value of a JSON text like `parse`, in half the time. What it rejects, `parse` must judge."""
     try:
         return from_json(body, allow_inf_nan=False, cache_strings="all")
     except ValueError:
@@ -71,7 +71,7 @@ def parse_quickly(body: bytes, text: str) -> Any:
 
 
 def parse(text: str, **hooks: Any) -> Any:
-    """Return the value of a JSON text; of a key that an object has twice, the last."""
+    """Return the value of a JSON text. The last of repeated keys counts."""
     try:
         return json.loads(text, parse_constant=reject_constant, **hooks)
     except RecursionError:
@@ -85,9 +85,9 @@ def parse(text: str, **hooks: Any) -> Any:
 
 
 def count_keys(value: Any) -> int:
-    """Count the keys of all objects of a value; -1 where one has more than an object may have."""
+    """Count the keys of all objects in a value, or return -1 if one object has too many."""
     count, level = 0, [value]
-    while level:  # all that is nested as deep, together
+    while level:  # all values of one level together
         objects = [each for each in level if type(each) is dict]
         sizes = [*map(len, objects)]
         if max(sizes, default=0) > MAX_KEYS:
@@ -140,16 +140,16 @@ def check_text(text: str, field: str) -> None:
     if match is not None:
         raise RefusedError(field, "has a NUL character" if match[0] == "\x00" else "has half of a surrogate pair")
     if may_have_noncharacter(text.encode()) and NONCHARACTER.search(text):
-        raise RefusedError(field, "has a Unicode noncharacter; leave it out")
+        raise RefusedError(field, "has a Unicode noncharacter. Leave it out")
 
 
 def may_have_noncharacter(text: bytes) -> bool:
-    """Return True if UTF-8 text has two bytes that each noncharacter has: the exact search is far slower."""
+    """Return True if UTF-8 text has two bytes that every noncharacter has, because the exact search is far slower."""
     return b"\xef\xb7" in text or b"\xbf\xbe" in text or b"\xbf\xbf" in text
 
 
 MAX_SENT_CHARACTERS = 1000  # before a name is normalised
-NAME_RULE = "Text of 1 to 200 characters that people can see; in Unicode's form NFC, without spaces around it."
+NAME_RULE = "Text of 1 to 200 visible characters, in Unicode's form NFC, without surrounding spaces."
 
 
 def normalised_name(name: str) -> str:
@@ -161,13 +161,13 @@ def normalised_name(name: str) -> str:
 
 
 def verbatim_id(identifier: str) -> str:
-    """Return the id as it was sent, to the letter."""
+    """Return the ID exactly as it was sent."""
     normalised_name(identifier)
     return identifier
 
 
 def not_blank(name: str) -> str:
-    """Return the name as it was sent; the store looks it up, or applies the rule."""
+    """Return the name as it was sent. The store looks it up, or applies the rule for names."""
     if not name.strip(SPACES):
         raise ValueError("is blank")
     return name
@@ -181,11 +181,11 @@ Identifier = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(
 
 
 POOLS_PATH = "/api/v1/pools"
-ENCODED_SLASH = "\x1f"  # stands for a slash within a name, on its way through the router
+ENCODED_SLASH = "\x1f"  # replaces a slash in a name while it passes the router
 
 
 class PathMiddleware:
-    """Middleware that keeps a slash in a name apart from one between names, and refuses addresses that are no text."""
+    """Middleware that separates slashes in names from those between names, and rejects invalid addresses."""
 
     def __init__(self, app: Any, refusal: Any) -> None:
         self.app, self.refusal = app, refusal
@@ -220,8 +220,8 @@ def path_name(description: str, example: str) -> Any:
 
 
 PoolName = path_name("Name of the pool.", "karts")
-EventId = path_name("The event's id.", "race-17")
-PlayerName = path_name("The player's name.", "ana")
-MatchId = path_name("The registered match.", "lobby-9")
+EventId = path_name("ID of the event.", "race-17")
+PlayerName = path_name("Name of the player.", "ana")
+MatchId = path_name("ID of the registered match.", "lobby-9")
 FixtureId = path_name("ID of the upcoming race.", "race-18")
-SeasonName = path_name("The season's name.", "2025")
+SeasonName = path_name("Name of the season.", "2025")

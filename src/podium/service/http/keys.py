@@ -1,4 +1,4 @@
-"""Who may do what: the key of each request, its budget in this process or all, and that of refused requests."""
+"""Access rights: the key of each request, and the budgets of keys and of rejected requests."""
 
 import asyncio
 import time
@@ -28,19 +28,19 @@ from podium.store.keys import (
     timestamp,
 )
 
-MAX_BUDGETS = 10_000  # the one that was used least recently goes, and begins anew
-DRAWN_S = 0.25  # seconds of a budget's growth that a process draws at once
-MAX_REFUSED_S = 1.0  # that a process refuses by itself before it asks again
+MAX_BUDGETS = 10_000  # the least recently used one is dropped
+DRAWN_S = 0.25  # a process draws this many seconds of a budget at once
+MAX_REFUSED_S = 1.0  # a process rejects requests for this long before it asks again
 
 
 class OwnBudgets:
-    """Budgets of requests that are held in memory, by one process."""
+    """Request budgets in the memory of one process."""
 
     def __init__(self) -> None:
-        self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()  # when, and how much there was left
+        self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()  # time, and requests left then
 
     async def take(self, owner: str, per_second: float, burst: float) -> int:
-        """Take a request from an owner's budget: 0, or the seconds until there is one to take."""
+        """Take a request from an owner's budget. Return 0, or the seconds until the next one."""
         now = time.monotonic()
         counted_at, left = self._left.pop(owner, (now, burst))
         left = min(burst, left + (now - counted_at) * per_second)
@@ -52,17 +52,17 @@ class OwnBudgets:
 
 
 class Share:
-    """What this process has of a budget."""
+    """The share of a budget in this process."""
 
     def __init__(self) -> None:
-        self.left = 0  # requests that were drawn and not spent
-        self.refused_until = 0.0  # by the monotonic clock: there is nothing to draw before
-        self.full_at = 0.0  # when there is a request to take again
-        self.drawing = asyncio.Lock()  # of those who wait for a draw one draws for all
+        self.left = 0  # requests drawn but not used
+        self.refused_until = 0.0  # monotonic time before which the budget is empty
+        self.full_at = 0.0  # time of the next request
+        self.drawing = asyncio.Lock()  # one waiting request draws for all
 
 
 class SharedBudgets:
-    """Budgets that several processes share through PostgreSQL; while it is away each has its own."""
+    """Request budgets shared by several processes through PostgreSQL. Without a database each process has its own."""
 
     def __init__(self, store: Store, threads: Threads) -> None:
         self._store, self._threads = store, threads
@@ -94,7 +94,7 @@ class SharedBudgets:
         return share
 
     async def _draw(self, share: Share, owner: str, per_second: float, burst: float) -> None:
-        """Draw what the next quarter of a second may take, or note that there is nothing."""
+        """Draw the next quarter of a second, or note that the budget is empty."""
         most = max(1, int(DRAWN_S * per_second))
         engine = self._store.engine
         share.left, left = await run_in(self._threads.keys, draw, engine, owner, per_second, burst, most)
@@ -104,35 +104,35 @@ class SharedBudgets:
             share.refused_until = min(share.full_at, now + MAX_REFUSED_S)
 
 
-BURST_S = 2.0  # seconds of a key's rate that may come at once
-KEY_CACHE_S = 1.0  # how long a key is believed: one that is revoked opens nothing after that
+BURST_S = 2.0  # a key may use this many seconds of its rate at once
+KEY_CACHE_S = 1.0  # keys are cached for this long, also revoked ones
 MAX_CACHED_KEYS = 10_000
-REFUSED_PER_S, REFUSED_BURST = 1.0, 30.0  # requests without a key that allows them, from an address
-NO_KEY = "the key is missing, unknown, expired or revoked; send one as Authorization: Bearer KEY"
-IPV6_SITE_BITS = 64  # one customer has so many addresses of one prefix
+REFUSED_PER_S, REFUSED_BURST = 1.0, 30.0  # rejected requests per address
+NO_KEY = "the key is missing, unknown, expired or revoked. Send one as Authorization: Bearer KEY."
+IPV6_SITE_BITS = 64  # prefix of one customer's network
 
 
 class KeyGuard:
-    """Looks keys up, and counts the requests of each and the refused ones of each address."""
+    """Looks up keys, and counts the requests of keys and the rejected requests of addresses."""
 
     def __init__(self, store: Store, threads: Threads) -> None:
         self._store, self._threads = store, threads
-        self._cache: OrderedDict[str | SessionKey, tuple[float, ApiKey]] = OrderedDict()  # that open something
-        self._last_uses: dict[int, str] = {}  # that are not stored yet, by key
-        is_shared = store.engine.dialect.name == "postgresql"  # where several processes may serve the store
+        self._cache: OrderedDict[str | SessionKey, tuple[float, ApiKey]] = OrderedDict()  # of valid keys
+        self._last_uses: dict[int, str] = {}  # not stored yet, by key
+        is_shared = store.engine.dialect.name == "postgresql"  # several processes may serve the store
         self._budgets = SharedBudgets(store, threads) if is_shared else OwnBudgets()
 
     async def bearer(self, request: Request) -> ApiKey:
-        """Return the key in the `Authorization` of a request."""
+        """Return the key in a request's `Authorization`."""
         words = request.headers.get("authorization", "").split()
-        is_bearer = len(words) == 2 and words[0].lower() == "bearer"  # noqa: PLR2004  (the word, and the key)
+        is_bearer = len(words) == 2 and words[0].lower() == "bearer"  # noqa: PLR2004  (the word and the key)
         key = await self.key(words[1]) if is_bearer else None
         if key is None:
             raise await self.refusal(request, 401, NO_KEY)
         return key
 
     async def key(self, sent: str | SessionKey) -> ApiKey | None:
-        """Return the key of a secret or a session, if it opens anything; it is believed for a second."""
+        """Return the valid key of a secret or a session, or None. It is cached for a second."""
         now = time.monotonic()
         cached = self._cache.get(sent)
         if cached is not None and now - cached[0] < KEY_CACHE_S:
@@ -149,12 +149,12 @@ class KeyGuard:
     def _look_up(self, sent: str | SessionKey) -> ApiKey | None:
         with read_transaction(self._store.engine) as connection:
             key = find_key(connection, sent) if isinstance(sent, str) else find_session_key(connection, sent)
-        if key is None:  # an expired key must stay invalid if the clock goes back
+        if key is None:  # an expired key must stay invalid even if the clock is set back
             revoke_expired(self._store.engine)
         return key
 
     def store_last_uses(self) -> None:
-        """Store when keys were last used; what cannot be stored stays for the next time."""
+        """Store when keys were last used. What cannot be stored is stored next time."""
         last_uses = self._last_uses.copy()
         store_last_uses(self._store.engine, last_uses)
         for key, used in last_uses.items():
@@ -169,23 +169,23 @@ class KeyGuard:
         if wait_s:
             unit = "request" if key.per_second == 1.0 else "requests"
             raise AccessError(
-                429, f"rate limit: {key.per_second:g} {unit} a second; send this again in {wait_s} s", wait_s
+                429, f"rate limit: {key.per_second:g} {unit} per second. Send this again in {wait_s} s.", wait_s
             )
 
     async def refusal(self, request: Request, status: int, message: str) -> AccessError:
-        """Count a request that is refused against its address; the error to raise."""
+        """Count a rejected request against its address. Return the error to raise."""
         wait_s = await self._budgets.take(f"address {client_site(request)}", REFUSED_PER_S, REFUSED_BURST)
         if wait_s:
-            return AccessError(429, f"too many requests were refused from this address; wait {wait_s} s", wait_s)
+            return AccessError(429, f"too many requests from this address were rejected. Wait {wait_s} s.", wait_s)
         return AccessError(status, message)
 
 
 def client_site(request: Request) -> str:
-    """The address of a request; of IPv6 the network that one customer has."""
+    """Return the address of a request, or for IPv6 the customer's network."""
     host = request.client.host if request.client else ""
     try:
         address = ip_address(host)
-    except ValueError:  # as of a local socket
+    except ValueError:  # for example a local socket
         return host
     if not isinstance(address, IPv6Address):
         return host
@@ -195,7 +195,7 @@ def client_site(request: Request) -> str:
 
 
 def refuse_backdated(request: Request, whens: Iterable[When]) -> None:
-    """Refuse events before the backdating limit of the key. A key with a limit only adds to a pool without dates."""
+    """Reject events before the backdating limit of the key. A key with a limit only adds to a pool without dates."""
     key: ApiKey = request.state.key
     if key.backdating_limit_s is None:
         return
@@ -204,20 +204,20 @@ def refuse_backdated(request: Request, whens: Iterable[When]) -> None:
         if not isinstance(moment, datetime):
             raise AccessError(
                 403,
-                "this key has a backdating limit, so it only adds events after all others: leave out the sequence, or "
-                "use a key without a backdating limit",
+                "this key has a backdating limit, so it only adds events after all others. Leave out the sequence, or "
+                "use a key without a backdating limit.",
             )
         if moment < limit:
             days = key.backdating_limit_s / timedelta(days=1).total_seconds()
             raise AccessError(
                 403,
-                f"the backdating limit of this key is {days:g} days, and the event started at {moment.isoformat()}; "
-                "use a key with a higher limit",
+                f"the backdating limit of this key is {days:g} days, but the event started at {moment.isoformat()}. "
+                "Use a key with a higher limit.",
             )
 
 
 def refuse_backdated_results(request: Request, store: Store, pool: str, match_ids: Iterable[str | None]) -> None:
-    """Refuse to add or void a result of a match that has an older one, which would no longer count, or count again."""
+    """Reject results that replace an older result of a match, or restore it, for a key with a backdating limit."""
     key: ApiKey = request.state.key
     for match_id in match_ids if key.backdating_limit_s is not None else ():
         with suppress(UnknownError):
@@ -226,25 +226,25 @@ def refuse_backdated_results(request: Request, store: Store, pool: str, match_id
 
 
 def refuse_backdating_limit(request: Request) -> None:
-    """Refuse a key with a backdating limit for changes that recalculate a whole pool or career."""
+    """Reject a key with a backdating limit for changes that recalculate a whole pool or career."""
     key: ApiKey = request.state.key
     if key.backdating_limit_s is not None:
-        raise AccessError(403, "this may recalculate every rating; use a key without a backdating limit")
+        raise AccessError(403, "this may recalculate every rating. Use a key without a backdating limit.")
 
 
 def pool_in_path(request: Request) -> str | None:
-    """Return the pool that a request's address names; None where it names none."""
+    """Return the pool in a request's address, or None."""
     return decode_name(request.path_params["pool"]) if "pool" in request.path_params else None
 
 
 def lacking(role: str, pool: str | None) -> str:
-    """Return a sentence on a key that has not the role in a pool; None stands for what belongs to no pool."""
+    """Return a sentence about a missing role in a pool. None means all pools."""
     pools = f"pool {pool}" if pool else "all pools"
     return f"this needs a key with the role {role} for {pools}"
 
 
 def require_role(role: str) -> Callable[[Request], Awaitable[str]]:
-    """Return a dependency: the name of the request's key, which must have a role for the pool of the route."""
+    """Return a dependency: the name of the request's key, which must have a role for the route's pool."""
 
     async def check_key(request: Request) -> str:
         guard: KeyGuard = request.app.state.key_guard

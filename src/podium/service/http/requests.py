@@ -1,4 +1,4 @@
-"""What serves a request: its number, threads by what they are for, the store at one moment, and its line of the log."""
+"""Handling of requests: numbers, threads by purpose, reads of one version of the store, and the log."""
 
 import asyncio
 import re
@@ -32,27 +32,27 @@ T = TypeVar("T")
 
 
 class Threads:
-    """How many threads each kind of work has: writers may wait long for the database, and nobody else behind them.
+    """The number of threads for each kind of work. Writers may wait long for the database without blocking others.
 
-    Reading has those of the framework, of which few run at a time.
+    Reads use the framework's threads, of which only a few run at a time.
     """
 
     def __init__(self) -> None:
-        self.writing = CapacityLimiter(8)  # fewer than the connections to the database, so that readers have theirs
-        self.rerating = CapacityLimiter(2)  # late results that move many ratings
-        self.planning = CapacityLimiter(2)  # dry runs: long ones take a core
+        self.writing = CapacityLimiter(8)  # fewer than the database connections, to leave some for readers
+        self.rerating = CapacityLimiter(2)  # late results that change many ratings
+        self.planning = CapacityLimiter(2)  # dry runs; long ones occupy a core
         self.uploading = CapacityLimiter(1)  # waits for the process that reads files
-        self.verifying = CapacityLimiter(2)  # processes that verify signatures, which anyone may send
+        self.verifying = CapacityLimiter(2)  # processes that verify signatures, which anybody may send
         self.keys = CapacityLimiter(4)
         self.watching = CapacityLimiter(2)  # the log, for streams
-        self.keeping = CapacityLimiter(2)  # what is done once a minute, or as the service ends
+        self.keeping = CapacityLimiter(2)  # upkeep once a minute, and at the end of the service
         self.probing = CapacityLimiter(2)  # readiness and metrics
 
 
 async def run_in(threads: CapacityLimiter, function: Callable[P, T], *sent: P.args, **options: P.kwargs) -> T:
-    """Run a function in one of these threads, and return what it returns or raise what it raises.
+    """Run a function in one of these threads. Return its value, or raise its error.
 
-    A thread that raised would keep its error, and the error what was sent, until the collector comes.
+    A thread that raised the error itself would keep it, with the request, until garbage collection.
     """
 
     def capture() -> tuple[T | None, Exception | None]:
@@ -65,7 +65,7 @@ async def run_in(threads: CapacityLimiter, function: Callable[P, T], *sent: P.ar
 
 
 def unwrap(answer: T, error: Exception | None) -> T:
-    """Return an answer, or raise the error that there is instead; this frame and the error do not keep each other."""
+    """Return an answer, or raise the error instead. This frame and the error do not keep each other alive."""
     try:
         if error is not None:
             raise error
@@ -76,7 +76,7 @@ def unwrap(answer: T, error: Exception | None) -> T:
 
 @asynccontextmanager
 async def in_background(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
-    """Do some work while the context lasts, and no longer."""
+    """Run some work for as long as the context lasts."""
     task = asyncio.create_task(work)
     try:
         yield
@@ -86,14 +86,14 @@ async def in_background(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
             await task
 
 
-VERSION_HEADER: Final = "Pool-Version"  # the number of the newest log entry that an answer knows of
-ANSWER: Final = "_answer"  # the parameter of a route that takes its headers
+VERSION_HEADER: Final = "Pool-Version"  # number of the newest log entry in a response
+ANSWER: Final = "_answer"  # parameter of a route for the response headers
 
 
 def from_state(name: str) -> Any:
     """Return a dependency: a part of the service, by its name in the app's state."""
 
-    async def part(request: Request) -> Any:  # a coroutine, so that no thread is needed for it
+    async def part(request: Request) -> Any:  # a coroutine, which needs no thread
         return getattr(request.app.state, name)
 
     return Depends(part)
@@ -103,23 +103,23 @@ CurrentStore = Annotated[Store, from_state("store")]
 CurrentThreads = Annotated[Threads, from_state("threads")]
 
 
-SINCE: Final = "_since"  # the parameter of a route that takes the version to wait for
+SINCE: Final = "_since"  # parameter of a route for the version to wait for
 Since = Annotated[
     int,
     Query(
         alias="since",
         ge=0,
         lt=2**63,
-        description="A version of the pool: the answer waits for it. Otherwise an older one may come for a few seconds "
+        description="Version of the pool to wait for. Without it, an older version may be returned for a few seconds "
         "after a long correction.",
     ),
 ]
-WROTE: Final = "podium_wrote"  # the cookie of a browser that has just written something
-WROTE_S = 60  # that it stays
+WROTE: Final = "podium_wrote"  # cookie of a browser that has just written something
+WROTE_S = 60  # lifetime of that cookie
 
 
 def read_one_moment(route: Callable[..., Any]) -> Callable[..., Any]:
-    """Let a route read its store at one moment, and say in a header which version of its pool it saw."""
+    """Let a route read one version of its store, and name this version in a header."""
     taken = signature(route)
     own = next((name for name, each in taken.parameters.items() if each.annotation is Response), None)
     if "store" not in taken.parameters or iscoroutinefunction(route):
@@ -127,7 +127,7 @@ def read_one_moment(route: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(route)
     def answer(**arguments: Any) -> Any:
-        headers = arguments.get(own) if own else arguments.pop(ANSWER, None)  # None where the caller is no route
+        headers = arguments.get(own) if own else arguments.pop(ANSWER, None)  # None if the caller is not a route
         since = arguments.pop(SINCE, 0)
         pool = arguments["visit"].pool if "visit" in arguments else arguments.get("pool")
 
@@ -149,19 +149,19 @@ def read_one_moment(route: Callable[..., Any]) -> Callable[..., Any]:
 
 
 async def version_to_await(request: Request, since: Since = 0) -> float:
-    """Return the version that an answer has at least: the newest one for a browser that has just written something."""
+    """Return the minimum version for a response: the newest one for a browser that has just written something."""
     return NEWEST if WROTE in request.cookies else since
 
 
 async def version_after_write(request: Request) -> float:
-    """Return the version that an answer has at least, on a route where `since` is a date or the number of an event."""
+    """Return the minimum version for a response, on a route where `since` is a date or the number of an event."""
     return await version_to_await(request)
 
 
 class StrictRoute(APIRoute):
-    """A route that refuses a parameter of a pool's address that it does not know: it may be a slip of the pen.
+    """A route that rejects unknown parameters in addresses of pools, because they may be typing errors.
 
-    The answer to a write names the version of its pool that has it, for `since`.
+    The response to a write names the pool's version that includes it, for `since`.
     """
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
@@ -171,8 +171,8 @@ class StrictRoute(APIRoute):
         async def handle_known(request: Request) -> Response:
             for name in request.query_params if request.scope["query_string"] else ():
                 if name not in known:
-                    there_are = f" (there are {', '.join(known)})" if known else ""
-                    raise RefusedError(printable(name), f"is no parameter here{suggestion(name, known)}{there_are}")
+                    there_are = f" (parameters: {', '.join(known)})" if known else ""
+                    raise RefusedError(printable(name), f"is not a parameter here{suggestion(name, known)}{there_are}")
             answer, store = await handle(request), request.app.state.store
             if request.method != "GET" and "pool" in request.path_params:
                 version = store.snapshots.newest_version(decode_name(request.path_params["pool"]))
@@ -184,7 +184,7 @@ class StrictRoute(APIRoute):
 
 
 class ReadRouter(APIRouter):
-    """Routes of pools, each of which reads one moment."""
+    """Routes of pools that each read one version."""
 
     def __init__(self, *tags: str, dependencies: Sequence[Any] = ()) -> None:
         options: dict[str, Any] = {"dependencies": dependencies, "responses": READ_RESPONSES}
@@ -198,7 +198,7 @@ CHUNK_BYTES = 64 * 1024
 
 
 class OpenFile(StreamingResponse):
-    """An open file, which is closed once it is sent, or whoever reads it has left."""
+    """An open file that is closed when it is sent, or when its reader leaves."""
 
     def __init__(self, file: IO[bytes], media_type: str, headers: Mapping[str, str]) -> None:
         super().__init__(iter(partial(file.read, CHUNK_BYTES), b""), media_type=media_type, headers=headers)
@@ -209,13 +209,13 @@ class OpenFile(StreamingResponse):
             await super().__call__(scope, receive, send)
 
 
-LEAST_BYTES = 1024  # of an answer that is compressed
-LEVEL = 5  # of zlib: 9 takes four times as long, and saves a twentieth
-COMPRESSED_TYPES = ("application/vnd.apache.parquet",)  # beside those that the framework knows
+LEAST_BYTES = 1024  # of a compressed response
+LEVEL = 5  # of zlib; 9 takes four times as long and saves 5 %
+COMPRESSED_TYPES = ("application/vnd.apache.parquet",)  # besides those of the framework
 
 
 class CompressionMiddleware:
-    """Compresses answers above a kilobyte; never a stream of events."""
+    """Compresses responses above a kilobyte, but never a stream of events."""
 
     def __init__(self, app: Any, session_cookie: str) -> None:
         self.app, self.session_cookie = app, session_cookie
@@ -233,12 +233,12 @@ PROCESS = secrets.token_hex(4)
 NUMBERS = count(1)
 
 
-ANY_ORIGIN = (b"access-control-allow-origin", b"*")  # of answers that are the same for everybody
+ANY_ORIGIN = (b"access-control-allow-origin", b"*")  # for responses that are the same for everybody
 Observe = Callable[[str, str, int, float], None]  # method, route, status, seconds
 
 
 class RequestMiddleware:
-    """Middleware around all others, which sees what every request came to."""
+    """Outermost middleware, which sees the outcome of every request."""
 
     def __init__(self, app: Any, observe: Observe, log: RequestLog | None = None) -> None:
         self.app, self.observe, self.log = app, observe, log
@@ -267,10 +267,10 @@ class RequestMiddleware:
                 await problem(400, "the request needs exactly one Host header")(scope, receive, send_with_id)
                 return
             await self.app(scope, receive, send_with_id)
-        except asyncio.CancelledError:  # the service stops, and this has taken longer than it waits
+        except asyncio.CancelledError:  # the service stops, and this took too long
             if status:
                 raise
-            detail = "the service stops; send this again: what was stored by then is not counted twice"
+            detail = "the service stops. Send this again; nothing is counted twice."
             await problem(503, detail, retry_after_s=RETRY_AFTER_S)(scope, receive, send_with_id)
         finally:
             seconds = time.perf_counter() - started
@@ -280,14 +280,14 @@ class RequestMiddleware:
                 self.log.add(scope, route, status or 500, seconds)
 
 
-AT_ONCE = 3  # beside those that take long
-LOOK_S = 0.05  # between two looks at who reads; whoever is there at both takes long
+AT_ONCE = 3  # besides slow readers
+LOOK_S = 0.05  # between two checks; readers present at both are slow
 
 
 async def share_threads() -> None:
-    """Let few of the framework's threads run at a time; one that takes long keeps no other waiting.
+    """Let only a few of the framework's threads run at a time. Slow ones do not block others.
 
-    It goes on until it is cancelled, and leaves as many threads as there were.
+    This runs until it is cancelled, and then restores the number of threads.
     """
     limiter = current_default_thread_limiter()
     most, readers = limiter.total_tokens, frozenset[object]()
@@ -306,15 +306,15 @@ IfMatch = Annotated[
     str | None,
     Header(
         max_length=1000,
-        description="The `ETag` of the event as it was read: if it has changed since, nothing is done (412).",
+        description="`ETag` of the event when it was read. If the event has changed since, nothing is done (412).",
     ),
 ]
 
 
 def versions_in(if_match: str | None) -> frozenset[str] | None:
-    """Return the versions in the header; None where any will do."""
+    """Return the versions in the header, or None if any version will do."""
     if if_match is None or if_match.strip() == "*":
         return None
     if not ENTITY_TAGS.fullmatch(if_match):
-        raise RefusedError("if-match", 'is not the ETag of an event, like "17"')
+        raise RefusedError("if-match", 'is not the ETag of an event, such as "17"')
     return frozenset(version for weak, version in STRONG_TAG.findall(if_match) if not weak)

@@ -1,4 +1,4 @@
-"""Who sends a request: forms as browsers send them, up to a size, sessions, and visitors."""
+"""Senders of requests: forms from browsers up to a size, sessions, and visitors."""
 
 import asyncio
 import hmac
@@ -24,7 +24,7 @@ from podium.store import Store
 from podium.store.keys import ApiKey, SessionKey, session_secret
 from podium.store.waiting import WaitingFile
 
-MAX_FORM_BYTES = 100_000  # of one that is URL-encoded
+MAX_FORM_BYTES = 100_000  # of a URL-encoded form
 MAX_FIELDS = 20_000
 T = TypeVar("T")
 
@@ -43,12 +43,12 @@ async def read_bytes(request: Request, max_bytes: int) -> bytes:
     async for chunk in request.stream():
         body += chunk
         if len(body) > max_bytes:
-            raise TooLargeError(f"the body is larger than {max_bytes:,} bytes; send less at once")
+            raise TooLargeError(f"the body is larger than {max_bytes:,} bytes. Send less at once.")
     return bytes(body)
 
 
 async def read_form(request: Request, max_bytes: int = MAX_FORM_BYTES) -> Form:
-    """Return the fields of a form, and its file if it has one; only forms of parts may have more than 100 kB."""
+    """Return the fields of a form, and its file if there is one. Only multipart forms may exceed 100 kB."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     has_parts = kind == "multipart/form-data"
     body = await read_bytes(request, max_bytes if has_parts else MAX_FORM_BYTES)
@@ -56,13 +56,13 @@ async def read_form(request: Request, max_bytes: int = MAX_FORM_BYTES) -> Form:
         if has_parts:
             limits = {"max_files": 1, "max_fields": MAX_FIELDS, "max_part_size": max_bytes}
             parser = MultiPartParser(request.headers, whole(body), **limits)
-            sent = await run_in_threadpool(asyncio.run, parser.parse())  # many fields take long: others go on meanwhile
+            sent = await run_in_threadpool(asyncio.run, parser.parse())  # slow for many fields
         else:
             text = body.decode("ascii")
             pairs = parse_qsl(text, keep_blank_values=True, errors="surrogateescape", max_num_fields=MAX_FIELDS)
             sent = FormData([*pairs])
     except (MultiPartException, ValueError):
-        raise RefusedError("", "the form cannot be read; open its page again and send it from there") from None
+        raise RefusedError("", "the form cannot be read. Open its page again, and send it from there.") from None
     fields: dict[str, tuple[str, ...]] = {}
     file = None
     for name, value in sent.multi_items():
@@ -76,12 +76,12 @@ async def read_form(request: Request, max_bytes: int = MAX_FORM_BYTES) -> Form:
 
 
 async def whole(body: bytes) -> AsyncGenerator[bytes, None]:
-    """Yield a body at once: a parser that is left in the midst of a file would not close it."""
+    """Yield a body in one piece. A parser that is interrupted inside a file would not close it."""
     yield body
 
 
 COOKIE = "podium_session"
-SESSION_S = 7 * 86_400  # after that one signs in again
+SESSION_S = 7 * 86_400  # then users sign in again
 NONCE_BYTES = 12
 COOKIE_SALT, TOKEN_SALT = "podium session", "podium form"
 MAX_COOKIE_CHARACTERS = 400
@@ -89,14 +89,14 @@ MAX_COOKIE_CHARACTERS = 400
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """What a cookie says: whose key, and what its forms have to send."""
+    """The content of a cookie: the key, and the token for forms."""
 
     key: SessionKey
-    token: str  # that a form of this session has to send
+    token: str  # sent by every form of this session
 
 
 class CachedValue(Generic[T]):
-    """What is read from the store, and believed for a second as keys are, whatever it is by then."""
+    """A value from the store that is cached for a second, like keys."""
 
     def __init__(self, threads: Threads, read: Callable[[], T]) -> None:
         self._threads, self._read = threads, read
@@ -111,7 +111,7 @@ class CachedValue(Generic[T]):
 
 
 class Sessions:
-    """Writes cookies and reads them, with the secret that all processes share."""
+    """Writes and reads cookies, with the secret that all processes share."""
 
     def __init__(self, store: Store, threads: Threads) -> None:
         self._secret = CachedValue(threads, partial(session_secret, store.engine))
@@ -121,7 +121,7 @@ class Sessions:
         return str(URLSafeTimedSerializer(await self._secret.value(), COOKIE_SALT).dumps(claims))
 
     async def session(self, request: Request) -> Session | None:
-        """Return the session of a request; None where its cookie is missing, forged, or too old."""
+        """Return the session of a request. None if its cookie is missing, forged or too old."""
         cookie = request.cookies.get(COOKIE, "")
         if not cookie or len(cookie) > MAX_COOKIE_CHARACTERS:
             return None
@@ -135,18 +135,18 @@ class Sessions:
 
 
 def set_cookie(request: Request, response: Response, value: str) -> None:
-    """Let the browser keep a session, or forget it where the value is empty."""
+    """Store a session in the browser, or delete it if the value is empty."""
     send_cookie(request, response, COOKIE, value, SESSION_S if value else 0, "/")
 
 
 def send_cookie(request: Request, response: Response, name: str, value: str, seconds: int, path: str) -> None:
-    """Let a browser keep a text for the pages below a path, which no script reads; after 0 seconds it forgets it."""
+    """Store a text in a browser for the pages below a path, invisible to scripts. After 0 seconds it is deleted."""
     is_secure = request.url.scheme == "https"
     response.set_cookie(name, value, seconds, path=path, secure=is_secure, httponly=True, samesite="lax")
 
 
 def refuse_foreign(request: Request) -> None:
-    """Refuse a form that a page of another site sends."""
+    """Reject a form sent by a page of another site."""
     site = request.headers.get("sec-fetch-site")
     if site is not None:  # sent over HTTPS, and on loopback
         is_own = site in ("same-origin", "none")
@@ -154,31 +154,31 @@ def refuse_foreign(request: Request) -> None:
         origin = request.headers.get("origin")
         is_own = origin is None or origin.partition("://")[2] == request.headers.get("host")
     if not is_own:
-        raise AccessError(403, "this form was sent by a page of another site; open it here and send it again")
+        raise AccessError(403, "this form was sent by a page of another site. Open it here, and send it again.")
 
 
 def refuse_forged(request: Request, session: Session, token: str) -> None:
-    """Refuse a form that no page of this session sends."""
+    """Reject a form that no page of this session has sent."""
     refuse_foreign(request)
     if not hmac.compare_digest(token.encode(), session.token.encode()):
-        raise AccessError(403, "this form is of another session; open its page again and send it from there")
+        raise AccessError(403, "this form belongs to another session. Open its page again, and send it from there.")
 
 
 def own_path(text: str) -> str:
-    """Return the path on this site to go on to; the first page where a text is none, or leads elsewhere."""
+    """Return the path on this site to continue to, or the first page if the text is not a path here."""
     is_own = text.startswith("/") and not text.startswith("//") and "\\" not in text and text.isprintable()
     return text if is_own and text.isascii() else "/"
 
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """Who sends a request: the bearer of a key, or anybody."""
+    """The sender of a request: the owner of a key, or anybody."""
 
     key: ApiKey | None = None
-    session: Session | None = None  # where the key was signed in with
+    session: Session | None = None  # if the key comes from signing in
 
     def may(self, role: str, pool: str | None) -> bool:
-        """Whether the visitor's key has a role in a pool; None stands for what belongs to no pool."""
+        """Return True if the visitor's key has a role in a pool. None means all pools."""
         return self.key is not None and self.key.may(role, pool)
 
 
@@ -187,7 +187,7 @@ CurrentSessions = Annotated[Sessions, from_state("sessions")]
 
 
 async def find_visitor(request: Request) -> Visitor:
-    """Return who sends a request, by its key or else by its session; a cookie that opens nothing is nobody's."""
+    """Return the sender of a request by its key, or by its session. An invalid cookie means anybody."""
     guard: KeyGuard = request.app.state.key_guard
     if "authorization" in request.headers:
         visitor = Visitor(await guard.bearer(request))
@@ -213,9 +213,9 @@ async def public_pools(request: Request) -> frozenset[str]:
 
 
 async def check_reader(request: Request) -> Visitor:
-    """Let whoever may read the pool of the address pass; of what belongs to no pool, a key to all.
+    """Admit visitors who may read the pool in the address. Other reads need a key for all pools.
 
-    To get what is public is anybody's, whoever asks: scripts of other sites may read the answer.
+    Public data is open to everybody, and scripts of other sites may read it.
     """
     guard: KeyGuard = request.app.state.key_guard
     pool = pool_in_path(request)

@@ -223,7 +223,10 @@ def test_what_is_new_in_the_service(bridge):
         assert client.begin_season("main", "s", "2025-02-01T00:00:00Z", keep=0.5) == 2
         assert client.configure("main", "glicko2") > 0
         client.rename("main", "a", "anna")
-        assert client.anonymize("main", "anna").startswith("player ")
+        planned = client.anonymize("main", "anna", dry_run=True)
+        assert (planned["player"], planned["ids"]) == ("anna", {})
+        assert client.player("main", "anna")["player"] == "anna"
+        assert client.anonymize("main", "anna") == planned["name"]
         assert client.export("main").startswith(b"PAR1")
 
 

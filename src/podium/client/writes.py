@@ -238,14 +238,18 @@ class WriteRoutes:
         return call.then(lambda _answer: None)
 
     @route
-    def anonymize(self, pool: str, player: str) -> Call[str]:
+    def anonymize(self, pool: str, player: str, *, dry_run: bool = False) -> Call[str | Anonymization]:
         """Anonymize a player: remove all names, also from titles, IDs and reasons.
 
+        Args:
+            dry_run: Store nothing.
+
         Returns:
-            The pseudonym.
+            The pseudonym, or with `dry_run` all replacements that it would make.
         """
-        call = json_call("POST", f"{PLAYER}/anonymize", Anonymization, pool=pool, player=player)
-        return call.then(lambda answer: answer["name"])
+        params = write_params(dry_run=dry_run)
+        call = json_call("POST", f"{PLAYER}/anonymize", Anonymization, None, params, pool=pool, player=player)
+        return call.then(lambda answer: answer if dry_run else answer["name"])
 
     @route
     def begin_season(

@@ -91,6 +91,7 @@ def bombs():
     wide = cell.format(' table:number-columns-repeated="16384"')
     laughs = "".join(f'<!ENTITY l{k} "{f"&l{k - 1};" * 10 if k else "ha"}">' for k in range(9))
     line, races = "e1,ana,1\n", "".join(f"e{k},p{k % 999},{k % 9}\n" for k in range(400_000))
+    season = "".join(f"Race {k // 9},{2001 + k // 9000}-05-01,p{k % 997},{k % 9 + 1}\n" for k in range(99_000))
     numbers = "".join(f"<c><v>{k}</v></c>" for k in range(9))
     return {
         "far cell.xlsx": workbook(row(1, ("A", "x")) + row(1_048_576, ("XFD", "y"))),
@@ -107,6 +108,7 @@ def bombs():
         "quote.csv": (HEAD + '"').encode() + b"e1,ana,1\n" * (MOST // 9),
         "rows.csv": (HEAD + races)[:MOST].encode(),
         "one event.csv": (HEAD + "".join(f"e1,p{k},1\n" for k in range(99_000))).encode(),
+        "season.csv": ("event_id,started_at,player,position\n" + season).encode(),
         "utf-16.csv": (HEAD + races[:3_000_000]).encode("utf-16"),
         "latin.csv": HEAD.encode() + b"e1,\xe9\xff\xfe,1\n" * (MOST // 12),
         "digits.csv": (HEAD + "e1,ana," + "9" * 7_000_000 + "\n").encode(),
@@ -138,6 +140,11 @@ def requests(sign_in, folder, api):
     def apply(http, text, count=1):
         fields = {"token": token_of(http), "kind": "submit", "details": text, "number": "1", "version": "1"}
         return at_once([lambda: http.post("/admin/main/apply", data=fields)] * count)
+
+    def season(http):
+        page = send(http, "season.csv", "results", bombs()["season.csv"])
+        fields = re.findall(r'name="(token|number|version)" value="([^"]+)"', page.text)
+        return [page, http.post("/admin/main/apply", data=dict(fields))]
 
     def form(http, content, kind="application/x-www-form-urlencoded"):
         return [http.post("/admin/main/upload", content=content, headers={"Content-Type": kind})]
@@ -187,6 +194,7 @@ def requests(sign_in, folder, api):
         "7.8 MB of %41 in a form": lambda http: form(http, b"pasted=" + b"%41" * 2_600_000),
         "19,000 fields": lambda http: form(http, parts, "multipart/form-data; boundary=x"),
         "8 MB of CR": lambda http: form(http, b"--x" + b"\r" * MOST, "multipart/form-data; boundary=x"),
+        "a season of 99,000 rows, seen and stored": season,
         "deep JSON": lambda _: [api.post(posted, content=b"[" * MOST)],
         "JSON of 500,000 keys": lambda _: [api.post(posted, content=keys)],
         "JSON with a long number": lambda _: [api.post(posted, content=digits)],
@@ -323,7 +331,7 @@ def measure_one(name, bomb, http, pid, posts):
         watcher.join()
     figures = f"{took:6.2f} s  +{most[0] - before:4.0f} MB (reader {most[1]:4.0f})  p99 {p99(posts.took):.2f} s"
     counts = Counter(map(outcome, answers)).most_common(3)
-    print(f"{name:28} {figures}  {'; '.join(f'{count} x {text}' for text, count in counts)}", flush=True)
+    print(f"{name:40} {figures}  {'; '.join(f'{count} x {text}' for text, count in counts)}", flush=True)
 
 
 def main():

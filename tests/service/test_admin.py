@@ -248,9 +248,9 @@ def test_a_kept_map_reads_its_file_and_no_other(tmp_path):
     with stored(b"Race,Driver,Pos\nr,Ana,1\nr,Ben,2\n", "x.csv") as path:
         found = [read_file(path, "x.csv", "results", "main", kept=each) for each in (points, joins, unlike)]
     kept, *others = [each for each in found if isinstance(each, Upload)]
-    assert [row["score"] for row in kept.rows] == [1, 2]
+    assert kept.rows["score"].to_list() == [1, 2]
     assert (kept.map, kept.notes[0]) == (points, "read with the map that the pool keeps for it")
-    assert [[row["position"] for row in each.rows] for each in others] == [[1, 2]] * 2
+    assert [each.rows["position"].to_list() for each in others] == [[1, 2]] * 2
     assert [each.map for each in others] == ["", ""]
 
 

@@ -1,11 +1,13 @@
 """Changes that an admin looks at before they are stored: kept in the database between the two forms."""
 
+import io
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Annotated, Any
 
+import polars as pl
 from fastapi import Depends, Request
 
 from podium.log.pools import DATED, When
@@ -91,7 +93,7 @@ class Kind:
 
 
 def events_in(details: Mapping[str, Any]) -> set[str]:
-    return {row["event_id"] for row in details["rows"]}
+    return {*details["rows"]["event_id"]}
 
 
 def event_path(details: Mapping[str, Any]) -> tuple[str, ...]:
@@ -174,14 +176,18 @@ KINDS = {
 }  # fmt: skip
 
 
-def when_in(value: str | float) -> When:
-    """When something is, from JSON: a date, or the number of an event."""
-    return datetime.fromisoformat(value) if isinstance(value, str) else float(value)
+def when_in(value: str | When) -> When:
+    """When something is: a date, which JSON has as text, or the number of an event."""
+    return datetime.fromisoformat(value) if isinstance(value, str) else value
+
+
+LINE_END = b"\n"  # which JSON on one line has nowhere
+ROWS = "rows"  # of results: a frame, because the rows of a season as dictionaries take much memory
 
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """A change, with all that it takes, as JSON has it."""
+    """A change, with all that it takes: a frame of rows, and what JSON has."""
 
     name: str  # one of KINDS
     details: Mapping[str, Any]
@@ -199,14 +205,19 @@ class Intent:
 
     def keep(self, store: Store, admission: Admission) -> str:
         """Keep the change for the form that confirms it, and return its number."""
-        file = WaitingFile(self.name, json.dumps(self.details, separators=(",", ":")).encode())
-        return keep_waiting(store.engine, admission.owner(CHANGE), file)
+        content = io.BytesIO()
+        content.write(json.dumps({name: value for name, value in self.details.items() if name != ROWS}).encode())
+        if ROWS in self.details:
+            content.write(LINE_END)
+            self.details[ROWS].write_parquet(content)
+        return keep_waiting(store.engine, admission.owner(CHANGE), WaitingFile(self.name, content.getvalue()))
 
 
 def kept_intent(store: Store, admission: Admission, number: str) -> Intent:
     """Return the change that a form of this session and pool names."""
     name, content = waiting_file(store.engine, admission.owner(CHANGE), number)
-    return Intent(name, json.loads(content))
+    others, _, rows = content.partition(LINE_END)
+    return Intent(name, json.loads(others) | ({ROWS: pl.read_parquet(rows)} if rows else {}))
 
 
 UNDONE_BY = {"void": "unvoid", "unvoid": "void", "merge": "unmerge", "amend": "amend"}
@@ -218,7 +229,7 @@ def undo_of(store: Store, admission: Admission, intent: Intent) -> str:
         return ""
     details = {name: intent.details[name] for name in ("event_id", "player") if name in intent.details}
     if intent.name == "amend":
-        details["rows"] = rows_of(store.event(admission.pool, details["event_id"]))
+        details[ROWS] = frame_of(store.event(admission.pool, details["event_id"]))
     return Intent(UNDONE_BY[intent.name], details).keep(store, admission)
 
 
@@ -234,6 +245,11 @@ def rows_of(details: EventDetails) -> list[dict[str, Any]]:
     return rows
 
 
+def frame_of(details: EventDetails) -> pl.DataFrame:
+    """The content of an event as a table of results."""
+    return pl.DataFrame(rows_of(details), infer_schema_length=None)
+
+
 def refuse_beyond_key(request: Request, store: Store, admission: Admission, intent: Intent) -> None:
     """Refuse what the key of the session has not the role for, and events before its backdating limit."""
     pool = admission.pool
@@ -244,9 +260,9 @@ def refuse_beyond_key(request: Request, store: Store, admission: Admission, inte
     details = intent.details
     if intent.name in ("sheet", "merge", "unmerge", "configure", "order"):
         refuse_backdating_limit(request)
-    rows = details.get("rows", ())
-    starts = [row[name] for row in rows for name in ("started_at", "sequence") if row.get(name) is not None]
-    starts += [details["starts_at"]] if "starts_at" in details else []
+    starts = [details["starts_at"]] if "starts_at" in details else []
+    for name in {"started_at", "sequence"} & {*details[ROWS].columns} if ROWS in details else ():
+        starts.extend(details[ROWS][name].drop_nulls().unique())
     refuse_backdated(request, map(when_in, starts))
     if "event_id" in details:
         event = store.event(pool, details["event_id"])

@@ -4,6 +4,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+import polars as pl
 from fastapi import Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import RedirectResponse
@@ -166,7 +167,8 @@ async def make_result(request: Request, admission: Sender, fixture_id: FixtureId
     ends += [(name, {"status": "dnf"}) for side in gone for name in side]
     starters = {each.player: each for each in planned.entrants or ()}
     rows = [shared | {"player": name} | end | plan_of(starters.get(name)) for name, end in ends]
-    return await look_at(request, store, admission, Intent("submit", {"rows": rows, "names": {}}))
+    frame = pl.DataFrame(rows, infer_schema_length=None)
+    return await look_at(request, store, admission, Intent("submit", {"rows": frame, "names": {}}))
 
 
 def plan_of(starter: Starter | None) -> dict[str, str]:

@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 import polars as pl
 
@@ -42,7 +42,7 @@ PASTED = "pasted.csv"
 class Upload:
     """What a file has of a pool's results."""
 
-    rows: list[dict[str, Any]]
+    rows: pl.DataFrame
     names: Mapping[str, str]  # what players are called, by the ids that the results have
     notes: tuple[str, ...]  # what was understood or left aside, a line each
     made_up: str = ""  # for the log, where dates were
@@ -114,7 +114,7 @@ def read_file(
     except ResultsError as error:
         faults = [called_by_sender(each, path, name) for each in error.faults]
         raise type(error)(of_sender(error.source, path, name), faults) from None
-    upload = Upload([], names, notes, map=understood, made=made, order=order)
+    upload = Upload(frame, names, notes, map=understood, made=made, order=order)
     uploaded = with_dates(frame, upload, title, start, every, asks=asks_order, is_pasted=name == PASTED)
     return replace(uploaded, answers=tuple(answers or ())) if isinstance(uploaded, Interview) else uploaded
 
@@ -239,8 +239,8 @@ def of_pool(frame: pl.DataFrame, pool: str, name: str) -> tuple[pl.DataFrame, tu
     return own, (f"left aside: the events of {', '.join(others)}",) if others else ()
 
 
-def rows_of(frame: pl.DataFrame) -> list[dict[str, Any]]:
-    """The rows of a checked table as JSON has them, without what is empty."""
+def rows_of(frame: pl.DataFrame) -> pl.DataFrame:
+    """The rows of a checked table for one pool, where there are not too many."""
     refuse_many(frame.height)
     fields = frame.group_by("event_id").agg(pl.col("player").n_unique()).sort("player", descending=True)
     for event_id, entrants in fields.head(1).iter_rows():
@@ -249,11 +249,4 @@ def rows_of(frame: pl.DataFrame) -> list[dict[str, Any]]:
                 f"event {event_id} has {entrants:,} entrants; one that is sent may have {MAX_ENTRANTS:,}, and podium "
                 "ingest has no such limit"
             )
-    return [
-        {
-            name: value.isoformat() if isinstance(value, datetime) else value
-            for name, value in row.items()
-            if value is not None
-        }
-        for row in frame.drop("pool").to_dicts()
-    ]
+    return frame.drop("pool")

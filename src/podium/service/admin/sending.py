@@ -289,7 +289,7 @@ async def amend(request: Request, admission: Admin, event_id: EventId, store: Cu
         sent = cast(
             "Upload", await read_apart(request, admission, content, PASTED, RESULTS, admission.pool, strict=not pasted)
         )
-        others = {row["event_id"] for row in sent.rows} - {event_id}
+        others = {*sent.rows["event_id"]} - {event_id}
         if others:
             raise ParameterError(f"the event of every line is {event_id}, not {min(others)}")
     except PodiumError as error:

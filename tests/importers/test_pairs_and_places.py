@@ -17,6 +17,10 @@ READ = {
     "a race with fewer": ("Date,1st,2nd,3rd\n2026-10-02,Jo,Al,Bo\n2026-10-02,Al,Jo,\n", "Jo>Al>Bo Al>Jo"),
     "one race": ("Date,1st,2nd,3rd,4th\n2026-10-02,Jo,Al,Bo,Cy\n", "Jo>Al>Bo>Cy"),
     "one race in German": ("Datum;1.;2.;3.\n02.10.2026;Jo;Al;Bo\n", "Jo>Al>Bo"),
+    "places and nothing else": ("1st,2nd,3rd\nJo,Al,Bo\nAl,Jo,\nJo,Al,Bo\n", "Jo>Al>Bo Al>Jo Jo>Al>Bo"),
+    "places and nothing else in German": ("1. Platz;2. Platz;3. Platz\nJo;Al;Bo\nAl;Jo;Bo\n", "Jo>Al>Bo Al>Jo>Bo"),
+    "one row of places": ("1st,2nd,3rd\nJo,Al,Bo\n", "Jo>Al>Bo"),
+    "places in words": ("First,Second,Third,Fourth\nJo,Al,Bo,Cy\nAl,Cy,Jo,\n", "Jo>Al>Bo>Cy Al>Cy>Jo"),
     "names of a letter": ("Date,1st,2nd,3rd\n2026-10-02,李,B,Ö\n2026-10-02,Ö,李,B\n", "李>B>Ö Ö>李>B"),
     "pairs in four ways": (
         "Home,Away,Score\nCleo/Dev,Ana & Ben,2-1\nBen + Dev,Cleo and Ana,0-2\n",
@@ -85,3 +89,14 @@ def test_the_answer_says_who_the_players_are(answer, players, tmp_path, capsys):
     out = tmp_path / "results.csv"
     run(capsys, "import", tmp_path / "sheet.csv", "--set", f"columns.player.{answer}", "-o", out)
     assert {*podium.read_results(out).frame["player"]} == players
+
+
+@pytest.mark.parametrize("score", ["DNF", "ret.", "6-3 2-1 ret", "Aufgabe", "abandoned"])
+def test_a_retirement_without_a_winner_is_asked_about(score, tmp_path, capsys):
+    (tmp_path / "sheet.csv").write_text(f"Home,Away,Score\nAna,Ben,2-1\nBen,Cleo,{score}\n", encoding="utf-8")
+    with pytest.raises(ResultsError, match=r"does not say who won\. Add a column Winner, or ignore these matches\.") as caught:
+        podium.read_results(tmp_path / "sheet.csv", lenient=True)
+    assert repr(score) in str(caught.value)
+    out = tmp_path / "results.csv"
+    run(capsys, "import", tmp_path / "sheet.csv", "--set", f'source.null=["", "{score}"]', "-o", out)
+    assert {*podium.read_results(out).frame["player"]} == {"Ana", "Ben"}

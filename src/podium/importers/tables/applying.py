@@ -82,7 +82,7 @@ def apply_map(grid: Grid, mapping: Map) -> Mapped:
     headings: dict[str, str] = {}
     made = mapping.round_of_made_ids
     for side, (unfolded, rules) in enumerate(zip(sides, mapping.rules(), strict=True)):
-        rows, more = filter_rows(unfolded, mapping) if mapping.layout.rows is not None else (unfolded, Counter[str]())
+        rows, more = filter_rows(unfolded, mapping) if unfolded is not frame else (unfolded, Counter[str]())
         dropped += more
         numbers = rows[ROW_NUMBER].cast(pl.Int64)
         shown = numbers + (grid.first_row if grid.labels is None else 1)
@@ -392,11 +392,12 @@ def unfold(frame: pl.DataFrame, mapping: Map, grid: Grid) -> tuple[list[pl.DataF
     layout, dropped = mapping.layout, Counter[str]()
     if layout.kind in ("long", "wide"):
         return [frame] * max(len(layout.sides), 1), dropped
-    rows, aside = layout.rows or "", (layout.rows, layout.number, *layout.excluded)
+    rows, aside = layout.rows, (layout.rows, layout.number, *layout.excluded)
     names = [name for name in frame.columns if name not in aside and not name.startswith("\0")]
     nulls = dict.fromkeys(mapping.source.null)
-    cells = frame.with_columns(as_texts(frame[name]).replace(nulls) for name in (*names, rows))
-    cells = cells.with_columns(pl.col(rows).alias(ROW_NAME))
+    lines = [] if rows is None else [rows]
+    cells = frame.with_columns(as_texts(frame[name]).replace(nulls) for name in (*names, *lines))
+    cells = cells.with_columns((pl.lit("") if rows is None else pl.col(rows)).alias(ROW_NAME))
     if layout.kind == "matrix":
         parts = [cells.with_columns(pl.lit(name).alias(COLUMN), pl.col(name).alias(CELL)) for name in names]
         table = pl.concat(parts) if parts else cells.clear()

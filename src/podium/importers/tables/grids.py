@@ -71,7 +71,8 @@ def player_column(sheet: Sheet) -> str | None:
 
 def matrix(sheet: Sheet, rows: str | None, cells: Sequence[str], columns: Document, reason: str) -> Document:
     """Return the map of a grid: the column that names its lines, and its cells, without those not played."""
-    layout = {"kind": "matrix", "rows": rows, "except": sheet.others(rows, *cells)}
+    layout: Document = {"kind": "matrix", "except": sheet.others(rows, *cells)}
+    layout |= {} if rows is None else {"rows": rows}
     return {"layout": layout, **without(sheet, cells, UNPLAYED, reason), "columns": columns}
 
 
@@ -94,7 +95,7 @@ def places_across(sheet: Sheet) -> Step[Document | None]:
     both = [each for each in (when, sheet.first("event_id", "heat")) if each is not None and each not in places]
     ways = [*([each] for each in reversed(both)), both]
     named = next((way for way in ways if way and not sheet.repeats(way)), both)
-    if not named or not sheet.cells(*places).str.contains(r"^\p{L}|\p{L}{2}").all():
+    if sheet.first("player", "team") or not sheet.cells(*places).str.contains(r"^\p{L}|\p{L}{2}").all():
         return None
     fallen = [each for each in sheet.headings if times.status_word(each) and each not in places]
     for heading in fallen:
@@ -103,11 +104,11 @@ def places_across(sheet: Sheet) -> Step[Document | None]:
             yield Question(text, (Choice(f"ignore {heading}", "source.aside", heading),), heading)
     event = "{row_name}" if len(named) == 1 else " ".join(f"{{{each}}}" for each in named)
     columns = {
-        "event_id": {"from": event, "count": True},
+        "event_id": {"from": event or sheet.event or "{file}", "count": True},
         "player": {"from": "cell", **(yield from pair_rule(sheet, *places))},
         "position": {"from": "column", "map": places},
     }
-    return matrix(sheet, named[0], [*places, *fallen], columns, "nobody")
+    return matrix(sheet, named[0] if named else None, [*places, *fallen], columns, "nobody")
 
 
 def places_down(sheet: Sheet) -> Step[Document | None]:

@@ -10,7 +10,7 @@ import polars as pl
 
 from podium.errors import ParameterError
 from podium.importers.grid import SourceRule
-from podium.importers.tables.model import LAPS, Condition, Join, Layout, Map, Rule, Scalar, template
+from podium.importers.tables.model import CELL, LAPS, Condition, Join, Layout, Map, Rule, Scalar, template
 from podium.importers.times import LocalTimes
 from podium.importers.trees import as_text
 from podium.results.columns import ALL, STATUSES
@@ -73,6 +73,9 @@ def read_document(document: Mapping[str, Any], name: str, *, is_partial: bool) -
         known = {column: rule for column, rule in known.items() if not is_refinement(rule)}
     columns = read_rules(known, "columns")
     layout = read_layout(top.get("layout", {}))
+    has_names = layout.kind == "matrix" and "player" in columns and columns["player"].columns == (CELL,)
+    if "rows" in LAYOUTS[layout.kind] and layout.rows is None and not has_names:
+        raise UnfitError("layout.rows", "is missing. Name the column with the names of the lines.")
     if not columns and not any(layout.sides) and not is_partial:
         raise UnfitError("columns", "is missing or empty. Write [columns] with event_id, player and the other columns.")
     drop, keep = (
@@ -267,8 +270,6 @@ def read_layout(value: Any) -> Layout:
     sides = tuple(read_rules(side, f"layout.sides[{number}]") for number, side in places)
     if kind == "wide" and len(sides) <= 1:
         raise UnfitError("layout.sides", 'write at least two sides, such as [{ player = "winner", position = 1 }, …]')
-    if "rows" in LAYOUTS[kind] - table.keys():
-        raise UnfitError("layout.rows", "is missing. Name the column with the names of the lines.")
     names = {
         key: read_text(table[key], f"layout.{key}", may_be_empty=True) for key in ("rows", "number") if key in table
     }

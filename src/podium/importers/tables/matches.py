@@ -12,7 +12,7 @@ from podium.errors import Fault, ResultsError
 from podium.importers.grid import ROW_NUMBER, Choice, Question
 from podium.importers.tables.applying import apply_map, outcome_points
 from podium.importers.tables.cells import POINTS, WHOLE, parse_result
-from podium.importers.tables.maps import build_map
+from podium.importers.tables.maps import build_map, toml_value
 from podium.importers.tables.sheet import UNPLAYED, Document, Sheet, Step, all_have, pair_rule
 from podium.importers.times import status_word
 from podium.results import headings as heads
@@ -36,6 +36,7 @@ FORFEITED = heads.FORFEIT, "forfeit"
 LEAST_PARTS = 3  # columns of parts of a match that another sums up
 Parts = Mapping[str, str]  # heading by part of a match
 Compared = tuple[list[Document], list[Document]]  # rules of each side, and conditions that drop rows
+MOST_SHOWN = 3  # words of a question
 
 
 def matches(sheet: Sheet) -> Step[Document | None]:
@@ -244,6 +245,7 @@ def compared(sheet: Sheet, parts: Parts) -> Step[Compared]:
     points = points or side_points(words, parts)
     if points.keys() >= {*words}:
         return by_words(result, points), conditions
+    yield from ask_who_retired(result, words)
     later = [each for each in sheet.under(heads.LATER) if are_pairs(sheet, each)]
     origin = {"first": [*reversed(later), result]} if later else {"from": [result]}
     read = filter(None, map(parse_result, words))
@@ -284,6 +286,15 @@ def ask_which_score(sheet: Sheet, result: str, scores: Sequence[str]) -> Step[No
             text = f"says {written}, but {' and '.join(scores)} favour the other. Which counts?"
             yield question_aside(text, result, scores[0])
             return
+
+
+def ask_who_retired(result: str, words: Iterable[str]) -> Step[None]:
+    """Ask whether matches that end with a word such as retired are left out, because no column says who won them."""
+    found = [word for word in words if not re.match(FORFEITED[0], word) and any(map(status_word, word.split()))]
+    if found:
+        choice = Choice("ignore these matches", "source.null", toml_value(["", *found]))
+        shown = " and ".join(map(repr, found[:MOST_SHOWN]))
+        yield Question(f"has {shown}, which does not say who won. Add a column Winner, or ignore these matches", (choice,), result)
 
 
 def question_aside(text: str, *headings: str) -> Question:

@@ -159,7 +159,7 @@ def answer(key: str, value: str, document: Mapping[str, Any] | None = None) -> d
         inner = table.get(name, {})
         table[name] = {**inner} if isinstance(inner, Mapping) else {"from": inner}
         table = table[name]
-    is_toml = last in ("header", "width", "fill") and value[:1] in '["0123456789'
+    is_toml = last in ("header", "width", "fill", "null") and value[:1] in '["0123456789'
     own: Any = tomllib.loads(f"value = {value}")["value"] if is_toml else value
     table[last] = [*table.get(last, []), value] if last == "aside" else own
     return {"columns": {}, **whole}

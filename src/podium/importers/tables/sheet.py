@@ -121,8 +121,8 @@ class Sheet:
     def texts(self, heading: str) -> pl.Series:
         """Return the cells of a column as text, null if they are empty."""
         if heading not in self.cache:
-            column = self.frame[heading].cast(pl.String)
-            self.cache[heading] = column.replace("", None) if (column == "").any() else column
+            column, nulls = self.frame[heading].cast(pl.String), self.grid.rule.null
+            self.cache[heading] = column.replace(dict.fromkeys(nulls)) if column.is_in(nulls).any() else column
         return self.cache[heading]
 
     def cells(self, *headings: str) -> pl.Series:

@@ -209,7 +209,7 @@ async def apply(request: Request, admission: Sender, store: CurrentStore) -> Res
         return await refusal(request, store, admission, error, intent.heading, intent)
     count(request, admission.pool, answer)
     await run_in(request.app.state.threads.writing, name_players, store, admission, names)
-    path = pool_address(admission.pool, *intent.kind.lands(intent.details))
+    path = pool_address(admission.pool, *intent.kind.lands(intent.details, answer))
     return go_on(request, path, intent.kind.done(intent.details), undo)
 
 

@@ -87,7 +87,7 @@ class Kind:
     act: Callable[[Mapping[str, Any]], Act]  # of its details
     heading: Callable[[Mapping[str, Any]], str]
     button: str
-    lands: Callable[[Mapping[str, Any]], tuple[str, ...]]  # below the pool's address: where it is to be seen
+    lands: Callable[[Mapping[str, Any], Any], tuple[str, ...]]  # by details and answer, below the pool: its page
     done: Callable[[Mapping[str, Any]], str]  # a sentence of what happened
     has_reason: bool = True
 
@@ -96,9 +96,9 @@ def events_in(details: Mapping[str, Any]) -> set[str]:
     return {*details["rows"]["event_id"]}
 
 
-def event_path(details: Mapping[str, Any]) -> tuple[str, ...]:
-    ids = events_in(details) if "rows" in details else {details["event_id"]}
-    return ("events", *ids) if len(ids) == 1 else ("events",)
+def event_path(_details: Mapping[str, Any], answer: Any) -> tuple[str, ...]:
+    receipts = answer if isinstance(answer, list) else [answer]
+    return ("events", receipts[0].event_id) if len(receipts) == 1 else ("events",)
 
 
 def sheet_in(details: Mapping[str, Any]) -> Sheet:
@@ -122,7 +122,7 @@ KINDS = {
             details["rows"], sheet_in(details), details.get("made_up", ""), overrule=bool(details.get("overrule")),
             order=details.get("order"),
         ),
-        lambda details: f"Take {sheet_in(details).name} as it is now", "Correct these", lambda _details: ("events",),
+        lambda details: f"Take {sheet_in(details).name} as it is now", "Correct these", lambda *_: ("events",),
         lambda details: f"Stored. The pool has {sheet_in(details).name} as it is now.", has_reason=False,
     ),
     "amend": Kind(
@@ -140,13 +140,13 @@ KINDS = {
     "merge": Kind(
         ADMIN, lambda details: previews.merge(details["player"], details["into"]),
         lambda details: f"Merge {details['player']} into {details['into']}", "Merge players",
-        lambda details: ("players", details["into"]),
+        lambda details, _: ("players", details["into"]),
         lambda details: f"Stored. {details['player']} plays on as {details['into']}.",
     ),
     "unmerge": Kind(
         ADMIN, lambda details: previews.unmerge(details["player"]),
         lambda details: f"Take {details['player']} apart again", "Undo the merge",
-        lambda details: ("players", details["player"]),
+        lambda details, _: ("players", details["player"]),
         lambda details: f"Stored. {details['player']} is a player of their own again.",
     ),
     "season": Kind(
@@ -155,12 +155,12 @@ KINDS = {
             details["name"], when_in(details["starts_at"]), details["keep"]
         ),
         lambda details: f"Begin season {details['name']}", "Begin season",
-        lambda _details: (), lambda details: f"Stored. Season {details['name']} has begun.", has_reason=False,
+        lambda *_: (), lambda details: f"Stored. Season {details['name']} has begun.", has_reason=False,
     ),
     "configure": Kind(
         ADMIN, lambda details: previews.configure(find(details["system"]).from_text(details["parameters"])),
         lambda details: f"Rate with {find(details['system']).title}", "Change system",
-        lambda _details: ("system",),
+        lambda *_: ("system",),
         lambda details: f"Stored. All is rated with {find(details['system']).title}, from the first event on.",
         has_reason=False,
     ),
@@ -169,7 +169,7 @@ KINDS = {
             details["order"], datetime.fromisoformat(details["start"]) if details["start"] else None, details["every"]
         ),
         lambda details: f"Order events by {'dates' if details['order'] == DATED else 'numbers'}", "Change order",
-        lambda _details: ("events",),
+        lambda *_: ("events",),
         lambda details: f"Stored. Events now have {'dates' if details['order'] == DATED else 'numbers and no dates'}.",
         has_reason=False,
     ),

@@ -69,7 +69,7 @@ class KnownResultsError(SheetError):
         looks = f"These {len(sent):,} look like results" if several else "This looks like a result"
         them = "them" if several else "it"
         self.question = f"{looks} you already sent. Add {them} again, or skip {them}?"
-        what = f"{sheet.name or 'standard input'}: {looks} of the pool ({shown(sent)})."
+        what = f"{sheet.name and f'{sheet.name}: '}{looks} of the pool ({shown(sent)})."
         super().__init__(what, f"Add {them} with --again, or leave {them} out with --skip-known.")
 
 

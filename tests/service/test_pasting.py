@@ -2,6 +2,7 @@
 
 from contextlib import closing
 from datetime import UTC, datetime
+from urllib.parse import quote
 
 import pytest
 from races import calling
@@ -11,7 +12,6 @@ from podium.service import create_app
 from podium.store import Store
 from podium.systems import find
 
-TODAY = datetime.now(UTC).date()
 PLACES = "1. Jonas\n2. mika\n3. Pipo\n"
 
 
@@ -40,6 +40,7 @@ def apply(admin, dry):
     assert dry.status_code == 200, words(dry.text)
     stored = admin.send(dry, "/apply")
     assert stored.status_code == 303, words(stored.text)
+    return stored
 
 
 def events(store):
@@ -53,9 +54,11 @@ def test_a_first_paste_asks_what_orders_the_pool_and_a_second_never_collides(sto
     assert "how are all events of this pool ordered?" in words(question_page.text)
     assert store.order("main") is None
     apply(admin, answer(admin, question_page, "order=dated"))
-    apply(admin, send(admin, "1. Tobi\n2. Jonas\n", title="Mario Kart"))
+    day = dict(form_of(question_page.text, "")[1])["started_at"]  # of one form, before and after midnight
+    stored = apply(admin, send(admin, "1. Tobi\n2. Jonas\n", title="Mario Kart", started_at=day))
     first, second = events(store)
-    assert [each.started_at.date() for each in (first, second)] == [TODAY, TODAY]
+    assert [str(each.started_at.date()) for each in (first, second)] == [day, day]
+    assert stored.headers["location"].endswith(f"/events/{quote(second.event_id)}")
     assert [each.title for each in (first, second)] == ["Mario Kart"] * 2
     apply(admin, send(admin, "race;date;player;place\ns1;2026-10-02;Jonas;1\ns1;2026-10-02;Tobi;2\n", "season.csv"))
     assert len(events(store)) == 3
@@ -85,7 +88,7 @@ def test_the_date_of_a_title_is_read_and_others_are_not_dropped(store):
     admin = Admin(store)
     apply(admin, send(admin, "Mario Kart 9 Oct\n" + PLACES))
     (event,) = events(store)
-    assert (event.started_at.month, event.started_at.day, event.started_at.date() <= TODAY) == (10, 9, True)
+    assert (event.started_at.month, event.started_at.day, event.started_at <= datetime.now(UTC)) == (10, 9, True)
     dry = send(admin, "race;date;player;place\ns1;2026-10-02;Jonas;1\ns1;2026-10-02;Tobi;2\n", started_at="2026-10-05")
     assert "the date that you wrote is not used" in words(dry.text)
     both = send(admin, PLACES, "w1.csv", pasted=PLACES)
@@ -106,10 +109,12 @@ def test_the_order_is_set_in_forms_and_over_http(store):
         new = {"name": "own", "system": "elo", "order": "sequence"}
         assert client.post(base, json=new).json()["order"] == "sequence"
         assert client.post(base, json=new | {"name": "other", "order": "counted"}).status_code == 422
-        for pool, when in (("own", None), ("main", str(TODAY))):
+        began = datetime.now(UTC)
+        for pool in ("own", "main"):
             assert client.post(f"{base}/{pool}/events", json={"event_id": "g1", "entries": entries}).status_code == 201
-            started_at = client.get(f"{base}/{pool}/events/g1").json()["started_at"]
-            assert (started_at and started_at[:10]) == when
+        own, dated = (client.get(f"{base}/{pool}/events/g1").json()["started_at"] for pool in ("own", "main"))
+        assert own is None
+        assert began <= datetime.fromisoformat(dated) <= datetime.now(UTC)
         seen = client.put(f"{base}/main/order?dry_run=true", json={"order": "sequence"})
         assert (seen.status_code, seen.json()["rerated"] > 0, store.order("main")) == (200, True, "dated")
         assert client.put(f"{base}/main/order", json={"order": "sequence"}).status_code == 200

@@ -294,7 +294,8 @@ def ask_who_retired(result: str, words: Iterable[str]) -> Step[None]:
     if found:
         choice = Choice("ignore these matches", "source.null", toml_value(["", *found]))
         shown = " and ".join(map(repr, found[:MOST_SHOWN]))
-        yield Question(f"has {shown}, which does not say who won. Add a column Winner, or ignore these matches", (choice,), result)
+        text = f"has {shown}, which does not say who won. Add a column Winner, or ignore these matches"
+        yield Question(text, (choice,), result)
 
 
 def question_aside(text: str, *headings: str) -> Question:

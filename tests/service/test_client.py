@@ -118,7 +118,7 @@ def test_moments_are_datetimes_both_ways(bridge):
         assert client.log("main")[0]["received_at"].utcoffset() == timedelta(0)
         assert sum(each["players"] for each in client.distribution("main")) == 2
         boards = (
-            client.season_board("main", "s"),
+            client.season_leaderboard("main", "s"),
             *(
                 client.leaderboard("main", **how)["players"]
                 for how in ({}, {"min_events": 0}, {"at": date(2025, 3, 9)})

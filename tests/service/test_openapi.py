@@ -142,11 +142,11 @@ NOT_IN_THE_CLIENTS = FOR_WATCHERS | FOR_GAME_SERVERS | {("GET", f"{POOLS}/{{pool
 
 
 def test_the_clients_have_every_route_with_the_type_of_its_answer(service):
-    """Each call against the operation of its method and path."""
+    """Each call against the operation of its method and path, and its name against the operation's ID."""
     module, document = generator(), service.openapi()
     typed = {(method, path): module.type_of(schema) for method, path, schema in module.answers(document)}
     operations = {(method.upper(), path) for path, methods in document["paths"].items() for method in methods}
-    calls = {}
+    calls, ids = {}, {}
     for name, build in inspect.getmembers(podium.Client, inspect.isfunction):
         needed = [each for each in inspect.signature(build).parameters.values() if each.default is each.empty]
         values = {"events": {}, "event": {"event_id": "e"}, "entrants": ["a", "b"], "tickets": [], "keep": 0.5}
@@ -155,11 +155,22 @@ def test_the_clients_have_every_route_with_the_type_of_its_answer(service):
             call = build(None, **named)
             assert isinstance(call, Call)
             calls[call.method, f"/api/v1{call.path}"] = call.kind
+            ids[call.method, f"/api/v1{call.path}"] = name
             assert set(re.findall(r"{(\w+)}", call.path)) == set(call.names)
     assert set(calls) == operations - NOT_IN_THE_CLIENTS
+    assert ids == {key: document["paths"][key[1]][key[0].lower()]["operationId"] for key in calls}
     for operation, kind in calls.items():
         shown = kind.__name__ if isinstance(kind, type) and not typing.get_args(kind) else str(kind)
         assert re.sub(r"[a-z_]+\.", "", shown) == typed.get(operation, "bytes")
+
+
+def test_operation_ids_are_the_names_of_their_functions(service):
+    paths = service.openapi()["paths"]
+    ids = {(name.upper(), path): each["operationId"] for path, known in paths.items() for name, each in known.items()}
+    routes = [route for route in service.routes if getattr(route, "include_in_schema", False)]
+    functions = {(method, route.path_format): route.endpoint.__name__ for route in routes for method in route.methods}
+    assert ids == {key: functions[key] for key in ids}
+    assert len(set(ids.values())) == len(ids)
 
 
 def test_examples_of_the_document_are_taken(service):

@@ -133,7 +133,7 @@ def test_a_season_keeps_a_share_of_each_lead(system, new_url):
     assert sorted(ended["rating"].to_list()) == sorted(shown)
     store.begin_season("main", "third", START + timedelta(days=2), keep=0.0)
     assert [state[at] for state in store.system_and_states("main", players)[1]] == pytest.approx([start] * 3, abs=1e-9)
-    assert sorted(store.season_board("main", "second")["rating"].to_list()) == pytest.approx(sorted(moved))
+    assert sorted(store.season_leaderboard("main", "second")["rating"].to_list()) == pytest.approx(sorted(moved))
     assert [each.name for each in store.seasons("main")] == ["second", "third"]
     assert store.verify() == []
     store.close()
@@ -159,7 +159,7 @@ def test_a_late_event_of_a_season_that_is_over_moves_what_it_kept(filled):
         with pytest.raises(podium.ParameterError):
             filled.begin_season("main", "t", **({"starts": START} | odd))
     with pytest.raises(podium.UnknownError):
-        filled.season_board("main", "t")
+        filled.season_leaderboard("main", "t")
 
 
 def test_a_player_is_renamed_everywhere_and_no_rating_moves(filled):

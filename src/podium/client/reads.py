@@ -199,7 +199,7 @@ class ReadRoutes:
         """
 
     @get(f"{POOL}/seasons/{{season}}/leaderboard")
-    def season_board(self, pool: str, season: str) -> Call[list[answers.BoardRow]]:
+    def season_leaderboard(self, pool: str, season: str) -> Call[list[answers.BoardRow]]:
         """Return the leaderboard at the end of a season, or the present one if it is not over.
 
         Returns:
@@ -216,7 +216,7 @@ class ReadRoutes:
 
     @get(f"{POOL}/hindsight")
     def best_ever(self, pool: str) -> Call[answers.BestEverBoard]:
-        """Return the best players ever, in hindsight. Only pools of the system podium have this.
+        """Return the best players ever, in hindsight. Only pools of the system adaptive have this.
 
         Returns:
             `as_of`, and `players`, each with `player, rating, deviation, started_at, above_next`, best first.

@@ -320,11 +320,11 @@ def list_seasons(pool: str = storing.POOL_NAME, store: "Store" = storing.STORE, 
 @season.command(
     "board", "podium season board 2025 --pool karts", short_help="Show the leaderboard at the end of a season."
 )
-def season_board(
+def season_leaderboard(
     name: str = Argument(help="Name of the season."),
     pool: str = storing.POOL_NAME,
     store: "Store" = storing.STORE,
     form: Format = options.FORM,
 ) -> None:
     """Show the leaderboard at the end of a season, or the current one if the season is not over."""
-    show.show(store.season_board(pool, name), form)
+    show.show(store.season_leaderboard(pool, name), form)

@@ -192,7 +192,9 @@ async def post_places(
 
 
 @router.post("/{pool}/fixtures", status_code=201, responses=REFUSALS_OF_BODIES, openapi_extra=request_body(NewFixture))
-async def plan(request: Request, pool: PoolName, store: CurrentStore, threads: CurrentThreads, key: Writer) -> Fixture:
+async def plan_fixture(
+    request: Request, pool: PoolName, store: CurrentStore, threads: CurrentThreads, key: Writer
+) -> Fixture:
     """Plan a race. The event with its ID is its result, and entrants missing from that did not start."""
     body = await read_body(request, NewFixture)
     return await run_in(
@@ -201,7 +203,7 @@ async def plan(request: Request, pool: PoolName, store: CurrentStore, threads: C
 
 
 @router.put("/{pool}/fixtures/{fixture_id}", responses=REFUSALS_OF_BODIES, openapi_extra=request_body(FixtureChange))
-async def change(
+async def change_fixture(
     request: Request, pool: PoolName, fixture_id: FixtureId, store: CurrentStore, threads: CurrentThreads, key: Writer
 ) -> Fixture:
     """Change the date, title or entrants of an upcoming race. A cancelled race takes place again."""
@@ -211,7 +213,7 @@ async def change(
 
 
 @router.post("/{pool}/fixtures/{fixture_id}/cancel", responses=REFUSALS_OF_BODIES)
-async def cancel(
+async def cancel_fixture(
     pool: PoolName, fixture_id: FixtureId, store: CurrentStore, threads: CurrentThreads, key: Writer
 ) -> Fixture:
     """Cancel an upcoming race."""

@@ -13,7 +13,8 @@ from podium.ledger.forecast import Member, equipment_of, line_up, names_to_rate
 from podium.ledger.leaderboard import Eligibility, span
 from podium.ledger.reasons.totals import ReasonTotals
 from podium.log.pools import day_shown, parse_day, read_when
-from podium.matchmaking.matcher import Match, Policy, Ticket, match
+from podium.matchmaking import matcher
+from podium.matchmaking.matcher import Match, Policy, Ticket
 from podium.matchmaking.pairing import match_quality, odds_scale
 from podium.service.api.bodies import MAX_PREDICTED, PredictRequest, Tickets, json_response, request_body
 from podium.service.api.dependencies import Admin, KeyedReader, ReadAccess, sent
@@ -156,13 +157,15 @@ def neighbours(
 
 
 @router.get("/{pool}/players/{player}/ranks", tags=["daily ranks"])
-def ranks(pool: PoolName, player: PlayerName, store: CurrentStore, _key: ReadAccess) -> tuple[models.DailyRank, ...]:
+def ranks_of(pool: PoolName, player: PlayerName, store: CurrentStore, _key: ReadAccess) -> tuple[models.DailyRank, ...]:
     """Return a player's rank at 00:00 UTC, day by day, oldest first."""
     return store.ranks_of(pool, player)
 
 
 @router.get("/{pool}/players/{player}/hindsight", tags=["hindsight"])
-def hindsight(pool: PoolName, player: PlayerName, store: CurrentStore, _key: ReadAccess) -> tuple[HindsightPoint, ...]:
+def hindsight_of(
+    pool: PoolName, player: PlayerName, store: CurrentStore, _key: ReadAccess
+) -> tuple[HindsightPoint, ...]:
     """Return a player's strength at each event, using later results too (system adaptive). Calculated once a day."""
     store.best_ever(pool)  # raises an error if there is no hindsight
     return store.hindsight_curve(pool, player)
@@ -232,7 +235,7 @@ def matchmaking(
         deviations = (getattr(each, "deviation", 0.0) for each in (states[member.player], *have))
         known = rating, -ticket.waited_s, math.hypot(*deviations)
         tickets.append(Ticket(ticket.player, *known, ticket.party, ticket.region))
-    matches = match(tickets, 0.0, policy)
+    matches = matcher.match(tickets, 0.0, policy)
     if body.scale is None:  # quality by the system
         by_name = {each.player: each for each in waiting}
         matches = [
@@ -254,7 +257,7 @@ def event(
 
 
 @router.get("/{pool}/events/{event_id}/players/{player}", responses=error_responses(409), tags=["events"])
-def explanation(
+def explain(
     pool: PoolName, event_id: EventId, player: PlayerName, store: CurrentStore, _key: ReadAccess
 ) -> explanations.ExplainedChange:
     """Explain why a player's rating changed in an event."""
@@ -282,13 +285,13 @@ def what_if(
 
 
 @router.get("/{pool}/matches", tags=["matches"])
-def waiting(pool: PoolName, store: CurrentStore, _key: ReadAccess) -> list[str]:
+def waiting_matches(pool: PoolName, store: CurrentStore, _key: ReadAccess) -> list[str]:
     """List the matches that wait for a result, in order of expiry."""
     return store.waiting_matches(pool)
 
 
 @router.get("/{pool}/matches/{match_id}", tags=["matches"])
-def registered_match(pool: PoolName, match_id: MatchId, store: CurrentStore, _key: ReadAccess) -> RegisteredMatch:
+def match(pool: PoolName, match_id: MatchId, store: CurrentStore, _key: ReadAccess) -> RegisteredMatch:
     """Return a registered match, and its result."""
     return store.match(pool, match_id)
 
@@ -306,9 +309,9 @@ def seasons(pool: PoolName, store: CurrentStore, _key: ReadAccess) -> tuple[mode
 
 
 @router.get("/{pool}/seasons/{season}/leaderboard", response_model=list[models.BoardRow], tags=["seasons"])
-def season_board(pool: PoolName, season: SeasonName, store: CurrentStore, _key: ReadAccess) -> Response:
+def season_leaderboard(pool: PoolName, season: SeasonName, store: CurrentStore, _key: ReadAccess) -> Response:
     """Return the board at the end of a season, or the current one if the season is not over."""
-    return json_response(Any, board_rows(store.season_board(pool, season)))
+    return json_response(Any, board_rows(store.season_leaderboard(pool, season)))
 
 
 @router.get("/{pool}/snapshots", tags=["daily ranks"])
@@ -318,6 +321,6 @@ def snapshot_days(pool: PoolName, store: CurrentStore, _key: ReadAccess) -> list
 
 
 @router.get("/{pool}/snapshots/{day}", tags=["daily ranks"])
-def snapshot(pool: PoolName, day: str, store: CurrentStore, _key: ReadAccess) -> tuple[models.RankedPlayer, ...]:
+def ranks_on(pool: PoolName, day: str, store: CurrentStore, _key: ReadAccess) -> tuple[models.RankedPlayer, ...]:
     """Return the ranks at 00:00 UTC of a day, or before the event of a number, best first."""
     return store.ranks_on(pool, parse_day(day, store.order(pool)))

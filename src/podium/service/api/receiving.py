@@ -45,7 +45,7 @@ from podium.service.api.dependencies import CurrentIntake, CurrentMetrics
 from podium.service.http.errors import DESCRIPTIONS, MEDIA_TYPE, WRITE_ERRORS, AccessError, podium_error
 from podium.service.http.json import RefusedError, loads
 from podium.service.http.keys import refuse_backdated
-from podium.service.http.requests import CurrentStore, CurrentThreads, run_in
+from podium.service.http.requests import CurrentStore, CurrentThreads, operation_id, run_in
 from podium.service.http.visitors import CurrentKeyGuard, read_bytes
 from podium.store import Store
 from podium.store.keys import ApiKey
@@ -53,7 +53,7 @@ from podium.support.collector import paused_collection
 from podium.support.part_files import temporary_folder
 from podium.views.names import find_event
 
-router = APIRouter(prefix="/submit/xonstat", tags=["events"])
+router = APIRouter(prefix="/submit/xonstat", tags=["events"], generate_unique_id_function=operation_id)
 BODY = {"requestBody": {"required": True, "content": {"text/plain": {"schema": {"type": "string"}}}}}
 ANSWERS: dict[int | str, dict[str, Any]] = {
     code: {"content": {"text/plain": {}, MEDIA_TYPE: {}}, "description": DESCRIPTIONS[code]} for code in WRITE_ERRORS

@@ -29,14 +29,22 @@ from podium.pages.environment import create_environment
 from podium.service.api.dependencies import CurrentMetrics, CurrentWatchers, ReadAccess
 from podium.service.http.errors import READ_RESPONSES, error_responses, success_response
 from podium.service.http.json import POOLS_PATH, PoolName
-from podium.service.http.requests import CurrentStore, CurrentThreads, OpenFile, StrictRoute, read_one_moment, run_in
+from podium.service.http.requests import (
+    CurrentStore,
+    CurrentThreads,
+    OpenFile,
+    StrictRoute,
+    operation_id,
+    read_one_moment,
+    run_in,
+)
 from podium.service.metrics import Metrics
 from podium.service.watchers import RETRY_S, Watchers, event_block
 from podium.store import Store
 
 HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}  # the second makes nginx pass each event on at once
 COMMENT_INTERVAL_S = 15.0  # without an entry; then a comment keeps the connection open
-router = APIRouter(route_class=StrictRoute)
+router = APIRouter(route_class=StrictRoute, generate_unique_id_function=operation_id)
 
 
 @router.get(

@@ -17,7 +17,15 @@ from podium.service.api.receiving import parse_events
 from podium.service.http.errors import WRITE_ERRORS, error_responses
 from podium.service.http.json import POOLS_PATH, EventId, PlayerName, PoolName, RefusedError
 from podium.service.http.keys import refuse_backdated, refuse_backdated_results, refuse_backdating_limit
-from podium.service.http.requests import CurrentStore, CurrentThreads, IfMatch, StrictRoute, run_in, versions_in
+from podium.service.http.requests import (
+    CurrentStore,
+    CurrentThreads,
+    IfMatch,
+    StrictRoute,
+    operation_id,
+    run_in,
+    versions_in,
+)
 from podium.store.reading import previews
 from podium.store.reading.previews import Act
 from podium.store.writing.administration import RegisteredMatch
@@ -26,7 +34,12 @@ from podium.store.writing.receipts import Receipt, Rerated
 from podium.views.models import PoolSummary
 
 T = TypeVar("T")
-router = APIRouter(prefix=POOLS_PATH, route_class=StrictRoute, responses=error_responses(*WRITE_ERRORS))
+router = APIRouter(
+    prefix=POOLS_PATH,
+    route_class=StrictRoute,
+    responses=error_responses(*WRITE_ERRORS),
+    generate_unique_id_function=operation_id,
+)
 REFUSALS_OF_CORRECTIONS = error_responses(412)  # besides the others
 Reason = Annotated[str, Query(max_length=500, description="Reason, for the log. It can be deleted later.")]
 Kind = Annotated[
@@ -83,7 +96,7 @@ async def create_pool(act: RequestedAct) -> PoolSummary:
 
 
 @router.patch("/{pool}", tags=["pools"], openapi_extra=bodies.request_body(bodies.Description))
-async def describe(pool: PoolName, act: RequestedAct) -> PoolSummary:
+async def describe_pool(pool: PoolName, act: RequestedAct) -> PoolSummary:
     """Change the description of a pool, and who may read it."""
     body = await bodies.read_body(act.request, bodies.Description)
     await act.run(act.store.describe_pool, pool, **body.model_dump())

@@ -183,11 +183,17 @@ class StrictRoute(APIRoute):
         return handle_known if self.path.startswith(POOLS_PATH) else handle
 
 
+def operation_id(route: APIRoute) -> str:
+    """Return the name of the route's function, which is the ID of the operation in the OpenAPI document."""
+    return route.name
+
+
 class ReadRouter(APIRouter):
     """Routes of pools that each read one version."""
 
     def __init__(self, *tags: str, dependencies: Sequence[Any] = ()) -> None:
         options: dict[str, Any] = {"dependencies": dependencies, "responses": READ_RESPONSES}
+        options["generate_unique_id_function"] = operation_id
         super().__init__(prefix=POOLS_PATH, tags=[*tags], route_class=StrictRoute, **options)
 
     def add_api_route(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:

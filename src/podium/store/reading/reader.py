@@ -160,7 +160,7 @@ class Reader(Moments):
     seasons = reads(ranks.seasons)
     equipment = reads(search.equipment)
     order = reads(ranks.pool_order)
-    season_board = reads(ranks.season_board)
+    season_leaderboard = reads(ranks.season_leaderboard)
     snapshot_days = reads(daily.days)
     ranks_on = reads(daily.ranks_on)
 

@@ -163,7 +163,7 @@ def seasons(pool: PoolAt) -> tuple[Season, ...]:
     )
 
 
-def season_board(pool: PoolAt, name: str) -> pl.DataFrame:
+def season_leaderboard(pool: PoolAt, name: str) -> pl.DataFrame:
     """Show the board at the end of a season, or the current one if the season is not over.
 
     Returns:

@@ -129,15 +129,15 @@ def readings(store, players, events):
     for listed, listing in LISTINGS.items():
         cursors = [None]
         while cursors[-1] is not None or len(cursors) == 1:
-            cursors.append(store.listed_board(POOL, listing, after=cursors[-1], top=200).next)
+            cursors.append(store.leaderboard(POOL, listing, after=cursors[-1], top=200).next)
             if len(cursors) > 100:  # noqa: PLR2004
                 break
         some = [each for each in cursors[1:] if each] or [None]
         is_kept = bool(listing.min_events or listing.active_within)
         found |= {
-            f"first page, {listed}": (lambda listing=listing: store.listed_board(POOL, listing), is_kept),
+            f"first page, {listed}": (lambda listing=listing: store.leaderboard(POOL, listing), is_kept),
             f"any page, {listed}": (
-                lambda listing=listing, some=some: store.listed_board(POOL, listing, after=RNG.choice(some)),
+                lambda listing=listing, some=some: store.leaderboard(POOL, listing, after=RNG.choice(some)),
                 is_kept,
             ),
             f"page of a player, {listed}": (lambda listing=listing: store.page_of(POOL, listing, someone()), is_kept),

@@ -173,7 +173,7 @@ def main():
         shutil.copy(args.database, Path(folder) / "podium.db")
         store = Store(str(Path(folder) / "podium.db"))
         store.describe_pool(POOL, public=True)
-        players, events = store.listed_board(POOL, EVERYBODY, top=1).players, store.event_count(POOL)
+        players, events = store.leaderboard(POOL, EVERYBODY, top=1).rated, store.event_count(POOL)
         store.close()
         port = free_port()
         with serving(folder, port) as (server, key):

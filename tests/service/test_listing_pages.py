@@ -28,10 +28,10 @@ def without_moves(html):
 
 def test_a_board_shows_what_the_api_says(season, visitor):
     html = main_of(visitor.get("/bikes"))
-    board = season.listed_board("bikes", Listing())
+    board = season.leaderboard("bikes", Listing())
     shown = without_moves(html)
-    assert [each[:2] for each in shown] == [[str(row.rank), row.player] for row in board.rows]
-    assert [each[2].split()[0] for each in shown] == [rating(row.rating) for row in board.rows]
+    assert [each[:2] for each in shown] == [[str(row.rank), row.player] for row in board.players]
+    assert [each[2].split()[0] for each in shown] == [rating(row.rating) for row in board.players]
     newest = season.event("bikes", board.newest.event_id)
     changes = {each.player: signed(shown_change(each.rating_before, each.rating, 1)) for each in newest.changes}
     assert {each[1]: each[4] for each in shown if each[4] != DASH} == changes
@@ -223,7 +223,7 @@ def test_provisional_ratings_stand_apart_and_without_a_rank(sqlite_store):
     sqlite_store.submit("main", rows(40, ["Eve", "Ana"]))
     with people(sqlite_store) as client:
         html = main_of(client.get("/main"))
-        established = [row.player for row in sqlite_store.listed_board("main", Listing()).rows]
+        established = [row.player for row in sqlite_store.leaderboard("main", Listing()).players]
         assert names(html) == established
         assert "Eve" not in established
         assert [each[:2] for each in lines(html, "provisional")] == [[DASH, "Eve"]]

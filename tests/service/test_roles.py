@@ -39,8 +39,6 @@ NEEDED = {
         GET /admin/{pool}
         GET /api/v1/pools
         GET /api/v1/pools/{pool}
-        GET /api/v1/pools/{pool}/board
-        GET /api/v1/pools/{pool}/board/newest
         GET /api/v1/pools/{pool}/compare
         GET /api/v1/pools/{pool}/distribution
         GET /api/v1/pools/{pool}/events
@@ -59,6 +57,7 @@ NEEDED = {
         GET /api/v1/pools/{pool}/fixtures/{fixture_id}/stakes
         GET /api/v1/pools/{pool}/hindsight
         GET /api/v1/pools/{pool}/leaderboard
+        GET /api/v1/pools/{pool}/leaderboard/newest
         GET /api/v1/pools/{pool}/matches
         GET /api/v1/pools/{pool}/matches/{match_id}
         GET /api/v1/pools/{pool}/movers

@@ -122,7 +122,7 @@ def test_the_board_with_filters_and_of_the_past(client):
         {"active_within": "99999999999999y"},
         {"at": "then"},
         {"min_events": -1},
-        {"min_events": 1, "cursor": "1.0,1"},
+        {"max_deviation": 1.0, "cursor": "1.0,1"},
     ):
         json_of(client.get(f"{POOL}/leaderboard", params=params), 422)
 

@@ -52,8 +52,8 @@ ACTS = {
 
 
 def established_ranks(store):
-    page = store.listed_board("main", Listing(None, None, False), top=100)
-    return {row.player: row.rank for row in page.rows}
+    page = store.leaderboard("main", Listing(None, None, False), top=100)
+    return {row.player: row.rank for row in page.players}
 
 
 @pytest.mark.parametrize("name", ACTS)

@@ -165,8 +165,8 @@ def test_a_span_counts_events_whatever_their_numbers_are(step, events):
         within = timedelta(days=events)
         board = store.board("main", Eligibility(active_within=within, min_events=0))
         assert set(board["player"]) == listed
-        page = store.listed_board("main", Listing(active_within=within, min_events=0), top=100)
-        assert {row.player for row in page.rows} == listed
+        page = store.leaderboard("main", Listing(active_within=within, min_events=0), top=100)
+        assert {row.player for row in page.players} == listed
         earlier_board = store.board("main", Eligibility(active_within=within, min_events=0), at=1 + 5 * step)
         assert set(earlier_board["player"]) == {f"{side}{n}" for n in (5, 4, 3, 2, 1, 0)[:events] for side in "ab"}
         assert len(store.movers("main", days=events, most=100).gained) == len(rated[:events])

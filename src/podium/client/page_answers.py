@@ -3,29 +3,7 @@
 from datetime import date, datetime
 from typing import Literal, NotRequired, TypedDict
 
-
-class EntrantChange(TypedDict):
-    """The effect of an event on an entrant."""
-
-    player: str  # The player's name as it is now.
-    change: float  # The change, in points.
-    shown: float  # The change as people read it: the difference of the two ratings as they are shown.
-
-
-class EventHeadline(TypedDict):
-    """An event in a list."""
-
-    event_id: str  # The event.
-    title: str | None  # Title, or null.
-    url: str | None  # Address of a page about the event, or null.
-    started_at: datetime | None  # When it started; null in a numbered pool.
-    status: Literal["rated", "unrated", "voided", "superseded"]  # Status.
-    entrants: int  # Number of entrants.
-    winners: list[str]  # Winners. Several if they share the first place.
-    most_gained: EntrantChange | None  # Largest gain. Null if nobody gained.
-    most_lost: EntrantChange | None  # Largest loss. Null if nobody lost.
-    headline: str  # Summary of the event in one or two sentences.
-    sequence: NotRequired[float]  # Its number in a numbered pool.
+from podium.client.answers import EventHeadline
 
 
 class EventListPage(TypedDict):
@@ -33,40 +11,6 @@ class EventListPage(TypedDict):
 
     events: list[EventHeadline]  # The events, newest first.
     next: str | None  # Cursor for the next page. Null on the last page.
-
-
-class ListedRow(TypedDict):
-    """A player on a board."""
-
-    # Rank among the listed players. Equal ratings share the best of their ranks. Null for provisional players on a
-    # board of established ones.
-    rank: int | None
-    player: str  # The player's name.
-    rating: float  # The rating, in points.
-    deviation: float | None  # Uncertainty of the rating, in points. Null if the system has none.
-    provisional: bool  # True if the rating is provisional.
-    events: int  # Rated events of the player.
-    last_played_at: datetime | None  # When the player's last rated event started; null in a numbered pool.
-    move: int | None  # Number of ranks gained since the day in `since`. Null if there is nothing to compare with.
-    is_new: bool  # True if the player was not on this board on that day.
-    spark: list[float]  # The rating after each of the newest 16 changes at most, oldest first.
-    newest_change: float | None  # Change in the pool's newest event, in points. Null for players who were not in it.
-    newest_shown: float | None  # The change as people read it: the difference of the two ratings as they are shown.
-    last_sequence: NotRequired[float]  # The number of the player's last rated event in a numbered pool.
-
-
-class ListedPage(TypedDict):
-    """A page of a board."""
-
-    rows: list[ListedRow]  # The players, best first.
-    next: str | None  # Cursor for the next page. Null on the last page.
-    listed: int  # Number of players on the whole board.
-    players: int  # Number of players with a rating.
-    since: date | None  # Day (00:00 UTC) that `move` compares with. Null if there is none, or in a pool without dates.
-    newest: EventHeadline | None  # The pool's newest rated event, if there is one.
-    # Up to 20 players with a provisional rating, best first. Empty if they are ranked, and after the first page.
-    provisional: list[ListedRow]
-    since_sequence: NotRequired[float]  # Number of the event before which the ranks are compared (pools without dates).
 
 
 class PlayerPage(TypedDict):

@@ -5,6 +5,7 @@ from datetime import date
 from typing import Any
 
 from podium.client import page_answers as answers
+from podium.client.answers import Leaderboard
 from podium.client.calls import EVENT, PLAYER, POOL, Call, Moment, ParameterError, get, json_call, route
 from podium.client.chance_answers import Fixture, Places, RaceStakes, RunningRace
 
@@ -12,32 +13,7 @@ from podium.client.chance_answers import Fixture, Places, RaceStakes, RunningRac
 class PageRoutes:
     """Reads for pages of pools, players and events."""
 
-    @get(f"{POOL}/board")
-    def board(
-        self,
-        pool: str,
-        *,
-        top: int = 50,
-        cursor: str | None = None,
-        min_events: int | None = None,
-        active_within: str | None = None,
-        provisional: bool = False,
-    ) -> Call[answers.ListedPage]:
-        """Return a page of the leaderboard of listed players, with ranks among each other.
-
-        Args:
-            top: Number of rows.
-            cursor: `next` from the previous page.
-            min_events: Minimum number of rated events of a listed player.
-            active_within: Time before the newest event within which a listed player has played, for example 90d, 12w or
-                1y.
-            provisional: Rank players with a provisional rating too.
-
-        Returns:
-            `rows` with moves and curves, `next`, and the number of listed players.
-        """
-
-    @get(f"{POOL}/board/newest")
+    @get(f"{POOL}/leaderboard/newest")
     def newest_entrants(
         self,
         pool: str,
@@ -45,12 +21,12 @@ class PageRoutes:
         top: int = 200,
         min_events: int | None = None,
         active_within: str | None = None,
-        provisional: bool = False,
-    ) -> Call[answers.ListedPage]:
-        """Return the listed entrants of the newest rated event, the largest gain first, with the filters of `board`.
+        provisional: bool = True,
+    ) -> Call[Leaderboard]:
+        """Return the entrants of the newest rated event, the largest gain first, with the filters of `leaderboard`.
 
         Returns:
-            The same as `board`.
+            The same as `leaderboard`.
         """
 
     @get(f"{PLAYER}/page")
@@ -62,9 +38,9 @@ class PageRoutes:
         top: int = 50,
         min_events: int | None = None,
         active_within: str | None = None,
-        provisional: bool = False,
+        provisional: bool = True,
     ) -> Call[answers.PlayerPage]:
-        """Find the page of a player on the leaderboard, with the filters of `board`.
+        """Find the page of a player on the leaderboard, with the filters of `leaderboard`.
 
         Returns:
             `cursor`, which fetches that page; None for a player who is not listed.

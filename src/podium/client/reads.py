@@ -75,20 +75,24 @@ class ReadRoutes:
         min_events: int | None = None,
         max_deviation: float | None = None,
         active_within: str | None = None,
+        provisional: bool = True,
         at: date | str | None = None,
-    ) -> Call[answers.BoardPage]:
-        """Return a page of the leaderboard. With filters or a date it is a single page.
+    ) -> Call[answers.Leaderboard]:
+        """Return a page of the leaderboard. With `at` or `max_deviation` it is a single page, without moves and curves.
 
         Args:
             top: Number of rows.
             cursor: `next` from the previous page.
             min_events: Minimum number of rated events of a listed player.
             max_deviation: Maximum deviation of a listed player.
-            active_within: Time within which a listed player has played, for example 90d, 12w, 6mo or 1y.
+            active_within: Time before the newest event within which a listed player has played, for example 90d, 12w,
+                6mo or 1y.
+            provisional: Rank players with a provisional rating among the others, or else list them apart.
             at: A time, or a date for the whole day.
 
         Returns:
-            `players`, one row each, and `next`, the cursor of the next page, or None on the last.
+            `players`, one row each with moves and curves, `next`, the cursor of the next page, or None on the last, and
+            the number of listed players.
         """
 
     @get(f"{POOL}/distribution")

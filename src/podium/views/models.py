@@ -126,14 +126,6 @@ class BoardRow(LastPlayed):
 
 
 @answer
-class BoardPage:
-    """A page of the leaderboard."""
-
-    players: tuple[BoardRow, ...] = described("The players, best first.")
-    next: str | None = described("Cursor for the next page. Null on the last page.")
-
-
-@answer
 class RatingCount:
     """The number of players within one point."""
 

@@ -72,7 +72,7 @@ class AdjacentEvents:
 
 @answer
 class ListedRow(LastPlayed):
-    """A player on a board."""
+    """A player on the leaderboard."""
 
     rank: int | None = described(
         "Rank among the listed players. Equal ratings share the best of their ranks. Null for provisional players on "
@@ -96,13 +96,13 @@ class ListedRow(LastPlayed):
 
 
 @answer
-class ListedPage(Compared):
-    """A page of a board."""
+class Leaderboard(Compared):
+    """A page of the leaderboard."""
 
-    rows: tuple[ListedRow, ...] = described("The players, best first.")
+    players: tuple[ListedRow, ...] = described("The players, best first.")
     next: str | None = described("Cursor for the next page. Null on the last page.")
-    listed: int = described("Number of players on the whole board.")
-    players: int = described("Number of players with a rating.")
+    listed: int = described("Number of players on all pages.")
+    rated: int = described("Number of players with a rating.")
     since: date | None = described(
         "Day (00:00 UTC) that `move` compares with. Null if there is none, or in a pool without dates."
     )

@@ -4,9 +4,8 @@ from typing import Annotated
 
 from fastapi import Depends, Query
 
-from podium.ledger.leaderboard import span
 from podium.log.pools import read_when
-from podium.service.api.reads import ActiveWithin, Cursor, MinEvents
+from podium.service.api.reads import Cursor, SentListing
 from podium.service.http.errors import error_responses
 from podium.service.http.json import MAX_SENT_CHARACTERS, EventId, PlayerName, PoolName
 from podium.service.http.requests import CurrentStore, ReadRouter
@@ -20,32 +19,11 @@ REFUSALS_TO_EXPLAIN = error_responses(409)  # if another version rated the pool
 Rows = Annotated[int, Query(ge=1, le=200, description="Number of rows per page.")]
 
 
-async def sent_listing(
-    min_events: MinEvents = None,
-    active_within: ActiveWithin = None,
-    *,
-    provisional: Annotated[bool, Query(description="Rank players with a provisional rating too.")] = False,
-) -> player_models.Listing:
-    """Return the rules of a listing from a query."""
-    return player_models.Listing(min_events, None if active_within is None else span(active_within), provisional)
-
-
-SentListing = Annotated[player_models.Listing, Depends(sent_listing)]
-
-
-@router.get("/{pool}/board")
-def board(
-    pool: PoolName, store: CurrentStore, listing: SentListing, top: Rows = 50, cursor: Cursor = None
-) -> player_models.ListedPage:
-    """Return a page of the board: the listed players, with their ranks among each other, moves and curves."""
-    return store.listed_board(pool, listing, after=cursor, top=top)
-
-
-@router.get("/{pool}/board/newest")
+@router.get("/{pool}/leaderboard/newest")
 def newest_entrants(
     pool: PoolName, store: CurrentStore, listing: SentListing, top: Rows = 200
-) -> player_models.ListedPage:
-    """Return the players of the board who were in the newest rated event, the largest gain first."""
+) -> player_models.Leaderboard:
+    """List the players of the leaderboard who were in the newest rated event, the largest gain first."""
     return store.newest_entrants(pool, listing, top=top)
 
 
@@ -53,7 +31,7 @@ def newest_entrants(
 def page_of(
     pool: PoolName, player: PlayerName, store: CurrentStore, listing: SentListing, top: Rows = 50
 ) -> player_models.PlayerPage:
-    """Return the page of the board with a player."""
+    """Find the page of the leaderboard that a player is on."""
     return player_models.PlayerPage(store.page_of(pool, listing, player, top=top))
 
 

@@ -6,7 +6,7 @@ from datetime import date
 from typing import Annotated, Any
 
 import polars as pl
-from fastapi import Query, Request, Response
+from fastapi import Depends, Query, Request, Response
 
 from podium.errors import ParameterError
 from podium.ledger.forecast import Member, equipment_of, line_up, names_to_rate
@@ -33,8 +33,7 @@ from podium.store.reading import explanations
 from podium.store.reading.hindsight import BestEverBoard, HindsightPoint
 from podium.store.writing.administration import RegisteredMatch
 from podium.views import models
-from podium.views.boards.board import Place, parse_cursor
-from podium.views.player_models import Equipment
+from podium.views.player_models import Equipment, Leaderboard, Listing
 
 MAX_REASONS = 100  # events per sum of reasons
 router = ReadRouter()
@@ -85,40 +84,56 @@ def log(
     return store.log(pool, after=after, most=most)
 
 
-@router.get("/{pool}/leaderboard", response_model=models.BoardPage, tags=["players"])
+async def sent_listing(
+    min_events: MinEvents = None,
+    active_within: ActiveWithin = None,
+    *,
+    provisional: Annotated[
+        bool, Query(description="Rank players with a provisional rating among the others, or else list them apart.")
+    ] = True,
+) -> Listing:
+    """Return the players to list, as a query says."""
+    return Listing(min_events, None if active_within is None else span(active_within), provisional)
+
+
+SentListing = Annotated[Listing, Depends(sent_listing)]
+ALONE = "cannot be combined with `at` or `max_deviation`"
+
+
+@router.get("/{pool}/leaderboard", response_model=Leaderboard, tags=["players"])
 def leaderboard(
     request: Request,
     pool: PoolName,
     store: CurrentStore,
     _key: ReadAccess,
+    listing: SentListing,
     top: Top = 100,
     cursor: Cursor = None,
-    min_events: MinEvents = None,
     max_deviation: MaxDeviation = None,
-    active_within: ActiveWithin = None,
     at: At = None,
 ) -> Response:
-    """Return a page of the leaderboard, and the cursor of the next. Boards of a filter or a date have one page."""
-    if (min_events, max_deviation, active_within, at) == (None, None, None, None):
-        headers = {"ETag": f'"{store.version(pool)}"'}
-        if request.headers.get("if-none-match") == headers["ETag"]:
-            return Response(status_code=304, headers=headers)
-        board = store.leaderboard(pool, top=top, after=None if cursor is None else place_of(cursor))
-        answer = json_response(models.BoardPage, board)
-        answer.headers.update(headers)
-        return answer
-    if cursor is not None:
-        raise RefusedError("cursor", "cannot be combined with a filter, because a filtered board has one page")
-    rules = Eligibility(min_events, max_deviation, None if active_within is None else span(active_within), top)
-    when = None if at is None else read_when(store.order(pool), at, whole_day=True)
-    return json_response(Any, {"players": board_rows(store.board(pool, rules, when)), "next": None})
+    """Return a page of the leaderboard. With `at` or `max_deviation` it is one page, without moves and curves."""
+    headers = {"ETag": f'"{store.version(pool)}"'}
+    if request.headers.get("if-none-match") == headers["ETag"]:
+        return Response(status_code=304, headers=headers)
+    if max_deviation is None and at is None:
+        answer = json_response(Leaderboard, store.leaderboard(pool, listing, top=top, after=cursor))
+    elif cursor is not None:
+        raise RefusedError("cursor", ALONE)
+    elif not listing.provisional:
+        raise RefusedError("provisional", ALONE)
+    else:
+        rules = Eligibility(listing.min_events, max_deviation, listing.active_within)
+        when = None if at is None else read_when(store.order(pool), at, whole_day=True)
+        rows = [UNCOMPARED | row for row in board_rows(store.board(pool, rules, when))]
+        rated = store.leaderboard(pool, top=1).rated
+        page = {"players": rows[:top], "next": None, "listed": len(rows), "rated": rated}
+        answer = json_response(Any, page | {"since": None, "newest": None, "provisional": ()})
+    answer.headers.update(headers)
+    return answer
 
 
-def place_of(cursor: str) -> Place:
-    try:
-        return parse_cursor(cursor)
-    except ParameterError:
-        raise RefusedError("cursor", "is not the `next` of a page") from None
+UNCOMPARED = {"move": None, "is_new": False, "spark": (), "newest_change": None, "newest_shown": None}
 
 
 def board_rows(board: pl.DataFrame) -> list[dict[str, Any]]:

@@ -25,7 +25,7 @@ from podium.service.web.ahead.calendar import KeptStakes
 from podium.service.web.rendering import in_order, pool_address, pool_header
 from podium.service.web.rules import page as rules
 from podium.store import Store
-from podium.views.player_models import EventListPage, ListedPage
+from podium.views.player_models import EventListPage, Leaderboard
 
 MAX_NAME_CHARACTERS = 48  # of a name in the name of a file
 DIGEST_BYTES = 8
@@ -36,7 +36,7 @@ DEVICES = re.compile(r"con|prn|aux|nul|(com|lpt)\d")  # not names of files on Wi
 ANCHOR = re.compile(r'<a\b([^>]*?) href="([^"]*)"([^>]*)>(.*?)</a>', re.DOTALL)
 LOADED = re.compile(r'(<(?:link|script)\b[^>]*? (?:href|src)=")(/[^"]*)"')
 PageFile = tuple[str, tuple[str, ...], dict[str, str]]  # a file's stem; the names and the query of the page's address
-Listed = TypeVar("Listed", ListedPage, EventListPage)
+Listed = TypeVar("Listed", Leaderboard, EventListPage)
 
 
 class SiteError(PodiumError):
@@ -90,7 +90,7 @@ def list_pages(view: Store, pool: str, extent: Extent) -> Iterator[PageFile]:
             cursor = read(cursor).next
 
     listing = boards.default_listing(view, view.pool(pool))
-    board, listed = partial(view.listed_board, pool, top=boards.ROWS), partial(view.event_list, pool, top=boards.ROWS)
+    board, listed = partial(view.leaderboard, pool, top=boards.ROWS), partial(view.event_list, pool, top=boards.ROWS)
     yield from pages("index", extent.players, lambda cursor: board(listing, after=cursor))
     if board(listing).listed < board(boards.EVERYBODY).listed:
         yield from pages("all", extent.players, lambda cursor: board(boards.EVERYBODY, after=cursor), all="1")
@@ -104,7 +104,7 @@ def single_pages(view: Store, pool: str, extent: Extent) -> Iterator[PageFile]:
     yield "rules", ("system",), {}
     there = {"distribution": True, "equipment": header.kinds, "best": header.has_hindsight, "find": True}
     yield from ((page, (page,), {}) for page, is_there in there.items() if is_there)
-    for row in view.listed_board(pool, boards.EVERYBODY, top=extent.players).rows:
+    for row in view.leaderboard(pool, boards.EVERYBODY, top=extent.players).players:
         yield f"players/{file_stem(row.player)}", ("players", row.player), {}
     for number, event in enumerate(view.event_list(pool, top=extent.events).events):
         file, names = f"events/{file_stem(event.event_id)}", ("events", event.event_id)

@@ -22,7 +22,7 @@ from podium.service.web.visiting import VisiblePool, VisiblePools
 from podium.store import Store
 from podium.store.writing.fixtures import Fixture
 from podium.support.words import counted
-from podium.views.player_models import EventHeadline, FoundPlayer, ListedPage, Listing, PlayerCard
+from podium.views.player_models import EventHeadline, FoundPlayer, Leaderboard, Listing, PlayerCard
 
 Sort = Literal["rating", "move"]
 MIN_EVENTS: Final = (1, 10, 50)  # that the form offers
@@ -64,7 +64,7 @@ def spans_of(pool: Pool) -> Mapping[Active, Span]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeaderboardPage(rendering.Page, template="leaderboard.html", tab="leaderboard"):
-    board: ListedPage
+    board: Leaderboard
     ahead: Fixture | None  # the next race
     reasons: str  # what those who are listed have in common; empty where all players are
     made_up: tuple[str, ...]  # of results as they were sent
@@ -102,7 +102,7 @@ def leaderboard(
     if sort == "move":
         board = store.newest_entrants(pool.name, listing)
     else:
-        board = store.listed_board(pool.name, listing, after=cursor or None, top=ROWS)
+        board = store.leaderboard(pool.name, listing, after=cursor or None, top=ROWS)
     least = max(min_events, 1)
     page = LeaderboardPage(
         title="Leaderboard",
@@ -111,7 +111,7 @@ def leaderboard(
         newest_entry=store.version(pool.name),
         board=board,
         ahead=None if cursor else next(iter(store.fixtures(pool.name, ahead=True, most=1)), None),
-        reasons=listing_reasons(pool.system, listing, spans[span]) if board.listed < board.players else "",
+        reasons=listing_reasons(pool.system, listing, spans[span]) if board.listed < board.rated else "",
         made_up=(*store.made_up(pool.name), *filter(None, [pool.system.ranking])),
         provisional_rule=established_rule(pool.system),
         is_everyone=everyone,
@@ -137,10 +137,10 @@ def default_span(store: Store, pool: Pool) -> Active:
 
     The last year, where most of the established players have stopped for longer: a board of them is nobody's news.
     """
-    established = store.listed_board(pool.name, Listing(), top=1).listed
+    established = store.leaderboard(pool.name, Listing(), top=1).listed
 
     def find() -> Active:
-        within_year = store.listed_board(pool.name, Listing(active_within=spans_of(pool)["1y"].length), top=1).listed
+        within_year = store.leaderboard(pool.name, Listing(active_within=spans_of(pool)["1y"].length), top=1).listed
         return "1y" if 0 < within_year < established - within_year else "any"
 
     version = established, time.monotonic() // SPAN_VALID_S  # spans are years: no result has to change it at once
@@ -174,11 +174,11 @@ def established_rule(system: System) -> str:
     return f"A rank takes {' and '.join(rules)}. Until then the rating is provisional and moves in large steps."
 
 
-def row_address(store: Store, pool: Pool, listing: Listing, query: dict[str, str], board: ListedPage, me: str) -> str:
+def row_address(store: Store, pool: Pool, listing: Listing, query: dict[str, str], board: Leaderboard, me: str) -> str:
     """The address of a player's row, on this page or another, or of the player's page; empty where there is neither."""
     if not me:
         return ""
-    if any(row.player == me for row in (*board.rows, *board.provisional)):
+    if any(row.player == me for row in (*board.players, *board.provisional)):
         return ROW
     try:
         cursor = store.page_of(pool.name, listing, me, top=ROWS)
@@ -285,7 +285,7 @@ def everybody(store: Store, pools: Iterable[str]) -> Sequence[FoundPlayer]:
     """List the players of some pools, best first, with the ranks of those who are established."""
     found = []
     for name in sorted(pools):
-        established, rows = (store.listed_board(name, each, top=sys.maxsize).rows for each in (Listing(), EVERYBODY))
+        established, rows = (store.leaderboard(name, each, top=sys.maxsize).players for each in (Listing(), EVERYBODY))
         ranks = {row.player: row.rank for row in established}
         found += [
             FoundPlayer(name, row.player, row.rating, ranks.get(row.player), None, is_similar=False) for row in rows

@@ -102,7 +102,7 @@ def compare(request: Request, visit: VisiblePool, store: CurrentStore, player: N
 
 def best_players(store: Store, pool: Pool) -> list[str]:
     listings = default_listing(store, pool), Listing(provisional=True)
-    listed, everybody = ([row.player for row in store.listed_board(pool.name, each, top=3).rows] for each in listings)
+    listed, everybody = ([row.player for row in store.leaderboard(pool.name, each, top=3).players] for each in listings)
     return listed if len(listed) > 1 else everybody
 
 
@@ -244,7 +244,7 @@ def predict(
     header, newest = pool_header(store.pool(visit.pool)), None
     names, sides = (tuple(dict.fromkeys(filter(None, map(str.strip, each or ())))) for each in (entrants, side))
     if not names and not sides:
-        newest = store.listed_board(visit.pool, Listing(), top=1).newest
+        newest = store.leaderboard(visit.pool, Listing(), top=1).newest
         changes = () if newest is None else store.event(visit.pool, newest.event_id).changes
         names = tuple(each.player for each in sorted(changes, key=lambda each: -each.rating))
     taken, members, field, reason = names[:MOST_ENTRANTS], names_in(sides), None, ""

@@ -68,13 +68,13 @@ class HomePage(Page, template="home.html"):
 def find_headline(store: Store, name: str) -> Headline:
     """Work out what the first page says of a pool."""
     movers = store.movers(name, most=0)  # the surprise alone
-    board = store.listed_board(name, default_listing(store, store.pool(name)), top=TOP)
+    board = store.leaderboard(name, default_listing(store, store.pool(name)), top=TOP)
     newest = store.event_list(name, top=NEWEST_EVENTS).events
     moments = store.event_moments(name, [each.event_id for each in newest])
     return Headline(
-        players=board.players,
+        players=board.rated,
         events=store.event_count(name),
-        top=board.rows,
+        top=board.players,
         newest=newest,
         moments=tuple(moments[each.event_id] for each in newest),
         planned=store.fixtures(name, ahead=True, most=MOST_PLANNED),

@@ -88,8 +88,8 @@ class EmbedPage(Page, template="embed.html"):
 def embed(request: Request, visit: VisiblePool, store: CurrentStore) -> Response:
     pool = store.pool(visit.pool)
     listing = default_listing(store, pool)
-    board, header = store.listed_board(visit.pool, listing, top=LEADERS), pool_header(pool)
-    page = EmbedPage(title=header.title, pool=header, rows=board.rows)
+    board, header = store.leaderboard(visit.pool, listing, top=LEADERS), pool_header(pool)
+    page = EmbedPage(title=header.title, pool=header, rows=board.players)
     return render(request, page, frames="*")
 
 

@@ -152,7 +152,6 @@ class Reader(Moments):
 
     leaderboard = reads(pages.leaderboard)
     board = reads(ranks.board)
-    listed_board = reads(pages.listed_board)
     page_of = reads(pages.page_of)
     newest_entrants = reads(pages.newest_entrants)
     movers = reads(headlines.movers)

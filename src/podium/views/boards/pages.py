@@ -9,7 +9,6 @@ from podium.pool.columns import slot_of
 from podium.views.boards.board import (
     EVERYBODY,
     Board,
-    Place,
     PlayerStanding,
     cursor_of,
     parse_cursor,
@@ -19,8 +18,8 @@ from podium.views.boards.board import (
 from podium.views.boards.daily import NO_RANKS, EarlierRanks, earlier_ranks
 from podium.views.changes import Changes
 from podium.views.headlines import headlines
-from podium.views.models import BoardPage, BoardRow, answer_from
-from podium.views.player_models import ListedPage, ListedRow, Listing
+from podium.views.models import BoardRow, answer_from
+from podium.views.player_models import Leaderboard, ListedRow, Listing
 from podium.views.reader import PoolAt
 
 MOST_POINTS = 16
@@ -37,22 +36,6 @@ def sparks(pool: PoolAt, players: Sequence[int]) -> dict[int, tuple[float, ...]]
 
 MAX_PROVISIONAL = 20
 Ranked = Sequence[tuple[int | None, PlayerStanding]]  # each with the rank
-
-
-def leaderboard(pool: PoolAt, *, top: int = 100, after: Place | None = None) -> BoardPage:
-    """Show a page of the leaderboard.
-
-    Args:
-        top: rows of the page.
-        after: where the page before ended. None shows the first page.
-
-    Returns:
-        The players, best first, and the cursor of the next page.
-    """
-    board = Board.of(pool, EVERYBODY)
-    first = 0 if after is None else board.position(after).through
-    ranked = board.rows(first, first + top)
-    return BoardPage(board_rows(ranked), cursor_of(ranked[-1][1]) if len(ranked) == top else None)
 
 
 def neighbours(pool: PoolAt, name: str, each: int = 5) -> tuple[BoardRow, ...]:
@@ -76,11 +59,11 @@ def board_rows(ranked: Sequence[tuple[int, PlayerStanding]]) -> tuple[BoardRow, 
     return tuple(answer_from(BoardRow, row, rank=rank) for rank, row in ranked)
 
 
-def listed_board(pool: PoolAt, listing: Listing, *, after: str | None = None, top: int = 50) -> ListedPage:
-    """Show a page of a listing.
+def leaderboard(pool: PoolAt, listing: Listing = EVERYBODY, *, after: str | None = None, top: int = 100) -> Leaderboard:
+    """Show a page of the leaderboard.
 
     Args:
-        listing: the players to show.
+        listing: the players to show. By default, everybody with a rating.
         after: the `next` of the page before. None shows the first page.
         top: rows of the page.
 
@@ -123,7 +106,7 @@ def page_of(pool: PoolAt, listing: Listing, name: str, *, top: int = 50) -> str 
     return cursor_of(board.rows(first - 1, first)[0][1]) if first else ""
 
 
-def newest_entrants(pool: PoolAt, listing: Listing, *, top: int = 200) -> ListedPage:
+def newest_entrants(pool: PoolAt, listing: Listing, *, top: int = 200) -> Leaderboard:
     """Show those of a board who were in the pool's newest rated event, the largest gain first.
 
     Args:
@@ -139,7 +122,7 @@ def newest_entrants(pool: PoolAt, listing: Listing, *, top: int = 200) -> Listed
     return page(board, board.ranked(board.listed(most_gained.numbers.tolist())), [], None)
 
 
-def page(board: Board, ranked: Ranked, beside: Ranked, following: str | None) -> ListedPage:
+def page(board: Board, ranked: Ranked, beside: Ranked, following: str | None) -> Leaderboard:
     players = [row.number for _, row in (*ranked, *beside)]
     curves, gains, earlier = sparks(board.pool, players), newest_changes(board), earlier_ranks(board, players)
     newest = dict(
@@ -152,7 +135,7 @@ def page(board: Board, ranked: Ranked, beside: Ranked, following: str | None) ->
         )
         for some, ranks in ((ranked, earlier), (beside, NO_RANKS))
     )
-    return ListedPage(
+    return Leaderboard(
         rows,
         following,
         board.size,

@@ -47,7 +47,7 @@ class Examples:
 
 def find_examples(store: Store, pool_name: str, digits: int) -> Examples:
     """Look for examples in the newest events of a pool, and on its board."""
-    board = store.listed_board(pool_name, Listing())
+    board = store.leaderboard(pool_name, Listing(), top=50)
     headlines = store.event_list(pool_name, top=SEARCHED).events
     latest = [each for each in headlines if each.status == "rated"]
     rated = [each for each in latest if each.entrants <= LARGE_FIELD] or latest
@@ -61,11 +61,11 @@ def find_examples(store: Store, pool_name: str, digits: int) -> Examples:
         quit=quit_example(store, pool_name, rated, read),
         exchange=exchange(rated[0], read[0], digits) if rated else None,
         unrated=next((each for each in headlines if each.status == "unrated"), None),
-        best=board.rows[0] if board.rows else None,
-        longest_away=min(board.rows, key=lambda each: time_of(each.last_when), default=None),
+        best=board.players[0] if board.players else None,
+        longest_away=min(board.players, key=lambda each: time_of(each.last_when), default=None),
         provisional=board.provisional[0] if board.provisional else None,
         listed=board.listed,
-        players=board.players,
+        players=board.rated,
         has_teams=any(each.team for details in read for each in details.entries),
     )
 

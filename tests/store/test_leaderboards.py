@@ -24,9 +24,9 @@ LISTINGS += [Listing(2, timedelta(minutes=9), provisional=True), Listing(10**6)]
 
 def walked(store, listing, top):
     """Every page of a board."""
-    pages = [store.listed_board(POOL, listing, top=top)]
+    pages = [store.leaderboard(POOL, listing, top=top)]
     while pages[-1].next is not None:
-        pages.append(store.listed_board(POOL, listing, top=top, after=pages[-1].next))
+        pages.append(store.leaderboard(POOL, listing, top=top, after=pages[-1].next))
     return pages
 
 
@@ -64,10 +64,10 @@ def check_boards(store, tops=(2,)):
         by_name = {row["player"]: row for row in listed + beside}
         for top in tops:
             pages = walked(store, listing, top)
-            found = [row for page in pages for row in page.rows]
+            found = [row for page in pages for row in page.players]
             assert [row.rating for row in found] == [row["rating"] for row in listed]
             assert {row.player: row.rank for row in found} == ranks
-            assert all((page.listed, page.players) == (len(listed), players) for page in pages)
+            assert all((page.listed, page.rated) == (len(listed), players) for page in pages)
             assert all(not page.provisional for page in pages[1:])
             provisional = pages[0].provisional
             assert [row.rating for row in provisional] == [row["rating"] for row in beside[:20]]
@@ -84,11 +84,11 @@ def check_boards(store, tops=(2,)):
                 assert row.newest_change == deltas.get(row.player)
             assert (pages[0].newest.event_id if pages[0].newest else None) == newest
             for number, page in enumerate(pages):
-                for row in page.rows:
+                for row in page.players:
                     cursor = store.page_of(POOL, listing, row.player, top=top)
                     assert cursor == (pages[number - 1].next if number else "")
             assert all(store.page_of(POOL, listing, row["player"], top=top) is None for row in beside)
-        entrants = store.newest_entrants(POOL, listing).rows
+        entrants = store.newest_entrants(POOL, listing).players
         assert {row.player: row.rank for row in entrants} == {name: ranks[name] for name in deltas if name in ranks}
         assert [row.newest_change for row in entrants] == sorted((row.newest_change for row in entrants), reverse=True)
 
@@ -129,28 +129,28 @@ def test_equal_ratings_share_ranks_across_pages(store, top):
                 ],
             )
     check_boards(store, tops=(top,))
-    assert len({row.rank for row in store.listed_board(POOL, Listing(provisional=True)).rows}) <= 5
+    assert len({row.rank for row in store.leaderboard(POOL, Listing(provisional=True)).players}) <= 5
     assert store.verify() == []
 
 
 def test_no_player_and_one(store):
     store.create_pool(POOL, find("elo")())
-    page = store.listed_board(POOL, Listing())
-    assert (page.rows, page.next, page.listed, page.players, page.since, page.newest) == ((), None, 0, 0, None, None)
-    assert store.newest_entrants(POOL, Listing()).rows == ()
+    page = store.leaderboard(POOL, Listing())
+    assert (page.players, page.next, page.listed, page.rated, page.since, page.newest) == ((), None, 0, 0, None, None)
+    assert store.newest_entrants(POOL, Listing()).players == ()
     store.submit(POOL, rows(1, "ab"))
     store.void(POOL, "e1")
-    assert store.listed_board(POOL, Listing()).rows == ()
+    assert store.leaderboard(POOL, Listing()).players == ()
     with pytest.raises(UnknownError):
         store.page_of(POOL, Listing(), "a")
     store.unvoid(POOL, "e1")
     store.submit(POOL, rows(2, "ac"))
     check_boards(store)
-    (row,) = store.listed_board(POOL, Listing(min_events=2)).rows
+    (row,) = store.leaderboard(POOL, Listing(min_events=2)).players
     assert (row.player, row.rank) == ("a", 1)
     for wrong in ("x", "nan,1", "1e999,1", "1,99999999999999999999", ","):
         with pytest.raises(ParameterError, match="cursor"):
-            store.listed_board(POOL, Listing(), after=wrong)
+            store.leaderboard(POOL, Listing(), after=wrong)
 
 
 def test_ranks_move_since_the_day_of_the_newest_event_began(store):
@@ -158,7 +158,7 @@ def test_ranks_move_since_the_day_of_the_newest_event_began(store):
     store.create_pool(POOL, find("folyami")())
     for number in range(6):
         store.submit(POOL, rows(number, "abcd"))  # ratings of folyami are established after five events
-    assert store.listed_board(POOL, Listing()).since is None  # nobody had a rank when the first day began
+    assert store.leaderboard(POOL, Listing()).since is None  # nobody had a rank when the first day began
     day = DAYS.start + 1
     late = 60 * 24 * (day - (START.date() - date(1970, 1, 1)).days)
     for number in range(6, 11):
@@ -168,17 +168,17 @@ def test_ranks_move_since_the_day_of_the_newest_event_began(store):
     check_moves(store, day)
     store.amend(POOL, rows(2, "dcba"))  # of the day before
     check_moves(store, day)
-    everybody = store.listed_board(POOL, Listing(provisional=True))
+    everybody = store.leaderboard(POOL, Listing(provisional=True))
     assert everybody.since == date_of(day)
-    assert {row.player for row in everybody.rows if row.is_new} == {"e"}
-    filtered = store.listed_board(POOL, Listing(min_events=1))
+    assert {row.player for row in everybody.players if row.is_new} == {"e"}
+    filtered = store.leaderboard(POOL, Listing(min_events=1))
     assert filtered.since is None
-    assert all(row.move is None and not row.is_new for row in filtered.rows)
+    assert all(row.move is None and not row.is_new for row in filtered.players)
     for number in range(6):
         store.void(POOL, f"e{number}")
-    page = store.listed_board(POOL, Listing(provisional=True))
+    page = store.leaderboard(POOL, Listing(provisional=True))
     assert page.since is None
-    assert all(row.move is None and not row.is_new for row in page.rows)
+    assert all(row.move is None and not row.is_new for row in page.players)
 
 
 def check_moves(store, day):
@@ -186,13 +186,13 @@ def check_moves(store, day):
     before = datetime.combine(date_of(day), datetime.min.time(), START.tzinfo) - timedelta(seconds=1)
     then = store.board(POOL, Eligibility(), before).to_dicts()
     ranks = {row["player"]: row["rank"] for row in then if not row["provisional"]}
-    page = store.listed_board(POOL, Listing())
+    page = store.leaderboard(POOL, Listing())
     assert page.since == date_of(day)
     assert ranks.keys() == set("abcd")
-    moves = {row.player: ranks[row.player] - row.rank if row.player in ranks else None for row in page.rows}
-    assert {row.player: row.move for row in page.rows} == moves
+    moves = {row.player: ranks[row.player] - row.rank if row.player in ranks else None for row in page.players}
+    assert {row.player: row.move for row in page.players} == moves
     assert any(moves.values())
-    assert {row.player for row in page.rows if row.is_new} == moves.keys() - ranks.keys()
+    assert {row.player for row in page.players if row.is_new} == moves.keys() - ranks.keys()
     card = store.player_card(POOL, "a")
     assert (card.move, card.since) == (moves["a"], date_of(day))
 
@@ -201,9 +201,9 @@ def test_another_system_establishes_others(store):
     store.create_pool(POOL, find("folyami")())
     for number in range(6):
         store.submit(POOL, rows(number, "abcd" if number < 4 else "ab"))
-    assert store.listed_board(POOL, Listing()).listed == 2
+    assert store.leaderboard(POOL, Listing()).listed == 2
     for other in (find("elo")(), find("glicko")(conservative=2.0)):
         store.configure(POOL, other)
-        assert store.listed_board(POOL, Listing()).listed == 4
+        assert store.leaderboard(POOL, Listing()).listed == 4
         check_boards(store)
         assert store.verify() == []

@@ -147,7 +147,7 @@ class RegisteredMatch(TypedDict):
 class NewName(TypedDict):
     """A player's new name."""
 
-    name: str  # What the player is called from now on.
+    name: str  # New name of the player.
 
 
 class Anonymization(TypedDict):

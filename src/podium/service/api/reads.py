@@ -97,6 +97,7 @@ async def sent_listing(
 
 
 SentListing = Annotated[Listing, Depends(sent_listing)]
+UNCOMPARED = {"move": None, "is_new": False, "spark": (), "newest_change": None, "newest_shown": None}  # of a past date
 ALONE = "cannot be combined with `at` or `max_deviation`"
 
 
@@ -131,9 +132,6 @@ def leaderboard(
         answer = json_response(Any, page | {"since": None, "newest": None, "provisional": ()})
     answer.headers.update(headers)
     return answer
-
-
-UNCOMPARED = {"move": None, "is_new": False, "spark": (), "newest_change": None, "newest_shown": None}
 
 
 def board_rows(board: pl.DataFrame) -> list[dict[str, Any]]:

@@ -1,5 +1,7 @@
 """Write the types of the service's answers for its clients: `answers.py` and its neighbours in `podium.client`.
 
+Also record an example of each answer for the OpenAPI document.
+
     python docs/answers.py
 
 They follow from the OpenAPI document, as `TypedDict`. Never edit them by hand.
@@ -11,10 +13,13 @@ import tempfile
 import textwrap
 from collections.abc import Iterable, Iterator
 from contextlib import closing
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
-FOLDER = Path(__file__).parents[1] / "src" / "podium" / "client"
+SOURCE = Path(__file__).parents[1] / "src" / "podium"
+FOLDER = SOURCE / "client"
+EXAMPLES = SOURCE / "service" / "api" / "examples.json"
 MODULES = {  # by the tag of the operations whose answers are in none of those before
     None: ("answers", "The service's answers"),
     "chances": ("chance_answers", "The service's answers about chances and upcoming races"),
@@ -46,6 +51,77 @@ def answers(document: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]
             content = operation["responses"][success].get("content", {})
             if "application/json" in content:
                 yield method.upper(), path, content["application/json"]["schema"]
+
+
+# What a request names, of a pool with three races.
+NAMES = {
+    "pool": "karts", "event_id": "race-2", "player": "ana", "match_id": "lobby-9", "season": "2026",
+    "fixture_id": "race-18", "day": "2025-06-02", "other": "ben", "text": "an", "entrants": ["ana", "ben"],
+}  # fmt: skip
+ENDS = "void", "merge", "rename", "anonymize", "cancel", "order"  # of paths that change what others read
+MAX_ITEMS = 2  # of a list in an example
+
+
+def recorded_examples() -> dict[str, Any]:
+    """Return an answer of a small pool for each schema of an answer."""
+    from starlette.testclient import TestClient
+
+    from podium.service import create_app
+    from podium.store import Store
+    from podium.store.keys import create_key
+    from podium.systems import find
+
+    found: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory() as folder, closing(Store(f"{folder}/podium.db")) as store:
+        store.create_pool("karts", find("adaptive")(), title="Kart League", player_word="driver", public=True)
+        for number, winner in enumerate(("ana", "ben", "ana"), start=1):
+            rest = [name for name in ("ana", "ben", "cleo") if name != winner]
+            store.submit("karts", [
+                {"event_id": f"race-{number}", "started_at": f"2025-06-0{number}", "player": name, "position": place}
+                for place, name in enumerate((winner, *rest), start=1)
+            ])  # fmt: skip
+        store.register("karts", "lobby-9", ["ana", "ben"])
+        app = create_app(store)
+        document = app.openapi()
+        schemas = document["components"]["schemas"]
+        headers = {"Authorization": f"Bearer {create_key(store.engine, 'docs', 'admin')}"}
+        operations = [
+            (method, path, operation)
+            for path, methods in document["paths"].items()
+            for method, operation in methods.items()
+            if method != "delete" and not path.endswith("/stream")
+        ]
+        operations.sort(key=lambda each: (each[1].endswith(ENDS), each[0] == "get"))
+        with TestClient(app, headers=headers) as client:
+            for method, path, operation in operations:
+                if {*re.findall(r"{(\w+)}", path)} <= {*NAMES}:
+                    named = [each["name"] for each in operation.get("parameters", ()) if each["in"] == "query"]
+                    models = REFERENCE.findall(str(operation.get("requestBody")))
+                    body = schemas[models[0]]["examples"][0] if models else None
+                    sent = {name: NAMES[name] for name in named if name in NAMES}
+                    answer = client.request(method, path.format_map(NAMES), params=sent, json=body)
+                    note_example(found, operation, answer)
+    return dict(sorted(found.items()))
+
+
+def note_example(found: dict[str, Any], operation: dict[str, Any], answer: Any) -> None:
+    """Keep an answer as the example of its schema, if it is the first one."""
+    content = operation["responses"].get(str(answer.status_code), {}).get("content", {}).get("application/json")
+    schema = content["schema"] if content and answer.status_code < HTTPStatus.MULTIPLE_CHOICES else {}
+    value = answer.json() if schema else None
+    if schema.get("type") == "array" and value:
+        schema, value = schema["items"], value[0]
+    if "$ref" in schema and isinstance(value, dict):
+        if "secret" in value:
+            value["secret"] = "shown once"  # noqa: S105  (none)
+        found.setdefault(type_of(schema), shortened(value))
+
+
+def shortened(value: Any) -> Any:
+    """Return a value of JSON with short lists."""
+    if isinstance(value, dict):
+        return {name: shortened(item) for name, item in value.items()}
+    return [shortened(item) for item in value[:MAX_ITEMS]] if isinstance(value, list) else value
 
 
 def type_of(schema: dict[str, Any]) -> str:
@@ -136,5 +212,6 @@ def tag_of(operation: dict[str, Any]) -> str | None:
 
 
 if __name__ == "__main__":
+    EXAMPLES.write_text(json.dumps(recorded_examples(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     for name, text in modules(openapi_document()).items():
         (FOLDER / f"{name}.py").write_text(text, encoding="utf-8")

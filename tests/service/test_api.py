@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 
 from podium.service import create_app
 from podium.store import Store
-from podium.store.keys import create_key, list_keys, revoke_key
+from podium.store.keys import create_key, create_webhook, list_keys, revoke_key
 from podium.store.writing import fixtures
 from podium.systems import find
 
@@ -155,6 +155,12 @@ ROUTES = [
     ("GET", f"{PLAYER}/reasons", None, READ),
     ("GET", f"{POOL}/matches", None, READ),
     ("GET", f"{POOL}/matches/{{match_id}}", None, READ),
+    ("POST", f"{POOL}/keys", {"name": "server"}, ADMIN),
+    ("GET", f"{POOL}/keys", None, ADMIN),
+    ("DELETE", f"{POOL}/keys/{{number}}", None, ADMIN),
+    ("POST", f"{POOL}/webhooks", {"url": "https://example.org/podium"}, ADMIN),
+    ("GET", f"{POOL}/webhooks", None, ADMIN),
+    ("DELETE", f"{POOL}/webhooks/{{number}}", None, ADMIN),
     ("POST", f"{POOL}/merge", {"player": "c", "into": "d"}, ADMIN),
     ("GET", f"{POOL}/equipment", None, READ),
     ("GET", f"{POOL}/hindsight", None, READ),
@@ -199,7 +205,7 @@ KEY_IN_ADDRESS = ("/submit/xonstat", "/submit/xonstat/{secret}")  # or a signatu
 PARTS = {
     "pool": "main", "event_id": "e1", "player": "a", "match_id": "m1", "fixture_id": "f1",
     "season": "s1", "day": "2025-01-03",
-    "table": "history", "kind": "csv",
+    "table": "history", "kind": "csv", "number": 1,
 }  # fmt: skip
 
 
@@ -261,6 +267,8 @@ def test_access(method, path, body, needed, its_store, monkeypatch):
     if path.endswith("/unmerge"):
         its_store.submit("main", rows(7, "xy"))
         its_store.merge("main", "a", "x")
+    create_key(its_store.engine, "spare", READ, "main")
+    create_webhook(its_store.engine, "main", "https://example.org")
     address = path.format(**PARTS)
     roles = (READ, WRITE, ADMIN)
     with TestClient(create_app(its_store)) as client:

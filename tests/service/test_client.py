@@ -324,3 +324,65 @@ def test_a_correction_is_of_the_version_that_was_read(kind, bridge):
         client.unvoid("main", "e1", version=client.event("main", "e1")["version"])
         assert client.describe_pool("main", title="Bikes", public=True) == client.pool("main")
         assert client.pool("main")["title"] == "Bikes"
+
+
+@pytest.mark.parametrize("kind", [podium.Client, Awaiting])
+def test_an_admin_creates_lists_and_revokes_keys(bridge, sqlite_store, kind):
+    """Secrets are shown once, and a key opens no more than the one that creates it."""
+    sqlite_store.create_pool("other", find("elo")())
+    owner = create_key(sqlite_store.engine, "owner", "admin")
+    with kind("http://podium", owner, transport=bridge()[1]) as client:
+        first = client.create_key("main", "league", "admin")
+        assert (first["pool"], first["role"], first["expires_at"]) == ("main", "admin", None)
+        assert client.create_key("main", "site", "read", all_pools=True)["pool"] is None
+        with pytest.raises(ClientError, match="there is no pool 'mian'"):
+            client.create_key("mian", "x")
+        assert [(each["name"], "secret" in each) for each in client.keys("main")] == [
+            ("admin", False), ("owner", False), ("league", False), ("site", False)
+        ]  # fmt: skip
+        limited = client.create_key("main", "server", "admin", expires_in_days=1.0, backdating_limit_s=3600.0)
+        assert limited["backdating_limit_s"] == 3600.0
+        assert limited["expires_at"] - limited["created_at"] == timedelta(days=1)
+    with kind("http://podium", first["secret"], transport=bridge()[1]) as client:
+        assert [each["name"] for each in client.keys("main")] == ["league", "server"]
+        for options in ({"all_pools": True}, {}):
+            with pytest.raises(ClientError) as refused:
+                client.create_key("main" if options else "other", "thief", **options)
+            assert refused.value.status == 403
+        with pytest.raises(ClientError, match="pool 'main' has no key 1"):
+            client.revoke_key("main", 1)
+        client.revoke_key("main", limited["id"])
+        assert client.keys("main")[1]["revoked_at"] is not None
+    with kind("http://podium", limited["secret"], transport=bridge()[1]) as client, pytest.raises(ClientError):
+        client.pool("main")
+
+
+def test_a_key_with_a_limit_creates_no_key(bridge, sqlite_store):
+    limited = create_key(sqlite_store.engine, "limited", "admin", per_second=100.0)
+    with (
+        podium.Client("http://podium", limited, transport=bridge()[1]) as client,
+        pytest.raises(ClientError, match="creates no others") as refused,
+    ):
+        client.create_key("main", "x")
+    assert refused.value.status == 403
+
+
+@pytest.mark.parametrize("kind", [podium.Client, Awaiting])
+def test_an_admin_creates_lists_and_deletes_webhooks(bridge, sqlite_store, kind):
+    admin = create_key(sqlite_store.engine, "league", "admin", "main")
+    chat = "https://discord.com/api/webhooks/12/secret-abcd"
+    with kind("http://podium", admin, transport=bridge()[1]) as client:
+        created = client.create_webhook("main", "https://example.org/podium")
+        assert created["secret"].startswith("whsec_")
+        shown = client.create_webhook("main", chat)
+        assert (shown["format"], shown["url"], "secret" in shown) == ("discord", "discord.com/…abcd", False)
+        listed = client.webhooks("main")
+        assert [each["url"] for each in listed] == ["https://example.org/podium", "discord.com/…abcd"]
+        assert not any("secret" in each or "secret-" in str(each) for each in listed)
+        with pytest.raises(ClientError, match="is not a URL of HTTP"):
+            client.create_webhook("main", "ftp://example.org")
+        client.delete_webhook("main", created["id"])
+        assert [each["id"] for each in client.webhooks("main")] == [shown["id"]]
+        with pytest.raises(ClientError, match="has no webhook") as refused:
+            client.delete_webhook("main", created["id"])
+        assert refused.value.status == 404

@@ -2,11 +2,13 @@
 
 import importlib.util
 import inspect
+import json
 import re
 import typing
 from datetime import UTC, datetime
 from pathlib import Path
 
+import jsonschema_rs
 import pytest
 import schemathesis
 from extent import times
@@ -15,6 +17,7 @@ from hypothesis.strategies import booleans
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import content_type_conformance, response_schema_conformance
 from schemathesis.specs.openapi.checks import status_code_conformance as status_conformance
+from starlette.testclient import TestClient
 
 import podium
 from podium.client.calls import Call
@@ -30,6 +33,7 @@ ROOT = Path(__file__).parents[2]
 KNOWN = {
     "pool": "karts", "event_id": "race-1", "player": "ana", "match_id": "lobby-9", "season": "2025",
     "fixture_id": "race-9", "day": "2025-01-04", "table": "history", "kind": "csv", "secret": "podium_guessed",
+    "number": 999_999_999,
 }  # fmt: skip
 
 
@@ -86,6 +90,8 @@ def test_every_operation_answers_as_documented(service, operations):
         def send(case, is_known):
             if is_known and not operation.path.endswith(DESTRUCTIVE):  # an invented name is hardly ever there
                 case.path_parameters |= {name: KNOWN[name] for name in case.path_parameters}
+            if operation.path.endswith("/keys/{number}"):  # the key of this test stays
+                case.path_parameters["number"] = KNOWN["number"]
             if case.path.endswith("/stream"):
                 case.query["seconds"] = 0  # it would stay open
             case.headers["Authorization"] = f"Bearer {service.state.key}"
@@ -173,10 +179,59 @@ def test_operation_ids_are_the_names_of_their_functions(service):
     assert len(set(ids.values())) == len(ids)
 
 
+RARE = {"BestEverBoard", "HindsightPoint", "Match", "Places", "Equipment"}  # answers of longer histories
+
+
+def test_answers_have_examples_that_fit_their_schemas(service):
+    """`python docs/answers.py` records them."""
+    document = service.openapi()
+    schemas = document["components"]["schemas"]
+    shown = {each.get("items", each).get("$ref", "").rpartition("/")[2] for *_, each in generator().answers(document)}
+    assert {name for name in shown - {""} if "examples" not in schemas[name]} <= RARE
+    for name in shown - {""} - RARE:
+        validator = jsonschema_rs.validator_for(
+            {"$ref": f"#/components/schemas/{name}", "components": {"schemas": schemas}}
+        )
+        assert [each.message for each in validator.iter_errors(schemas[name]["examples"][0])] == [], name
+
+
+def test_each_operation_says_which_key_it_needs(service):
+    document = service.openapi()
+    assert document["servers"] == [{"url": "/"}]
+    assert document["components"]["securitySchemes"]["key"]["scheme"] == "bearer"
+    client = TestClient(service)
+    service.state.key_guard._budgets.take = always  # refusals from one address are not limited here
+    for path, operations in document["paths"].items():
+        for method, operation in operations.items():
+            open_to_all = operation["security"] == [] or {} in operation["security"]
+            address = path.format_map(KNOWN)
+            if "/stream" not in path and "/submit/" not in path:
+                status = client.request(method, address).status_code
+                is_refused = status in (401, 403)
+                assert is_refused if not open_to_all else operation["security"] or not is_refused, (method, path)
+            if {} in operation["security"]:
+                assert "{pool}" in path
+
+
+async def always(*_):
+    return 0
+
+
+def test_webhooks_send_what_the_document_says(service):
+    schemas = service.openapi()["components"]["schemas"]
+    body = service.openapi()["webhooks"]["log-entry"]["post"]["requestBody"]["content"]["application/json"]["schema"]
+    validator = jsonschema_rs.validator_for(body | {"components": {"schemas": schemas}})
+    entries = service.state.store.news("karts", 0)
+    assert {"submit", "register", "season"} <= {each["kind"] for each in entries}
+    fields = {*schemas["LogEntry"]["properties"]}
+    for each in entries:
+        sent = json.loads(json.dumps({"pool": "karts"} | each))
+        assert [error.message for error in validator.iter_errors(sent)] == []
+        assert {*sent} <= fields
+
+
 def test_examples_of_the_document_are_taken(service):
     """What the document shows can be sent as it is."""
-    from starlette.testclient import TestClient
-
     headers = {"Authorization": f"Bearer {service.state.key}"}
     schemas = service.openapi()["components"]["schemas"]
     example = schemas["Event"]["examples"][0]

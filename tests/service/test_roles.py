@@ -140,7 +140,11 @@ NEEDED = {
         GET /admin/{pool}/settings
         GET /admin/{pool}/system
         GET /admin/{pool}/webhooks
+        DELETE /api/v1/pools/{pool}/keys/{number}
+        DELETE /api/v1/pools/{pool}/webhooks/{number}
+        GET /api/v1/pools/{pool}/keys
         GET /api/v1/pools/{pool}/log
+        GET /api/v1/pools/{pool}/webhooks
         PATCH /api/v1/pools/{pool}
         POST /admin/{pool}/close
         POST /admin/{pool}/events/{event_id}
@@ -164,11 +168,13 @@ NEEDED = {
         POST /admin/{pool}/webhooks/{number:int}/test
         POST /api/v1/pools/{pool}/events/{event_id}/unvoid
         POST /api/v1/pools/{pool}/events/{event_id}/void
+        POST /api/v1/pools/{pool}/keys
         POST /api/v1/pools/{pool}/merge
         POST /api/v1/pools/{pool}/players/{player}/anonymize
         POST /api/v1/pools/{pool}/players/{player}/rename
         POST /api/v1/pools/{pool}/players/{player}/unmerge
         POST /api/v1/pools/{pool}/seasons
+        POST /api/v1/pools/{pool}/webhooks
         PUT /api/v1/pools/{pool}/events/{event_id}
         PUT /api/v1/pools/{pool}/system
         PUT /api/v1/pools/{pool}/order
@@ -306,7 +312,7 @@ MOVES_NO_RATING = {
 }
 OF_CONNECTIONS = re.compile(  # which write nothing to a pool, or create or delete one; they follow from the role
     "POST (?:/admin|/admin/{pool}/(?:keys|webhooks|delete).*|/api/v1/pools|/submit/.*|/sign-(?:in|out)"
-    "|.*/(?:predict|matchmaking|me))"
+    "|.*/(?:predict|matchmaking|me))|(?:POST|DELETE) /api/v1/pools/{pool}/(?:keys|webhooks).*"
 )
 
 

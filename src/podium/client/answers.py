@@ -160,6 +160,36 @@ class Anonymization(TypedDict):
     reasons: int  # Number of reasons that mention a name. Their texts are deleted.
 
 
+class KeyDetails(TypedDict):
+    """An API key."""
+
+    id: int  # Number of the key.
+    name: str  # Name of the program or person that uses it.
+    role: Literal["read", "write", "admin"]  # `read`, `write` or `admin`.
+    pool: str | None  # Pool that it opens. Null for all pools.
+    per_second: float | None  # Requests per second. Null for no limit.
+    backdating_limit_s: float | None  # Maximum age of events in seconds. Null for no limit.
+    created_at: datetime  # Time of creation.
+    expires_at: datetime | None  # Time when it expires. Null for never.
+    revoked_at: datetime | None  # Time when it was revoked or expired. Null while it is valid.
+    last_used_at: datetime | None  # Time of the last request, to a minute. Null before the first.
+    secret: NotRequired[str]  # The key itself, only in the answer that creates it.
+
+
+class WebhookDetails(TypedDict):
+    """A receiver of what happens in a pool."""
+
+    id: int  # Number of the webhook.
+    url: str  # Its URL. For a chat only the host and the last four characters.
+    format: Literal["json", "discord", "slack", "matrix", "text"]  # `json`, or the chat that gets messages.
+    delivered_seq: int  # Number of the newest log entry that the receiver has taken.
+    failing_since: datetime | None  # Time of the first failure since the last success, or null.
+    last_error: str  # The last failure, or empty.
+    stopped: bool  # True if it failed for five days or the receiver wants no more.
+    created_at: datetime  # Time of creation.
+    secret: NotRequired[str]  # Secret of the signatures, only in the answer that creates it.
+
+
 class Moved(TypedDict):
     """The effect of a correction."""
 

@@ -3,8 +3,17 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, TypedDict, Unpack
 
-from podium.client.answers import Anonymization, NewName, PoolSummary, Receipt, RegisteredMatch, Rerated
-from podium.client.calls import EVENT, PLAYER, POOL, Call, Moment, json_call, route
+from podium.client.answers import (
+    Anonymization,
+    KeyDetails,
+    NewName,
+    PoolSummary,
+    Receipt,
+    RegisteredMatch,
+    Rerated,
+    WebhookDetails,
+)
+from podium.client.calls import EVENT, PLAYER, POOL, Call, Moment, get, json_call, route
 from podium.client.pages import Entrants, entrant_rows
 
 Order = Literal["dated", "sequence"]
@@ -270,6 +279,89 @@ class WriteRoutes:
         return json_call("POST", f"{POOL}/seasons", Rerated, body, write_params(dry_run=dry_run), pool=pool).then(
             rerated
         )
+
+    @route
+    def create_key(
+        self,
+        pool: str,
+        name: str,
+        role: Literal["read", "write", "admin"] = "write",
+        *,
+        all_pools: bool = False,
+        expires_in_days: float | None = None,
+        per_second: float | None = None,
+        backdating_limit_s: float | None = None,
+    ) -> Call[KeyDetails]:
+        """Create a key to a pool. The answer shows it once, as `secret`.
+
+        Args:
+            name: Name of the program or person that uses it.
+            role: Its role.
+            all_pools: Create a key to all pools. Only such a key can do so.
+            expires_in_days: Days until it expires. Default: never.
+            per_second: Requests per second. Default: no limit.
+            backdating_limit_s: Maximum age of events in seconds. Default: no limit.
+
+        Returns:
+            The key: `id, name, role, pool, secret`, its limits and times.
+
+        Raises:
+            ClientError: 403 if your key has a limit or does not administer all that the new one opens.
+        """
+        body = {"name": name, "role": role, "all_pools": all_pools, "expires_in_days": expires_in_days}
+        body |= {"per_second": per_second, "backdating_limit_s": backdating_limit_s}
+        return json_call("POST", f"{POOL}/keys", KeyDetails, body, pool=pool)
+
+    @get(f"{POOL}/keys")
+    def keys(self, pool: str) -> Call[list[KeyDetails]]:
+        """List the keys to a pool, also revoked ones.
+
+        Returns:
+            The keys, as in `create_key`, without their secrets.
+        """
+
+    @route
+    def revoke_key(self, pool: str, number: int) -> Call[None]:
+        """Revoke a key. Requests with it are refused from now on."""
+        return empty_call("DELETE", f"{POOL}/keys/{{number}}", pool=pool, number=str(number))
+
+    @route
+    def create_webhook(
+        self,
+        pool: str,
+        url: str,
+        *,
+        format: Literal["json", "discord", "slack", "matrix", "text"] | None = None,  # noqa: A002
+    ) -> Call[WebhookDetails]:
+        """Send what happens in a pool to a URL.
+
+        Args:
+            url: The URL to send to.
+            format: `json` for programs; otherwise the chat. Default: the URL decides.
+
+        Returns:
+            The webhook: `id, url, format, delivered_seq, failing_since, last_error, stopped`. `secret` is for
+            `verify_webhook`, and is only in this answer.
+        """
+        return json_call("POST", f"{POOL}/webhooks", WebhookDetails, {"url": url, "format": format}, pool=pool)
+
+    @get(f"{POOL}/webhooks")
+    def webhooks(self, pool: str) -> Call[list[WebhookDetails]]:
+        """List the webhooks of a pool, and what went wrong with them.
+
+        Returns:
+            The webhooks, as in `create_webhook`, without their secrets.
+        """
+
+    @route
+    def delete_webhook(self, pool: str, number: int) -> Call[None]:
+        """Send nothing more to a webhook."""
+        return empty_call("DELETE", f"{POOL}/webhooks/{{number}}", pool=pool, number=str(number))
+
+
+def empty_call(method: str, path: str, /, **names: str) -> Call[None]:
+    """Return a call whose answer has no body."""
+    return Call(method, path, bytes, lambda _content: None, names)
 
 
 def rerated(answer: Rerated) -> int:

@@ -1,13 +1,17 @@
 """The service over a store: its routes, error handlers and metrics, and the upkeep once a minute."""
 
 import asyncio
+import json
 import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
-from typing import Any, TextIO, TypeVar
+from importlib.resources import files
+from typing import Annotated, Any, TextIO, TypeVar
 
-from fastapi import FastAPI
+from fastapi import FastAPI, Header
+from fastapi.dependencies.models import Dependant
+from fastapi.routing import APIRoute
 
 from podium import __version__
 from podium.errors import PodiumError
@@ -21,7 +25,7 @@ from podium.service.api import fixtures, pages, reads, receiving, status, writes
 from podium.service.api.bodies import REQUEST_MODELS, schemas
 from podium.service.api.dependencies import Intake
 from podium.service.http import requests
-from podium.service.http.errors import ERROR_HANDLERS, RequestLog, problem
+from podium.service.http.errors import ERROR_HANDLERS, MEDIA_TYPE, RequestLog, problem
 from podium.service.http.json import PathMiddleware
 from podium.service.http.keys import KeyGuard
 from podium.service.http.visitors import COOKIE, CachedValue, Sessions
@@ -38,6 +42,7 @@ from podium.store.kept import NIGHTLY_ENTRIES
 from podium.store.keys import forget_budgets, revoke_expired
 from podium.store.waiting import forget_waiting
 from podium.support.part_files import remove_left_over
+from podium.views.models import LogEntry
 
 CHECK_INTERVAL_S = 60.0
 FACTS, HINDSIGHT, SNAPSHOTS = "facts", "hindsight", "snapshots"  # names of tasks in metrics
@@ -168,6 +173,7 @@ def create_app(
 
     app = FastAPI(
         lifespan=lifespan,
+        servers=[{"url": address or "/"}],
         title="Podium",
         version=__version__,
         description=ABOUT,
@@ -201,7 +207,7 @@ def create_app(
     app.add_middleware(requests.CompressionMiddleware, session_cookie=COOKIE)
     app.add_middleware(PathMiddleware, refusal=problem)
     app.add_middleware(requests.RequestMiddleware, observe=metrics.observe_request, log=log)
-    add_request_models(app)
+    complete_document(app)
     return app
 
 
@@ -219,14 +225,53 @@ async def looking_after(app: FastAPI, *, private_webhooks: bool) -> AsyncIterato
         turn.release()
 
 
-def add_request_models(app: FastAPI) -> None:
-    """Add the models that routes read themselves to the OpenAPI document."""
+def send_entry(
+    entry: LogEntry,
+    webhook_id: Annotated[str, Header(description="Number of the entry, the same in each attempt.")],
+    webhook_timestamp: Annotated[int, Header(description="Time of the attempt in seconds since 1970.")],
+    webhook_signature: Annotated[str, Header(description="`v1,` and HMAC-SHA256 of `id.timestamp.body` in base64.")],
+) -> None:
+    """A log entry, sent to a webhook in order until the receiver answers with a status from 200 to 299."""
+
+
+JSON = "application/json"
+KEY_HELP = "A key from `podium key create`. Reads of public pools need none."
+EXAMPLES = json.loads(files("podium.service.api").joinpath("examples.json").read_bytes())  # of answers
+
+
+def complete_document(app: FastAPI) -> None:
+    """Add the models that routes read themselves, examples, keys and webhooks to the OpenAPI document."""
     build_document = app.openapi
+    app.webhooks.post("log-entry", tags=["webhooks"], operation_id="log_entry")(send_entry)
 
     def openapi() -> dict[str, Any]:
         if app.openapi_schema is None:
-            found = build_document()["components"]["schemas"]
-            found |= schemas((*REQUEST_MODELS, *fixtures.REQUEST_MODELS))  # the document is cached from here on
+            document = build_document()  # cached by now
+            models = document["components"]["schemas"]
+            models |= schemas((*REQUEST_MODELS, *fixtures.REQUEST_MODELS))
+            for name in models.keys() & EXAMPLES:
+                models[name]["examples"] = [EXAMPLES[name]]
+            scheme = {"type": "http", "scheme": "bearer", "description": KEY_HELP}
+            document["components"]["securitySchemes"] = {"key": scheme}
+            for route in app.routes:
+                if isinstance(route, APIRoute) and route.include_in_schema:
+                    is_of_pool = "{pool}" in route.path_format  # only a pool can be public
+                    needed = [each for each in security(route.dependant) if each or is_of_pool]
+                    for method in route.methods or ():
+                        operation = document["paths"][route.path_format][method.lower()]
+                        operation["security"] = needed
+                        for response in operation["responses"].values():
+                            content = response.get("content", {})
+                            if {MEDIA_TYPE, JSON} <= content.keys():  # the framework adds the model as another type
+                                response["content"] = {MEDIA_TYPE: content[JSON]}
         return app.openapi_schema or {}
 
     app.openapi = openapi  # type: ignore[method-assign]
+
+
+def security(dependant: Dependant) -> list[dict[str, list[str]]]:
+    """Return what a route needs: a key, or a key or nothing for pools that are public, or nothing."""
+    for each in dependant.dependencies:
+        if found := getattr(each.call, "security", None) or security(each):
+            return found
+    return []

@@ -69,6 +69,11 @@ class ApiKey:
         stored = {"backdating_limit_s": BACKDATING_LIMIT}
         return cls(*(getattr(row, stored.get(each.name, each.name)) for each in fields(cls)))
 
+    @property
+    def is_limited(self) -> bool:
+        """True if the key has a limit that a key from it would not have."""
+        return self.backdating_limit_s is not None or self.per_second is not None or self.expires_at is not None
+
     def may(self, role: str, pool: str | None) -> bool:
         """Return True if the key has a role in a pool. None stands for everything outside pools."""
         return ROLES.index(self.role) >= ROLES.index(role) and (self.pool is None or self.pool == pool)
@@ -396,11 +401,19 @@ def refuse_url(url: str) -> None:
         raise ParameterError("The URL has a user or password. Remove it: the signature identifies the sender.")
 
 
-def list_webhooks(engine: sa.Engine) -> list[Webhook]:
+def list_webhooks(engine: sa.Engine, pool: str | None = None) -> list[Webhook]:
+    """List the webhooks of a pool, or by default of all."""
     names = Webhook.__dataclass_fields__
     with read_transaction(engine) as connection:
         rows = connection.execute(SELECT_WEBHOOKS)
-        return [Webhook(**{name: getattr(row, name) for name in names}) for row in rows]
+        return [Webhook(**{name: getattr(row, name) for name in names}) for row in rows if pool in (None, row.pool)]
+
+
+def find_webhook(engine: sa.Engine, pool: str, number: int) -> Webhook:
+    for each in list_webhooks(engine, pool):
+        if each.id == number:
+            return each
+    raise UnknownError(f"pool {pool!r} has no webhook {number}")
 
 
 def delete_webhook(engine: sa.Engine, number: int) -> None:

@@ -85,6 +85,55 @@ class PoolSummary:
 
 
 @answer
+class KeyDetails:
+    """An API key."""
+
+    id: int = described("Number of the key.")
+    name: str = described("Name of the program or person that uses it.")
+    role: str = described("`read`, `write` or `admin`.", enum=("read", "write", "admin"))
+    pool: str | None = described("Pool that it opens. Null for all pools.")
+    per_second: float | None = described("Requests per second. Null for no limit.")
+    backdating_limit_s: float | None = described("Maximum age of events in seconds. Null for no limit.")
+    created_at: datetime = described("Time of creation.")
+    expires_at: datetime | None = described("Time when it expires. Null for never.")
+    revoked_at: datetime | None = described("Time when it was revoked or expired. Null while it is valid.")
+    last_used_at: datetime | None = described("Time of the last request, to a minute. Null before the first.")
+    secret: str | None = described("The key itself, only in the answer that creates it.", default=None)
+
+
+@answer
+class WebhookDetails:
+    """A receiver of what happens in a pool."""
+
+    id: int = described("Number of the webhook.")
+    url: str = described("Its URL. For a chat only the host and the last four characters.")
+    format: str = described(
+        "`json`, or the chat that gets messages.", enum=("json", "discord", "slack", "matrix", "text")
+    )
+    delivered_seq: int = described("Number of the newest log entry that the receiver has taken.")
+    failing_since: datetime | None = described("Time of the first failure since the last success, or null.")
+    last_error: str = described("The last failure, or empty.")
+    stopped: bool = described("True if it failed for five days or the receiver wants no more.")
+    created_at: datetime = described("Time of creation.")
+    secret: str | None = described("Secret of the signatures, only in the answer that creates it.", default=None)
+
+
+@answer
+class LogEntry:
+    """A log entry that a webhook gets. The receiver may get one twice, with the same `webhook-id`."""
+
+    pool: str = described("Name of the pool.")
+    seq: int = described("Its number in the log, rising.")
+    kind: str = described("Kind of entry: submit, amend, void, restore, register, merge and so on, or test.")
+    event_id: str | None = described("The event of a result or correction.", default=None)
+    status: str | None = described("Status of that event.", default=None, enum=EVENT_STATUSES)
+    reason: str | None = described("Reason why that event is not rated, or empty.", default=None)
+    changes: tuple[Change, ...] | None = described("Rating changes of that event.", default=None)
+    match_id: str | None = described("The registered match.", default=None)
+    season: str | None = described("The season that began.", default=None)
+
+
+@answer
 class Moved:
     """The effect of a correction."""
 

@@ -5,12 +5,12 @@ from datetime import datetime, timedelta
 from fastapi import Request, Response
 from fastapi.concurrency import run_in_threadpool
 
-from podium.errors import ParameterError, UnknownError
+from podium.errors import ParameterError
 from podium.service.admin.forms import Done, Field, FormsPage, Item, Secret, Section, acts, shows
 from podium.service.admin.intents import POOL_ADDRESS, Admin, Admission
 from podium.service.admin.records import DEEDS
 from podium.service.http.errors import AccessError
-from podium.service.http.keys import lacking
+from podium.service.http.keys import find_visible_key, lacking, refuse_limited, visible_keys
 from podium.service.http.requests import CurrentStore
 from podium.service.http.visitors import Form
 from podium.service.web.rendering import PageRouter, address, go_on, pool_header
@@ -52,42 +52,26 @@ def keys_page(store: Store, admission: Admission) -> FormsPage:
         ),
         button="Create key",
     )
-    if is_limited(admission.key):
+    if admission.key.is_limited:
         create = Section(heading="Create a key", notes=("Your key expires or has a limit, so it creates no others.",))
-    seen = [each for each in reversed(store_keys.list_keys(store.engine)) if opened(each, admission)]
+    seen = reversed(visible_keys(store, admission.key, admission.pool))
     items = tuple(key_item(each, admission.key, base) for each in seen)
     known = Section(heading="Keys", items=items, notes=() if items else ("There is none.",))
     heading = f"Keys to {pool.title}"
     return FormsPage(title="Keys", pool=pool, heading=heading, current="Keys", sections=(create, known))
 
 
-def opened(key: store_keys.ApiKey, admission: Admission) -> bool:
-    """Whether an admin may see a key, and end it."""
-    return key.pool == admission.pool or (key.pool is None and admission.key.pool is None)
-
-
 def key_item(key: store_keys.ApiKey, own: store_keys.ApiKey, base: str) -> Item:
     moments = (("created", key.created_at), ("expires", key.expires_at), ("last used", key.last_used_at))
     parts = [key.role, "every pool" if key.pool is None else "this pool alone", f"number {key.id}"]
     parts += [f"{what} {moment[:10]}" for what, moment in moments if moment]
-    replace_it = ((f"{base}/{key.id}/replace", "Replace"),) if key.id != own.id and not is_limited(own) else ()
+    replace_it = ((f"{base}/{key.id}/replace", "Replace"),) if key.id != own.id and not own.is_limited else ()
     return Item(
         name=key.name + (" (yours)" if key.id == own.id else ""),
         note=", ".join(parts),
         tag="revoked" if key.revoked else "",
         buttons=() if key.revoked else ((f"{base}/{key.id}/revoke", "Revoke"), *replace_it),
     )
-
-
-def is_limited(key: store_keys.ApiKey) -> bool:
-    """Whether a key has a limit that one which it created would not have."""
-    return key.backdating_limit_s is not None or key.per_second is not None or key.expires_at is not None
-
-
-def refuse_limited(key: store_keys.ApiKey) -> None:
-    """Refuse to create keys with a key that has a limit: they would not have its limits."""
-    if is_limited(key):
-        raise AccessError(403, "a key that expires, or has a limit, creates no others; sign in with one that has none")
 
 
 @acts(router, "/keys", keys_page)
@@ -119,17 +103,9 @@ def number_in(form: Form, name: str, what: str) -> float | None:
         raise ParameterError(f"{what} are a number, not {text!r}") from None
 
 
-def key_of(store: Store, admission: Admission, number: int) -> store_keys.ApiKey:
-    """A key that an admin may end."""
-    for each in store_keys.list_keys(store.engine):
-        if each.id == number and opened(each, admission):
-            return each
-    raise UnknownError(f"pool {admission.pool!r} has no key {number} of its own")
-
-
 @acts(router, "/keys/{number:int}/revoke", keys_page)
 def revoke(store: Store, admission: Admission, form: Form) -> Done:
-    key = key_of(store, admission, int(form.text("number")))
+    key = find_visible_key(store, admission.key, admission.pool, int(form.text("number")))
     store_keys.revoke_key(store.engine, int(form.text("number")))
     return Done(address("admin", admission.pool, "keys"), f"The key of {key.name} is revoked, and opens nothing more.")
 
@@ -138,7 +114,8 @@ def revoke(store: Store, admission: Admission, form: Form) -> Done:
 def replace_key(store: Store, admission: Admission, form: Form) -> Secret:
     """Replace a key by a new one with the same rights, and show that, once."""
     refuse_limited(admission.key)
-    return Secret(store_keys.rotate_key(store.engine, key_of(store, admission, int(form.text("number"))).id), "key")
+    key = find_visible_key(store, admission.key, admission.pool, int(form.text("number")))
+    return Secret(store_keys.rotate_key(store.engine, key.id), "key")
 
 
 @shows(router, "/webhooks")
@@ -169,9 +146,7 @@ def webhooks_page(store: Store, admission: Admission) -> FormsPage:
             "A program gets every entry of the log, signed with a secret that is shown once.",
         ),
     )
-    items = tuple(
-        webhook_item(each, newest, base) for each in store_keys.list_webhooks(store.engine) if each.pool == pool.name
-    )
+    items = tuple(webhook_item(each, newest, base) for each in store_keys.list_webhooks(store.engine, pool.name))
     known = Section(heading="Webhooks", items=items, notes=() if items else ("There is none.",))
     return FormsPage(title="Webhooks", pool=pool, current="Webhooks", sections=(create, known))
 
@@ -204,13 +179,6 @@ def delivery_words(webhook: store_keys.Webhook, seq: int, following: int) -> str
     return "waits"
 
 
-def webhook_of(store: Store, admission: Admission, number: int) -> store_keys.Webhook:
-    for each in store_keys.list_webhooks(store.engine):
-        if each.id == number and each.pool == admission.pool:
-            return each
-    raise UnknownError(f"pool {admission.pool!r} has no webhook {number}")
-
-
 @acts(router, "/webhooks", webhooks_page)
 def add(store: Store, admission: Admission, form: Form) -> Secret | Done:
     url = form.text("url").strip()
@@ -223,14 +191,14 @@ def add(store: Store, admission: Admission, form: Form) -> Secret | Done:
 
 @acts(router, "/webhooks/{number:int}/resume", webhooks_page)
 def resume(store: Store, admission: Admission, form: Form) -> Done:
-    url = webhook_of(store, admission, int(form.text("number"))).shown_url
+    url = store_keys.find_webhook(store.engine, admission.pool, int(form.text("number"))).shown_url
     store_keys.resume_webhook(store.engine, int(form.text("number")))
     return Done(address("admin", admission.pool, "webhooks"), f"{url} is sent to again, from where it stopped.")
 
 
 @acts(router, "/webhooks/{number:int}/delete", webhooks_page)
 def delete(store: Store, admission: Admission, form: Form) -> Done:
-    url = webhook_of(store, admission, int(form.text("number"))).shown_url
+    url = store_keys.find_webhook(store.engine, admission.pool, int(form.text("number"))).shown_url
     store_keys.delete_webhook(store.engine, int(form.text("number")))
     return Done(address("admin", admission.pool, "webhooks"), f"Nothing more is sent to {url}.")
 
@@ -238,7 +206,7 @@ def delete(store: Store, admission: Admission, form: Form) -> Done:
 @router.post("/webhooks/{number:int}/test")
 async def test(request: Request, admission: Admin, number: int, store: CurrentStore) -> Response:
     await admission.form(request)
-    webhook = await run_in_threadpool(webhook_of, store, admission, number)
+    webhook = await run_in_threadpool(store_keys.find_webhook, store.engine, admission.pool, number)
     try:
         title = pool_header(await run_in_threadpool(store.pool, admission.pool)).title
         await send_test(webhook, title, allow_private=request.app.state.private_webhooks or webhook.private)

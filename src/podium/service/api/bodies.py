@@ -107,6 +107,7 @@ PlayerWord = Annotated[
     str | None, Field(max_length=MAX_SENT_CHARACTERS, description="Word for one player, such as rider.")
 ]
 Public = Annotated[bool | None, Field(description="True if pages and data can be read without a key. At first false.")]
+MAX_KEY_DAYS = 36_525
 MAX_CLOCK_LEAD = timedelta(days=1)  # allowed difference between clocks or time zones
 MAX_PREDICTED = 100  # entrants; the response grows with their square and takes under a second
 MAX_TICKETS = 2_000
@@ -393,7 +394,40 @@ class Tickets(Strict):
     ] = None
 
 
+class NewKey(Strict):
+    """A key to create."""
+
+    model_config = with_example({"name": "race server 1", "role": "write"})
+
+    name: Annotated[Name, Field(description="Name of the program or person that uses it.")]
+    role: Literal["read", "write", "admin"] = "write"
+    all_pools: Annotated[bool, Field(description="True for a key to all pools. Only such a key can create one.")] = (
+        False
+    )
+    expires_in_days: Annotated[
+        float | None, Field(gt=0.0, le=MAX_KEY_DAYS, description="Days until it expires. Null for never.")
+    ] = None
+    per_second: Annotated[
+        float | None, Field(gt=0.0, le=1e9, description="Requests per second. Null for no limit.")
+    ] = None
+    backdating_limit_s: Annotated[
+        float | None, Field(gt=0.0, le=1e10, description="Maximum age of events in seconds. Null for no limit.")
+    ] = None
+
+
+class NewWebhook(Strict):
+    """A webhook to create."""
+
+    model_config = with_example({"url": "https://example.org/podium"})
+
+    url: SentUrl
+    format: Annotated[
+        Literal["json", "discord", "slack", "matrix", "text"] | None,
+        Field(description="`json` for programs; otherwise the chat. If left out, the URL decides."),
+    ] = None
+
+
 REQUEST_MODELS = (
-    Batch, Configuration, Description, Event, Merge, NewMatch, NewName, NewOrder, NewPool, NewSeason,
-    PredictRequest, Tickets,
+    Batch, Configuration, Description, Event, Merge, NewKey, NewMatch, NewName, NewOrder, NewPool, NewSeason,
+    NewWebhook, PredictRequest, Tickets,
 )  # fmt: skip

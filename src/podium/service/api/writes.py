@@ -2,21 +2,31 @@
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from datetime import datetime, timedelta
 from typing import Annotated, Any, TypeVar
 
-from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 
 from podium import systems
 from podium.engine.system import System
+from podium.log.database import read_transaction
 from podium.log.statements import now
 from podium.service.api import bodies
 from podium.service.api.dependencies import Admin, CurrentIntake, CurrentMetrics, Writer
 from podium.service.api.receiving import parse_events
-from podium.service.http.errors import WRITE_ERRORS, error_responses
+from podium.service.http.errors import WRITE_ERRORS, AccessError, error_responses
 from podium.service.http.json import POOLS_PATH, EventId, PlayerName, PoolName, RefusedError
-from podium.service.http.keys import refuse_backdated, refuse_backdated_results, refuse_backdating_limit
+from podium.service.http.keys import (
+    find_visible_key,
+    lacking,
+    refuse_backdated,
+    refuse_backdated_results,
+    refuse_backdating_limit,
+    refuse_limited,
+    visible_keys,
+)
 from podium.service.http.requests import (
     CurrentStore,
     CurrentThreads,
@@ -26,12 +36,13 @@ from podium.service.http.requests import (
     run_in,
     versions_in,
 )
+from podium.store import keys as store_keys
 from podium.store.reading import previews
 from podium.store.reading.previews import Act
 from podium.store.writing.administration import RegisteredMatch
 from podium.store.writing.anonymizing import Anonymization
 from podium.store.writing.receipts import Receipt, Rerated
-from podium.views.models import PoolSummary
+from podium.views.models import KeyDetails, PoolSummary, WebhookDetails
 
 T = TypeVar("T")
 router = APIRouter(
@@ -46,6 +57,7 @@ Kind = Annotated[
     str, Query(max_length=200, description="Kind of equipment, such as `car`, if this is equipment and not a player.")
 ]
 DryRun = Annotated[bool, Query(description="Store nothing. Return the totals and the 1,000 largest effects.")]
+Number = Annotated[int, Path(ge=1, le=2**31 - 1, description="Number of the key or webhook.")]
 ListsOnly = Annotated[bool, Query(description="Store nothing. Return the IDs that would be replaced.")]
 EffectsAfter = Annotated[
     str | None, Query(description="Dry runs only: `next` of the previous receipt, to get the next smaller effects.")
@@ -285,3 +297,101 @@ async def anonymize(
     """Remove every name that a player had, also from titles, IDs and reasons. No rating changes."""
     seen = await run_in(act.threads.planning, act.store.anonymization, pool, player)
     return seen if dry_run else replace(seen, name=await act.run(act.store.anonymize, pool, player))
+
+
+def details(kind: type[T], stored: Any, **others: Any) -> T:
+    """Return an answer with the fields of what is stored, and its texts of times as times."""
+    found = {each.name: getattr(stored, each.name, None) for each in fields(kind)} | others  # type: ignore[arg-type]
+    times = {name: datetime.fromisoformat(text) for name, text in found.items() if text and name in TIMES}
+    return kind(**found | times)
+
+
+TIMES = ("created_at", "expires_at", "revoked_at", "last_used_at", "failing_since")
+
+
+def webhook_details(webhook: store_keys.Webhook, secret: str | None = None) -> WebhookDetails:
+    return details(WebhookDetails, webhook, url=webhook.shown_url, secret=secret)
+
+
+@router.post("/{pool}/keys", status_code=201, tags=["keys"], openapi_extra=bodies.request_body(bodies.NewKey))
+async def create_key(pool: PoolName, act: RequestedAct) -> KeyDetails:
+    """Create a key. The answer shows it once; Podium stores only a digest."""
+    body, own = await bodies.read_body(act.request, bodies.NewKey), act.request.state.key
+    refuse_limited(own)
+    opened = None if body.all_pools else pool
+    if not own.may("admin", opened):
+        raise AccessError(403, lacking("admin", opened))
+    lifetime = None if body.expires_in_days is None else timedelta(days=body.expires_in_days)
+
+    def create() -> KeyDetails:
+        engine = act.store.engine
+        act.store.pool(pool)  # refuses an unknown one
+        secret = store_keys.create_key(
+            engine,
+            body.name,
+            body.role,
+            opened,
+            body.per_second,
+            lifetime=lifetime,
+            backdating_limit_s=body.backdating_limit_s,
+        )
+        with read_transaction(engine) as connection:
+            return details(KeyDetails, store_keys.find_key(connection, secret), secret=secret)
+
+    return await run_in(act.threads.writing, create)
+
+
+@router.get("/{pool}/keys", tags=["keys"])
+async def keys(pool: PoolName, act: RequestedAct) -> list[KeyDetails]:
+    """List the keys to a pool, also revoked ones. A key to all pools lists all of its kind, too."""
+
+    def read() -> list[KeyDetails]:
+        act.store.pool(pool)
+        return [details(KeyDetails, each) for each in visible_keys(act.store, act.request.state.key, pool)]
+
+    return await run_in_threadpool(read)
+
+
+@router.delete("/{pool}/keys/{number}", status_code=204, tags=["keys"])
+async def revoke_key(pool: PoolName, number: Number, act: RequestedAct) -> None:
+    """Revoke a key. Requests with it are refused from now on."""
+
+    def revoke() -> None:
+        store_keys.revoke_key(act.store.engine, find_visible_key(act.store, act.request.state.key, pool, number).id)
+
+    await run_in(act.threads.writing, revoke)
+
+
+@router.post(
+    "/{pool}/webhooks", status_code=201, tags=["webhooks"], openapi_extra=bodies.request_body(bodies.NewWebhook)
+)
+async def create_webhook(pool: PoolName, act: RequestedAct) -> WebhookDetails:
+    """Send what happens in a pool to a URL. The answer shows the secret of the signatures once."""
+    body = await bodies.read_body(act.request, bodies.NewWebhook)
+
+    def create() -> WebhookDetails:
+        created = store_keys.create_webhook(act.store.engine, pool, body.url, form=body.format or "")
+        return webhook_details(created, created.secret if created.format == store_keys.JSON else None)
+
+    return await run_in(act.threads.writing, create)
+
+
+@router.get("/{pool}/webhooks", tags=["webhooks"])
+async def webhooks(pool: PoolName, act: RequestedAct) -> list[WebhookDetails]:
+    """List the webhooks of a pool, and what went wrong with them."""
+
+    def read() -> list[WebhookDetails]:
+        act.store.pool(pool)
+        return [webhook_details(each) for each in store_keys.list_webhooks(act.store.engine, pool)]
+
+    return await run_in_threadpool(read)
+
+
+@router.delete("/{pool}/webhooks/{number}", status_code=204, tags=["webhooks"])
+async def delete_webhook(pool: PoolName, number: Number, act: RequestedAct) -> None:
+    """Send nothing more to a webhook."""
+
+    def delete() -> None:
+        store_keys.delete_webhook(act.store.engine, store_keys.find_webhook(act.store.engine, pool, number).id)
+
+    await run_in(act.threads.writing, delete)

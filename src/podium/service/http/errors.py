@@ -14,7 +14,7 @@ from typing import Any, TextIO
 from fastapi import Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
@@ -124,6 +124,14 @@ WRITE_ERRORS = (*READ_ERRORS, 409, 413)
 
 class Problem(BaseModel):
     """An error by RFC 9457: what is wrong, where, and how to fix it."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {"title": "Not Found", "status": 404, "detail": "There is no pool 'kart'. Use one of 'karts', 'bikes'."}
+            ]
+        }
+    )
 
     type: str = "about:blank"
     title: str

@@ -23,6 +23,7 @@ from podium.store.keys import (
     draw,
     find_key,
     find_session_key,
+    list_keys,
     revoke_expired,
     store_last_uses,
     timestamp,
@@ -232,6 +233,25 @@ def refuse_backdating_limit(request: Request) -> None:
         raise AccessError(403, "this may recalculate every rating. Use a key without a backdating limit.")
 
 
+def refuse_limited(key: ApiKey) -> None:
+    """Refuse to create keys with a key that has a limit: they would not have its limits."""
+    if key.is_limited:
+        raise AccessError(403, "a key that expires or has a limit creates no others. Use a key without a limit.")
+
+
+def visible_keys(store: Store, own: ApiKey, pool: str) -> list[ApiKey]:
+    """Return the keys that an admin of a pool may see and revoke."""
+    pools = {pool, own.pool}
+    return [each for each in list_keys(store.engine) if each.pool in pools]
+
+
+def find_visible_key(store: Store, own: ApiKey, pool: str, number: int) -> ApiKey:
+    for each in visible_keys(store, own, pool):
+        if each.id == number:
+            return each
+    raise UnknownError(f"pool {pool!r} has no key {number} of its own")
+
+
 def pool_in_path(request: Request) -> str | None:
     """Return the pool in a request's address, or None."""
     return decode_name(request.path_params["pool"]) if "pool" in request.path_params else None
@@ -241,6 +261,9 @@ def lacking(role: str, pool: str | None) -> str:
     """Return a sentence about a missing role in a pool. None means all pools."""
     pools = f"pool {pool}" if pool else "all pools"
     return f"this needs a key with the role {role} for {pools}"
+
+
+KEY_SCHEME: dict[str, list[str]] = {"key": []}  # in the OpenAPI document
 
 
 def require_role(role: str) -> Callable[[Request], Awaitable[str]]:
@@ -256,4 +279,5 @@ def require_role(role: str) -> Callable[[Request], Awaitable[str]]:
         await guard.count(key)
         return key.name
 
+    check_key.__dict__["security"] = [KEY_SCHEME]
     return check_key

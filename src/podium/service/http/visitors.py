@@ -18,7 +18,7 @@ from starlette.formparsers import MultiPartException, MultiPartParser
 
 from podium.service.http.errors import AccessError, TooLargeError
 from podium.service.http.json import RefusedError, check_text
-from podium.service.http.keys import KEY_CACHE_S, NO_KEY, KeyGuard, lacking, pool_in_path
+from podium.service.http.keys import KEY_CACHE_S, KEY_SCHEME, NO_KEY, KeyGuard, lacking, pool_in_path
 from podium.service.http.requests import Threads, from_state, run_in
 from podium.store import Store
 from podium.store.keys import ApiKey, SessionKey, session_secret
@@ -228,3 +228,6 @@ async def check_reader(request: Request) -> Visitor:
     if visitor.key is None:
         raise await guard.refusal(request, 401, NO_KEY)
     raise await guard.refusal(request, 403, lacking("read", pool))
+
+
+check_reader.__dict__["security"] = [KEY_SCHEME, {}]

@@ -203,7 +203,7 @@ def test_seasons_days_and_names(client, store):
     assert json_of(client.get(f"{POOL}/players/{pseudonym}"))["player"] == pseudonym
     assert json_of(client.get(f"{POOL}/players/anna"), 404)
     kinds = [each["kind"] for each in json_of(client.get(f"{POOL}/log", params={"after": 10}))]
-    assert kinds == ["season", "rename", "pseudonymise"]
+    assert kinds == ["season", "rename", "anonymize"]
     assert json_of(client.put(f"{POOL}/system", json={"system": "elo"}))["rerated"] > 0
     assert store.verify() == []
 

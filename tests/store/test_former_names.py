@@ -113,3 +113,21 @@ def test_commands_take_the_former_name_and_show_the_current_one(given, tmp_path,
         main()
     assert ended.value.code == 0
     assert capsys.readouterr().out.startswith("pool karts is rated with adaptive")
+
+
+def test_entries_of_former_kinds_are_answered_under_their_current_names(tmp_path):
+    """The log keeps the stored words, and with them its hashes."""
+    with closing(Store(f"sqlite:///{tmp_path / 'new.db'}")) as store:
+        store.create_pool("main", find("elo")())
+        store.submit("main", rows(1, ["ana", "ben"]))
+        store.void("main", "e1")
+        store.unvoid("main", "e1")
+        store.anonymize("main", "ana")
+        kinds = ["configure", "submit", "void", "unvoid", "anonymize"]
+        assert [entry.kind for entry in log_of(store)][: len(kinds)] == [
+            "configure", "submit", "void", "restore", "pseudonymise",
+        ]  # fmt: skip
+        assert [each.kind for each in store.log("main")][: len(kinds)] == kinds
+        assert [each["kind"] for each in store.news("main", 0)][: len(kinds)] == kinds
+        assert [each.kind for each in store.event_record("main", "e1")] == kinds[1:4]
+        assert store.verify() == []

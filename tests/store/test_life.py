@@ -196,7 +196,7 @@ def test_a_name_can_be_forgotten(filled, tmp_path):
     for name in ("Gunhild", "Gunhild II", "Gunhild the Great"):
         with pytest.raises(podium.UnknownError):
             filled.rank("main", name)
-    assert [each.kind for each in filled.log("main")][-1] == "pseudonymise"
+    assert [each.kind for each in filled.log("main")][-1] == "anonymize"
     filled.submit("main", race(9, ["Gunhild", "b"]))
     assert filled.rank("main", pseudonym).events == 3
     with pytest.raises(podium.UnknownError):

@@ -205,7 +205,7 @@ def test_a_record_says_which_lines_each_correction_changed(store):
     store.unvoid("main", "e1")
     store.rename("main", "ben", "benno")
     record = store.event_record("main", "e1")
-    assert [each.kind for each in record] == ["submit", "amend", "amend", "void", "restore"]
+    assert [each.kind for each in record] == ["submit", "amend", "amend", "void", "unvoid"]
     assert [each.actor for each in record][:2] == ["race server", "Kim"]
     assert [each.reason for each in record] == [None, "the log of lap 3", None, "a wrong name: cleo", None]
     assert record[0].lines == record[3].lines == record[4].lines == ()

@@ -192,7 +192,7 @@ def test_a_closed_pool_takes_nothing_until_it_is_opened_again(new_url):
         assert store.version("main") == version
         store.submit("other", rows(7, "ab"))
         store.anonymize("main", "José")
-        assert [each.kind for each in store.log("main", after=version)] == ["pseudonymise"]
+        assert [each.kind for each in store.log("main", after=version)] == ["anonymize"]
         assert store.verify() == []
         with store.engine.begin() as connection:
             connection.execute(sa.text("UPDATE pool SET closed = NOT closed"))
@@ -202,7 +202,7 @@ def test_a_closed_pool_takes_nothing_until_it_is_opened_again(new_url):
         assert store.reopen_pool("main", actor="admin")
         assert not store.reopen_pool("main")
         assert store.submit("main", rows(7, "ab"))[0].status == "rated"
-        assert [each.kind for each in store.log("main", after=version)] == ["pseudonymise", "reopen", "submit"]
+        assert [each.kind for each in store.log("main", after=version)] == ["anonymize", "reopen", "submit"]
         assert store.verify() == []
 
 

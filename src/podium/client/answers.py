@@ -205,7 +205,7 @@ class LogRecord(TypedDict):
     place: int | None  # Position in the hash chain, from 1. Null outside it.
     # Hash of the log up to and including this entry, hexadecimal. Null for entries that are not in the chain.
     hash: str | None
-    kind: str  # Kind of entry: submit, amend, void, restore, register, merge and so on.
+    kind: str  # Kind of entry: submit, amend, void, unvoid, register, merge and so on.
     subject: str  # Name of the event, match or season, or number of the player.
     player: str | None  # Current name of the player concerned, or null.
     into: str | None  # Player into whom the account was merged. Null for other entries.

@@ -262,7 +262,7 @@ class CorrectionRecord(TypedDict):
     """An event's submission, or something that was done to it afterwards."""
 
     seq: int  # The number of the log entry.
-    kind: str  # Kind of change: submit, amend, move, void or restore.
+    kind: str  # Kind of change: submit, amend, move, void or unvoid.
     received_at: datetime  # When it came.
     actor: str  # Name of the key, or the name given to the command.
     reason: str | None  # Reason. Null if none was given, or if it was deleted.

@@ -20,21 +20,22 @@ from podium.log.statements import among, insert, of_pool, run_prepared
 from podium.results.names import NONCHARACTERS
 from podium.support.words import counted
 
-SUBMIT, AMEND, VOID, RESTORE = "submit", "amend", "void", "restore"  # events
+SUBMIT, AMEND, VOID, UNVOID = "submit", "amend", "void", "restore"  # events
 MOVE = "move"  # events: other or equal content, which from now on comes last among those of its time
 REGISTER = "register"  # a starting match, with its entrants
 PLAN, CANCEL = "plan", "cancel"  # fixtures: its complete new data, and its cancellation
 MERGE, UNMERGE = "merge", "unmerge"  # accounts, by number
-RENAME, PSEUDONYMISE = "rename", "pseudonymise"  # players, by number
+RENAME, ANONYMIZE = "rename", "pseudonymise"  # players, by number
 SEASON, CONFIGURE, RERATE = "season", "configure", "rerate"  # the pool; the last by a version with different arithmetic
 CLOSE, REOPEN = "close", "reopen"  # the pool
 DESCRIBE = "describe"  # the pool: its complete new description
 BLANK = "blank"  # the reason or title of an entry, by its place in the chain
 REDACT = "redact"  # texts of earlier entries with a removed name; with the hashes of their present content
 KINDS = (
-    SUBMIT, AMEND, VOID, RESTORE, REGISTER, MERGE, UNMERGE, RENAME, PSEUDONYMISE, SEASON, CONFIGURE, RERATE, CLOSE,
+    SUBMIT, AMEND, VOID, UNVOID, REGISTER, MERGE, UNMERGE, RENAME, ANONYMIZE, SEASON, CONFIGURE, RERATE, CLOSE,
     REOPEN, DESCRIBE, BLANK, PLAN, CANCEL, MOVE, REDACT,
 )  # fmt: skip
+CURRENT_KINDS = {UNVOID: "unvoid", ANONYMIZE: "anonymize"}  # of kinds that are stored under a former name
 WITH_CONTENT = (SUBMIT, AMEND, MOVE)  # kinds whose body is an event's content, and whose digest identifies repeats
 DIGEST_BYTES = SALT_BYTES = 16
 TITLED = (*WITH_CONTENT, PLAN)  # kinds whose body may have a title
@@ -42,6 +43,11 @@ TITLE = re.compile(rb'(?:, ?"(?:title|url)": ?"(?:[^"\\]|\\.)*")+')  # in JSON; 
 SEAL = b',"sealed":"'  # precedes the hash of a title in a body
 SELECT_SEQUENCE = sa.text("SELECT seq FROM sqlite_sequence WHERE name = 'log'")
 DRAW_SEQUENCE = sa.text("SELECT nextval(pg_get_serial_sequence('log', 'seq')) FROM generate_series(1, :count)")
+
+
+def current_kind(kind: str) -> str:
+    """Return the name of a stored kind in answers."""
+    return CURRENT_KINDS.get(kind, kind)
 
 
 class LogEntry(NamedTuple):

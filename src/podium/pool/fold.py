@@ -163,7 +163,7 @@ class Draft:
                 case kinds.SUBMIT | kinds.AMEND | kinds.MOVE:
                     self._follow_content(entry, self.contents.size + len(bodies))
                     bodies.append(entry.body)
-                case kinds.VOID | kinds.RESTORE:
+                case kinds.VOID | kinds.UNVOID:
                     self._follow_void(entry)
                 case kinds.MERGE | kinds.UNMERGE:
                     self._follow_merge(entry)

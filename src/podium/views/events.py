@@ -20,7 +20,7 @@ from podium.ledger.reasons import Explanation
 from podium.ledger.reasons.explaining import explain
 from podium.ledger.reasons.totals import ReasonTotals, total_reasons
 from podium.ledger.reasons.what_if import MOST_IMAGINED, WhatIf, is_quickly_imagined, what_if
-from podium.log.log import REGISTER, RESTORE, SEASON, VOID, WITH_CONTENT, entries_after, titles_in
+from podium.log.log import REGISTER, SEASON, UNVOID, VOID, WITH_CONTENT, current_kind, entries_after, titles_in
 from podium.log.players import known_numbers, names_of, unrated_error
 from podium.pool.columns import Array, slots_of
 from podium.pool.rating import roster_before
@@ -36,7 +36,7 @@ from podium.views.player_models import Encounters
 from podium.views.reader import PoolAt
 from podium.views.results import event_results
 
-EVENT_KINDS = (*WITH_CONTENT, VOID, RESTORE)
+EVENT_KINDS = (*WITH_CONTENT, VOID, UNVOID)
 
 
 class Titles(NamedTuple):
@@ -95,7 +95,7 @@ def news(pool: PoolAt, after: int, most: int = 100) -> list[dict[str, Any]]:
     """
     entries = []
     for row in entries_after(pool, after, most):
-        one: dict[str, Any] = {"seq": row.seq, "kind": row.kind}
+        one: dict[str, Any] = {"seq": row.seq, "kind": current_kind(row.kind)}
         if row.kind in EVENT_KINDS:
             event = find_event(pool, row.subject)
             one |= {"event_id": row.subject, "status": event.status, "reason": event.reason}

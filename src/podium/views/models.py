@@ -151,7 +151,7 @@ class LogRecord:
     hash: str | None = described(
         "Hash of the log up to and including this entry, hexadecimal. Null for entries that are not in the chain."
     )
-    kind: str = described("Kind of entry: submit, amend, void, restore, register, merge and so on.")
+    kind: str = described("Kind of entry: submit, amend, void, unvoid, register, merge and so on.")
     subject: str = described("Name of the event, match or season, or number of the player.")
     player: str | None = described("Current name of the player concerned, or null.")
     into: str | None = described("Player into whom the account was merged. Null for other entries.")

@@ -5,7 +5,7 @@
   const SEARCH_DELAY_MS = 200;
   const RETRY_MS = [2000, 60000]; // the first pause after a broken stream, and the longest
   const RESULT = "submit"; // the kind of a log entry that is a new result
-  const CORRECTIONS = new Set(["amend", "void", "restore", "merge", "unmerge", "season", "configure", "rerate"]);
+  const CORRECTIONS = new Set(["amend", "void", "unvoid", "merge", "unmerge", "season", "configure", "rerate"]);
   const find = (selector, within = document) => within.querySelector(selector);
 
   const isPlain = (click) => click.button === 0 && !(click.metaKey || click.ctrlKey || click.shiftKey || click.altKey);

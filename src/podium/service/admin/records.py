@@ -11,6 +11,7 @@ from fastapi.concurrency import run_in_threadpool
 from markupsafe import Markup
 
 from podium.errors import ParameterError, PodiumError
+from podium.log.log import current_kind
 from podium.log.pools import Order, read_when
 from podium.pages.numbers import day, percent
 from podium.results.names import normalise
@@ -32,14 +33,14 @@ DEEDS = {  # what was done, in words before whom or what it was done to
     "amend": "Corrected",
     "move": "Moved among others of its moment",
     "void": "Voided",
-    "restore": "Unvoided",
+    "unvoid": "Unvoided",
     "register": "Registered the match",
     "plan": "Planned the race",
     "cancel": "Cancelled the race",
     "merge": "Merged",
     "unmerge": "Took the merge back of",
     "rename": "Renamed a player, who is now",
-    "pseudonymise": "Removed the names of",
+    "anonymize": "Removed the names of",
     "season": "Began the season",
     "configure": "Changed the system",
     "rerate": "Rated all anew by a new version",
@@ -59,7 +60,7 @@ class LogPage(Page, template="log.html"):
     title: str = "Log"
     may_administer: bool
     records: tuple[LogRecord, ...]
-    of_events: tuple[str, ...] = EVENT_KINDS  # kinds whose subject is an event
+    of_events: tuple[str, ...] = tuple(map(current_kind, EVENT_KINDS))  # kinds whose subject is an event
     deeds: Mapping[str, str] = field(default_factory=lambda: DEEDS)
     next: int | None  # the number of the oldest entry, where there may be older ones
 

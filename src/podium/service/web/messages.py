@@ -7,7 +7,7 @@ from unicodedata import bidirectional
 
 from podium.ledger.reasons import Explanation
 from podium.ledger.reasons.explaining import explain
-from podium.log.log import AMEND, PLAN, RESTORE, SEASON, SUBMIT, VOID, entries_after
+from podium.log.log import AMEND, PLAN, SEASON, SUBMIT, UNVOID, VOID, entries_after
 from podium.log.statements import microseconds
 from podium.pages.numbers import day_words, shortened
 from podium.pool.snapshot import RATED, STATUSES, Event
@@ -27,7 +27,7 @@ LARGEST = 3  # changes that a message explains
 MAX_SINGLE = 3  # new results that get a message each; more of them share one
 MAX_NAME = 60  # letters of a name or a title
 MAX_WINNERS = 3  # that are named
-CORRECTED = {AMEND: "was corrected", VOID: "was voided", RESTORE: "counts again"}
+CORRECTED = {AMEND: "was corrected", VOID: "was voided", UNVOID: "counts again"}
 FROM_RIGHT = ("R", "AL")  # Unicode's classes of letters that are read from right to left
 
 

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from podium.engine.tables.equipment import called, kind_and_name
 from podium.ledger.reasons.standings import STATUS_WORDS, plain
 from podium.log.content import numbers_in
-from podium.log.log import MERGE, PSEUDONYMISE, RENAME, SUBMIT, UNMERGE, WITH_CONTENT, whole_body
+from podium.log.log import ANONYMIZE, MERGE, RENAME, SUBMIT, UNMERGE, WITH_CONTENT, current_kind, whole_body
 from podium.log.players import names_of
 from podium.log.pools import PoolView
 from podium.log.schema import correction, log, reason
@@ -38,7 +38,7 @@ class CorrectionRecord:
     """An event's submission, or something that was done to it afterwards."""
 
     seq: int = described("The number of the log entry.")
-    kind: str = described("Kind of change: submit, amend, move, void or restore.")
+    kind: str = described("Kind of change: submit, amend, move, void or unvoid.")
     received_at: datetime = described("When it came.")
     actor: str = described("Name of the key, or the name given to the command.")
     reason: str | None = described("Reason. Null if none was given, or if it was deleted.")
@@ -64,7 +64,7 @@ SELECT_ENTRIES = SELECT_RECORDS.where(log.c.seq > sa.bindparam("after")).order_b
 SELECT_NEWEST_ENTRIES = (
     SELECT_RECORDS.where(log.c.seq < sa.bindparam("before")).order_by(log.c.seq.desc()).limit(sa.bindparam("most"))
 )
-OF_PLAYERS = (MERGE, UNMERGE, RENAME, PSEUDONYMISE)
+OF_PLAYERS = (MERGE, UNMERGE, RENAME, ANONYMIZE)
 NO_END = 2**62
 
 
@@ -107,6 +107,7 @@ def records(pool: PoolView, rows: Sequence[Any]) -> tuple[LogRecord, ...]:
         answer_from(
             LogRecord,
             row,
+            kind=current_kind(row.kind),
             hash=None if row.hash is None else row.hash.hex(),
             player=names.get(players.get(row.seq, 0)),
             into=names.get(into.get(row.seq, 0)),
@@ -174,7 +175,8 @@ def event_record(pool: PoolReader, event_id: str) -> tuple[CorrectionRecord, ...
         corrected = () if before is None or after is None else tuple(corrected_lines(before, after, name_of))
         before = before if after is None else after
         received_at = datetime.fromisoformat(row.received_at)
-        records.append(answer_from(CorrectionRecord, row, received_at=received_at, lines=corrected))
+        kind = current_kind(row.kind)
+        records.append(answer_from(CorrectionRecord, row, kind=kind, received_at=received_at, lines=corrected))
     return tuple(records)
 
 

@@ -15,16 +15,16 @@ import sqlalchemy as sa
 
 from podium.log import chain
 from podium.log.log import (
+    ANONYMIZE,
     CANCEL,
     DESCRIBE,
     PLAN,
-    PSEUDONYMISE,
     REDACT,
     REGISTER,
-    RESTORE,
     SEAL,
     SEASON,
     SELECT_REASONS,
+    UNVOID,
     VOID,
     WITH_CONTENT,
     append,
@@ -55,7 +55,7 @@ from podium.support.answers import answer, described
 from podium.support.words import counted
 from podium.views.names import names_had, number_of
 
-OF_EVENTS = (*WITH_CONTENT, VOID, RESTORE, CANCEL)
+OF_EVENTS = (*WITH_CONTENT, VOID, UNVOID, CANCEL)
 WORDS = dict.fromkeys(OF_EVENTS, "event") | {REGISTER: "match", PLAN: "race", SEASON: "season"}  # that begin new ids
 TEXTS, LABELS = ("title", "url", "contact", "player_word"), ("team", "heat")
 IDS = (running, "race_id"), (brought, "event_id")
@@ -268,7 +268,7 @@ def anonymize(pool: PoolReader, name: str, *, actor: str = "") -> str:
         new = pseudonym(pool, account)
         pool.connection.execute(DELETE_ALIASES, {"pool": pool.id, "player": account})
         update_name(pool, account, new)
-    append(pool, PSEUDONYMISE, [json_entry(str(number), None, actor)])
+    append(pool, ANONYMIZE, [json_entry(str(number), None, actor)])
     found.write(actor)
     keep_removed(pool, names, found.ids, found.mentions.forms)
     return names_of(pool, [number])[number]

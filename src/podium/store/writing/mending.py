@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from podium.log.content import difference, head_begin, numbers_in
 from podium.log.database import StoreError
-from podium.log.log import AMEND, MOVE, RESTORE, SUBMIT, VOID, LogEntry, json_entry
+from podium.log.log import AMEND, MOVE, SUBMIT, UNVOID, VOID, LogEntry, json_entry
 from podium.log.players import Numbered, Numbering, names_of, sent_numbers
 from podium.log.pools import DATED, NUMBER_US, Order, Pool, number_at
 from podium.log.removed import public_id
@@ -324,7 +324,7 @@ class Draft:
         if is_corrected:
             self.entries.append(self.entry(one, MOVE if one.moves else AMEND))
         if event.status == VOIDED:
-            self.entries.append(json_entry(event.event_id, None, self.actor, self.reason)._replace(kind=RESTORE))
+            self.entries.append(json_entry(event.event_id, None, self.actor, self.reason)._replace(kind=UNVOID))
             self.new.append(event.event_id)
         elif is_corrected:
             self.other.append(Other(event.event_id, self.sentence(one, other)))

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from podium.errors import Fault, ResultsError, UnknownError
 from podium.log.content import Content, difference, numbers_in, plain_contents, read_contents, row_set
 from podium.log.database import StoreError
-from podium.log.log import AMEND, RESTORE, SUBMIT, VOID, LogEntry, json_entry, whole_body
+from podium.log.log import AMEND, SUBMIT, UNVOID, VOID, LogEntry, json_entry, whole_body
 from podium.log.players import Numbering, confusables_of, exact_numbers, names_of, sent_numbers
 from podium.log.pools import DATED, NUMBER_US, UNDATED, Order, Pool
 from podium.log.removed import mentions_removed, public_ids
@@ -154,7 +154,7 @@ def set_voided(
     """Let an event count for nothing, or again; a duplicate where it does so already."""
     event = find_event(pool, event_id)
     require_version(event, versions)
-    kind, sent = VOID if voided else RESTORE, {event.event_id: 0}
+    kind, sent = VOID if voided else UNVOID, {event.event_id: 0}
     if (event.status == VOIDED) == voided:
         return Proposal(pool, kind, sent=sent, known=set(sent))
     return Proposal(pool, kind, (json_entry(event.event_id, None, actor, reason),), sent)

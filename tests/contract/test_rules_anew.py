@@ -12,8 +12,7 @@ import pytest
 import podium
 from podium.analysis.evaluation import evaluate
 from podium.engine import replay, rules
-from podium.engine.rules import Comparison, compare, expect, update_state
-from podium.engine.steps import judge_result, judge_two_heats
+from podium.engine.rules import Comparison, compare, expect, judge_result, judge_two_heats, update_state
 from podium.engine.system import System, parameter
 from podium.kernels.compiled import RULES
 from podium.systems import find

@@ -32,12 +32,12 @@ from podium.engine.rules import (
     in_pool,
     is_from_author,
     judge_heat,
+    judge_two_heats,
     overrides,
     rate_event,
     rate_heats,
     update_all,
 )
-from podium.engine.steps import judge_two_heats
 from podium.engine.system import System
 from podium.engine.tables.encoding import NO_COLUMNS, frozen, place_columns
 from podium.engine.tables.placing import Reported, place_heats

@@ -7,8 +7,7 @@ import numpy as np
 from numba.extending import overload
 
 from podium.engine.inputs import Heat, finisher, mode_at, plain_entry
-from podium.engine.rules import rate_two
-from podium.engine.steps import face_off, judge_result, update_two
+from podium.engine.rules import face_off, judge_result, rate_two, update_two
 from podium.engine.system import System, zeros
 from podium.kernels.compiled import IN_KERNELS, compile_twice, kernel
 from podium.kernels.memory import AT_ONCE, LINE_BYTES, are_apart, are_disjoint, gather_rows, prefetch

@@ -18,7 +18,7 @@ from podium.errors import PodiumError
 from podium.log.database import UpkeepLock
 from podium.log.files import truncate_wal
 from podium.log.heads import keep_heads
-from podium.service.admin import connections, dry_run, first_link, pools, records, sending
+from podium.service.admin import connections, dry_run, first_link, pools, records, sending, tonight
 from podium.service.admin import races as race_forms
 from podium.service.admin.uploads import UploadProcess
 from podium.service.api import fixtures, pages, reads, receiving, status, writes
@@ -123,7 +123,7 @@ API = writes, reads, fixtures, pages, status, receiving
 ADMIN = pools, sending, records, connections, race_forms, dry_run
 PAGES = (  # in the order of matching
     rendering, visiting, first_link, home, boards, distribution, event_pages, players, chances, races, calendar, rules,
-    sharing,
+    sharing, tonight,
 )  # fmt: skip
 END_S = 10.0  # for the last readers after the service has ended
 ABOUT = """Send each result once, and get ratings with a reason for every point.

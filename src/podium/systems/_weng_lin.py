@@ -15,13 +15,15 @@ from podium.engine.rules import (
     enter,
     expect,
     expect_side,
+    face_off,
     judge_heat,
+    judge_result,
     kernel,
     rate_event,
     rate_heats,
     update_state,
+    update_two,
 )
-from podium.engine.steps import face_off, judge_result, update_two
 from podium.engine.system import conservatism, parameter
 from podium.engine.tables.sides import Sides
 from podium.engine.tables.teams import (

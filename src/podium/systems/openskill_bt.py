@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from podium.engine.rules import expect, rate_two
-from podium.engine.steps import rate_in_steps
+from podium.engine.rules import expect, rate_in_steps, rate_two
 from podium.probability.logistic import logistic
 from podium.systems import _weng_lin as shared
 from podium.systems._normal_skill import State, logistic_chance

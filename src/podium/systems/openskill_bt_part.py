@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from podium.engine.rules import rate_two
-from podium.engine.steps import rate_in_steps
+from podium.engine.rules import rate_in_steps, rate_two
 from podium.engine.system import parameter
 from podium.systems import openskill_bt
 

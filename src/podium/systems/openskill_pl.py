@@ -10,8 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from podium.engine.inputs import PRESENT, nobody_finished, rank_at, slot_at, weight_at
 from podium.engine.large_heats import any_teams
-from podium.engine.rules import enter, expect, judge_heat, kernel, rate_two
-from podium.engine.steps import face_off, judge_result, rate_in_steps
+from podium.engine.rules import enter, expect, face_off, judge_heat, judge_result, kernel, rate_in_steps, rate_two
 from podium.engine.tables.teams import MU, RANK, SHRINK, SURPRISE, VARIANCE
 from podium.kernels.exponential import exp
 from podium.kernels.logarithm import log

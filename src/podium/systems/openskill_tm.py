@@ -8,8 +8,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from podium.engine.rules import kernel, rate_two
-from podium.engine.steps import rate_in_steps
+from podium.engine.rules import kernel, rate_in_steps, rate_two
 from podium.engine.system import parameter
 from podium.systems import _weng_lin as shared
 

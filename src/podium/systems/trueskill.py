@@ -14,14 +14,18 @@ from podium.engine.rules import (
     enter,
     expect,
     expect_side,
+    face_off,
     judge_heat,
+    judge_result,
+    judge_two_heats,
     kernel,
     rate_event,
     rate_heats,
+    rate_in_steps,
     rate_two,
     update_state,
+    update_two,
 )
-from podium.engine.steps import face_off, judge_result, judge_two_heats, rate_in_steps, update_two
 from podium.engine.system import conservatism, parameter
 from podium.engine.tables.sides import Sides
 from podium.engine.tables.teams import MU, VARIANCE, counted_part, gather_teams, row_of

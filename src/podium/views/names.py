@@ -2,12 +2,16 @@
 
 from collections.abc import Iterable, Iterator
 
+import numpy as np
+
 from podium.errors import UnknownError
 from podium.log.players import SELECT_ALIASES, known_numbers, names_of, unrated_error
 from podium.log.removed import public_ids
-from podium.pool.columns import NONE
+from podium.pool.columns import NONE, is_player, numbers_of
 from podium.pool.snapshot import SEASON, STATUSES, Event
 from podium.views.reader import PoolAt
+
+RECENT_ROWS = 2_000  # rating changes that count as recent
 
 
 def number_of(pool: PoolAt, name: str) -> int:
@@ -42,6 +46,25 @@ def present_names(pool: PoolAt, numbers: Iterable[int]) -> dict[int, str]:
     ends = {number: merged.get(number, number) for number in numbers}
     names = names_of(pool, set(ends.values()))
     return {number: names[end] for number, end in ends.items()}
+
+
+def frequent_players(pool: PoolAt, most: int) -> tuple[str, ...]:
+    """Return the players with the most events lately, the most frequent first.
+
+    Args:
+        pool: the pool.
+        most: how many players.
+
+    Returns:
+        Their names.
+    """
+    rows = pool.snapshot.rows
+    slots = rows.at("slot", np.arange(max(0, rows.size - RECENT_ROWS), rows.size))
+    found, counts = np.unique(slots[is_player(slots)], return_counts=True)
+    first = np.argsort(-counts, kind="stable")[:most]
+    numbers = numbers_of(found[first]).tolist()
+    names = names_of(pool, numbers)
+    return tuple(names[number] for number in numbers)
 
 
 RATED, UNRATED, VOIDED, SUPERSEDED = EVENT_STATUSES = STATUSES[:SEASON]

@@ -224,6 +224,23 @@
   addEventListener("pagehide", stopListening);
   addEventListener("pageshow", listen);
 
+  /* A result is shared with its picture, or else its address is copied. */
+  for (const share of document.querySelectorAll("[data-share]")) {
+    share.hidden = false;
+    share.onclick = async () => {
+      const url = location.origin + location.pathname;
+      if (!navigator.share) {
+        await navigator.clipboard?.writeText(url);
+        share.textContent = "The address is copied";
+        return;
+      }
+      const picture = await fetch(share.dataset.share).then((answer) => answer.ok && answer.blob()).catch(() => null);
+      const files = picture ? [new File([picture], "result.png", { type: "image/png" })] : [];
+      const sent = { title: document.title, url, ...(navigator.canShare?.({ files }) ? { files } : {}) };
+      await navigator.share(sent).catch(() => {});
+    };
+  }
+
   /* A race that runs. */
   if (find("[data-live]"))
     setInterval(async () => {

@@ -191,7 +191,7 @@ async def apply(request: Request, admission: Sender, store: CurrentStore) -> Res
     number = form.text("number")
     intent = await run_in(request.app.state.threads.planning, kept_intent, store, admission, number)
     reason, sent = form.text("reason").strip(), form.text("version")
-    if intent.kind.has_reason and not reason:
+    if "version" not in form.fields or (intent.kind.has_reason and not reason):
         return await look_at(request, store, admission, intent, number=number)
     version = int(sent) if VERSION.fullmatch(sent) else 0
 

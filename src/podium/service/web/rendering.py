@@ -7,7 +7,7 @@ from datetime import date
 from decimal import Decimal
 from functools import cache, lru_cache
 from importlib.resources import files
-from typing import Any, ClassVar, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, TypeVar
 from urllib.parse import quote, unquote
 
 from fastapi import APIRouter, Request, Response
@@ -28,6 +28,9 @@ from podium.service.http.json import POOLS_PATH
 from podium.service.http.requests import WROTE, WROTE_S, read_one_moment
 from podium.service.http.visitors import send_cookie
 from podium.support.words import part, plural, shown
+
+if TYPE_CHECKING:
+    from podium.store.keys import ApiKey
 
 METHODS = ["GET", "HEAD"]
 SEE_OTHER = 303
@@ -85,6 +88,7 @@ MEDIA_TYPES = {
     "podium.css": "text/css; charset=utf-8",
     "podium.js": "text/javascript; charset=utf-8",
     "filter.js": "text/javascript; charset=utf-8",
+    "tonight.js": "text/javascript; charset=utf-8",
     "mark.svg": "image/svg+xml",
 }
 FOREVER = {"Cache-Control": "public, max-age=31536000, immutable", "X-Content-Type-Options": "nosniff"}
@@ -235,6 +239,7 @@ class Site:
     me: str = ""  # the player whom the visitor chose as "me", in this pool
     signed_in: str = ""  # the name of the visitor's key, if any
     token: str = ""  # that a form of the visitor's session sends; empty where nobody has signed in
+    may_write: bool = False  # whether the visitor may enter results in the pool of the page
     done: str = ""  # a sentence of what was done just now, where that led here
     undo: str = ""  # the number of the kept change that would undo it
     is_static: bool = False  # whether it becomes a file, which answers no form
@@ -257,8 +262,9 @@ def templates_digest() -> str:
     return digest.hexdigest()
 
 
-def site(request: Request) -> Site:
+def site(request: Request, pool: PoolHeader | None) -> Site:
     done, _, undo = done_just_now(request).partition("\n")
+    key: ApiKey | None = getattr(request.state, "key", None)
     return Site(
         static=STATIC_ADDRESS,
         origin=origin_of(request),
@@ -266,6 +272,7 @@ def site(request: Request) -> Site:
         me=chosen_player(request),
         signed_in=getattr(request.state, "signed_in", ""),
         token=getattr(request.state, "token", ""),
+        may_write=pool is not None and key is not None and key.may("write", pool.name),
         done=done,
         undo=undo,
         is_static=is_static(request),
@@ -333,7 +340,7 @@ def render(request: Request, page: Page, *, status: int = 200, version: str = ""
 
 
 def page_text(request: Request, page: Page) -> str:
-    text: str = environment().get_template(page.template).render(page=page, site=site(request))
+    text: str = environment().get_template(page.template).render(page=page, site=site(request, page.pool))
     return text
 
 

@@ -18,6 +18,7 @@ from podium.store.writing import fixtures as planned
 from podium.store.writing import sheets as brought
 from podium.store.writing.pool_files import export_lines
 from podium.views import cards, events, headlines
+from podium.views import names as player_names
 from podium.views import rivals as opponents
 from podium.views.boards import daily, pages, ranks, search
 from podium.views.models import PoolSummary
@@ -95,6 +96,7 @@ class Reader(Moments):
     waiting_matches = reads(administration.waiting_matches)
     sheets = reads(brought.sheets)
     find_gone = reads(brought.find_gone)
+    next_event_id = reads(brought.next_event_id)
 
     # Upcoming races
 
@@ -189,6 +191,7 @@ class Reader(Moments):
     ranks_of = reads(daily.ranks_of_player)
     neighbours = reads(pages.neighbours)
     player_card = reads(cards.player_card)
+    frequent_players = reads(player_names.frequent_players)
     career = reads(events.career)
     player_changes = reads(cards.changes_page)
     rating_curve = reads(cards.rating_curve)

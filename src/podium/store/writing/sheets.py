@@ -416,6 +416,22 @@ def numbered_id(base: str, number: int) -> str:
     return f"{base} #{number}".lstrip()
 
 
+def next_event_id(pool: PoolReader, base: str) -> str:
+    """Choose the id of an event that is entered by hand.
+
+    Args:
+        pool: the pool.
+        base: the date of the event, or an empty text in a pool without dates.
+
+    Returns:
+        The date alone for its first event, then the date and a number. Without a date, a number.
+    """
+    number = count_ids(pool, base) + 1
+    while pool.snapshot.events.find(numbered_id(base, number)) >= 0:
+        number += 1
+    return base if base and number == 1 else numbered_id(base, number)
+
+
 def count_ids(pool: PoolReader, base: str) -> int:
     """Return how far the numbers behind a base go without a gap among the ids of the pool; 1 of the base alone."""
     find = pool.snapshot.events.find

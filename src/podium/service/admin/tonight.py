@@ -1,0 +1,279 @@
+"""The page where a result is entered by tapping names in finishing order.
+
+Its form has a line for each name, with a place: a number, a status, or nothing for somebody who did not take part.
+A script lets people tap the names instead of choosing numbers.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from fastapi import Request, Response
+
+from podium.errors import ParameterError, PodiumError
+from podium.importers import times
+from podium.ledger.leaderboard import instant
+from podium.log.pools import Pool
+from podium.results.names import normalise
+from podium.service.admin.dry_run import change_of, count, look_at, meant_players
+from podium.service.admin.intents import Admission, Intent, Sender, refuse_beyond_key, rows_of
+from podium.service.http.errors import status_of
+from podium.service.http.requests import CurrentStore, run_in
+from podium.service.http.visitors import Form
+from podium.service.web.rendering import Page, PageRouter, go_on, pool_address, pool_header, render
+from podium.store import Store
+from podium.store.writing.submission import ConflictError
+from podium.support.words import signed
+
+MAX_NAMES = 40  # that are offered
+NEW_NAMES = 3  # empty lines
+MAX_LINES = 1_000
+STATUSES = {"dnf": "did not finish", "did_not_start": "did not start"}
+TEAMS, DRAW = "teams", "draw"  # a place is of a team; or only says which team
+VALUES = {"time_s": "Time", "score": "Score"}  # columns that the page can fill in
+TAPPED = {"event_id", "started_at", "sequence", "title", "url", "player", "position", "status", "team"}
+router = PageRouter(include_in_schema=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A name, and how it finished."""
+
+    name: str
+    place: str = ""
+    value: str = ""  # a time or score, where the system needs one
+    change: str = ""  # that the result would bring, as shown
+
+
+@dataclass(frozen=True, slots=True)
+class Night:
+    """What the form holds, as it was written."""
+
+    event_id: str
+    lines: tuple[Line, ...]
+    amends: str = ""  # not empty if the event is stored already
+    date: str = ""  # the chosen day
+    today: str = ""  # the day that the form offered: on it, the event started at `at`
+    at: str = ""
+    title: str = ""
+    teams: str = ""
+    sure: tuple[str, ...] = ()  # new names that the sender has confirmed
+
+
+def read_night(form: Form) -> Night:
+    """Read the form."""
+    lines = int(form.text("lines")) if form.text("lines").isdecimal() else 0
+    cells = [
+        [form.text(f"{name}-{k}").strip() for name in ("name", "place", "value")] for k in range(lines)[:MAX_LINES]
+    ]
+    texts = {name: form.text(name).strip() for name in ("event_id", "amends", "date", "today", "at", "title", "teams")}
+    named = tuple(Line(normalise(name), *rest) for name, *rest in cells if name)
+    return Night(lines=named, sure=form.fields.get("sure", ()), **texts)
+
+
+def rows_in(night: Night, pool: Pool, column: str, stored: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the result as rows of a results table.
+
+    Args:
+        night: the form.
+        pool: the pool.
+        column: the column of the values.
+        stored: the rows of the event as it is, by player, if it is corrected.
+
+    Raises:
+        ParameterError: a line or the date cannot be read, or fewer than two names have a place.
+    """
+    shared: dict[str, Any] = {"event_id": night.event_id} | ({"title": night.title} if night.title else {})
+    if stored:
+        kept = next(iter(stored.values()))
+        shared |= {name: kept[name] for name in ("started_at", "sequence", "url") if name in kept}
+    elif not pool.is_undated:
+        moment = night.at if night.date == night.today else night.date
+        shared["started_at"] = instant(moment, whole_day=False).isoformat()
+    rows = [shared | {"player": each.name} | end_of(each, night.teams, column) for each in night.lines if each.place]
+    if len(rows) < 2:  # noqa: PLR2004
+        raise ParameterError("A result needs two names. Tap them in finishing order.")
+    return rows
+
+
+def end_of(line: Line, teams: str, column: str) -> dict[str, Any]:
+    """Return how a player finished, as columns of a row."""
+    if line.place in STATUSES:
+        return {"status": line.place}
+    if not line.place.isdecimal() or not int(line.place):
+        raise ParameterError(f"{line.name}: {line.place!r} is not a place. Choose a number.")
+    end: dict[str, Any] = {"position": 1 if teams == DRAW else int(line.place)}
+    end |= {"team": line.place} if teams else {}
+    return end | ({column: value_of(line, column)} if line.value and column else {})
+
+
+def value_of(line: Line, column: str) -> float:
+    """Return a time in seconds, or a score."""
+    if column == "time_s":
+        found = times.parse(line.value)
+        if found is None:
+            raise ParameterError(f"{line.name}: {line.value!r} is not a time. Write it like 1:23.456.")
+        return float(found.seconds)
+    try:
+        return float(line.value.replace(",", "."))
+    except ValueError:
+        raise ParameterError(f"{line.name}: {line.value!r} is not a score. Write a number.") from None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TonightPage(Page, template="tonight.html"):
+    """Names to tap in finishing order, and the chips above them."""
+
+    night: Night
+    value_name: str  # of the values that the system needs; empty if it needs none
+    lacking: tuple[str, ...]  # columns that the system needs and the page does not have
+    is_new: bool  # whether the pool has no order of events yet
+    meant: tuple[tuple[str, str], ...] = ()  # new names, each with a known one that looks like it
+    refusal: str = ""
+    new_names: int = NEW_NAMES
+    statuses: Mapping[str, str]
+
+
+@router.pool_page("/tonight")
+def tonight(request: Request, admission: Sender, store: CurrentStore, event: str = "") -> Response:
+    """Offer the names that played most often lately, or an event as it is stored."""
+    night = stored_night(store, admission, event) if event else new_night(store, admission)
+    return night_response(request, store, admission, night)
+
+
+@router.pool_page("/tonight", takes_form=True)
+async def enter(request: Request, admission: Sender, store: CurrentStore) -> Response:
+    """Show what a result would change, or store it."""
+    form = await admission.form(request)
+    night, threads = read_night(form), request.app.state.threads
+    if form.text("act") == "look":
+        return await run_in(threads.planning, look_at_night, request, store, admission, night)
+    if not night.amends:
+        return await run_in(threads.writing, save, request, store, admission, night)
+    try:
+        intent = await run_in(threads.planning, intent_of, store, admission, night)
+    except PodiumError as error:
+        return await run_in(threads.planning, night_response, request, store, admission, night, error)
+    return await look_at(request, store, admission, intent)
+
+
+def new_night(store: Store, admission: Admission) -> Night:
+    """Return an empty form: the date of now, the next id, and the title and teams of the newest events."""
+    pool, now = store.pool(admission.pool), datetime.now(UTC).replace(microsecond=0)
+    today = "" if pool.is_undated else str(now.date())
+    newest = store.event_list(admission.pool, top=2).events
+    titles = {each.title or "" for each in newest}
+    has_teams = bool(newest) and all(row.team for row in store.event(admission.pool, newest[0].event_id).entries)
+    return Night(
+        event_id=store.next_event_id(admission.pool, today),
+        lines=tuple(map(Line, store.frequent_players(admission.pool, MAX_NAMES))),
+        date=today,
+        today=today,
+        at=now.isoformat(),
+        title=titles.pop() if len(titles) == 1 and len(newest) > 1 else "",
+        teams=TEAMS if has_teams else "",
+    )
+
+
+def stored_night(store: Store, admission: Admission, event_id: str) -> Night:
+    """Return the form of an event as it is stored."""
+    details = store.event(admission.pool, event_id)
+    rows = rows_of(details)
+    if not can_be_tapped(rows):
+        raise ParameterError(f"Event {event_id} has more than places. Correct it in its table.")
+    lines = tuple(Line(row["player"], str(int(row.get("position", 0)) or row["status"])) for row in rows)
+    offered = set(store.frequent_players(admission.pool, MAX_NAMES)) - {each.name for each in lines}
+    teams = TEAMS if any("team" in row for row in rows) else ""
+    return Night(event_id, (*lines, *map(Line, sorted(offered))), "yes", title=details.title or "", teams=teams)
+
+
+def can_be_tapped(rows: list[dict[str, Any]]) -> bool:
+    """Return True if an event has nothing but places, as the page can enter them."""
+    return all(
+        row.keys() <= TAPPED and (float(row.get("position") or 0.5).is_integer() or row.get("status") in STATUSES)
+        for row in rows
+    )
+
+
+def intent_of(store: Store, admission: Admission, night: Night) -> Intent:
+    """Return the change that a form asks for."""
+    pool = store.pool(admission.pool)
+    stored = {}
+    if night.amends:
+        stored = {row["player"]: row for row in rows_of(store.event(admission.pool, night.event_id))}
+    rows = rows_in(night, pool, value_column(pool), stored)
+    return Intent("amend", {"event_id": night.event_id, "rows": rows}) if stored else Intent("submit", {"rows": rows})
+
+
+def value_column(pool: Pool) -> str:
+    """Return the column of times or scores that the pool's system needs, or an empty text."""
+    return next((name for name in pool.system.needs if name in VALUES), "")
+
+
+def night_response(
+    request: Request,
+    store: Store,
+    admission: Admission,
+    night: Night,
+    error: PodiumError | None = None,
+    meant: tuple[tuple[str, str], ...] = (),
+) -> Response:
+    """Return the page with a form as it was written."""
+    pool = store.pool(admission.pool)
+    column = value_column(pool)
+    page = TonightPage(
+        title=f"Correct {night.event_id}" if night.amends else "Enter a result",
+        pool=pool_header(pool),
+        night=night,
+        value_name=VALUES.get(column, ""),
+        lacking=tuple(name for name in pool.system.needs if name != column),
+        is_new=pool.order is None,
+        meant=meant,
+        refusal="" if error is None else str(error),
+        statuses=STATUSES,
+    )
+    return render(request, page, status=200 if error is None else status_of(error))
+
+
+def look_at_night(request: Request, store: Store, admission: Admission, night: Night) -> Response:
+    """Return the form with the change that each name would get."""
+    try:
+        intent = intent_of(store, admission, night)
+        refuse_beyond_key(request, store, admission, intent)
+        seen = store.preview(admission.pool, intent.act())
+    except PodiumError as error:
+        return night_response(request, store, admission, night, error)
+    digits = store.pool(admission.pool).system.digits
+    moved = {each.player: change_of(each, digits) for each in seen.ratings}
+    changes = {name: "new" if change is None else signed(change) for name, change in moved.items()}
+    lines = tuple(replace(each, change=changes.get(each.name, "") if each.place else "") for each in night.lines)
+    return night_response(request, store, admission, replace(night, lines=lines))
+
+
+def save(request: Request, store: Store, admission: Admission, night: Night) -> Response:
+    """Store a result and lead to its page; or ask about a new name that looks like a known one.
+
+    A form that is sent twice has the same id and the same content, so that its result counts once.
+    """
+    try:
+        intent = intent_of(store, admission, night)
+        refuse_beyond_key(request, store, admission, intent)
+        meant = meant_players(store, admission.pool, store.preview(admission.pool, intent.act()))
+        meant = tuple(pair for pair in meant if pair[0] not in night.sure)
+        if meant:
+            return night_response(request, store, admission, night, meant=meant)
+        receipts = store.submit(admission.pool, intent.details["rows"], actor=admission.key.name)
+    except ConflictError:
+        other = replace(night, event_id=store.next_event_id(admission.pool, night.event_id.partition(" #")[0]))
+        known = ConflictError(
+            f"{night.event_id} was stored meanwhile with another result. If yours is another race, save it again."
+        )
+        return night_response(request, store, admission, other, known)
+    except PodiumError as error:
+        return night_response(request, store, admission, night, error)
+    count(request, admission.pool, receipts)
+    event_id = receipts[0].event_id
+    undo = Intent("withdraw", {"event_id": event_id}).keep(store, admission)
+    sentence = "This result was stored already. It counts once." if receipts[0].duplicate else "Stored."
+    return go_on(request, pool_address(admission.pool, "events", event_id), sentence, undo)

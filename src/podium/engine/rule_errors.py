@@ -118,13 +118,13 @@ def rule_title(rule: Any, system: System) -> str:
     return f"the rule {rule.__name__}" if is_default else f"{function.__name__} ({rule.__name__})"
 
 
-def whereabouts(thing: Any) -> str:
+def whereabouts(item: Any) -> str:
     """The file and line that define a function or a class; its module where no source is known."""
     try:
-        lines, first = inspect.getsourcelines(thing)
-        file = inspect.getsourcefile(thing)
+        lines, first = inspect.getsourcelines(item)
+        file = inspect.getsourcefile(item)
     except (OSError, TypeError):
-        code = getattr(thing, "__code__", None)
-        return str(thing.__module__) if code is None else f"{code.co_filename}:{code.co_firstlineno}"
+        code = getattr(item, "__code__", None)
+        return str(item.__module__) if code is None else f"{code.co_filename}:{code.co_firstlineno}"
     decorators = next((k for k, line in enumerate(lines) if line.lstrip().startswith(("def ", "class "))), 0)
     return f"{file}:{first + decorators}"

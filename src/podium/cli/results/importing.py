@@ -172,7 +172,7 @@ def table_options(options: "Options", flags: TableFlags, settings: list[str]) ->
 
 
 def with_answers(files: list[str], options: "Options") -> "Options":
-    """Return the options with answers to all open questions, asked one at a time below the first rows."""
+    """Return the options with answers to all open questions, posed one at a time below the first rows."""
     from podium.importers.tables.read_sheet import answer, first_rows, questions
 
     posed: list[Question] = []

@@ -26,7 +26,7 @@ class Sides(NamedTuple):
 
 
 def empty_sides(longest: int, fields: int, kinds: int = 0) -> Sides:
-    """Return empty sides for `longest` entries, each of which may share one thing per kind."""
+    """Return empty sides for `longest` entries, each of which may share one piece of equipment per kind."""
     size = longest * (1 + kinds)
     numbers = np.zeros((4, size), np.int64)
     return Sides(

@@ -73,7 +73,7 @@ def unvoid(event_id: str, versions: Collection[str] | None = None) -> Act:
 
 
 def merge(name: str, into: str, kind: str = "") -> Act:
-    """Let one player's results be another's, or one thing's of a kind of equipment."""
+    """Merge the results of two players, or of two pieces of equipment of one kind."""
     return explained(accounts.merge, name=name, into=into, kind=kind)
 
 

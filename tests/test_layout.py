@@ -1,4 +1,4 @@
-"""The house rules that no linter knows."""
+"""Rules for the source files that no linter checks: sizes, imports, names and docstrings."""
 
 import ast
 import functools
@@ -173,6 +173,57 @@ def test_no_name_is_one_of_the_words_that_said_too_little():
     }
     stems = {path.stem for path in SOURCES}
     assert found | (stems & OLD_WORDS) == set()
+
+
+FORMER_PARTS = {  # parts of names that were renamed, in any case
+    "ladder", "ladders", "promise", "promised", "promises", "pseudonymise", "pseudonymize", "settle", "settled",
+    "settlement", "settlements", "settles", "settling", "thing", "things", "unsettled",
+}  # fmt: skip
+FORMER_NAMES = {"board_newest", "listed_board", "parse_reach", "reach_s", "refuse_out_of_reach", "season_board"}
+STORED_NAMES = {"k_settled"}  # parameters of stored pools
+
+
+def has_former_part(name):
+    parts = {part.lower() for part in re.split(r"_|(?<=[a-z])(?=[A-Z])", name)}
+    return name in FORMER_NAMES or bool(parts & FORMER_PARTS)
+
+
+def test_a_name_has_a_former_part_by_words_and_capitals():
+    assert all(map(has_former_part, ["settle_all", "SharedThing", "FIRST_THING", "is_unsettled", "reach_s"]))
+    assert not any(map(has_former_part, ["smoothing", "nothing", "resettling_cost", "reach", "restore", "pseudonym"]))
+
+
+def test_no_name_is_a_former_one():
+    found = {
+        f"{module}: {name}"
+        for module, tree in trees().items()
+        if ".migrations" not in module
+        for node in ast.walk(tree)
+        for name in names_given(node)
+        if has_former_part(name) and name not in STORED_NAMES
+    }
+    assert found == set()
+
+
+FORMER_WORDS = re.compile(
+    r"\b(ladders?|(?:un)?settled|settles?|settlements?|settling|promised)\b"
+    r"|\b(races? to come|counted pools?|pseudonymi[sz]\w*)\b",
+    re.IGNORECASE,
+)
+STORED_WORDS = '"pseudonymise"'  # a kind of log entry
+
+
+def test_texts_of_users_have_no_former_words():
+    """Code with its messages and docstrings, templates, the README and the pages of the documentation."""
+    package = ROOT / "src" / "podium"
+    pages = [ROOT / "README.md", *(page for page in (ROOT / "docs").rglob("*.md") if "decisions" not in page.parts)]
+    code = [path for path in SOURCES if "migrations" not in path.parts]
+    found = [
+        f"{name}:{number}: {line.strip()}"
+        for name, number, line in lines_of([*code, *package.rglob("*.html"), *pages])
+        if FORMER_WORDS.search(line.replace(STORED_WORDS, ""))
+    ]
+    assert found == []
 
 
 def test_a_property_is_a_plain_function():

@@ -101,6 +101,7 @@ NEEDED = {
         GET /{pool}/players/{player}/changes
         GET /{pool}/players/{player}/feed.xml
         GET /{pool}/players/{player}/news
+        GET /{pool}/players/{player}/reasons
         GET /{pool}/players/{player}/rivals
         GET /{pool}/predict
         GET /{pool}/system

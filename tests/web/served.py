@@ -54,6 +54,7 @@ PAGES = {
     "a name's why": f"/names/events/{quote('</title>7', safe='')}/{quote(HOSTILE[0], safe='')}",
     "a long name's why": f"/names/events/{quote('</title>7', safe='')}/{HOSTILE[10]}",
     "player": "/bikes/players/Dragana",
+    "reasons of a player": "/bikes/players/Dragana/reasons",
     "player in a year": "/bikes/players/Dragana?range=1y",
     "player without deviation": "/karts/players/Tom%C3%A1s",
     "player of many heats": "/forty/players/Entrant%2002",

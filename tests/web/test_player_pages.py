@@ -81,7 +81,8 @@ def answer(site, path):
 def tiles(root):
     return {
         each.first("dt").text: each.first("dd").text.removesuffix(each.first("small").text).strip()
-        for each in root.first("dl").nodes
+        for figures in root.every("dl")
+        for each in figures.nodes
     }
 
 
@@ -123,7 +124,7 @@ def test_the_figures_are_those_of_the_api(site, pool, name, digits):
     judged = changes[: max(0, min(10, card["events"] - 5))]
     assert card["last_ten_events"] == len(judged)
     assert sum(judged) == shown(card["last_ten_shown"], digits)
-    assert card["deviation"] is None or f"±{shown(2 * card['deviation'], digits - 1)}" in root.first("dl").text
+    assert card["deviation"] is None or f"±{shown(2 * card['deviation'], digits - 1)}" in root.first("dl", "key").text
 
 
 def test_the_verdict_stands_first(site):
@@ -197,9 +198,24 @@ def test_the_first_screen_answers(site):
     assert found["Next rank"].text.startswith(f"{gap} points behind {above['player']}, 2nd. ")
     first = card["encounters"][0]
     assert found["Beats most"].text.startswith(f"{first['opponent']} {first['ahead']} of {first['met']} times")
-    assert "established; ±" in found["Rating"].text
+    assert "established; ±" in root.first("dl", "key").text
     peak = shown(card["peak"]["rating"], 0)
     assert [each.text for each in root.first("svg", "chart").every("text") if "peak" in each.text] == [f"peak {peak}"]
+
+
+def test_the_reasons_of_the_last_ten_events_add_up(site):
+    totals = answer(site, "/bikes/players/Dragana/reasons?events=10")
+    root = read(site, "/bikes/players/Dragana")
+    (address,) = [each.attributes["data-fetch"] for each in root.every("section") if each.attributes.get("id") == "sum"]
+    found = read(site, address)
+    assert found.first("h2").text == totals["summary"]
+    rows = list(rows_of(found))
+    assert [row.nodes[-1].number for row in rows] == [shown(each["shown"], 1) for each in totals["reasons"]]
+    total = found.first("tfoot").every("td")
+    assert sum(row.nodes[-1].number for row in rows) == [*total][-1].number == shown(totals["shown"], 1)
+    linked = {unquote(link.attributes["href"]) for row in rows for link in row.every("a")}
+    events = {event for each in totals["reasons"] for event in each["events"][:3]}
+    assert linked == {f"/bikes/events/{event}/Dragana" for event in events}
 
 
 def test_whoever_beats_a_player_most_may_have_a_comma_in_the_name():
@@ -230,7 +246,7 @@ def test_whoever_is_the_player_reads_what_is_new_once_a_visit(sqlite_store, monk
     sqlite_store.submit("us", list(events("e", 6, 1, ["Ana: Ben", "Cleo"])))
     page = f"/us/players/{quote('Ana: Ben')}"
     with closing(sqlite_store), TestClient(create_app(sqlite_store)) as client:
-        assert "data-fetch" not in client.get(page).text
+        assert 'id="since"' not in client.get(page).text
         client.post(f"{page}/me", data={"me": "yes"})
         first = client.get(page)
         assert f'data-fetch="{page}/news"' in first.text

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
+import polars as pl
 from fastapi import Request, Response
 
 from podium.errors import ParameterError, PodiumError
@@ -17,7 +18,7 @@ from podium.ledger.leaderboard import instant
 from podium.log.pools import Pool
 from podium.results.names import normalise
 from podium.service.admin.dry_run import change_of, count, look_at, meant_players
-from podium.service.admin.intents import Admission, Intent, Sender, refuse_beyond_key, rows_of
+from podium.service.admin.intents import ROWS, Admission, Intent, Sender, refuse_beyond_key, rows_of
 from podium.service.http.errors import status_of
 from podium.service.http.requests import CurrentStore, run_in
 from podium.service.http.visitors import Form
@@ -202,8 +203,8 @@ def intent_of(store: Store, admission: Admission, night: Night) -> Intent:
     stored = {}
     if night.amends:
         stored = {row["player"]: row for row in rows_of(store.event(admission.pool, night.event_id))}
-    rows = rows_in(night, pool, value_column(pool), stored)
-    return Intent("amend", {"event_id": night.event_id, "rows": rows}) if stored else Intent("submit", {"rows": rows})
+    rows = pl.DataFrame(rows_in(night, pool, value_column(pool), stored), infer_schema_length=None)
+    return Intent("amend", {"event_id": night.event_id, ROWS: rows}) if stored else Intent("submit", {ROWS: rows})
 
 
 def value_column(pool: Pool) -> str:
@@ -263,7 +264,7 @@ def save(request: Request, store: Store, admission: Admission, night: Night) -> 
         meant = tuple(pair for pair in meant if pair[0] not in night.sure)
         if meant:
             return night_response(request, store, admission, night, meant=meant)
-        receipts = store.submit(admission.pool, intent.details["rows"], actor=admission.key.name)
+        receipts = store.submit(admission.pool, intent.details[ROWS], actor=admission.key.name)
     except ConflictError:
         other = replace(night, event_id=store.next_event_id(admission.pool, night.event_id.partition(" #")[0]))
         known = ConflictError(

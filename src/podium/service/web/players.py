@@ -14,6 +14,19 @@ from markupsafe import Markup
 
 from podium.errors import UnknownError
 from podium.ledger.history import can_be_provisional
+from podium.ledger.reasons.totals import (
+    BEAT_QUITTERS,
+    BONUS,
+    DRAWN,
+    LOST,
+    OTHER,
+    QUIT,
+    SEASON,
+    TIME_AWAY,
+    WON,
+    ReasonTotal,
+    ReasonTotals,
+)
 from podium.log.log import SUBMIT
 from podium.log.pools import earlier, time_of
 from podium.pages.charts import HistoryLine, HistoryPoint, history_chart
@@ -32,6 +45,11 @@ from podium.views.player_models import CurvePoint, FormLine, PlayerCard, RivalRo
 MOST_POINTS = 300
 ROWS = 50  # of a page of changes
 MOVED_MOST = 6
+MAX_EVENTS = 3  # linked next to a reason
+REASONS = {
+    WON: "Won against", DRAWN: "Drew with", LOST: "Lost to", BEAT_QUITTERS: "Opponents who quit", QUIT: "Quit",
+    TIME_AWAY: "Time away", BONUS: "Bonus points", SEASON: "New season", OTHER: "Other",
+}  # fmt: skip
 DAYS_FROM = 6  # what the events before it moved is shown from the sixth on
 router = rendering.PageRouter()
 
@@ -160,6 +178,40 @@ def ranges(
         (address if each == "all" else f"{address}?range={each}", spans[each].words, each == current)
         for each in fitting
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReasonsPage(rendering.Page, template="reasons.html", tab="leaderboard"):
+    """The reasons for a player's newest changes, added up."""
+
+    totals: ReasonTotals
+    rows: tuple[tuple[str, ReasonTotal], ...]  # each kind of reason in words
+    least: float  # points, the ends of the bars
+    most: float
+    max_events: int = MAX_EVENTS
+
+
+@router.pool_page("/players/{player}/reasons")
+def reasons(request: Request, player: PlayerName, visit: VisiblePool, store: CurrentStore) -> Response:
+    """The reasons for the changes of the last ten events. Explaining them takes a moment."""
+    newest_entry = store.version(visit.pool)
+    version = f"reasons {newest_entry} {player}"
+    same = rendering.unchanged(request, version)
+    if same is not None:
+        return same
+    totals = store.reasons(visit.pool, player)
+    points = [each.shown for each in totals.reasons]
+    page = ReasonsPage(
+        title="Reasons of the last ten events",
+        description=totals.summary,
+        pool=rendering.pool_header(store.pool(visit.pool)),
+        newest_entry=newest_entry,
+        totals=totals,
+        rows=tuple((REASONS[each.reason], each) for each in totals.reasons),
+        least=min(points, default=0.0),
+        most=max(points, default=0.0),
+    )
+    return rendering.render(request, page, version=version)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -71,3 +71,8 @@ def test_rounds_with_a_wrong_cell_can_be_left_out(tmp_path):
     path.write_text(report("1", "1").replace("2 b =", "2 b 1").replace("1 w =", "1 w 1"), encoding="utf-8")
     with pytest.raises(podium.PodiumError, match="contradicts the opponent's cell"):
         read_format("trf", [str(path)], Options(skip_bad=True))
+
+
+def test_lines_may_end_with_a_carriage_return_alone(tmp_path):
+    results = read(tmp_path, report().replace("\n", "\r"), "open.trf")
+    assert heats_in(results.frame) == heats_in(read(tmp_path, report(), "other.trf").frame)

@@ -159,3 +159,9 @@ def test_teams_at_home_and_away_have_team_scores():
 def test_matches_whose_sides_or_end_are_not_clear_are_refused(given, message):
     with pytest.raises(podium.ParameterError, match=message):
         podium.from_matches(MATCHES, **given)
+
+
+def test_a_retirement_in_a_result_of_both_sides_is_refused():
+    table = pl.DataFrame({"home": ["a", "b"], "away": ["b", "c"], "result": ["1-0", "ret."]})
+    with pytest.raises(podium.ResultsError, match=r"column result: 'ret\.' does not say who won"):
+        podium.from_matches(table, home="home", away="away", result="result")

@@ -289,7 +289,7 @@ def kind_of(content: bytes, name: str) -> str:
     named = {"json": "json", "jsonl": "jsonl", "ndjson": "jsonl"}.get(suffix)
     if named or start.startswith((b"//", b"/*")):
         return named or "json"
-    if start.startswith((b"012 ", b"001 ")) and b"\n001 " in b"\n" + content:
+    if start.startswith((b"012 ", b"001 ")) and re.search(rb"(?:^|[\r\n])001 ", content):
         return "lines"
     of_braces = "json" if start[:1] == b"{" and start.splitlines()[0].strip() == b"{" else "jsonl"
     return {b"[": "json", b"{": of_braces, b"<": "xml"}.get(start[:1], "csv")

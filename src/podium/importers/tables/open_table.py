@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 
-from podium.errors import ParameterError, ResultsError
+from podium.errors import Fault, ParameterError, ResultsError
 from podium.importers.files import load
 from podium.importers.grid import Grid, SourceRule, UndecidedError
 from podium.importers.options import Options
@@ -24,6 +24,7 @@ from podium.importers.tables.faults import find_faults
 from podium.importers.tables.maps import build_map
 from podium.importers.tables.model import Map
 from podium.importers.tables.read_sheet import answer, read_with_map
+from podium.importers.times import status_word
 from podium.results.columns import ALL, text
 from podium.results.reading import STDIN, Results, header_faults, loaded, read_results, unknown_columns
 
@@ -210,6 +211,9 @@ def from_matches(
         values = [value | {"side": {"value": side}} for value, side in zip(values, ("home", "away"), strict=True)]
     document = matches_map(first, second, values, event, date, columns)
     grid = grid_of(matches, name)
+    words = grid.frame[result].cast(pl.String).drop_nulls().unique() if result in grid.headings else ()
+    if ended := [each for each in words if any(map(status_word, each.split()))]:
+        raise ResultsError(grid.name, [Fault(None, result, ended[0], "does not say who won. Leave these matches out.")])
     return checked(apply_map(grid, build_map(document, "from_matches")), grid.name)
 
 

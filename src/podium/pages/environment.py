@@ -30,6 +30,7 @@ FILTERS = {
     "part": part,
     "points": numbers.points,
     "rating": numbers.rating,
+    "start": numbers.start,
     "short_day": numbers.short_day,
     "shown": shown,
 }

@@ -1,6 +1,6 @@
 """Format numbers, times and counts for people. Changes are rounded by `podium.support.words`."""
 
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, time
 from decimal import Decimal
 
 from markupsafe import Markup, escape
@@ -115,6 +115,12 @@ def minute(moment: datetime | float) -> Markup:
         return day(moment)
     utc = moment.astimezone(UTC)
     return of_day(utc, f"{day_words(utc)}, {utc:%H:%M}{GAP}UTC")
+
+
+def start(moment: datetime | float) -> Markup:
+    """Return when an event started, without the time at midnight in UTC: a result with only a date starts then."""
+    is_date = isinstance(moment, datetime) and moment.astimezone(UTC).time() == time.min
+    return day(moment) if is_date else minute(moment)
 
 
 def of_day(moment: datetime, words: str) -> Markup:

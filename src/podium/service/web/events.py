@@ -31,7 +31,7 @@ from podium.store.reading.pool_facts import LARGE_FIELD, PoolFacts, fair_expecta
 from podium.support.words import capitalised, counted, part, shown, shown_change, signed
 from podium.views.models import ResultRow
 
-TAGS = {"rated": "valid", "voided": "void"}
+TAGS = {"rated": "", "voided": "void"}
 AS_SENT = "Ranked as sent"
 
 

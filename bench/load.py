@@ -28,8 +28,8 @@ import psycopg
 from raw_sqlite import RawCopy
 from serving import PODIUM, free_port, postgres, serving
 
-MOST_REQUESTS = 100_000  # of a phase
-MOST_BATCHES_AHEAD = 500
+MAX_REQUESTS = 100_000  # of a phase
+MAX_BATCHES_AHEAD = 500
 AHEAD_PER_S = 8_000  # events of batches that are made before any is sent, more than a server takes
 PLAYERS = 5_000
 ENTRIES = 8
@@ -59,7 +59,7 @@ def batch_bodies(args):
     """The bodies of batches in turn: making one takes a tenth of storing it, and is no work of the server's."""
     ahead = -(-args.history // args.batch) + int(args.seconds * AHEAD_PER_S / args.batch)
     make = lambda: body({"events": [event() for _ in range(args.batch)]})  # noqa: E731
-    return chain([make() for _ in range(min(ahead, MOST_BATCHES_AHEAD))], iter(make, None))
+    return chain([make() for _ in range(min(ahead, MAX_BATCHES_AHEAD))], iter(make, None))
 
 
 class Connection:
@@ -97,7 +97,7 @@ async def closed_loop(connections, seconds, ask):
     took, end = [], time.perf_counter() + seconds
 
     async def run(connection):
-        while time.perf_counter() < end and len(took) < MOST_REQUESTS:
+        while time.perf_counter() < end and len(took) < MAX_REQUESTS:
             started = time.perf_counter()
             await ask(connection)
             took.append(time.perf_counter() - started)
@@ -110,7 +110,7 @@ async def closed_loop(connections, seconds, ask):
 async def in_turn(connection, seconds, ask, raw):
     """One connection asks, and what the answer stands for is written by hand; the seconds of both, batch by batch."""
     took, by_hand, end = [], [], time.perf_counter() + seconds
-    while time.perf_counter() < end and len(took) < MOST_REQUESTS:
+    while time.perf_counter() < end and len(took) < MAX_REQUESTS:
         started = time.perf_counter()
         await ask(connection)
         took.append(time.perf_counter() - started)
@@ -131,7 +131,7 @@ async def steady(connections, seconds, rate, ask):
         free.put_nowait(connection)
 
     first = time.perf_counter()
-    for k in range(min(int(seconds * rate), MOST_REQUESTS)):
+    for k in range(min(int(seconds * rate), MAX_REQUESTS)):
         due = first + k / rate
         await asyncio.sleep(max(0.0, due - time.perf_counter()))
         waiting.append(asyncio.create_task(one(due)))

@@ -30,8 +30,8 @@ from serving import PODIUM, free_port, postgres, serving
 
 TICKS = os.sysconf("SC_CLK_TCK")
 START_S = 180.0
-MOST_EVENTS = 5_000
-MOST_S = 5.0  # that a board may be behind
+MAX_EVENTS = 5_000
+MAX_S = 5.0  # that a board may be behind
 BASE = "/api/v1/pools"
 WORKERS = 2
 
@@ -128,7 +128,7 @@ async def freshness(port, key, seconds, rate):
     await asyncio.sleep(1.0)
     stream = next(each for each in streams if each.worker == elsewhere)
     board_s, answered = [], {}
-    count = min(int(seconds * rate), MOST_EVENTS)
+    count = min(int(seconds * rate), MAX_EVENTS)
     began = time.perf_counter()
     path = f"{BASE}/small/leaderboard"
     for k in range(count):
@@ -137,7 +137,7 @@ async def freshness(port, key, seconds, rate):
         sent = small_event()
         await must(one, "POST", f"{BASE}/small/events", sent)
         answered[sent["event_id"]] = posted = time.perf_counter()
-        while (await other.ask("GET", path))[1] == before and time.perf_counter() - posted < MOST_S:  # noqa: ASYNC110
+        while (await other.ask("GET", path))[1] == before and time.perf_counter() - posted < MAX_S:  # noqa: ASYNC110
             await asyncio.sleep(0.002)
         board_s.append(time.perf_counter() - posted)
     await asyncio.sleep(1.0)
@@ -154,7 +154,7 @@ async def listening(port, key, server, count, idle, seconds, rate):
 
     async def post_events():
         began, at, sent = cpu_s(pids), time.perf_counter(), []
-        for k in range(min(int(seconds * rate), MOST_EVENTS)):
+        for k in range(min(int(seconds * rate), MAX_EVENTS)):
             await asyncio.sleep(max(0.0, at + k / rate - time.perf_counter()))
             sent.append(event())
             await must(one, "POST", f"{BASE}/load/events", sent[-1])
@@ -193,7 +193,7 @@ async def kills(port, key, server, times):
     async def send():
         nonlocal repeats
         connection = None
-        while not stop.is_set() and len(stored) < MOST_EVENTS:
+        while not stop.is_set() and len(stored) < MAX_EVENTS:
             sent = event()
             while True:
                 try:

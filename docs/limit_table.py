@@ -3,7 +3,7 @@
 import re
 
 from podium.importers.sources import MAX_EXPANSION
-from podium.ledger.reasons.what_if import MOST_IMAGINED
+from podium.ledger.reasons.what_if import MAX_IMAGINED
 from podium.log import log, pools
 from podium.results.columns import MAX_COLUMNS
 from podium.service import watchers, webhooks
@@ -12,10 +12,10 @@ from podium.service.api import bodies, dependencies
 from podium.service.http import json, keys
 from podium.service.http.visitors import MAX_FORM_BYTES
 from podium.service.server import MAX_CONNECTIONS, MAX_HEADER_BYTES, Phase
-from podium.service.web.ahead.calendar import MOST_KEYLESS, MOST_WAITING, WAITING_S
-from podium.service.web.chances import MOST_ENTRANTS
-from podium.store.reading.ahead import MOST_STARTERS
-from podium.store.waiting import LEAST_SHARES, MOST_BYTES, WAITS_US
+from podium.service.web.ahead.calendar import MAX_KEYLESS, MAX_WAITING, WAITING_S
+from podium.service.web.chances import MAX_ENTRANTS
+from podium.store.reading.ahead import MAX_STARTERS
+from podium.store.waiting import LEAST_SHARES, MAX_BYTES, WAITS_US
 from podium.store.writing.execution import SHORT_EVENTS
 from podium.views.rivals import MAX_MEETINGS
 
@@ -42,15 +42,15 @@ LIMITS = (  # the thing, its limit, and what happens beyond it
     ),
     (
         'entrants of an event with a "what if", in systems that compare each pair',
-        f"{MOST_IMAGINED:,}",
+        f"{MAX_IMAGINED:,}",
         "422; missing on the page",
     ),
     ("events of a pool waiting to be stored", f"{dependencies.MAX_WAITING_EVENTS:,}", "503, `Retry-After`"),
     ("events recalculated in one step", f"{SHORT_EVENTS:,}", "recalculated beside the pool's other work"),
     ("players of a prediction in the API", f"{bodies.MAX_PREDICTED}", "422"),
-    ("players of a prediction on the page", f"{MOST_ENTRANTS}", "only the first are predicted"),
-    ("players of a table of stakes: with a key, without", f"{MOST_STARTERS}, {MOST_KEYLESS}", "422"),
-    ("requests waiting for such tables, and how long", f"{MOST_WAITING}, {WAITING_S:g} s", "503, `Retry-After`"),
+    ("players of a prediction on the page", f"{MAX_ENTRANTS}", "only the first are predicted"),
+    ("players of a table of stakes: with a key, without", f"{MAX_STARTERS}, {MAX_KEYLESS}", "422"),
+    ("requests waiting for such tables, and how long", f"{MAX_WAITING}, {WAITING_S:g} s", "503, `Retry-After`"),
     ("tickets of matchmaking", f"{bodies.MAX_TICKETS:,}", "422"),
     ("events listed in a comparison of two players", f"{MAX_MEETINGS:,}", "the newest are listed"),
     ("connections", f"{MAX_CONNECTIONS:,}", "the longest waiting one is closed"),
@@ -69,7 +69,7 @@ LIMITS = (  # the thing, its limit, and what happens beyond it
     ),
     (
         "files waiting for your confirmation: time, size per key, total size",
-        f"{WAITS_US // 3_600_000_000} hour, {bytes_of(MOST_BYTES // LEAST_SHARES)}, {bytes_of(MOST_BYTES)}",
+        f"{WAITS_US // 3_600_000_000} hour, {bytes_of(MAX_BYTES // LEAST_SHARES)}, {bytes_of(MAX_BYTES)}",
         "404; the key's oldest file is dropped",
     ),
     ("uploads of a key waiting to be read, and how long", f"1, {uploads.WAITING_S:g} s", "503, `Retry-After`"),

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import podium
 from podium.engine import replay as replaying
-from podium.engine.heats import MOST_ENTRANTS, are_apart, replay_side_by_side, runs_two_events_at_once
+from podium.engine.heats import MAX_ENTRANTS, are_apart, replay_side_by_side, runs_two_events_at_once
 from podium.engine.replay import by_columns, newcomers, replay, scratch_for
 from podium.engine.rules import judge_heat
 from podium.engine.tables.encoding import encode
@@ -89,7 +89,7 @@ def test_events_are_rated_to_the_bits_of_one_after_the_other(table):
     assert same_bits(one_by_one(SYSTEM, events), replay(SYSTEM, events))
 
 
-@pytest.mark.parametrize(("players", "most"), [(2000, 8), (30, 8), (9, 8), (1000, 2), (1200, MOST_ENTRANTS + 40)])
+@pytest.mark.parametrize(("players", "most"), [(2000, 8), (30, 8), (9, 8), (1000, 2), (1200, MAX_ENTRANTS + 40)])
 def test_many_events_are_rated_to_the_bits_of_one_after_the_other(players, most):
     events = encode(races(random_races(101 if most > 8 else 901, players, most)), SYSTEM)
     assert same_bits(one_by_one(SYSTEM, events), replay(SYSTEM, events))
@@ -133,9 +133,9 @@ def test_events_are_apart_where_nobody_is_in_both():
     assert are_apart(player, 0, 3, 5)
     assert not are_apart(player, 0, 3, 6)
     assert are_apart(player, 0, 3, 3)
-    many = np.arange(2 * MOST_ENTRANTS + 2, dtype=np.int32)
-    assert are_apart(many, 0, MOST_ENTRANTS, 2 * MOST_ENTRANTS)
-    assert not are_apart(many, 0, MOST_ENTRANTS + 1, MOST_ENTRANTS + 3)
+    many = np.arange(2 * MAX_ENTRANTS + 2, dtype=np.int32)
+    assert are_apart(many, 0, MAX_ENTRANTS, 2 * MAX_ENTRANTS)
+    assert not are_apart(many, 0, MAX_ENTRANTS + 1, MAX_ENTRANTS + 3)
 
 
 @pytest.mark.parametrize("name", names())

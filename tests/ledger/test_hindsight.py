@@ -187,5 +187,5 @@ def test_sweeps_that_never_agree_carry_nobody_off(monkeypatch):
     monkeypatch.setattr(smoothing, "_sweep", lambda _heats, visits, _way: visits.mean.__iadd__([1e30, -1e30]))
     visits = Appearances._make(np.zeros(2) for _ in Appearances._fields)
     way = SmootherState(*np.array([[0, 1], [0, 1], [0, 0], [0, 0], [0, 0]]))
-    assert converge(Heats._make(np.zeros(0) for _ in Heats._fields), visits, way) == smoothing.MOST_SWEEPS
-    assert np.abs(visits.mean).max() <= smoothing.FARTHEST * smoothing.MOST_SWEEPS
+    assert converge(Heats._make(np.zeros(0) for _ in Heats._fields), visits, way) == smoothing.MAX_SWEEPS
+    assert np.abs(visits.mean).max() <= smoothing.FARTHEST * smoothing.MAX_SWEEPS

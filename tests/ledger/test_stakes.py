@@ -139,13 +139,13 @@ def test_drawn_tables_are_as_near_as_they_say(name, monkeypatch):
     drawn = rated.stakes(CIRCLE, "cleo")
     assert not drawn.is_exact
     assert "drawn as the system expects them, ±" in drawn.method
-    monkeypatch.setattr(definition, "MOST_EXACT", 8)
+    monkeypatch.setattr(definition, "MAX_EXACT", 8)
     exact = rated.stakes(CIRCLE, "cleo")
     assert (exact.draws, exact.is_exact) == (5040, True)
     off = (drawn.frame["delta"] - exact.frame["delta"]).abs()
     assert (off <= 2.0 * drawn.frame["error"] + 1e-9).all()
     spread = exact.frame["delta"].max() - exact.frame["delta"].min()
-    assert drawn.error <= 0.01 * spread or drawn.draws == definition.MOST_DRAWS
+    assert drawn.error <= 0.01 * spread or drawn.draws == definition.MAX_DRAWS
     assert drawn.field["break_even"].to_list() == exact.field["break_even"].to_list()
 
 

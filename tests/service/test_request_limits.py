@@ -28,8 +28,8 @@ from podium.service.http.json import MAX_DEPTH, MAX_KEYS, MAX_SENT_CHARACTERS, R
 from podium.service.http.requests import OpenFile
 from podium.service.http.visitors import MAX_FORM_BYTES
 from podium.service.web.ahead import calendar
-from podium.service.web.ahead.calendar import MOST_KEYLESS, MOST_WAITING, KeptStakes
-from podium.service.web.chances import MOST_ENTRANTS
+from podium.service.web.ahead.calendar import MAX_KEYLESS, MAX_WAITING, KeptStakes
+from podium.service.web.chances import MAX_RACE_ENTRANTS
 from podium.systems import find
 from podium.views import rivals
 
@@ -153,7 +153,7 @@ def test_what_is_beyond_a_limit_is_refused_and_what_is_at_it_is_not(store):
                 "/sign-in", content=form, headers={"content-type": "application/x-www-form-urlencoded"}
             )
             assert answer.status_code == status, size
-        names = [f"p{k}" for k in range(MOST_ENTRANTS + 1)]
+        names = [f"p{k}" for k in range(MAX_RACE_ENTRANTS + 1)]
         page = client.get("/main/predict", params={"entrants": names})
         assert all(f"{name}<" in page.text for name in names[:-1])
         assert f"{names[-1]}<" not in page.text
@@ -168,8 +168,8 @@ def test_so_many_wait_for_stakes_and_keep_no_thread_from_others(store):
         ends.wait(60.0)
         return store.stakes("main", ["a", "b", "c"])
 
-    with ThreadPoolExecutor(MOST_WAITING) as threads:
-        tables = [threads.submit(kept.find, store, "main", (number,), find) for number in range(MOST_WAITING)]
+    with ThreadPoolExecutor(MAX_WAITING) as threads:
+        tables = [threads.submit(kept.find, store, "main", (number,), find) for number in range(MAX_WAITING)]
         begun.acquire(timeout=60.0)
         while kept._places._value:
             assert not any(each.done() for each in tables)
@@ -204,7 +204,7 @@ def test_whoever_waits_too_long_for_stakes_is_asked_to_come_back(store, monkeypa
 
 def test_tables_of_large_races_take_a_key(store):
     store.describe_pool("main", public=True)
-    names = [f"p{k}" for k in range(MOST_KEYLESS + 1)]
+    names = [f"p{k}" for k in range(MAX_KEYLESS + 1)]
     starts_at = datetime.now(UTC) + timedelta(days=1)
     store.submit("main", rows(1, "ab"))
     store.plan_fixture("main", "gp", starts_at=starts_at, entrants=names)

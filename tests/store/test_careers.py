@@ -259,7 +259,7 @@ def test_rivals_are_the_sums_of_the_explanations(store, name, monkeypatch):
         for row in rated.explain(each["event_id"], "ana").rows.to_dicts()
         if row["opponent"] is not None and row["result"] > 0.5 > row["expected"]
     ]
-    best = store.rivals("main", "ana").best_scalp
+    best = store.rivals("main", "ana").best_win
     assert (pytest.approx(best.expected), best.opponent, best.event_id) == min(upsets)
     known = len(explained)
     assert known == len(careers["ana"]) + len(careers["dave"])
@@ -285,8 +285,8 @@ def test_rivals_follow_a_late_event(tmp_path):
     after = store.rivals("main", "ana")
     fresh = Store(str(tmp_path / "podium.db"))
     assert after == fresh.rivals("main", "ana") != before
-    assert after.best_scalp.opponent == "ben"
-    assert before.best_scalp is None  # nobody was the underdog
+    assert after.best_win.opponent == "ben"
+    assert before.best_win is None  # nobody was the underdog
     fresh.close()
     store.close()
 

@@ -17,7 +17,7 @@ from podium.log.database import StoreError, UnavailableError
 from podium.log.log import newest_seq
 from podium.pool.columns import CHUNK_ROWS
 from podium.store import Store, following
-from podium.store.following import MOST_EARLIER, NEWEST
+from podium.store.following import MAX_EARLIER, NEWEST
 from podium.systems import find
 from podium.views.reader import Answers
 
@@ -65,12 +65,12 @@ def test_a_transaction_keeps_its_snapshot_while_others_follow_the_log(store):
     store.submit("main", rows(0, "abc"))
     with store.at_one_moment() as view:
         before = snapshot_of(view)
-        for number in range(1, MOST_EARLIER + 3):
+        for number in range(1, MAX_EARLIER + 3):
             store.submit("main", rows(number, "abc"))
             snapshot_of(store)
         with view.reading("main") as pool:
             assert ids_of(store.snapshots.at(pool)) == ids_of(before) == ["e0"]
-    assert snapshot_of(store).events.size == MOST_EARLIER + 3
+    assert snapshot_of(store).events.size == MAX_EARLIER + 3
 
 
 def test_a_database_that_was_put_back_to_an_earlier_state_is_folded_again(store, path, tmp_path):
@@ -285,7 +285,7 @@ def test_what_is_not_committed_is_held_no_longer(filled):
 
     held = snapshot_of(filled)
     sa.event.listen(filled.engine, "commit", fail)
-    for number in range(2 * MOST_EARLIER):
+    for number in range(2 * MAX_EARLIER):
         with pytest.raises(UnavailableError):
             filled.submit("main", rows(20 + number, "ab"))
     sa.event.remove(filled.engine, "commit", fail)

@@ -206,7 +206,7 @@ def test_a_surprise_is_sought_among_the_newest_changes_of_the_week(store, monkey
         store.submit("main", rows(number, "ab", minute=number))
     assert store.movers("main").surprise.event_id == "e12"
     for most, found in ((15, "e12"), (14, "e13")):  # e12 has the 15th and 16th, from the newest
-        monkeypatch.setattr("podium.views.headlines.MOST_CHANGES", most)
+        monkeypatch.setattr("podium.views.headlines.MAX_CHANGES", most)
         store.submit("main", rows(100 + most, "ab", minute=20 + 14 - most))  # what is kept is looked for anew
         store.void("main", f"e{100 + most}")
         assert store.movers("main").surprise.event_id == found

@@ -102,7 +102,7 @@ def test_others_say_why_there_is_none(store, monkeypatch):
     store.create_pool("empty", find("adaptive")())
     assert store.keep_hindsight("empty")
     assert store.best_ever("empty").players == ()
-    monkeypatch.setattr(hindsight, "MOST_PAIRS", 3)
+    monkeypatch.setattr(hindsight, "MAX_PAIRS", 3)
     store.configure("main", find("adaptive")())
     assert store.keep_hindsight("main")
     with pytest.raises(UnknownError, match="3 pairs of them; there are more here"):

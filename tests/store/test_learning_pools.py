@@ -139,11 +139,11 @@ def test_what_is_expected_and_explained_reads_the_state_of_its_moment(kind, new_
     assert (explained.rating_before, explained.delta) == (expected.rating_before, expected.delta)
     assert explained.rows.drop("opponent").equals(expected.rows.drop("opponent"))
     assert store.what_if("main", "e8", who).delta == live.what_if(named, "e8", who).delta
-    with mock.patch.object(what_if, "MOST_IMAGINED", len(events[-1])):
+    with mock.patch.object(what_if, "MAX_IMAGINED", len(events[-1])):
         imagined = store.event_story("main", "e8", who).imagined
         assert imagined is not None
         assert imagined.delta == explained.delta
-    with mock.patch.object(what_if, "MOST_IMAGINED", len(events[-1]) - 1):
+    with mock.patch.object(what_if, "MAX_IMAGINED", len(events[-1]) - 1):
         assert store.event_story("main", "e8", who).imagined is None
         with pytest.raises(podium.ParameterError, match="entrants, and what-if changes are limited to"):
             store.what_if("main", "e8", who)

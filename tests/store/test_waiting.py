@@ -65,7 +65,7 @@ def is_kept(store, owner, number):
 
 @pytest.mark.usefixtures("clock")
 def test_the_oldest_files_of_a_key_go_in_whatever_session_and_nobody_elses(store, monkeypatch):
-    monkeypatch.setattr(waiting, "MOST_BYTES", 25 * waiting.LEAST_BYTES)
+    monkeypatch.setattr(waiting, "MAX_BYTES", 25 * waiting.LEAST_BYTES)
     monkeypatch.setattr(waiting, "LEAST_SHARES", 8)  # so that a key has room for 3
     yours = Owner(2, "yours", "main", "file")
     first = keep_waiting(store.engine, yours, FILE)
@@ -78,7 +78,7 @@ def test_the_oldest_files_of_a_key_go_in_whatever_session_and_nobody_elses(store
 
 @pytest.mark.usefixtures("clock")
 def test_all_that_waits_stays_below_a_size_however_many_keys_send(store, monkeypatch):
-    monkeypatch.setattr(waiting, "MOST_BYTES", 4 * waiting.LEAST_BYTES)
+    monkeypatch.setattr(waiting, "MAX_BYTES", 4 * waiting.LEAST_BYTES)
     monkeypatch.setattr(waiting, "LEAST_SHARES", 2)
     for key in range(1, 5):
         for _ in range(3):

@@ -26,7 +26,7 @@ from podium.views import cards
 API = "/api/v1/pools/main"
 START = datetime(2025, 1, 1, 10, tzinfo=UTC)
 PLAYERS = ["ana", "ben", "cleo", "dov", "eva", "fay", "gil"]
-LOOKS, MOST_LOOKS = times(10, 100), 1000  # pages of a kind that are compared; and that are asked for
+LOOKS, MAX_LOOKS = times(10, 100), 1000  # pages of a kind that are compared; and that are asked for
 
 
 def race(number):
@@ -134,7 +134,7 @@ def test_pages_that_are_read_while_a_writer_writes_are_the_api_s_of_their_versio
     with TestClient(create_app(store)) as client:
         writer.start()
         try:
-            for number in range(30, 30 + MOST_LOOKS):
+            for number in range(30, 30 + MAX_LOOKS):
                 turns.put(number)
                 for path in [each for each in KINDS if counts[each] < LOOKS]:
                     answer = client.get(path)

@@ -360,8 +360,8 @@ def test_the_rivals_are_those_of_the_api(site):
         assert expected.number == shown(rival["expected"], 1)
         assert points.number == shown(rival["points"], 1)
     assert f"{found['expected']:,.1f} were expected" in part.text
-    if found["best_scalp"]:
-        assert found["best_scalp"]["opponent"] in part.text
+    if found["best_win"]:
+        assert found["best_win"]["opponent"] in part.text
     details = next(each for each in read(site, "/bikes/players/Dragana").every("details"))
     assert details.attributes["data-load"] == "/bikes/players/Dragana/rivals"
     assert details.attributes["data-part"] == "#rivals"

@@ -66,7 +66,7 @@ def site_written(league, tmp_path_factory):
     source = ResultsSource(league, find("folyami")(), "<script>alert(4)</script>")
     written = write_site(out, source)
     # Axe takes as long for all pages in one as for hundreds: a few of each kind.
-    fewest = mock.patch.multiple(reports, MOST_PLAYERS=4, MOST_EVENTS=2, MOST_EXPLAINED=1)
+    fewest = mock.patch.multiple(reports, MAX_PLAYERS=4, MAX_EVENTS=2, MAX_EXPLAINED=1)
     with fewest, source.opened({}) as (view, pools, _):
         text = reports.one_file(view, pools, "<script>alert(5)</script>")
         (out.parent / "report.html").write_text(text, encoding="utf-8")

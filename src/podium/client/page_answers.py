@@ -208,7 +208,7 @@ class RivalRow(TypedDict):
     points: float  # Points that the duels added to the player's rating.
 
 
-class Scalp(TypedDict):
+class BestWin(TypedDict):
     """The least expected duel that a player won."""
 
     opponent: str  # The opponent.
@@ -228,7 +228,7 @@ class Rivals(TypedDict):
     won: float  # Number of duels won. A draw counts as half.
     expected: float  # Number of duels the player was expected to win.
     opponents: list[RivalRow]  # Opponents, the most frequent first.
-    best_scalp: Scalp | None  # Least expected win, or null.
+    best_win: BestWin | None  # Least expected win, or null.
 
 
 class Performance(TypedDict):

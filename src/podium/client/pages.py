@@ -115,7 +115,7 @@ class PageRoutes:
         """Return the opponents of a player's newest hundred events, with the results.
 
         Returns:
-            `events, duels, won, expected`, `opponents`, one row each, and the `best_scalp`.
+            `events, duels, won, expected`, `opponents`, one row each, and the `best_win`.
         """
 
     @get(f"{EVENT}/field")

@@ -45,7 +45,7 @@ from podium.engine.tables.selection import DAY_US, DAYS_TO_1970, UNFINISHED_STAT
 from podium.kernels.compiled import compile_twice, kernel
 from podium.kernels.records import LANES, plus, read, read_fields, times, write, write_fields
 
-MOST_ENTRANTS = 256  # of an event that is compared with the next: each of its players with each of the other's
+MAX_ENTRANTS = 256  # of an event that is compared with the next: each of its players with each of the other's
 
 
 def runs_two_events_at_once(system: System, columns: Columns) -> bool:
@@ -96,7 +96,7 @@ def _replay_side_by_side(
 @kernel
 def are_apart(player: Any, start: int, middle: int, stop: int) -> bool:
     """Whether no entrant from `start` to `middle` is one from there to `stop`; not looked at where they are many."""
-    if max(middle - start, stop - middle) > MOST_ENTRANTS:
+    if max(middle - start, stop - middle) > MAX_ENTRANTS:
         return False
     common = 0
     for i in range(start, middle):

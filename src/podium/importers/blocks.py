@@ -13,7 +13,6 @@ from podium.importers.grid import (
     ROW_NUMBER,
     SHEET,
     TITLE,
-    TWO,
     VALUE,
     Grid,
     SourceRule,
@@ -24,13 +23,13 @@ from podium.importers.sources import refuse_file
 from podium.results import headings as heads
 from podium.results.headings import fold, is_heading, is_statistic, is_total, meanings
 
-MOST_FOOTERS = 5  # rows below a table that do not belong to it
+MAX_FOOTERS = 5  # rows below a table that do not belong to it
 TALLY = r"^\+\s*(\d{1,3})\s*=\s*(\d{1,3})\s*[-\u2013\u2212]\s*(\d{1,3})$"
 _WORDS = {
     "status": "|".join(sorted(times.STATUS_WORDS, key=len, reverse=True)).replace("_", " "),
     "date": times.IN_A_LINE,
     "beat": "|".join(heads.BEAT),
-    "verbs": "|".join(each for each in heads.BEAT + heads.LOST + heads.DREW if len(each) > TWO),
+    "verbs": "|".join(each for each in heads.BEAT + heads.LOST + heads.DREW if len(each) > 2),
 }
 PATTERNS = heads.written_out(heads.WORDS["lines"], _WORDS)
 LINE_PATTERNS = tuple(PATTERNS[name] for name in heads.WORDS["lines"] if name.startswith("row_"))
@@ -56,7 +55,7 @@ def split_lists(text: str) -> str:
     rows = [[line[1], *ORDINALS.split(line[2])[1:]] for line in lines if line]
     counts = [[*map(str, range(1, len(row) // 2 + 1))] for row in rows]
     has_more = any("," in name for row in rows for name in row[2::2])  # a comma separates more than a name
-    if len(lines) < TWO or len(rows) < len(lines) or has_more or [row[1::2] for row in rows] != counts:
+    if len(lines) < 2 or len(rows) < len(lines) or has_more or [row[1::2] for row in rows] != counts:
         return text
     head = ["Event", *(f"P{number}" for number in max(counts, key=len))]
     table = [head, *([row[0], *row[2::2], *[""] * (len(head) - 1 - len(row) // 2)] for row in rows)]
@@ -73,7 +72,7 @@ def pattern_of(text: str) -> str | None:
         is_alone = rows.any() and rows.all() and "<Pos>" not in pattern  # a single result, such as Ana beat Ben 11-7
         if (rows.sum() > 1 or is_alone) and not titles.str.contains(PATTERNS["no_title"]).any():
             places = lines.filter(rows).str.extract(r"^(\d+)").cast(pl.Int64).drop_nulls()
-            are_places = places.len() and places[0] == 1 and (places.diff().fill_null(0) < TWO + 1).all()
+            are_places = places.len() and places[0] == 1 and (places.diff().fill_null(0) < 3).all()
             return pattern if "<Pos>" not in pattern or are_places else None
     return None
 
@@ -153,7 +152,7 @@ def game_by_game(grid: Grid) -> Grid:
 def below_each_other(grid: Grid) -> Grid:
     """Stack blocks that are side by side, each with a title above the same headings. Rows get their block's title."""
     names = grid.headings
-    for size in range(TWO, len(names) // TWO + 1):
+    for size in range(2, len(names) // 2 + 1):
         parts = [names[start : start + size] for start in range(0, len(names), size)]
         blocks = {part[0].rpartition(" ")[0]: part for part in parts}
         heads, *others = ([each.removeprefix(f"{title} ") for each in part] for title, part in blocks.items())
@@ -178,10 +177,10 @@ def names_round(title: str) -> bool:
 def in_blocks(grid: Grid) -> Grid:
     """Return a table with titles of blocks. A block begins where the head is repeated, or below a title of a round."""
     names, frame = grid.headings, grid.frame.select(grid.headings)
-    if any(kind != pl.String for kind in frame.dtypes) or len(names) < TWO or not frame.height:
+    if any(kind != pl.String for kind in frame.dtypes) or len(names) < 2 or not frame.height:
         return grid
     is_again = all(each and (frame[each] == each).any() for each in names)
-    if not is_again and sum(frame[each].null_count() > 0 for each in names) < len(names) - TWO:
+    if not is_again and sum(frame[each].null_count() > 0 for each in names) < len(names) - 2:
         return grid
     title = grid.frame[TITLE][0] or "" if TITLE in grid.frame.columns else "1" if is_again else ""
     blocks = find_blocks(frame, title, is_again=is_again)
@@ -215,7 +214,7 @@ def find_blocks(frame: pl.DataFrame, title: str, *, is_again: bool) -> list[Bloc
         is_own = len({*filter(None, own)}) == count and sum(map(is_heading, cells)) > 1
         is_head, title = row == tuple(names) or is_own, " ".join(above.values())
         is_alone = len(cells) == 1 and count in (1, len(row))  # or a merged cell
-        is_title = is_alone or (count == TWO < len(row) and any(map(names_round, cells)))
+        is_title = is_alone or (count == 2 < len(row) and any(map(names_round, cells)))
         if is_head or (above and not is_again and not is_title and names_round(title)):
             blocks.append(Block(title, [], dict(zip(names, own or row, strict=True)) if is_head else blocks[-1].head))
             above = {}
@@ -271,12 +270,12 @@ def notes_below(grid: Grid, numbers: pl.Series) -> dict[int, tuple[str, str]]:
     """Return the first cell of each note below a sheet, by row number. Notes lack values that all rows have."""
     names, height = grid.headings, grid.frame.height
     texts = pl.col(names).cast(pl.String).replace("", None)
-    last = grid.frame.slice(max(height - MOST_FOOTERS, TWO)).select(texts).rows(named=True)
+    last = grid.frame.slice(max(height - MAX_FOOTERS, 2)).select(texts).rows(named=True)
     cells_of = [{name: cell for name, cell in row.items() if cell is not None} for row in reversed(last)]
     alone = len([*takewhile(lambda cells: len(cells) == 1, cells_of)])
     edge = [grid.place(row) for row in (height - alone - 1, height - alone) if 0 <= row < height]
     lines = [int(end[1]) for place in edge if (end := re.search(r" (\d+)$", place))]
-    is_apart = len(lines) == TWO and lines[1] - lines[0] > 1  # below an empty line
+    is_apart = len(lines) == 2 and lines[1] - lines[0] > 1  # below an empty line
     notes = cells_of[:alone] if is_apart else [*takewhile(is_note, cells_of)]
     rows = grid.frame.head(height - len(notes)).select(texts) if notes else grid.frame
     found = dict[int, tuple[str, str]]()

@@ -18,7 +18,7 @@ from podium.results.headings import GOALS, SHORT, WEAK, fold, is_heading, meanin
 # Extra columns for each row: its sheet, the lines above the head, and its number in the source, from 0. No table has
 # columns with these names.
 SHEET, TITLE, ROW_NUMBER = "\0sheet", "\0title", "\0row"
-MOST_CHOICES = 8  # choices shown in one message
+MAX_CHOICES = 8  # choices shown in one message
 SHOWN_ROWS = 3  # rows listed per fault
 EVERY = "*"  # sheets of a workbook
 
@@ -126,8 +126,8 @@ class Question:
         """Return the command that answers the question, as a sentence. Empty if there are no choices."""
         typed = name if not Path(name).is_absolute() else Path(name).name
         shown = self.choices
-        if len(shown) > MOST_CHOICES:
-            shown = (*shown[: MOST_CHOICES - 1], shown[-1])
+        if len(shown) > MAX_CHOICES:
+            shown = (*shown[: MAX_CHOICES - 1], shown[-1])
         choices = ", or ".join(map(str, shown))
         return f" Type podium import {shlex.quote(typed)} {choices}" if choices else ""
 
@@ -175,14 +175,13 @@ def thousand_or_more(cell: str, column: str) -> Question:
 
 LINES = 40  # lines of a table in which its head is searched
 VALUE = re.compile(r"[\W_]*\d[\d\W]*")  # a number, a date, a score
-TWO = 2
 MEMBER = re.compile(r"(.+?)(?:_?\d|_[a-h])")  # of a team with a column for each member: driver_1
 
 
 def is_headless(rows: Sequence[Sequence[str]]) -> bool:
     """Return True if the first row is a result: it has a word and, like the next row, a number, date or score."""
     rows = [row for row in rows if len([*filter(None, row)]) > 1]  # without titles
-    first, second = (*rows[:TWO], [], [])[:TWO]
+    first, second = (*rows[:2], [], [])[:2]
     alike = [one for one, other in zip(first, second, strict=False) if VALUE.fullmatch(one) and VALUE.fullmatch(other)]
     is_numbered = [*map(str, range(1, len(alike) + 1))] == alike  # a crosstable's head
     has_words = any(each and not VALUE.fullmatch(each) for each in first)
@@ -224,8 +223,8 @@ def best_lines(rows: Sequence[Sequence[str]], cell: str | None, wanted: Collecti
         return (max(range(len(rows)), key=lambda number: (len(set(wanted) & set(rows[number])), -number)),)
     counts = [0 if is_dated(row, rows) else len({*filter(is_heading, filter(None, row))}) for row in rows[:LINES]]
     most = max(counts)
-    best = next(number for number, count in enumerate(counts) if count >= max(min(TWO, most), most - 1))
-    if counts[best] < TWO:
+    best = next(number for number, count in enumerate(counts) if count >= max(min(2, most), most - 1))
+    if counts[best] < 2:
         wide = (number for number, row in enumerate(rows) if len({*filter(None, row)}) > 1 and not is_dated(row, rows))
         best = next(wide, 0)
     for upper in (best - 1, best):
@@ -236,14 +235,14 @@ def best_lines(rows: Sequence[Sequence[str]], cell: str | None, wanted: Collecti
 
 def are_one_head(upper: Sequence[str], lower: Sequence[str], known: Sequence[int]) -> bool:
     """Return True if two lines of words, or of words and dates, form one head. Neither alone names every column."""
-    if len(upper) > TWO and len({*upper}) == 1:
+    if len(upper) > 2 and len({*upper}) == 1:
         return False  # a title merged over all columns
     pairs = list(zip_longest(upper, lower, fillvalue=""))
     over_words = ["" if is_day else each for each, is_day in zip(upper, are_days(upper), strict=True)]
     if [column for column, each in enumerate(over_words) if each] == [0] and (pairs[0][1] or not is_heading(upper[0])):
         return False  # a title
     dated = [low for _, low in pairs if low]
-    are_dates = len(dated) >= TWO and all(are_days(dated))
+    are_dates = len(dated) >= 2 and all(are_days(dated))
     if known[0] and are_dates and all(up for up, low in pairs if low):
         return True
     words = not any(VALUE.fullmatch(each) for each in (*over_words, *lower) if each and not is_heading(each))
@@ -253,14 +252,14 @@ def are_one_head(upper: Sequence[str], lower: Sequence[str], known: Sequence[int
     is_twice = len(set(below)) < len(below)
     alone = is_twice or any(up and low in ("", up) for up, low in pairs)
     names_all = len(below) == len(pairs) and known[0] and not is_twice
-    over = len(set(filter(None, upper))) >= (TWO if known[0] else 1) and not names_all
+    over = len(set(filter(None, upper))) >= (2 if known[0] else 1) and not names_all
     return known[1] > 0 and words and parted and alone and over
 
 
 def is_dated(row: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     """Return True if a row is a separate line of a word and a day, above a wider table."""
     cells = [*filter(None, row)]
-    return len(cells) == TWO < max(map(len, rows)) and not VALUE.fullmatch(cells[0]) and are_days(cells)[1]
+    return len(cells) == 2 < max(map(len, rows)) and not VALUE.fullmatch(cells[0]) and are_days(cells)[1]
 
 
 def are_days(cells: Sequence[str]) -> list[bool]:
@@ -270,7 +269,7 @@ def are_days(cells: Sequence[str]) -> list[bool]:
 def number_repeats(names: list[str]) -> list[str]:
     """Number repeated names that have no meaning, such as Elo 1 and Elo 2, or that belong to two sides."""
     counts = Counter(filter(None, names))
-    twice = {each for each, often in counts.items() if often == TWO}
+    twice = {each for each, often in counts.items() if often == 2}
     players = [each for each in counts if meanings().get(fold(each)) == "player"]
     parts = {side_of(each) for each in counts}
     again = {each for each, often in counts.items() if often > 1 and not is_heading(each)}
@@ -290,7 +289,7 @@ def name_by_neighbours(names: list[str], written: list[str], rows: Sequence[Sequ
     A score that appears twice belongs to the two sides in their order, if no other column is a result.
     """
     named, first = list(names), {name: place for place, name in reversed([*enumerate(names)])}
-    twice = [each for each, often in Counter(written).items() if often == TWO]
+    twice = [each for each, often in Counter(written).items() if often == 2]
     for each in (each for each in twice if fold(each) in GOALS + SHORT or side_of(each) == "result"):
         places = [place for place, name in enumerate(written) if name == each]
         parts = [side_of(written[place - 1]) if place else None for place in places]
@@ -351,7 +350,7 @@ def name_parts(grid: Grid) -> list[str]:
     if known.keys().isdisjoint({"given", "family"}):
         return []
     parts = [each for each in (known.get("given", whole), known.get("family", whole)) if each is not None]
-    if len(parts) < TWO or parts[0] == parts[1]:
+    if len(parts) < 2 or parts[0] == parts[1]:
         return []
     if whole in parts:
         rows = grid.frame.select(pl.col(parts).cast(pl.String).fill_null("")).iter_rows()

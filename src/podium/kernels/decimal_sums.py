@@ -13,7 +13,7 @@ import numpy.typing as npt
 from podium.kernels.compiled import compile_kernel, kernel
 
 # Between these bounds powers of ten are exact, and one unit of the fifteenth digit exceeds rounding errors.
-LEAST_ROUNDED, MOST_ROUNDED = 1e-7, 1e15
+LEAST_ROUNDED, MAX_ROUNDED = 1e-7, 1e15
 FIFTEEN_DIGITS = 1e14  # the smallest number with 15 digits before the point
 
 
@@ -21,7 +21,7 @@ FIFTEEN_DIGITS = 1e14  # the smallest number with 15 digits before the point
 def nearest_decimal(number: float) -> float:
     """Return the number rounded to 15 significant digits, which keeps decimals of that length. Integers stay."""
     size = abs(number)
-    if size < LEAST_ROUNDED or size >= MOST_ROUNDED or number == math.floor(number):
+    if size < LEAST_ROUNDED or size >= MAX_ROUNDED or number == math.floor(number):
         return number
     scale = 1.0
     while size * scale < FIFTEEN_DIGITS:

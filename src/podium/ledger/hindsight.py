@@ -23,7 +23,7 @@ from podium.ledger.history import named_rows
 from podium.ledger.smoothing import DUEL, Appearances, Heats, SmootherState, learn, sizes, widen
 from podium.probability.normal import distribution
 from podium.systems import _adaptive_state
-from podium.systems._adaptive_entering import CEILING, DECADE, GROWTH_DAYS, MOST_DECADES, MOST_YEARS, YEAR
+from podium.systems._adaptive_entering import CEILING, DECADE, GROWTH_DAYS, MAX_DECADES, MAX_YEARS, YEAR
 from podium.systems._adaptive_units import FINISHED, PLACE, SIDE, UNIT, heat_at, line_up
 from podium.systems.adaptive import Adaptive
 
@@ -198,9 +198,9 @@ def _set_out(after: Any, learnt: Any, way: Any, growth: float, initial: float, v
         visits.growth[v] = 0.0 if kind else math.exp(ends[of_players + _adaptive_state.EVENT])
         if kind == 0:
             here = days_between(after[entrant, _adaptive_state.FIRST], today, ends[_adaptive_state.GAP])
-            visits.drift[v] = (growth * min(days / YEAR, MOST_YEARS)) * (
+            visits.drift[v] = (growth * min(days / YEAR, MAX_YEARS)) * (
                 ends[of_players + _adaptive_state.GROWTH] * math.exp(-here / GROWTH_DAYS)
-                - ends[of_players + _adaptive_state.AGEING] * min(here / DECADE, MOST_DECADES)
+                - ends[of_players + _adaptive_state.AGEING] * min(here / DECADE, MAX_DECADES)
             )
 
 

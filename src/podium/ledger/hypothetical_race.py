@@ -39,14 +39,14 @@ from podium.results.reading import read_results
 from podium.support.words import ordinal_number, shown, shown_change
 
 DUEL = {1.0: "a win", 1.5: "a draw", 2.0: "a loss"}
-TWO = 2
+DUEL_SIDES = 2
 
 
 def place_words(place: float | None, sides: int) -> str:
     """Return a place as text: "3rd", "win", "draw" or "quit"."""
     if place is None:
         return "quit"
-    return DUEL[place].removeprefix("a ") if sides == TWO else ordinal_number(int(place))
+    return DUEL[place].removeprefix("a ") if sides == DUEL_SIDES else ordinal_number(int(place))
 
 
 def headline(lines: Sequence[Mapping[str, Any]], sides: int, digits: int) -> str:
@@ -55,17 +55,17 @@ def headline(lines: Sequence[Mapping[str, Any]], sides: int, digits: int) -> str
     gains = [shown_change(line["rating"] - line["delta"], line["rating"], digits) > 0 for line in places]
     count = gains.index(False) if False in gains else len(gains)
     if count == len(gains):
-        return "Every place gains." if sides > TWO else "Any result gains."
+        return "Every place gains." if sides > DUEL_SIDES else "Any result gains."
     if count == 0:
-        return "No place gains." if sides > TWO else "No result gains."
-    if sides == TWO:
+        return "No place gains." if sides > DUEL_SIDES else "No result gains."
+    if sides == DUEL_SIDES:
         return f"{' or '.join(DUEL[line['place']] for line in places[:count])} gains.".capitalize()
     return "Only a win gains." if count == 1 else f"A place in the top {count} gains."
 
 
 def outlook(line: Mapping[str, Any], sides: int, rank: int | None) -> str:
     """Return a sentence about the effect of one place on the rank: "3rd would make you 4th."."""
-    place = DUEL[line["place"]].capitalize() if sides == TWO else ordinal_number(int(line["place"]))
+    place = DUEL[line["place"]].capitalize() if sides == DUEL_SIDES else ordinal_number(int(line["place"]))
     verb = "leave" if line["rank"] == rank else "make"
     return f"{place} would {verb} you {ordinal_number(line['rank'])}."
 

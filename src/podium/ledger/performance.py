@@ -29,7 +29,7 @@ AT_LEAST: Bound = "at least"
 AT_MOST: Bound = "at most"
 HALF_A_DUEL = 0.5  # a bound is the rating that expects a score so near to a full one, or to none
 REACH_LOGITS = 20.0  # beyond the strongest and the weakest entrant: there expected scores have come to their ends
-NEAR = 1e-6  # of a duel: how near to its end an expected score is taken to be there
+END_TOLERANCE = 1e-6  # of a duel: how near to its end an expected score is taken to be there
 STEPS = 50  # at most, in which many fewer come `NEARLY` there
 FIRST_STEPS = 8  # of bisection, after which expected scores are nearly straight between two ends
 NEARLY = 1e-7  # of a point, in the last step
@@ -343,8 +343,8 @@ class Duels:
         rating, reach = field[begin : begin + score.size], REACH_LOGITS * self.system.points_per_logit
         expected = table or (lambda shift: self.totals(begin, shift)[:, EXPECTED])
         low, high = field.min() - reach - rating, field.max() + reach - rating
-        least = expected(low) + NEAR * count
-        most = expected(high) - NEAR * count
+        least = expected(low) + END_TOLERANCE * count
+        most = expected(high) - END_TOLERANCE * count
         wanted = np.where(score == count, score - HALF_A_DUEL, np.where(score == 0.0, HALF_A_DUEL, score))
         at_least = (score == count) | (wanted > most)
         at_most = ~at_least & ((score == 0.0) | (wanted < least))

@@ -20,7 +20,8 @@ from podium.kernels.compiled import compile_kernel, kernel
 from podium.probability.logistic import logistic, score
 from podium.systems import _adaptive_state
 
-CLOSE, NEAR, MOST_SWEEPS = 3e-4, 1e-3, 100  # log-odds of the mean change within heats at which it ends, or is tried
+END_CHANGE, TRIAL_CHANGE = 3e-4, 1e-3  # log-odds of the mean change within heats at which it ends, or is tried
+MAX_SWEEPS = 100
 DUEL, WEIGHT = 2, 0  # units of a heat; what learns beside theta's columns, which begin at 1
 MEMORY = 4  # sweeps that the next means are drawn from
 LEAST_PRECISION, NEGLIGIBLE = 1e-9, 3e-4  # the latter of a heat's log loss
@@ -89,7 +90,7 @@ def learn(heats: Heats, visits: Appearances, way: SmootherState, theta: Any) -> 
         for to in (1.0, -1.0):
             scale(heats, visits, way, column, np.exp(to - moved))
             moved[:] = to
-            sweeps = max(sweeps, converge(heats, visits, way, NEAR))
+            sweeps = max(sweeps, converge(heats, visits, way, TRIAL_CHANGE))
             misses.append(missed(heats, values + moved, column))
             means.append(visits.mean.copy())
             if (np.abs(misses[-1] - misses[0]) < NEGLIGIBLE * heats.missed.size).all():
@@ -151,7 +152,7 @@ def scale(heats: Heats, visits: Appearances, way: SmootherState, column: int, fa
     visits.ceiling[:] *= of_players
 
 
-def converge(heats: Heats, visits: Appearances, way: SmootherState, close: float = CLOSE) -> int:
+def converge(heats: Heats, visits: Appearances, way: SmootherState, close: float = END_CHANGE) -> int:
     """Sweep until the gaps within events hardly change. Return the number of sweeps.
 
     The overall level may drift for long, because results do not determine it; it is ignored. The next means are a mix
@@ -161,7 +162,7 @@ def converge(heats: Heats, visits: Appearances, way: SmootherState, close: float
     means: deque[Any] = deque(maxlen=MEMORY)
     changes: deque[Any] = deque(maxlen=MEMORY)
     size = np.maximum(np.bincount(way.event), 1)
-    for sweep in range(1, MOST_SWEEPS + 1):
+    for sweep in range(1, MAX_SWEEPS + 1):
         change = -visits.mean
         _sweep(heats, visits, way)
         change += visits.mean
@@ -172,7 +173,7 @@ def converge(heats: Heats, visits: Appearances, way: SmootherState, close: float
         changes.append(change.astype(np.float32))
         ahead = sum(share * (mean - visits.mean) for share, mean in zip(least_mix(changes), means, strict=True))
         go_to(visits, visits.mean + np.clip(change + ahead, -FARTHEST, FARTHEST) - change)
-    return MOST_SWEEPS
+    return MAX_SWEEPS
 
 
 def go_to(visits: Appearances, means: Any) -> None:

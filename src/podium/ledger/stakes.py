@@ -18,15 +18,15 @@ from podium.ledger.hypothetical_race import Race
 from podium.probability.ranks import Floats, Orders, order_chances, rank_distribution, sample_orders
 from podium.support.words import counted, table_html
 
-MOST_EXACT = 6  # sides, up to which every order of the others is rated
-FIRST_DRAWS, MOST_DRAWS, DRAWS_OF_OTHERS = 8, 4096, 16
+MAX_EXACT = 6  # sides, up to which every order of the others is rated
+FIRST_DRAWS, MAX_DRAWS, DRAWS_OF_OTHERS = 8, 4096, 16
 MANY_SIDES, FIRST_OF_MANY = 100, 4  # beyond so many, so few draws are close as a rule, and take seconds
-CLOSE = 0.01  # of a table's range, below which twice its standard error has to come
-BUDGET_S, BUDGET_SIDES, BUDGET_GROWTH, MOST_BUDGET_S = 0.3, 22.0, 1.25, 2.0  # 0.3 s at 22 sides, 2 s at 100 and beyond
+TABLE_TOLERANCE = 0.01  # of a table's range, below which twice its standard error has to come
+BUDGET_S, BUDGET_SIDES, BUDGET_GROWTH, MAX_BUDGET_S = 0.3, 22.0, 1.25, 2.0  # 0.3 s at 22 sides, 2 s at 100 and beyond
 SHARE_OF_TABLE, SHARE_OF_OTHERS = 0.55, 0.2  # of the time, for drawing orders and rating them
 LIKELY = 0.05  # the least chance of a place that is held out to a player
 SEED = 41
-EVEN = -1e-9  # a change above it loses nothing
+LOSS_LIMIT = -1e-9  # a change above it loses nothing
 SLOWEST = 1e-9  # points from a place to the next, at least
 BISECTED = 4  # of so many steps to the last place that loses nothing, one halves what is left
 LINE = {
@@ -35,8 +35,8 @@ LINE = {
 }  # fmt: skip
 STARTER = {"player": pl.String, "rating": pl.Float64, "rank": pl.Int64, "win": pl.Float64, "break_even": pl.Int64}
 Row = dict[str, Any]
-MOST_HEATS = 100
-MOST_CELLS = 4_000_000  # numbers of states, in one call of the engine
+MAX_HEATS = 100
+MAX_CELLS = 4_000_000  # numbers of states, in one call of the engine
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +160,7 @@ def stakes(
 
     The player is put at each place in turn. The others finish in the order of the system's own model without the
     player.
-    A line is the mean over the same orders for all places. With up to `MOST_EXACT` sides every order counts by its
+    A line is the mean over the same orders for all places. With up to `MAX_EXACT` sides every order counts by its
     probability. Otherwise orders are drawn until twice the standard error is below 1 % of the table's range, or the
     time
     is over. A rank compares with the mean of the others in the same orders, all with today's deviations.
@@ -178,8 +178,8 @@ def stakes(
         ParameterError: there are fewer than two sides, a name is repeated, or the number of heats is not 1 to 100.
     """
     names_of_field([[Member(name) for name in side] for side in race.sides])
-    if not 1 <= heats <= MOST_HEATS:
-        raise ParameterError(f"heats: {heats} is not a number of heats. Choose a whole number from 1 to {MOST_HEATS}.")
+    if not 1 <= heats <= MAX_HEATS:
+        raise ParameterError(f"heats: {heats} is not a number of heats. Choose a whole number from 1 to {MAX_HEATS}.")
     race = replace(race, heats=heats)
     ranks, digits, sides = race.ranks, race.system.digits, len(race.sides)
     if race.system.needs and race.lines is None:
@@ -188,7 +188,7 @@ def stakes(
         notice = f"{race.system.title} rates by {lacking}, {earlier}."
         field = field_of(race, ranks, board, [None] * len(race.players))
         return Stakes((), field, sides, heats, 0, False, digits, None, notice)
-    budget = min(MOST_BUDGET_S, BUDGET_S * max(1.0, sides / BUDGET_SIDES) ** BUDGET_GROWTH)
+    budget = min(MAX_BUDGET_S, BUDGET_S * max(1.0, sides / BUDGET_SIDES) ** BUDGET_GROWTH)
     tables = [Table(race, race.players.index(name), draws=draws) for name in chosen]
     for table in tables:
         table.fill(math.inf if stable else SHARE_OF_TABLE * budget)
@@ -233,7 +233,7 @@ def likely_places(race: Race, order: Sequence[int], out: Sequence[int]) -> dict[
 
 
 def is_exact(race: Race) -> bool:
-    return len(race.sides) <= MOST_EXACT
+    return len(race.sides) <= MAX_EXACT
 
 
 def field_of(race: Race, ranks: Floats, board: StakesGrid, places: Sequence[int | None]) -> tuple[Row, ...]:
@@ -279,13 +279,13 @@ class Table:
             now = time.perf_counter()
             self.seconds_a_draw = (now - started) / wanted
             left = (budget_s - (now - begin)) / self.seconds_a_draw
-            wanted = int(min(self.draws_lacking(), left, MOST_DRAWS - self.draws))
+            wanted = int(min(self.draws_lacking(), left, MAX_DRAWS - self.draws))
 
     def draws_lacking(self) -> int:
         """Estimate the number of further orders until the table is accurate."""
         mean, error = self.mine()
         widest = float(error.max())
-        close = CLOSE * float(np.ptp(mean))
+        close = TABLE_TOLERANCE * float(np.ptp(mean))
         if widest <= close or widest == 0.0:
             return 0
         more = self.draws * (widest / close) ** 2 - self.draws if close > 0.0 else math.inf
@@ -323,7 +323,7 @@ class Table:
 
     def break_even(self) -> int | None:
         """Return the last place, counted from the first, that loses nothing, or None if even the first loses."""
-        loses = np.flatnonzero(self.mine()[0][: len(self.places)] < EVEN)
+        loses = np.flatnonzero(self.mine()[0][: len(self.places)] < LOSS_LIMIT)
         place = int(self.places[-1]) if not loses.size else int(math.ceil(self.places[loses[0]]) - 1)
         return place or None
 
@@ -343,7 +343,7 @@ class Table:
 
 def changes_in_parts(race: Race, ended: Any, places: Floats) -> Floats:
     """Return `Race.changes` of many races, in as many calls as memory requires."""
-    most = max(1, MOST_CELLS // (race.states.size * race.heats))
+    most = max(1, MAX_CELLS // (race.states.size * race.heats))
     return np.concatenate([race.changes(ended, places[first : first + most]) for first in range(0, len(places), most)])
 
 
@@ -382,7 +382,7 @@ def break_evens(race: Race, numbers: Sequence[int], table: Table, budget_s: floa
             place, value = int(middle[k]), float(weights[int(side_of[k])] @ each[:, numbers[k]])
             before, known = tried.get(k, (0, value))
             fall[k] = max((known - value) / (place - before), SLOWEST) if before else fall[k]
-            low[k], high[k] = (place, high[k]) if value >= EVEN else (low[k], place - 1)
+            low[k], high[k] = (place, high[k]) if value >= LOSS_LIMIT else (low[k], place - 1)
             tried[k] = place, value
             zero = place + value / fall[k] if rounds % BISECTED else 0.5 * (low[k] + high[k] + 1)
             middle[k] = int(min(max(low[k] + 1.0, zero), high[k]))

@@ -50,7 +50,7 @@ def score(mine: float, theirs: float) -> float:
 
 WIDTH = 2.0  # width of a box, in log-odds
 POINTS = 24  # the curve's poles are pi off the real line: 6.4^-24 is far below the last digit
-FAR = 32  # distance in boxes: 62 log-odds, a probability of 1e-27
+FAR_BOXES = 32  # distance in boxes: 62 log-odds, a probability of 1e-27
 ZEROS = points(POINTS)
 VALUES = polynomials(POINTS)
 # Rows of the table; one column per player.
@@ -165,13 +165,13 @@ def add_polynomials(lanes: Any) -> None:
 
 @kernel
 def sum_sources(work: LogisticWorkspace, box: int, count: int, slope: float) -> None:
-    """Sum the effect of all sources on those of a box: boxes within `FAR` exactly, lower ones by their weight."""
+    """Sum the effect of all sources on those of a box: boxes within `FAR_BOXES` exactly, lower ones by their weight."""
     table, boxes, lanes = work
     indices = boxes.indices
     lowest, highest = box, box + 1
-    while lowest > 0 and indices[PLACE, box] - indices[PLACE, lowest - 1] < FAR:
+    while lowest > 0 and indices[PLACE, box] - indices[PLACE, lowest - 1] < FAR_BOXES:
         lowest -= 1
-    while highest < count and indices[PLACE, highest] - indices[PLACE, box] < FAR:
+    while highest < count and indices[PLACE, highest] - indices[PLACE, box] < FAR_BOXES:
         highest += 1
     are_players = members(boxes, box) <= POINTS  # the sources are players
     for first in range(indices[OWN, box], indices[OWN, box + 1], LANES):

@@ -38,7 +38,7 @@ from podium.results.columns import (
 )
 from podium.results.names import are_plain, is_page_address, normalise, refusal
 
-MOST_ROWS = 20_000
+MAX_ROWS = 20_000
 MAX_FRAME_ROWS = 500  # rows of a Polars table; from twice as many on Polars is faster
 READ = frozenset(ALL) - {"sequence", "team_score", "side"}  # rows with these columns need Polars
 AN_EVENT = ("started_at", "pool", "weight", *FOR_PAGES)  # one value per event; the last two may be missing in some rows
@@ -66,7 +66,7 @@ def read_plainly(rows: Any) -> PlainRows | None:
     """Read simple rows. Return None if they are not simple, or too many."""
     if isinstance(rows, pl.DataFrame) and rows.height <= MAX_FRAME_ROWS and not in_nanoseconds(rows):
         rows = rows.to_dicts()
-    if not isinstance(rows, list | tuple) or len(rows) > MOST_ROWS or {*map(type, rows)} != {dict}:
+    if not isinstance(rows, list | tuple) or len(rows) > MAX_ROWS or {*map(type, rows)} != {dict}:
         return None
     names = set[Any]().union(*rows)
     if not names <= READ:

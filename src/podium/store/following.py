@@ -29,7 +29,7 @@ from podium.views.reader import Answers, PoolAt
 LOGGER = logging.getLogger(__name__)
 UNREADABLE = ValueError, LookupError, TypeError, pl.exceptions.PolarsError  # as an altered entry raises
 SHORT_EVENTS = 5_000  # that are rated, and entries that are read, while a request waits
-MOST_EARLIER = 4  # snapshots of one pool, for transactions that began before its newest entry
+MAX_EARLIER = 4  # snapshots of one pool, for transactions that began before its newest entry
 FETCHED_ENTRIES = 500
 NEWEST = math.inf  # the version for readers who need every entry of the log
 SELECT_NEWEST = sa.select(log.c.seq, log.c.hash).where(of_pool(log)).order_by(log.c.seq.desc()).limit(1)
@@ -209,7 +209,7 @@ class Snapshots:
         """Hold a snapshot. Readers find it once the log holds its entry, so a writer keeps it before COMMIT."""
         with self._lock:
             followed, key = self._followed(pool.name), (pool.id, place)
-            followed.snapshots = dict([*followed.snapshots.items()][1 - MOST_EARLIER :]) | {key: snapshot}
+            followed.snapshots = dict([*followed.snapshots.items()][1 - MAX_EARLIER :]) | {key: snapshot}
             parts = dict[int, int]()
             for each in followed.snapshots.values():
                 parts |= each.memory()

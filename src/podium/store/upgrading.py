@@ -45,7 +45,7 @@ from podium.version import ARITHMETIC
 
 LOGGER = logging.getLogger(__name__)
 T = TypeVar("T")
-MOST_DIFFERENCES = 3  # of a pool, that are named
+MAX_DIFFERENCES = 3  # of a pool, that are named
 OF_GENERATION = "generation_id = (SELECT generation_id FROM pool WHERE id = :pool)"
 SELECT_FORMER_CHANGES = sa.text(f"SELECT seq, player_id, rating FROM change WHERE {OF_GENERATION}")  # noqa: S608
 SELECT_FORMER_EVENTS = sa.text(
@@ -134,7 +134,7 @@ def find_differences(store: Store, name: str, former: pl.DataFrame) -> list[str]
     """Return the first differences between the tables of an earlier version and the log, as text."""
     try:
         with store.reading(name) as pool:
-            return [*islice(former_differences(pool, former), MOST_DIFFERENCES)]
+            return [*islice(former_differences(pool, former), MAX_DIFFERENCES)]
     except (sa.exc.DBAPIError, UnavailableError):
         with read_only_engine(store.engine).connect() as connection:
             if former_tables(connection):

@@ -14,7 +14,7 @@ from podium.log.schema import waiting
 from podium.log.statements import now
 
 WAITS_US = 3_600_000_000
-MOST_BYTES = 128_000_000  # of all that waits, compressed; the keys share it
+MAX_BYTES = 128_000_000  # of all that waits, compressed; the keys share it
 LEAST_SHARES = 8  # a key has at most this part of it
 LEAST_BYTES = 16_000  # that anything counts for, so that a key has at most 1,000
 ID_BYTES, KEY_BYTES = 16, 8
@@ -65,7 +65,7 @@ def keep_waiting(engine: sa.Engine, owner: Owner, file: WaitingFile) -> str:
     with write_transaction(engine) as connection:
         connection.execute(sa.insert(waiting), row | {"content": zlib.compress(file.content, 1)})
         sizes = [(each, owned[:KEY_BYTES], size) for each, owned, size in connection.execute(SELECT_SIZES)]
-        share, held = MOST_BYTES / max(LEAST_SHARES, len({key for _, key, _ in sizes})), Counter[bytes]()
+        share, held = MAX_BYTES / max(LEAST_SHARES, len({key for _, key, _ in sizes})), Counter[bytes]()
         for each, key, size in sizes:
             held[key] += max(size, LEAST_BYTES)
             if held[key] > share:

@@ -45,8 +45,8 @@ from podium.systems._adaptive_state import (
 
 YEAR = 365.25
 GROWTH_DAYS = 800.0  # growth slows down to 1 / e over so many days
-DECADE, MOST_DECADES = 3652.5, 2.0  # ageing increases with the time in the pool, for up to twenty years
-MOST_YEARS = 3.0  # the most that one absence counts for growth and ageing
+DECADE, MAX_DECADES = 3652.5, 2.0  # ageing increases with the time in the pool, for up to twenty years
+MAX_YEARS = 3.0  # the most that one absence counts for growth and ageing
 CEILING = 2.0  # in units of the spread: the variance of an idle player tends to it
 NEWCOMER_DEVIATION = SCALE * exp(0.5 * START[SPREAD])
 # Fields of the parameters after theta.
@@ -213,13 +213,13 @@ def time_passed(params: Any, me: Any, kind: float) -> Passed:
         return Passed(True, 0.0, 0.0, CEILING * spread, spread, 0.0, 1.0)
     days = days_between(params.pace, me.last, params.today) if me.last > 0.0 else 0.0
     here = days_between(params.pace, me.first, params.today)
-    years = params.timely * min(days / YEAR, MOST_YEARS) if kind == 0.0 else 0.0
+    years = params.timely * min(days / YEAR, MAX_YEARS) if kind == 0.0 else 0.0
     skill, ceiling = (me.deviation / SCALE) * (me.deviation / SCALE), CEILING * spread
     if kind == 0.0:
         skill += params.event
     growth, ageing, rate, fade = 0.0, 0.0, 0.0, 1.0
     if days > 0.0:
-        growth, ageing = years * exp(-here / GROWTH_DAYS), years * min(here / DECADE, MOST_DECADES)
+        growth, ageing = years * exp(-here / GROWTH_DAYS), years * min(here / DECADE, MAX_DECADES)
         if skill < ceiling:
             rate = day * days / ceiling
             fade = exp(-rate)

@@ -13,7 +13,7 @@ from podium.kernels.records import add, read, times
 from podium.systems._adaptive_entering import GROWTH_DAYS, YEAR, apart, equipment_of
 from podium.systems._adaptive_rules import by_unfinished, comparisons, expected_log_odds, steepness
 from podium.systems._adaptive_state import (
-    MOST_SHARPNESS,
+    MAX_SHARPNESS,
     SCALE,
     SHARPNESS,
     SHARPNESS_KNOWN,
@@ -314,4 +314,4 @@ def learn_sharpness(params: Any, entering: Any, columns: Columns, update: int, h
     weight, expected = weight_at(columns, heat), sums / shares
     pool[SHARPNESS_KNOWN] += weight * (squares / shares - expected * expected)
     step = weight * (won - expected) / (SHARPNESS_PRECISION + pool[SHARPNESS_KNOWN])
-    pool[SHARPNESS] = min(max(pool[SHARPNESS] + step, -MOST_SHARPNESS), MOST_SHARPNESS)
+    pool[SHARPNESS] = min(max(pool[SHARPNESS] + step, -MAX_SHARPNESS), MAX_SHARPNESS)

@@ -53,7 +53,7 @@ DAY, GAP, ENTRIES, MATURITY, SIDE_MEAN, SIDE_VARIANCE, SIDE_LAST, SHARPNESS, SHA
 TICK, COUNTED = 2.0**-13, 100_000.0  # days; a power of two, so that sums of ticks are exact
 OWN_GAP_DAYS = 30.4  # assumed days between two events of a player, in pools without dates
 GAP_MEMORY = 100.0  # gaps after which the old typical gap has the weight 1 / e
-SHARPNESS_PRECISION, MOST_SHARPNESS = 25.0, 1.5  # prior precision of ln sharpness around 0, and its bound
+SHARPNESS_PRECISION, MAX_SHARPNESS = 25.0, 1.5  # prior precision of ln sharpness around 0, and its bound
 RECENT = 500.0  # entries over which the maturity, the share made by known players, is averaged
 
 

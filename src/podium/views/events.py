@@ -19,7 +19,7 @@ from podium.kernels.records import read
 from podium.ledger.reasons import Explanation
 from podium.ledger.reasons.explaining import explain
 from podium.ledger.reasons.totals import ReasonTotals, total_reasons
-from podium.ledger.reasons.what_if import MOST_IMAGINED, WhatIf, is_quickly_imagined, what_if
+from podium.ledger.reasons.what_if import MAX_IMAGINED, WhatIf, is_quickly_imagined, what_if
 from podium.log.log import REGISTER, SEASON, UNVOID, VOID, WITH_CONTENT, current_kind, entries_after, titles_in
 from podium.log.players import known_numbers, names_of, unrated_error
 from podium.pool.columns import Array, slots_of
@@ -159,7 +159,7 @@ def alternatives(pool: PoolAt, event_id: str, name: str) -> WhatIf:
     if not is_quickly_imagined(pool.system, events):
         raise ParameterError(
             f"event {event_id!r} has {len(replayed.before):,} entrants, and what-if changes are limited to "
-            f"{MOST_IMAGINED:,} here. `podium explain --what-if` has no such limit."
+            f"{MAX_IMAGINED:,} here. `podium explain --what-if` has no such limit."
         )
     return what_if(pool.system, events, replayed, event_id, name_of(pool, name))
 
@@ -356,8 +356,8 @@ def team_sums(finishers: Sequence[Line], results: Sequence[Decimal]) -> list[Dec
     return [sums[side] for side in sides]
 
 
-MOST_EVENTS, MOST_MET = 100, 4_000  # events, and entrants of them, that are looked at
-MOST_NAMED = 3
+MAX_EVENTS, MAX_MET = 100, 4_000  # events, and entrants of them, that are looked at
+MAX_NAMED = 3
 
 
 def encounters(pool: PoolAt, number: int, career: Changes) -> tuple[Encounters, ...]:
@@ -369,8 +369,8 @@ def encounters(pool: PoolAt, number: int, career: Changes) -> tuple[Encounters, 
         number: of the player.
         career: the player's changes by events, oldest first.
     """
-    fields = pool.snapshot.events.order.at("field", career.positions[::-1][:MOST_EVENTS])
-    top = int(np.searchsorted(np.cumsum(fields), MOST_MET, "right"))
+    fields = pool.snapshot.events.order.at("field", career.positions[::-1][:MAX_EVENTS])
+    top = int(np.searchsorted(np.cumsum(fields), MAX_MET, "right"))
     own = np.flatnonzero(career.rank)[::-1][:top]
     others, event = Changes.by_events(pool.snapshot, career.positions[own])
     met = np.flatnonzero((others.rank > 0) & (others.numbers != number))
@@ -379,7 +379,7 @@ def encounters(pool: PoolAt, number: int, career: Changes) -> tuple[Encounters, 
     ahead, behind = (np.bincount(which, each, found.size).astype(np.int64) for each in (theirs > mine, theirs < mine))
     again = np.flatnonzero(counts > 1)
     order = again[np.lexsort((found[again], -counts[again], (behind - ahead)[again]))]
-    chosen = [k for k in order[:MOST_NAMED].tolist() if ahead[k] > behind[k]]
+    chosen = [k for k in order[:MAX_NAMED].tolist() if ahead[k] > behind[k]]
     chosen += [k for k in order[-1:].tolist() if behind[k] > ahead[k]]
     numbers = found[chosen].tolist()
     names = names_of(pool, numbers)

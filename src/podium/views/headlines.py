@@ -38,11 +38,11 @@ from podium.views.player_models import (
 )
 from podium.views.reader import PoolAt
 
-MOST_NAMED = 3  # winners in a headline; of more the first two, and how many others
+MAX_NAMED = 3  # winners in a headline; of more the first two, and how many others
 
 
 @dataclass(frozen=True, slots=True)
-class Happening:
+class EventSummary:
     winners: tuple[str, ...]
     entrants: int
     changes: tuple[EntrantChange, ...] = ()  # of the winners, of who gained most, and of who lost most
@@ -76,20 +76,20 @@ def headlines(pool: PoolAt, events: Sequence[Event]) -> tuple[EventHeadline, ...
     undecided = [each for each, some in zip(events, entrants, strict=True) if not any(rank for _, rank in some)]
     sent, titles = sent_winners(pool, undecided), titles_of(pool, [each.content_seq for each in events])
     return tuple(
-        headline(pool, event, titles[event.content_seq], happening(some, count, sent.get(event.event_id)))
+        headline(pool, event, titles[event.content_seq], event_summary(some, count, sent.get(event.event_id)))
         for event, some, count in zip(events, entrants, counts, strict=True)
     )
 
 
-def happening(entrants: Sequence[tuple[EntrantChange, int]], count: int, sent: Winners | None) -> Happening:
+def event_summary(entrants: Sequence[tuple[EntrantChange, int]], count: int, sent: Winners | None) -> EventSummary:
     """Return what happened in an event, by its notable entrants; where no rank is stored, who won as it was sent."""
     changes = tuple(each for each, _ in entrants)
     if sent is not None:
-        return Happening(sent.names, count or sent.entrants, changes)
-    return Happening(tuple(each.player for each, rank in entrants if rank == 1), count, changes)
+        return EventSummary(sent.names, count or sent.entrants, changes)
+    return EventSummary(tuple(each.player for each, rank in entrants if rank == 1), count, changes)
 
 
-def headline(pool: Pool, event: Event, titles: Titles, what: Happening) -> EventHeadline:
+def headline(pool: Pool, event: Event, titles: Titles, what: EventSummary) -> EventHeadline:
     return EventHeadline(
         event.event_id, *titles, pool.moment(event.started_at), event.status, what.entrants, what.winners,
         what.most_gained, what.most_lost, headline_words(what, event.status, pool.system.digits),
@@ -97,7 +97,7 @@ def headline(pool: Pool, event: Event, titles: Titles, what: Happening) -> Event
     )  # fmt: skip
 
 
-def headline_words(what: Happening, status: str, digits: int) -> str:
+def headline_words(what: EventSummary, status: str, digits: int) -> str:
     """Return one or two sentences: "Dragana won, but lost 40.5 points.", "Ana won. Ben gained most, +8.0."."""
     sentences = [f"{winners_words(what.winners, what.entrants)}."] if what.winners else []
     if status != STATUSES[RATED]:
@@ -123,9 +123,9 @@ def winners_words(winners: Sequence[str], entrants: int) -> str:
     if entrants == 1:
         return f"{winners[0]} was alone"
     if len(winners) == entrants > 1:
-        return f"{listed(winners)} drew" if entrants <= MOST_NAMED else f"All {entrants} drew"
-    if len(winners) > MOST_NAMED:
-        winners = [*winners[: MOST_NAMED - 1], f"{len(winners) - MOST_NAMED + 1} others"]
+        return f"{listed(winners)} drew" if entrants <= MAX_NAMED else f"All {entrants} drew"
+    if len(winners) > MAX_NAMED:
+        winners = [*winners[: MAX_NAMED - 1], f"{len(winners) - MAX_NAMED + 1} others"]
     return f"{listed(winners)} won"
 
 
@@ -216,7 +216,7 @@ def event_moments(pool: PoolAt, event_ids: Collection[str]) -> dict[str, datetim
     return {event_id: datetime.fromisoformat(received_at[key.seq]) for event_id, key in found.items()}
 
 
-MOST_CHANGES = 20_000  # changes, the newest, among which a surprise is sought: a week of a busy server has millions
+MAX_CHANGES = 20_000  # changes, the newest, among which a surprise is sought: a week of a busy server has millions
 ROUNDING = 1e-3  # points by which a sum of many changes may be off, and more
 
 
@@ -289,8 +289,8 @@ def surprise(pool: PoolAt, gains: Changes) -> Surprise | None:
         return None
     snapshot = pool.snapshot
     events, standings = snapshot.events, snapshot.standings
-    if len(gains) > MOST_CHANGES:
-        uid = gains.uids[-MOST_CHANGES]
+    if len(gains) > MAX_CHANGES:
+        uid = gains.uids[-MAX_CHANGES]
         gains = gains_since(snapshot, events.columns.value("started_at", uid))
     uids, rank, points = gains.uids, gains.rank, gains.gain
     starts = np.flatnonzero(np.diff(uids, prepend=NONE))

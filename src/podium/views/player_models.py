@@ -317,7 +317,7 @@ class RivalRow:
 
 
 @answer
-class Scalp(Started):
+class BestWin(Started):
     """The least expected duel that a player won."""
 
     opponent: str = described("The opponent.")
@@ -337,7 +337,7 @@ class Rivals:
     won: float = described("Number of duels won. A draw counts as half.")
     expected: float = described("Number of duels the player was expected to win.")
     opponents: tuple[RivalRow, ...] = described("Opponents, the most frequent first.")
-    best_scalp: Scalp | None = described("Least expected win, or null.")
+    best_win: BestWin | None = described("Least expected win, or null.")
 
 
 @answer

@@ -24,11 +24,11 @@ from podium.views.changes import Changes, career_of
 from podium.views.events import explanation, system_and_states, titles_of
 from podium.views.models import CommonEvent, ComparedPlayer, Comparison, Rivalry, answer_from
 from podium.views.names import number_of
-from podium.views.player_models import RivalRow, Rivals, Scalp
+from podium.views.player_models import BestWin, RivalRow, Rivals
 from podium.views.reader import PoolAt
 
-MOST_EVENTS = 100  # that are explained: a second or so, once
-EVEN = 0.5  # the score of a draw; who is expected to score less is the underdog
+MAX_EVENTS = 100  # that are explained: a second or so, once
+DRAW_SCORE = 0.5  # the score of a draw; who is expected to score less is the underdog
 NO_DUELS = np.empty((0, 4))
 SELECT_NEWEST_CORRECTION = sa.select(sa.func.max(correction.c.seq)).where(
     of_pool(correction), correction.c.seq <= sa.bindparam("newest")
@@ -58,7 +58,7 @@ def rivals(pool: PoolAt, name: str) -> Rivals:
     """Show whom a player met in the newest events, up to a hundred; slow for the first time, then kept.
 
     Returns:
-        Every opponent with the duels between them and their expected scores, and the best scalp.
+        Every opponent with the duels between them and their expected scores, and the best win.
 
     Raises:
         UnknownError: no such pool or player.
@@ -74,7 +74,7 @@ def explained_events(pool: PoolAt, stands: PlayerStanding) -> dict[Moved, Explai
     corrected = pool.execute(SELECT_NEWEST_CORRECTION, newest=pool.snapshot.seq).scalar()
     key, version = ("duels", pool.id, stands.number), (pool.system, corrected)
     known: dict[Moved, ExplainedEvent] = pool.answers.value(key, version, dict)
-    newest = career_of(pool.snapshot, stands.number).without_seasons.at(slice(None, -MOST_EVENTS - 1, -1))
+    newest = career_of(pool.snapshot, stands.number).without_seasons.at(slice(None, -MAX_EVENTS - 1, -1))
     columns = (column.tolist() for column in (newest.uids, newest.before, newest.rating))
     ids, every = pool.snapshot.events.ids, [*map(Moved._make, zip(*columns, strict=True))]
     events = {
@@ -95,7 +95,7 @@ def duels_in_event(pool: PoolAt, event_id: str, name: str) -> ExplainedEvent:
     upsets = [
         Upset(expected, numbers[opponent], heat or "")
         for opponent, heat, result, expected, _ in duels
-        if result > EVEN > expected
+        if result > DRAW_SCORE > expected
     ]
     return ExplainedEvent(np.array(known, np.float64).reshape(-1, 4), min(upsets, default=None))
 
@@ -106,7 +106,7 @@ def duels_by_opponent(pool: PoolAt, name: str) -> Rivals:
     numbers, which = np.unique(opponent, return_inverse=True)
     together = np.concatenate([opponent[:0], *(np.unique(each.duels[:, 0]) for each in events.values())])
     names = names_of(pool, numbers.astype(np.int64).tolist())
-    outcomes = score >= 0.0, score > EVEN, score == EVEN, score < EVEN
+    outcomes = score >= 0.0, score > DRAW_SCORE, score == DRAW_SCORE, score < DRAW_SCORE
     columns = (
         np.unique(together, return_counts=True)[1],
         *(np.bincount(which[chosen], minlength=numbers.size) for chosen in outcomes),
@@ -124,15 +124,15 @@ def duels_by_opponent(pool: PoolAt, name: str) -> Rivals:
         won=math.fsum(score.tolist()),
         expected=math.fsum(expected.tolist()),
         opponents=tuple(sorted(rows, key=lambda row: (-row.met, -abs(row.points), row.opponent))),
-        best_scalp=None if best is None else best_win(pool, *best, names),
+        best_win=None if best is None else best_win(pool, *best, names),
     )
 
 
-def best_win(pool: PoolAt, upset: Upset, uid: int, names: Mapping[int, str]) -> Scalp:
+def best_win(pool: PoolAt, upset: Upset, uid: int, names: Mapping[int, str]) -> BestWin:
     event = pool.snapshot.events.event_of(uid)
     ((title, _),) = titles_of(pool, [event.content_seq]).values()
     moment, number = pool.moment(event.started_at), pool.sequence(event.started_at)
-    return Scalp(names[upset.opponent], event.event_id, title, moment, upset.heat, upset.expected, sequence=number)
+    return BestWin(names[upset.opponent], event.event_id, title, moment, upset.heat, upset.expected, sequence=number)
 
 
 MAX_MEETINGS = 1000  # newest meetings of two players that are listed, and as many are read at once

@@ -15,7 +15,7 @@ from podium.results.column_guide import COMPARED
 from podium.results.columns import REQUIRED, normalise_table
 from podium.results.consistency import NOTHING_COMPARES, REMEDY, bare_heats, contradictions, finishers, with_ids
 
-MOST_WORDS = 3  # unknown words in a column about which to ask
+MAX_WORDS = 3  # unknown words in a column about which to ask
 STATUS_MEANINGS = {"dnf": "did not finish", "did_not_start": "did not start", "disqualified": "was disqualified"}
 MAX_VALUES = 1000  # listed values of a column
 
@@ -129,7 +129,7 @@ def questions_of_cells(mapped: Mapped) -> list[Question]:
     found = list[Question]()
     for name, (which, written) in mapped.bad.items():
         cells = written.filter(which).unique(maintain_order=True)
-        found += [ask_what_it_says(mapped, name, cell) for cell in (cells if cells.len() <= MOST_WORDS else ())]
+        found += [ask_what_it_says(mapped, name, cell) for cell in (cells if cells.len() <= MAX_WORDS else ())]
     return [question for question in found if question.choices]
 
 

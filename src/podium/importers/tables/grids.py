@@ -31,9 +31,9 @@ from podium.results import headings as heads
 from podium.results.column_guide import COMPARED
 from podium.results.headings import fold, is_round, is_total, meanings, sides
 
-MOST_LINES = 10_000  # of a grid
+MAX_LINES = 10_000  # of a grid
 LEAST_PLACES = 3  # columns headed by places
-MOST_TIMES_APART = 10  # ratio of the longest and shortest time of an event
+MAX_TIMES_APART = 10  # ratio of the longest and shortest time of an event
 
 
 def find_layout(sheet: Sheet) -> Step[Document | None]:
@@ -47,7 +47,7 @@ def find_layout(sheet: Sheet) -> Step[Document | None]:
         return None
     player = player_column(sheet)
     layouts = [places_across, places_down, matches, players_across, crosstable, rounds]
-    if not 1 < sheet.frame.height <= MOST_LINES:
+    if not 1 < sheet.frame.height <= MAX_LINES:
         layouts = [matches]
     elif player is not None and ("position" in of_column or not sheet.is_unknown(player)):
         layouts = [matches, crosstable, rounds]
@@ -340,7 +340,7 @@ def are_of_parts(sheet: Sheet, found: Sequence[str], cells: Sequence[str]) -> bo
     """Return True if columns are different parts, as in a decathlon: some lack clock times, and values vary widely."""
     seconds = times.parse_column(pl.Series(cells), decimal=".,")["seconds"]
     clocks = (sheet.has(each, ":") for each in found if sheet.texts(each).count())
-    return not all(clocks) and bool(seconds.max() > MOST_TIMES_APART * seconds.min())  # type: ignore[operator]
+    return not all(clocks) and bool(seconds.max() > MAX_TIMES_APART * seconds.min())  # type: ignore[operator]
 
 
 def are_parts(sheet: Sheet, found: Sequence[str], totals: Sequence[str]) -> bool:

@@ -36,7 +36,7 @@ FORFEITED = heads.FORFEIT, "forfeit"
 LEAST_PARTS = 3  # columns of parts of a match that another sums up
 Parts = Mapping[str, str]  # heading by part of a match
 Compared = tuple[list[Document], list[Document]]  # rules of each side, and conditions that drop rows
-MOST_SHOWN = 3  # words of a question
+MAX_SHOWN = 3  # words of a question
 
 
 def matches(sheet: Sheet) -> Step[Document | None]:
@@ -293,7 +293,7 @@ def ask_who_retired(result: str, words: Iterable[str]) -> Step[None]:
     found = [word for word in words if not re.match(FORFEITED[0], word) and any(map(status_word, word.split()))]
     if found:
         choice = Choice("ignore these matches", "source.null", toml_value(["", *found]))
-        shown = " and ".join(map(repr, found[:MOST_SHOWN]))
+        shown = " and ".join(map(repr, found[:MAX_SHOWN]))
         text = f"has {shown}, which does not say who won. Add a column Winner, or ignore these matches"
         yield Question(text, (choice,), result)
 

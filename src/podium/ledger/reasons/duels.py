@@ -15,7 +15,7 @@ from podium.engine.tables.encoding import Events
 from podium.engine.tables.sides import empty_sides, gather_sides
 from podium.kernels.compiled import compile_twice
 from podium.kernels.records import read, times, write
-from podium.ledger.reasons.shares import MOST_PARTS, Part, RatingUpdate, fair_shares, update_of
+from podium.ledger.reasons.shares import MAX_PARTS, Part, RatingUpdate, fair_shares, update_of
 from podium.support.words import shown
 
 TIME = "time"  # the cause of what a player's entry does without any opponent
@@ -260,7 +260,7 @@ class Account:
 
 
 HEAT, OPPONENT, BAND, CAUSE = "heat", "opponent", "band", "cause"  # a duel's own row has the cause OPPONENT
-NEAR, FAR = 50.0, 200.0  # gaps between bands on Elo's scale; on others those of the same expected scores
+NEAR_GAP, FAR_GAP = 50.0, 200.0  # gaps between bands on Elo's scale; on others those of the same expected scores
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,7 +306,7 @@ def partition(
         headings = [Heading(HEAT, heats=run) for run in runs_of_heats(heats, overall, most)]
         part_of = {heat: k for k, heading in enumerate(headings) for heat in heading.heats}
         return Partition(headings, members_of([part_of[duel.heat] for duel in duels], len(headings)))
-    if len(duels) <= min(MOST_PARTS, most):
+    if len(duels) <= min(MAX_PARTS, most):
         headings = [Heading(OPPONENT) for _ in duels]
         return Partition(headings, [[k] for k in range(len(duels))])
     edges = band_edges(system, most)
@@ -341,7 +341,7 @@ def band_edges(system: System, most: int) -> list[Decimal]:
     """Return the gaps at which bands begin, lowest first: five bands, or fewer if `most` is smaller."""
     scale, digits = system.points_per_logit / ELO_SCALE, system.digits - 1
     unit = Decimal(1).scaleb(-digits)
-    near, far = (shown(float(f"{gap * scale:.2g}"), digits) for gap in (NEAR, FAR))
+    near, far = (shown(float(f"{gap * scale:.2g}"), digits) for gap in (NEAR_GAP, FAR_GAP))
     if most >= 5:  # noqa: PLR2004  (bands)
         return [unit - far, unit - near, near, far]
     return [unit - near, near] if most >= 3 else [Decimal(0)]  # noqa: PLR2004  (bands)

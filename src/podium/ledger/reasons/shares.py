@@ -1,7 +1,7 @@
 """Fair shares of a change that is not a sum over pairs: each part's mean effect over all orders of joining.
 
 Source: L. S. Shapley, "A Value for n-Person Games" (1953). The event is rated with every coalition of up to
-`MOST_PARTS` parts of the field. All coalitions are one table of events, rated by one call of the replay's kernel.
+`MAX_PARTS` parts of the field. All coalitions are one table of events, rated by one call of the replay's kernel.
 """
 
 import math
@@ -19,8 +19,8 @@ from podium.engine.tables.encoding import frozen
 from podium.support.words import shown_parts
 
 WHOLE = 2**53  # units: beyond, a double does not have each whole number
-MOST_PARTS = 8  # parts whose coalitions are all rated: 256
-MOST_BLOCKS = 100  # opponents, or blocks of them, that are left out one at a time
+MAX_PARTS = 8  # parts whose coalitions are all rated: 256
+MAX_BLOCKS = 100  # opponents, or blocks of them, that are left out one at a time
 QUICK_WORK = 1.1e5  # pairs to be rated again in some 10 ms; more than FEW_PARTS only where that is enough
 FEW_PARTS = 5
 MAX_WORK = 2e7  # pairs to be rated again at all: fewer parts, and larger blocks, where a field is large
@@ -61,11 +61,11 @@ def update_of(columns: inputs.Columns, number: int) -> RatingUpdate:
 
 
 def affordable_parts(update: RatingUpdate) -> int:
-    """Return the number of parts whose coalitions can all be rated: `MOST_PARTS`, or fewer for large fields."""
+    """Return the number of parts whose coalitions can all be rated: `MAX_PARTS`, or fewer for large fields."""
     sizes = (update.stop - update.start).astype(np.float64)
     pairs = 0.5 * float(sizes @ sizes)  # of a coalition, which has half of the heats or of the field
     quick, most = (int(math.log2(max(1.0, work / pairs))) for work in (QUICK_WORK, MAX_WORK))
-    return max(1, min(MOST_PARTS, max(quick, FEW_PARTS), most))
+    return max(1, min(MAX_PARTS, max(quick, FEW_PARTS), most))
 
 
 def fair_shares(
@@ -105,7 +105,7 @@ def blocks_of(members: list[int], parts: Sequence[Part], update: RatingUpdate) -
     """Return the members of a part to leave out one at a time, or blocks of neighbours in a large field."""
     total = sum(len(each.members) for each in parts)
     field = float((update.stop - update.start).max())
-    most = min(MOST_BLOCKS, max(len(parts), int(MAX_WORK / field**2)))
+    most = min(MAX_BLOCKS, max(len(parts), int(MAX_WORK / field**2)))
     count = len(members) if total <= most else max(1, most * len(members) // total)
     return [block.tolist() for block in np.array_split(np.array(members), count)]
 

@@ -14,7 +14,7 @@ from podium.engine.tables.selection import UNFINISHED_STATUS, UNRATED_STATUS
 from podium.ledger.reasons.shares import RatingUpdate, reranked
 from podium.results.derived_heats import OVERALL, Overall, overall_results, overall_rows
 
-MOST_NAMED = 8  # of a field, all of whom a sentence names; of a larger one the first three and the player
+MAX_NAMED = 8  # of a field, all of whom a sentence names; of a larger one the first three and the player
 FIRST_NAMED = 3
 SCHEMA = {
     "heat": pl.String,
@@ -205,7 +205,7 @@ def ranked_by(table: Standings, player: str) -> str:
     words = [(line.player, f"{line.player} {mark}") for line, mark in zip(finishers, marks, strict=True)]
     others = [line for line in lines if line.status != "finished"]
     words += [(line.player, f"{line.player} {STATUS_WORDS[line.status]}") for line in others]
-    if len(words) > MOST_NAMED:
+    if len(words) > MAX_NAMED:
         words = words[:FIRST_NAMED] + [each for each in words[FIRST_NAMED:] if each[0] == player]
     return f"Ranked {basis}: {', '.join(text for _, text in words)}."
 

@@ -26,9 +26,9 @@ from podium.results.derived_heats import OVERALL, number_column
 from podium.results.reading import Results
 from podium.support.words import counted, lines_html, ordinal, shown_change, signed
 
-MOST_ALTERNATIVES = 8
-MOST_IMAGINED = 2_500  # entrants of an event that is rated pair by pair, once more, while somebody waits
-MOST_PAIRS = 8e6  # of all alternatives: some 0.4 s
+MAX_ALTERNATIVES = 8
+MAX_IMAGINED = 2_500  # entrants of an event that is rated pair by pair, once more, while somebody waits
+MAX_PAIRS = 8e6  # of all alternatives: some 0.4 s
 NUMBERS = ("position", "score", "time_s", "team_score")
 Numbers = dict[str, npt.NDArray[np.float64]]
 
@@ -109,7 +109,7 @@ class Altered:
 
 def is_quickly_imagined(system: System, events: Events) -> bool:
     """Return True if the event alone can be rated again within the time of a request."""
-    return len(events.columns.player) <= MOST_IMAGINED or sums_up(system)
+    return len(events.columns.player) <= MAX_IMAGINED or sums_up(system)
 
 
 def what_if(
@@ -128,7 +128,7 @@ def what_if(
     states = states_before(system, events, update, replayed)
     account = Account(system_at(system, events, replayed, update), events, update, entrant, states)
     field = int((account.update.stop - account.update.start).max())
-    most = max(1, min(MOST_ALTERNATIVES, int(MOST_PAIRS / field**2)))
+    most = max(1, min(MAX_ALTERNATIVES, int(MAX_PAIRS / field**2)))
     altered = alterations(own_heats(account, event_id), most)
     before, after = float(replayed.before[entrant]), float(replayed.after[entrant, system.column("rating")])
     changes = changes_with(account, altered, period)

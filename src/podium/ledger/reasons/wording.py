@@ -7,7 +7,7 @@ from decimal import Decimal
 from podium.ledger.reasons.duels import BAND, CAUSE, HEAT, OPPONENT, Heading
 from podium.support.words import capitalised, listed, shown, signed
 
-MOST_NAMED = 8  # names in a list; more are counted
+MAX_NAMED = 8  # names in a list; more are counted
 DECIDING_SHARE = Decimal("0.4")  # of the change, from which on one part is its cause
 DRAW = 0.5
 CAUSES = {
@@ -312,6 +312,6 @@ def not_compared_words(left_out: Sequence[tuple[str, str | None, str]], heats: i
             name if len(in_heats) >= heats or not all(in_heats) else f"{name} in {listed(in_heats)}"
             for name, in_heats in names.items()
         ]
-        who = listed(words) if len(words) <= MOST_NAMED else f"{len(words)} entrants"
+        who = listed(words) if len(words) <= MAX_NAMED else f"{len(words)} entrants"
         clauses.append(f"{who} ({reason})")
     return f"Not compared: {'; '.join(clauses)}." if clauses else ""

@@ -29,7 +29,7 @@ from podium.service.http.requests import CurrentStore, CurrentThreads, ReadRoute
 from podium.service.http.visitors import find_visitor
 from podium.service.web.ahead.calendar import CurrentStakes, refuse_large_field
 from podium.store.reading.ahead import RaceStakes, RunningRace, race_stakes
-from podium.store.writing.fixtures import MOST_ENTRANTS, Fixture, Places
+from podium.store.writing.fixtures import MAX_ENTRANTS, Fixture, Places
 
 router = ReadRouter("fixtures")
 REFUSALS_OF_BODIES = error_responses(409, 413)  # besides the others
@@ -42,7 +42,7 @@ class PlannedEntrant(Entrant):
     shared: SentEquipment = None
 
 
-Entrants = Annotated[list[PlannedEntrant] | None, Field(max_length=MOST_ENTRANTS, description="Entrants.")]
+Entrants = Annotated[list[PlannedEntrant] | None, Field(max_length=MAX_ENTRANTS, description="Entrants.")]
 RaceTitle = Annotated[str | None, Field(max_length=MAX_SENT_CHARACTERS, description="Title. An empty text removes it.")]
 Named = Annotated[
     str | None, Query(max_length=MAX_SENT_CHARACTERS, description="Player whose table to return, added if missing.")
@@ -96,9 +96,9 @@ class NewPlaces(Strict):
     model_config = with_example({"places": ["ben", "ana"]})
 
     places: Annotated[
-        list[SentName], Field(max_length=MOST_ENTRANTS, description="Players by place, with the leader first.")
+        list[SentName], Field(max_length=MAX_ENTRANTS, description="Players by place, with the leader first.")
     ]
-    out: list[SentName] = Field([], max_length=MOST_ENTRANTS, description="Players who did not finish.")
+    out: list[SentName] = Field([], max_length=MAX_ENTRANTS, description="Players who did not finish.")
 
 
 REQUEST_MODELS = NewFixture, FixtureChange, NewPlaces

@@ -214,7 +214,7 @@ def remove_empty(folder: Path, inner: Path) -> None:
         inner = inner.parent
 
 
-MOST_PLAYERS, MOST_EVENTS, MOST_EXPLAINED = 300, 100, 12  # of all pools together
+MAX_PLAYERS, MAX_EVENTS, MAX_EXPLAINED = 300, 100, 12  # of all pools together
 SHOW_ONE = """.page:not(:target):not(:has(:target)) { display: none }
 main:not(:has(.page:target)):not(:has(.page :target)) > .page:first-child { display: grid }"""
 PARTS = re.compile(
@@ -241,7 +241,7 @@ class ReportPage(Page, template="report.html"):
 def one_file(view: Store, pools: Sequence[str], title: str) -> str:
     """Return pages of some pools of one moment as one file: those of the best players and the newest events."""
     share = max(1, len(pools))
-    extent = Extent(*(-(-most // share) for most in (MOST_PLAYERS, MOST_EVENTS, MOST_EXPLAINED)))
+    extent = Extent(*(-(-most // share) for most in (MAX_PLAYERS, MAX_EVENTS, MAX_EXPLAINED)))
     anchors = {address: f"p{number}" for number, address in enumerate(public_files(view, pools, extent))}
     pages = read_pages(view, pools, anchors)
     style = FILES["podium.css"].decode() + SHOW_ONE

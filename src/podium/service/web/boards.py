@@ -215,7 +215,7 @@ def events(
     return rendering.render(request, page)
 
 
-MOST_FOUND: Final = 20  # players that are listed
+MAX_FOUND: Final = 20  # players that are listed
 Text = Annotated[str, Query(alias="q", max_length=MAX_SENT_CHARACTERS)]
 ListOnly = Annotated[bool, Query(alias="list")]  # whether one hit is listed, too, instead of shown
 
@@ -258,7 +258,7 @@ def found_players(
 ) -> Response:
     found: Sequence[FoundPlayer] = ()
     if text.strip():
-        found = store.search(text, [*pools], most=MOST_FOUND)
+        found = store.search(text, [*pools], most=MAX_FOUND)
     elif rendering.is_static(request):  # it cannot search
         found = everybody(store, pools)
     headers = {name: rendering.pool_header(store.pool(name)) for name in {each.pool for each in found}}
@@ -272,7 +272,7 @@ def found_players(
         text=text,
         hits=hits,
         similar=tuple((each, headers[each.pool]) for each in found if each.is_similar),
-        is_cut=bool(text) and len(hits) == MOST_FOUND,
+        is_cut=bool(text) and len(hits) == MAX_FOUND,
         form_address=rendering.pool_address(pool.name, "find") if pool else rendering.address("find"),
     )
     return rendering.render(request, page, status=404 if is_missing or (text.strip() and not hits) else 200)

@@ -30,9 +30,9 @@ from podium.views.models import Rivalry
 from podium.views.player_models import EventHeadline, Listing, PlayerCard
 
 router = PageRouter()
-MOST_POINTS = 150  # of each history
+MAX_POINTS = 150  # of each history
 LAST_MEETINGS = 10
-EVEN = 50  # of a hundred
+EVEN_PERCENT = 50  # of a hundred
 Name = Annotated[str, Query(max_length=MAX_SENT_CHARACTERS)]
 
 
@@ -117,9 +117,10 @@ def pair_sentence(pair: Pair | None) -> str:
 def pair_of(store: Store, header: PoolHeader, found: Rivalry) -> Pair:
     first, second = found.players
     of_first = min(99, max(1, round(100.0 * first.expected)))
-    favourite, outsider = (first, second) if of_first >= EVEN else (second, first)
+    favourite, outsider = (first, second) if of_first >= EVEN_PERCENT else (second, first)
     certain = max(first.expected, second.expected)
-    of_hundred = "" if of_first == EVEN else "more than 99" if certain > 0.99 else str(max(of_first, 100 - of_first))  # noqa: PLR2004
+    more = max(of_first, 100 - of_first)
+    of_hundred = "" if of_first == EVEN_PERCENT else "more than 99" if certain > 0.99 else str(more)  # noqa: PLR2004
     shares = (f"{of_first} %", f"{100 - of_first} %")
     cards, note = ranked_cards(store, header.name, (first.player, second.player))
     then = lead_then(header, found, 1.0 if favourite is first else -1.0)
@@ -174,7 +175,7 @@ def figures(header: PoolHeader, cards: Sequence[PlayerCard], ranked: str) -> tup
 
 
 def histories(store: Store, header: PoolHeader, names: tuple[str, str]) -> Markup:
-    curves = [store.rating_curve(header.name, each, most=MOST_POINTS) for each in names]
+    curves = [store.rating_curve(header.name, each, most=MAX_POINTS) for each in names]
     if max(map(len, curves)) < 2:  # noqa: PLR2004  (a line takes two)
         return Markup("")
     lines = [
@@ -185,9 +186,9 @@ def histories(store: Store, header: PoolHeader, names: tuple[str, str]) -> Marku
     return history_chart(lines, f"Ratings over time; now {ends[0]}, {ends[1]}", digits=header.digits, height=216)
 
 
-MOST_ENTRANTS = 64
-MOST_SIDES, MAX_SENT_SIDE = 32, 4000  # sides, and characters of one
-MOST_COLUMNS = 12  # places with a column of their own; beyond, those after the tenth share one
+MAX_ENTRANTS = 64
+MAX_SIDES, MAX_SENT_SIDE = 32, 4000  # sides, and characters of one
+MAX_COLUMNS = 12  # places with a column of their own; beyond, those after the tenth share one
 SINGLE_COLUMNS, GROUP = 10, 5
 PODIUM = 3
 MIN_PODIUM_FIELD = 5  # in smaller fields nearly everybody is on the podium
@@ -238,7 +239,7 @@ def predict(
     visit: VisiblePool,
     store: CurrentStore,
     entrants: Annotated[list[Annotated[str, Query(max_length=MAX_SENT_CHARACTERS)]] | None, Query()] = None,
-    side: Annotated[list[Annotated[str, Query(max_length=MAX_SENT_SIDE)]] | None, Query(max_length=MOST_SIDES)] = None,
+    side: Annotated[list[Annotated[str, Query(max_length=MAX_SENT_SIDE)]] | None, Query(max_length=MAX_SIDES)] = None,
 ) -> Response:
     """The chances of a field, of players or of sides `Ana,Ben`; of the newest event's where nobody is named."""
     header, newest = pool_header(store.pool(visit.pool)), None
@@ -247,10 +248,10 @@ def predict(
         newest = store.leaderboard(visit.pool, Listing(), top=1).newest
         changes = () if newest is None else store.event(visit.pool, newest.event_id).changes
         names = tuple(each.player for each in sorted(changes, key=lambda each: -each.rating))
-    taken, members, field, reason = names[:MOST_ENTRANTS], names_in(sides), None, ""
+    taken, members, field, reason = names[:MAX_ENTRANTS], names_in(sides), None, ""
     try:
-        if sum(map(len, members)) > MOST_ENTRANTS:
-            reason = f"the sides have more than {MOST_ENTRANTS} players"
+        if sum(map(len, members)) > MAX_ENTRANTS:
+            reason = f"the sides have more than {MAX_ENTRANTS} players"
         elif taken or sides:
             alone, *together = ([Member(name, new=True) for name in each] for each in (taken, *members))  # asks below
             forecast = store.predict(visit.pool, alone, sides=together, top=PODIUM)
@@ -286,7 +287,7 @@ def field_of(
 ) -> Field:
     size = forecast.entrants.height
     chances = forecast.ranks["chance"].to_numpy().reshape(size, size)
-    singles = size if size <= MOST_COLUMNS else SINGLE_COLUMNS
+    singles = size if size <= MAX_COLUMNS else SINGLE_COLUMNS
     starts = [*range(singles), *range(singles, size, GROUP)]
     grouped = np.add.reduceat(chances, starts, axis=1)
     widths = np.diff([*starts, size])
@@ -320,7 +321,7 @@ def field_of(
             f"{start + 1}" if width == 1 else f"{start + 1}–{start + width}"  # noqa: RUF001  (a range)
             for start, width in zip(starts, widths, strict=True)
         ),
-        is_wide=size > MOST_COLUMNS,
+        is_wide=size > MAX_COLUMNS,
         has_podium=has_podium,
         newcomers=tuple(
             (each, tuple(

@@ -74,7 +74,7 @@ def performance_words(story: EventStory) -> str:
     return f"{story.player} played like {level} here: who has that rating is expected to win as many of these duels."
 
 
-EVEN = 0.5  # of a duel
+EVEN_SCORE = 0.5  # of a duel
 
 
 def fairness(
@@ -99,7 +99,7 @@ def reliability_words(pool: PoolHeader, example: ReliabilityBin) -> str:
     if example.lowest <= example.expected <= example.highest:
         verdict = "predictions like most of these come true about as often as they should"
     else:
-        who = "favourites" if example.expected >= EVEN else "outsiders"
+        who = "favourites" if example.expected >= EVEN_SCORE else "outsiders"
         verdict = f"ratings expect too {'much' if example.observed < example.expected else 'little'} of {who}"
     return (
         f"The expected score came from ratings, and in {pool.title} {verdict}: of duels given "

@@ -29,7 +29,7 @@ from podium.views.player_models import EventHeadline, ListedRow, Surprise
 
 WEEK_S: Final = 7 * 86_400.0
 MAX_CARDS: Final = 6
-MOST_PLANNED: Final = 20
+MAX_PLANNED: Final = 20
 MAX_OTHER_POOLS: Final = 200
 TOP: Final = 3
 NEWEST_EVENTS: Final = 8
@@ -77,7 +77,7 @@ def find_headline(store: Store, name: str) -> Headline:
         top=board.players,
         newest=newest,
         moments=tuple(moments[each.event_id] for each in newest),
-        planned=store.fixtures(name, ahead=True, most=MOST_PLANNED),
+        planned=store.fixtures(name, ahead=True, most=MAX_PLANNED),
         surprise=movers.surprise,
         why=explained(store, name, movers.surprise),
         spread=movers.spread,
@@ -102,7 +102,7 @@ def ahead_of(headline: Headline) -> tuple[Fixture, ...]:
 
 def is_used_up(headline: Headline) -> bool:
     """Return True if so many of the planned races have passed that others may be shown instead."""
-    return len(headline.planned) == MOST_PLANNED and len(ahead_of(headline)) < TOP
+    return len(headline.planned) == MAX_PLANNED and len(ahead_of(headline)) < TOP
 
 
 def home_page(cards: Iterable[PoolCard]) -> HomePage:

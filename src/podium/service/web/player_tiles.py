@@ -8,8 +8,8 @@ from markupsafe import Markup
 
 from podium.errors import PodiumError
 from podium.ledger.history import FINDING_EVENTS, FORM_EVENTS
-from podium.ledger.hypothetical_race import TWO, place_words
-from podium.ledger.stakes import MOST_EXACT, Stakes
+from podium.ledger.hypothetical_race import DUEL_SIDES, place_words
+from podium.ledger.stakes import MAX_EXACT, Stakes
 from podium.pages.numbers import Shape, change, day, day_words, minute, name_link, percent
 from podium.service.web.ahead.calendar import KeptStakes
 from podium.service.web.rendering import PoolHeader, pool_address
@@ -19,7 +19,7 @@ from podium.support.words import counted, ordinal, ordinal_number, shown, shown_
 from podium.views.player_models import FormLine, PlayerCard
 
 ESTABLISHED_BY_EVENTS = f"A rating counts as established from event {FINDING_EVENTS} on."
-MOST_AHEAD = 10  # upcoming races, among which the player's is looked for
+MAX_AHEAD = 10  # upcoming races, among which the player's is looked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ class Upcoming:
         enough = [line for line in lines if line["delta"] >= ahead]
         line = enough[-1] if enough else lines[0]
         place = place_words(line["place"], self.stakes.sides)
-        if self.stakes.sides == TWO:
+        if self.stakes.sides == DUEL_SIDES:
             what = f"A {place}"
         else:
             what = f"{place} place" + (" or better" if enough and line is not lines[0] else "")
@@ -120,14 +120,14 @@ def upcoming(
     store: Store, kept: KeptStakes, pool: PoolHeader, player: str, *, draws: bool, has_key: bool
 ) -> Upcoming | None:
     """The next race of a player, or of all, if any is planned. `draws` allows what takes longer than a page."""
-    ahead = store.fixtures(pool.name, ahead=True, most=MOST_AHEAD)
+    ahead = store.fixtures(pool.name, ahead=True, most=MAX_AHEAD)
     own = [each for each in ahead if any(player == starter.player for starter in each.entrants or ())]
     race = next(iter([*own, *ahead]), None)
     if race is None:
         return None
     if not own or len(race.sides) < 2:  # noqa: PLR2004  (nobody to meet)
         return Upcoming(pool, race, bool(own), None, waits=False)
-    if len(race.sides) > MOST_EXACT and not draws:
+    if len(race.sides) > MAX_EXACT and not draws:
         return Upcoming(pool, race, True, None, waits=True)
     try:
         stakes = kept.of_race(store, pool.name, race, player, has_key=has_key).stakes

@@ -42,7 +42,7 @@ from podium.store.reading.hindsight import HindsightPoint
 from podium.support.words import counted, ordinal, shown
 from podium.views.player_models import CurvePoint, FormLine, PlayerCard, RivalRow, Rivals
 
-MOST_POINTS = 300
+MAX_POINTS = 300
 ROWS = 50  # of a page of changes
 MOVED_MOST = 6
 MAX_EVENTS = 3  # linked next to a reason
@@ -91,7 +91,7 @@ def player(
     spans = boards.RANGES_UNDATED if pool.is_undated else boards.RANGES
     length = spans[span].length
     since = None if length is None else earlier(card.last_when, length)
-    curve = store.rating_curve(visit.pool, player, since, most=MOST_POINTS)
+    curve = store.rating_curve(visit.pool, player, since, most=MAX_POINTS)
     hindsight = store.hindsight_curve(visit.pool, player, since) if header.has_hindsight else ()
     verdict, has_key = verdict_on(header, card), visit.visitor.key is not None
     ahead = upcoming(store, kept, header, card.player, draws=draws, has_key=has_key)
@@ -285,7 +285,7 @@ def changes(
 COOKIE = "me"  # the name, the log's number that the visitor knows of, the newest shown, and in which minute
 YEAR_S = 365 * 86_400
 VISIT_MINUTES = 30  # for so long after the last look news stays news
-MOST_NEWS = 100  # entries of the log
+MAX_NEWS = 100  # entries of the log
 
 
 class LastVisit(NamedTuple):
@@ -347,7 +347,7 @@ def news(request: Request, player: PlayerName, visit: VisiblePool, store: Curren
     header, newest = rendering.pool_header(store.pool(visit.pool)), store.version(visit.pool)
     name = store.rank(visit.pool, player).player
     seen = LastVisit.read(request, newest).at(newest, int(time.time()) // 60)
-    since = store.log(visit.pool, after=seen.known, most=MOST_NEWS)
+    since = store.log(visit.pool, after=seen.known, most=MAX_NEWS)
     events = {each.subject for each in since if each.kind == SUBMIT}
     own = [line for line in store.player_changes(visit.pool, name).rows if line.event_id in events]
     count = counted(len(events), "new result")
@@ -357,7 +357,7 @@ def news(request: Request, player: PlayerName, visit: VisiblePool, store: Curren
         player=name,
         own=tuple(own),
         moved=sum((shown(each.shown, header.digits) for each in own), Decimal(0)),
-        results=f"{count} or more" if len(since) == MOST_NEWS else count if events else "",
+        results=f"{count} or more" if len(since) == MAX_NEWS else count if events else "",
         corrections=sum(each.moved is not None and each.kind != SUBMIT for each in since),
     )
     answer = rendering.render(request, page)

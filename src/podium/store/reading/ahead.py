@@ -41,7 +41,7 @@ from podium.views.models import answer_from
 from podium.views.names import find_event
 from podium.views.results import event_results
 
-MOST_STARTERS = 200
+MAX_STARTERS = 200
 RECENT_EVENTS = 200  # among which the last comparable heat, and draws, are looked for
 Sides = Sequence[Sequence[Member]]
 Known = Before | None  # how those of a race stood, where that is known
@@ -55,9 +55,9 @@ def starters_at(
     In a numbered pool it has no date.
     """
     players = [each.player for side in sides for each in side]
-    if len(players) > MOST_STARTERS:
+    if len(players) > MAX_STARTERS:
         raise ParameterError(
-            f"The race has {len(players):,} players, and stakes are limited to {MOST_STARTERS}. Choose fewer players."
+            f"The race has {len(players):,} players, and stakes are limited to {MAX_STARTERS}. Choose fewer players."
         )
     names = names_to_rate(sides, pool.system.kinds)
     before = before or Before.of(pool, names, position)
@@ -272,7 +272,7 @@ def newest_heats(pool: PoolReader) -> int:
 
     def find() -> int:
         newest = event_list(pool, top=1).events
-        if not newest or newest[0].entrants > MOST_STARTERS:
+        if not newest or newest[0].entrants > MAX_STARTERS:
             return 0
         entries = event_details(pool, newest[0].event_id).entries
         return len({each.heat for each in entries} - {None, OVERALL})
@@ -283,7 +283,7 @@ def newest_heats(pool: PoolReader) -> int:
 def sides_in(pool: Pool, results: pl.DataFrame) -> list[list[Member]] | None:
     """The sides that met in an event of one heat; None of any other."""
     lines = [line for line in results.iter_rows(named=True) if line["status"] not in UNRATED_STATUS]
-    if len(lines) > MOST_STARTERS or len({line.get("heat") for line in lines}) > 1:
+    if len(lines) > MAX_STARTERS or len({line.get("heat") for line in lines}) > 1:
         return None
     sides: dict[str | tuple[str], list[Member]] = {}
     columns = columns_of(results, pool.system.kinds).items()

@@ -28,10 +28,10 @@ from podium.support.answers import answer, described
 from podium.views.boards.board import standing_of
 from podium.views.models import STARTED, Started
 
-MOST_ENTRIES, MOST_PAIRS = 2_000_000, 10_000_000  # of a history that is looked back on: 1,000,000 duels
+MAX_ENTRIES, MAX_PAIRS = 2_000_000, 10_000_000  # of a history that is looked back on: 1,000,000 duels
 CHUNK_EVENTS, CHUNK_ROWS = 20_000, 1_000  # read and written at once
-MOST_POINTS = 300  # of a curve that are kept: those that tell its shape
-MOST_BEST = 50  # players of the board
+MAX_POINTS = 300  # of a curve that are kept: those that tell its shape
+MAX_BEST = 50  # players of the board
 POINT = np.dtype([("at", "<i8"), ("rating", "<f8"), ("deviation", "<f8")])  # microseconds since 1970, and points
 
 
@@ -98,13 +98,13 @@ def keep(store: Moments, pool_name: str) -> bool:
     pool, standings = snapshot.pool, snapshot.standings
     established = standings.numbers[standings.is_player & standings.is_established].tolist()
     entries = int(standings.events[standings.is_player].sum())
-    table = rated_results(snapshot) if entries <= MOST_ENTRIES else pl.DataFrame()
+    table = rated_results(snapshot) if entries <= MAX_ENTRIES else pl.DataFrame()
     pairs = 0 if table.is_empty() else pairs_in(table)
-    too_large = max(entries - MOST_ENTRIES, pairs - MOST_PAIRS) > 0
+    too_large = max(entries - MAX_ENTRIES, pairs - MAX_PAIRS) > 0
     curves = {} if too_large or table.is_empty() else look_back(pool, table)
-    reason = f"hindsight takes {MOST_ENTRIES:,} results and {MOST_PAIRS:,} pairs of them; there are more here"
+    reason = f"hindsight takes {MAX_ENTRIES:,} results and {MAX_PAIRS:,} pairs of them; there are more here"
     peaks = [(each, *curves[each][curves[each]["rating"].argmax()].tolist()) for each in established if each in curves]
-    best = sorted(peaks, key=lambda peak: (-peak[2], peak[0]))[:MOST_BEST]
+    best = sorted(peaks, key=lambda peak: (-peak[2], peak[0]))[:MAX_BEST]
     found = Kept(today(), snapshot.seq, system_text(pool), reason if too_large else "", best)
     parts = [(number, curve.tobytes()) for number, curve in curves.items()]
     chunks = [parts[start : start + CHUNK_ROWS] for start in range(0, len(parts), CHUNK_ROWS)]
@@ -140,7 +140,7 @@ def look_back(pool: Pool, table: pl.DataFrame) -> dict[int, Any]:
         at, rating = rows["started_at"].to_numpy(), rows["rating"].to_numpy()
         points = np.zeros(at.size, POINT)
         points["at"], points["rating"], points["deviation"] = at, rating, rows["deviation"].to_numpy()
-        curves[int(str(name))] = points[thinned(at, rating, MOST_POINTS)]
+        curves[int(str(name))] = points[thinned(at, rating, MAX_POINTS)]
     return {number: curve for number, curve in curves.items() if not is_equipment(number)}
 
 

@@ -216,7 +216,7 @@ def delete(pool: PoolView) -> None:
 OPEN, REPORTED, EXPIRED = "open", "reported", "expired"
 HOLD_S = 86_400.0  # seconds that a match waits for its result, by default
 MAX_HOLD_S = 31 * HOLD_S
-MOST_WAITING = 1_000  # matches that are listed
+MAX_WAITING = 1_000  # matches that are listed
 
 
 @answer
@@ -332,7 +332,7 @@ def waiting_matches(pool: PoolReader) -> list[str]:
     matches = pool.snapshot.events.matches
     expires_at, result = (matches.columns.part(name) for name in ("expires_at", "result"))
     waiting = np.flatnonzero((expires_at >= now()) & (result < 0))
-    first = waiting[np.argsort(expires_at[waiting], kind="stable")[:MOST_WAITING]]
+    first = waiting[np.argsort(expires_at[waiting], kind="stable")[:MAX_WAITING]]
     return [matches.ids[number] for number in first.tolist()]
 
 

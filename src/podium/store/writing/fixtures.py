@@ -36,7 +36,7 @@ from podium.views.names import present_names
 
 PLANNED, STARTED, REPORTED, CANCELLED, NO_RESULT = "planned", "started", "reported", "cancelled", "no result"
 WAITS_US = DAY_US  # for a result, after the start, before it counts as having none
-MOST_ENTRANTS = 1_000
+MAX_ENTRANTS = 1_000
 
 
 @answer
@@ -185,8 +185,8 @@ def plans_of(pool: PoolReader, numbers: Sequence[int]) -> list[Plan]:
 
 def numbered_entrants(pool: PoolReader, fixture_id: str, entrants: Sequence[Any]) -> list[dict[str, Any]]:
     rows = [each if isinstance(each, Mapping) else {"player": each} for each in entrants]
-    if len(rows) > MOST_ENTRANTS:
-        raise ParameterError(f"entrants: {len(rows):,} are too many. A fixture may have {MOST_ENTRANTS:,}.")
+    if len(rows) > MAX_ENTRANTS:
+        raise ParameterError(f"entrants: {len(rows):,} are too many. A fixture may have {MAX_ENTRANTS:,}.")
     names = admit_names(pool, [str(each["player"]) for each in rows], "entrant")
     teams = [None if each.get("team") is None else admit(str(each["team"]), "team") for each in rows]
     if len(set(names)) < len(names):

@@ -23,7 +23,7 @@ from podium.store.writing.administration import system_entry
 from podium.store.writing.proposals import Proposal
 from podium.store.writing.sheets import contents_of
 
-MOST_EVENTS = 50  # a pool with as many keeps its order
+MAX_EVENTS = 50  # a pool with as many keeps its order
 SELECT_ALL_CONTENTS = (
     sa.select(log.c.subject, log.c.body, log.c.received_at)
     .where(of_pool(log), log.c.kind.in_(WITH_CONTENT))
@@ -51,11 +51,11 @@ def set_order(
             f"order {order}"
         )
     events = pool.snapshot.events
-    found = events.at(np.arange(min(events.size, MOST_EVENTS + len(events.seasons))))
-    rows = [each for each in found if each.status != STATUSES[SEASON]][:MOST_EVENTS]
-    if len(rows) == MOST_EVENTS:
+    found = events.at(np.arange(min(events.size, MAX_EVENTS + len(events.seasons))))
+    rows = [each for each in found if each.status != STATUSES[SEASON]][:MAX_EVENTS]
+    if len(rows) == MAX_EVENTS:
         raise StoreError(
-            f"pool {pool.name!r} has {MOST_EVENTS} events or more, so its order cannot change. Send them to a new pool "
+            f"pool {pool.name!r} has {MAX_EVENTS} events or more, so its order cannot change. Send them to a new pool "
             f"with the order {order}"
         )
     if order == UNDATED:

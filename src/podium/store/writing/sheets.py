@@ -33,8 +33,8 @@ from podium.support.words import counted
 from podium.views.names import VOIDED, find_events
 
 COUNT = re.compile(r" #[0-9]+$")  # after what else would be the id of two events
-MOST_SHOWN = 3  # results that a question names
-MOST_COMPARED = 20_000  # events whose contents are looked for under other ids
+MAX_SHOWN = 3  # results that a question names
+MAX_COMPARED = 20_000  # events whose contents are looked for under other ids
 SELECT_CONTENTS = sa.select(log.c.seq, whole_body, log.c.digest).where(among(log.c.seq))
 SELECT_BROUGHT = sa.select(brought).where(of_pool(brought))
 SELECT_SHEETS = (
@@ -79,7 +79,7 @@ class MissingResultsError(SheetError):
     answers = MappingProxyType({"corrected": "amend", "new": "again"})
 
     def __init__(self, sheet: Sheet, missing: Sequence["Stored"]) -> None:
-        ids = ", ".join(each.event.event_id for each in missing[:MOST_SHOWN])
+        ids = ", ".join(each.event.event_id for each in missing[:MAX_SHOWN])
         lost = f"{counted(len(missing), 'result')} that it brought before ({ids})"
         self.question = f"{sheet.name} does not have {lost}. Is it the old sheet, corrected, or a new one?"
         super().__init__(
@@ -309,7 +309,7 @@ def match_elsewhere(pool: PoolReader, sheet: Sheet, sent: Sequence[Sent], known:
     if left[0].is_dated:
         uids = np.flatnonzero(np.isin(events.columns.part("started_at"), [one.content.started_at for one in left]))
     else:
-        uids = np.argsort(-events.columns.part("seq"), kind="stable")[:MOST_COMPARED]
+        uids = np.argsort(-events.columns.part("seq"), kind="stable")[:MAX_COMPARED]
     others = events.of_uids([uid for uid in uids.tolist() if uid not in events.seasons])
     stored = stored_events(pool, {}, sheet, [each for each in others if each.event_id not in known])
     pair_equal(left, stored, lambda each: [(each.event.started_at, each.lines)], apart=True)
@@ -443,5 +443,5 @@ def count_ids(pool: PoolReader, base: str) -> int:
 
 
 def shown(sent: Sequence[Sent]) -> str:
-    more = len(sent) - MOST_SHOWN
-    return ", ".join([*(one.own_id for one in sent[:MOST_SHOWN]), *([f"and {more:,} more"] if more > 0 else [])])
+    more = len(sent) - MAX_SHOWN
+    return ", ".join([*(one.own_id for one in sent[:MAX_SHOWN]), *([f"and {more:,} more"] if more > 0 else [])])

@@ -22,13 +22,13 @@ from podium.views.models import BoardRow, answer_from
 from podium.views.player_models import Leaderboard, ListedRow, Listing
 from podium.views.reader import PoolAt
 
-MOST_POINTS = 16
+MAX_POINTS = 16
 
 
 def sparks(pool: PoolAt, players: Sequence[int]) -> dict[int, tuple[float, ...]]:
     """The ratings after the newest 16 changes at most of each player, oldest first, by number."""
     snapshot = pool.snapshot
-    careers = [snapshot.career(slot_of(number), most=MOST_POINTS) for number in players]
+    careers = [snapshot.career(slot_of(number), most=MAX_POINTS) for number in players]
     states = snapshot.rows.at("state", np.concatenate([*careers, np.empty(0, np.int64)]))
     ratings = iter(states[:, pool.system.column("rating")].tolist())
     return {number: (*islice(ratings, rows.size),) for number, rows in zip(players, careers, strict=True)}

@@ -20,8 +20,8 @@ from podium.views.reader import PoolAt
 TOP: sa.BindParameter[int] = sa.bindparam("top")
 
 
-MOST_HITS = 100  # names of a pool that begin alike, of which the best rated are found
-MOST_COMPARED = 1_000  # names of a pool that a name is compared with, where nothing is found
+MAX_HITS = 100  # names of a pool that begin alike, of which the best rated are found
+MAX_COMPARED = 1_000  # names of a pool that a name is compared with, where nothing is found
 JOINTS = " -_.|[]/"  # between the words of a name
 LEAST_SIMILAR = 0.7  # from 0 to 1, by `difflib`
 EXACT, BEGINS, IN_A_WORD = 0.0, 1.0, 1.5  # how far a name is from what was searched
@@ -82,23 +82,23 @@ def search(pools: Sequence[PoolAt], text: str, most: int) -> tuple[FoundPlayer, 
 
 def beginnings(pool: PoolView, folded: str, most: int) -> list[Hit]:
     """Return the names that begin like this. If there are too few, also those with such a word."""
-    params = {"first": folded, "last": folded + END, "top": MOST_HITS}
+    params = {"first": folded, "last": folded + END, "top": MAX_HITS}
     begun = names(pool, SELECT_BEGINNINGS, params)
     hits = [Hit(account, former, EXACT if name == folded else BEGINS) for account, name, former in begun]
     if len(hits) >= most:  # which those with a word would stand behind; to find these takes a look at every name
         return hits
-    words = names(pool, SELECT_WORDS, {"word": escaped(folded), "top": MOST_HITS})
+    words = names(pool, SELECT_WORDS, {"word": escaped(folded), "top": MAX_HITS})
     return hits + [Hit(account, former, IN_A_WORD) for account, _, former in words]
 
 
 def similar(pool: PoolView, folded: str, _most: int) -> list[Hit]:
     """The names that are near, or one of their words is, of those with a word that begins with the same letter."""
-    letter, params = folded[0], {"top": MOST_COMPARED}
+    letter, params = folded[0], {"top": MAX_COMPARED}
     rows = names(pool, SELECT_BEGINNINGS, params | {"first": letter, "last": letter + END})
     rows += names(pool, SELECT_WORDS, params | {"word": escaped(letter)})
     matcher, hits = difflib.SequenceMatcher(autojunk=False), []
     matcher.set_seq2(folded)
-    for account, name, former in rows[:MOST_COMPARED]:
+    for account, name, former in rows[:MAX_COMPARED]:
         nearest = max(ratio(matcher, each) for each in {name, *name.translate(SPACES).split()})
         if nearest >= LEAST_SIMILAR:
             hits.append(Hit(account, former, BEGINS + 2.0 - nearest))

@@ -21,10 +21,10 @@ from podium.service.web.visiting import VisiblePool
 from podium.store import Store
 from podium.store.writing.fixtures import CANCELLED, Fixture
 
-MOST_AGE_S: Final = 60.0
-MOST_WAITING: Final = 8  # who wait for a table, or work one out; each holds a thread, of which others need some
+MAX_AGE_S: Final = 60.0
+MAX_WAITING: Final = 8  # who wait for a table, or work one out; each holds a thread, of which others need some
 WAITING_S: Final = 5.0  # so that a table is there within 10 s
-MOST_KEYLESS: Final = 64  # players of a table that takes no key
+MAX_KEYLESS: Final = 64  # players of a table that takes no key
 BUSY: Final = "Too many people wait for what races would bring. Look again in a few seconds."
 
 
@@ -40,7 +40,7 @@ class KeptStakes:
 
     def __init__(self) -> None:
         self._turn = threading.Lock()
-        self._places = threading.Semaphore(MOST_WAITING)
+        self._places = threading.Semaphore(MAX_WAITING)
 
     def of_race(
         self,
@@ -92,14 +92,14 @@ class KeptStakes:
             return None
         of_version, made, table = kept
         age_s = 0.0 if of_version == version else time.monotonic() - made
-        return Aged(table, age_s) if age_s <= MOST_AGE_S else None
+        return Aged(table, age_s) if age_s <= MAX_AGE_S else None
 
 
 def refuse_large_field(players: int, *, has_key: bool) -> None:
     """Refuse to say what a large race would bring to somebody without a key."""
-    if players > MOST_KEYLESS and not has_key:
+    if players > MAX_KEYLESS and not has_key:
         raise ParameterError(
-            f"There are {players} players, and a table for more than {MOST_KEYLESS} needs a key. Send a key, or name "
+            f"There are {players} players, and a table for more than {MAX_KEYLESS} needs a key. Send a key, or name "
             "fewer players."
         )
 
@@ -173,14 +173,14 @@ def ics_text(text: str) -> str:
     return escaped.replace("\n", "\\n").replace("\r", "")
 
 
-MOST_OCTETS = 75
+MAX_OCTETS = 75
 
 
 def folds(line: str) -> list[str]:
     """A line in pieces of at most 75 octets, each but the first after a blank."""
     pieces, piece = list[str](), ""
     for letter in line:
-        if len((piece + letter).encode()) > MOST_OCTETS:
+        if len((piece + letter).encode()) > MAX_OCTETS:
             pieces.append(piece)
             piece = " "
         piece += letter

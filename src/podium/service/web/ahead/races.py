@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from podium.errors import NearNameError, ParameterError, UnknownError
 from podium.ledger.forecast import Member
-from podium.ledger.hypothetical_race import DUEL, TWO, place_words
+from podium.ledger.hypothetical_race import DUEL, DUEL_SIDES, place_words
 from podium.pages.drawing import signed_bar
 from podium.pages.numbers import DASH, MINUTE_S, percent, with_minus
 from podium.service.http.errors import BusyError
@@ -27,7 +27,7 @@ from podium.store.writing.fixtures import NO_RESULT, Fixture, Starter
 from podium.support.words import counted, ordinal_number, shown, shown_change
 
 router = rendering.PageRouter()
-MOST_LINES = 30  # of a table that is shown whole
+MAX_LINES = 30  # of a table that is shown whole
 AROUND = 4  # lines on either side of the likeliest, in a longer one
 
 
@@ -246,7 +246,7 @@ def stakes_view(aged: Aged, player: str, *, is_entrant: bool) -> StakesView | No
 
 def lines_near(lines: Sequence[Any], likeliest: int, own: Any, sides: int) -> set[int]:
     """The lines that are shown of a long table: around the likeliest, the ends, the next rank's, and the break-even."""
-    if len(lines) <= MOST_LINES:
+    if len(lines) <= MAX_LINES:
         return set(range(len(lines)))
     near = {0, sides - 1, len(lines) - 1, *range(max(0, likeliest - AROUND), min(sides, likeliest + AROUND + 1))}
     better = [k for k, line in enumerate(lines[:sides]) if own["rank"] is not None and line["rank"] < own["rank"]]
@@ -255,7 +255,7 @@ def lines_near(lines: Sequence[Any], likeliest: int, own: Any, sides: int) -> se
 
 def sentence_of(line: Any, sides: int) -> str:
     place = place_words(line["place"], sides)
-    where = f"With a {place}" if sides == TWO or place == "quit" else f"In {place} place"
+    where = f"With a {place}" if sides == DUEL_SIDES or place == "quit" else f"In {place} place"
     return f"{where}: {ordinal_number(line['rank'])} in the ranking."
 
 
@@ -267,4 +267,4 @@ def break_even_words(place: int | None, sides: int) -> str:
     """The last place that loses nothing, in words."""
     if place is None:
         return "none"
-    return DUEL[float(place)] if sides == TWO else place_words(float(place), sides)
+    return DUEL[float(place)] if sides == DUEL_SIDES else place_words(float(place), sides)

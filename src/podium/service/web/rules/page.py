@@ -23,7 +23,7 @@ from podium.store.reading.pool_facts import PoolFacts
 from podium.support.words import shown
 
 LATER_EVENT = 10
-LESS = 0.9  # of a first event, from which on a later one moves clearly less
+LESS_SHARE = 0.9  # of a first event, from which on a later one moves clearly less
 
 
 def expected(header: PoolHeader, facts: PoolFacts) -> Picture:
@@ -44,7 +44,7 @@ def weights(header: PoolHeader, facts: PoolFacts) -> Picture:
     later = max((each for each in points[1:] if each[0] <= LATER_EVENT), default=second)
     labels = {number: f"{shown(moved, header.digits)}" for number, moved in (first, later)}
     labels[first[0]] += " points"
-    if later[1] > LESS * first[1]:
+    if later[1] > LESS_SHARE * first[1]:
         heading = "How far a duel moves you"
     caption = (
         f"The most that one duel moved the middle {header.word}, by event: {labels[first[0]]} in event {first[0]}, "

@@ -21,7 +21,7 @@ from podium.support.words import counted, shown
 
 LATER_EVENT = 10  # beside which a first event is put
 AWAY = timedelta(days=90)
-CLEAR = 0.75  # the chance of a clear favourite
+CLEAR_CHANCE = 0.75  # the chance of a clear favourite
 Parts = Iterator[str | Markup]
 
 
@@ -240,7 +240,7 @@ def strength_of_opponents(known: Known) -> Parts:
     yield "No: expected scores take it into account."
     leads = [each for each in known.facts.expected if each.gap > 0]
     if leads:
-        point = min(leads, key=lambda each: abs(each.expected - CLEAR))
+        point = min(leads, key=lambda each: abs(each.expected - CLEAR_CHANCE))
         share = round(100 * point.expected)
         yield f"Rated {known.header.rating(point.gap)} above somebody, one is to win {share} of 100 duels;"
         yield "losing one of them costs more, and winning brings less, than against an equal."

@@ -19,6 +19,7 @@ from podium.store import Store
 from podium.store.keys import create_key, find_key, list_keys, rotate_key, valid_keys
 from podium.store.writing import administration
 from podium.systems import find, names
+from podium.views.models import BoardRow, answer_from
 
 
 def fill(store):
@@ -281,7 +282,7 @@ def test_the_library_and_the_store_tell_the_same(filled, monkeypatch):
 def test_players_beside_players(filled):
     for number in range(10, 30):
         filled.submit("main", race(number, [f"p{number}", "a"]))
-    whole = filled.leaderboard("main", top=1000).players
+    whole = tuple(answer_from(BoardRow, each) for each in filled.leaderboard("main", top=1000).players)
     for k in (0, 5, len(whole) - 1):
         near = filled.neighbours("main", whole[k].player, 3)
         assert near == whole[max(0, k - 3) : k + 4]

@@ -79,7 +79,7 @@ def test_another_system_is_looked_at_first(store):
     assert "set-tau" in page.text
     dry = admin.send(page, "/system", **{"set-deviation": "200"})
     assert (dry.status_code, ratings(store)) == (200, before)
-    assert "moves 4 of 4 ratings" in words(dry.text)
+    assert re.search(r"4 of today\Ws 4 ratings", words(dry.text))
     done = follow(admin, admin.send(dry, "/apply"))
     assert "from the first event on" in words(done.text)
     assert (store.pool("main").system.name, store.pool("main").system.deviation) == ("glicko2", 200.0)

@@ -120,7 +120,7 @@ def test_mixed_changes_are_the_least():
 
 def test_other_systems_say_that_they_cannot():
     rated = podium.rate(podium.simulate(players=4, events=4, seed=1).results, "elo")
-    with pytest.raises(ParameterError, match="hindsight is for podium"):
+    with pytest.raises(ParameterError, match="hindsight is for adaptive"):
         rated.hindsight()
 
 
@@ -131,7 +131,7 @@ def test_other_systems_are_refused_before_anything_is_read(tmp_path, command, sy
     file.write_text("no,results\n", encoding="utf-8")
     done = CliRunner().invoke(build(), [*command, str(file), "--system", system])
     assert isinstance(done.exception, ParameterError)
-    assert "hindsight is for podium" in str(done.exception)
+    assert "hindsight is for adaptive" in str(done.exception)
 
 
 def test_bands_know_that_the_pairs_of_a_field_are_not_independent():

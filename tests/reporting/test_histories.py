@@ -79,7 +79,7 @@ def test_hindsight_is_dashed_with_a_band_that_has_room(dated):
 
 
 def test_hindsight_is_drawn_where_there_is_one():
-    with pytest.raises(ParameterError, match="hindsight is for podium"):
+    with pytest.raises(ParameterError, match="hindsight is for adaptive"):
         podium.plot("histories", UNDATED, "elo", hindsight=True)
     with pytest.raises(ParameterError, match="only histories can show it, not distribution"):
         podium.plot("distribution", UNDATED, "adaptive", hindsight=True)

@@ -97,7 +97,7 @@ def test_seasons_and_missing_dates_are_no_hindrance(store):
 def test_others_say_why_there_is_none(store, monkeypatch):
     fill(store, "elo", 5)
     assert not store.keep_hindsight("main")
-    with pytest.raises(UnknownError, match=r"hindsight is for podium, .* elo has none"):
+    with pytest.raises(UnknownError, match=r"hindsight is for adaptive, .* elo has none"):
         store.best_ever("main")
     store.create_pool("empty", find("adaptive")())
     assert store.keep_hindsight("empty")

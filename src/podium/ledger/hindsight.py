@@ -139,7 +139,7 @@ def why_unavailable(system: System) -> str:
     if isinstance(system, Adaptive) and system.modes is None:
         return ""
     name = f"{system.name} with modes" if isinstance(system, Adaptive) else system.name
-    return f"hindsight is for podium, on whose model it rests; {name} has none"
+    return f"hindsight is for adaptive, on whose model it rests; {name} has none"
 
 
 def heat_bounds(events: Events) -> npt.NDArray[np.int64]:

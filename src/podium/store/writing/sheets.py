@@ -52,7 +52,7 @@ class SheetError(submission.ConflictError):
     """A sheet is not taken as it was sent: what is wrong, what to type, and what would make its events others."""
 
     def __init__(self, what: str, ways: str, prefix: str = "") -> None:
-        super().__init__(f"{what}{'' if what.endswith(('?', '.')) else ';'} {ways}")
+        super().__init__(f"{what}{'' if what.endswith(('?', '.')) else '.'} {ways}")
         self.what, self.prefix = what, prefix
 
     question = ""  # for the sender
@@ -194,8 +194,8 @@ def submit_sheet(pool: PoolReader, numbering: Numbering, *, sent: submission.Sub
     except submission.ConflictError as error:
         prefix = suggested_prefix(sheet, contents.values())
         ways = (
-            f"if {sheet.name} was mended, podium ingest {sheet.name} --amend takes all of it as it is now; if these "
-            f"are other events, --prefix {prefix} gives them ids of their own"
+            f"If {sheet.name} was corrected, send it with podium ingest {sheet.name} --amend. If these are other "
+            f"events, use --prefix {prefix} for new ids."
         )
         raise SheetError(str(error), ways, prefix) from None
     proposal = replace(
@@ -331,7 +331,7 @@ def refuse_other_result(pool: PoolReader, sheet: Sheet, sent: Sequence[Sent], st
             try:
                 submission.refuse_other_content(pool, other.event, content)
             except submission.ConflictError as error:
-                ways = "correct it with podium amend, or add another event with podium ingest --again"
+                ways = "Correct it with podium amend, or add another event with podium ingest --again."
                 raise SheetError(str(error), ways, suggested_prefix(sheet, [one.content])) from None
 
 

@@ -1,6 +1,7 @@
 """Changes between a dry run and its confirmation: kept by the service, for one session and pool."""
 
 import shutil
+from contextlib import ExitStack, closing
 
 import pytest
 import sqlalchemy as sa
@@ -94,6 +95,29 @@ def test_a_change_outlives_a_restart_and_another_process_stores_it(store):
     assert (done.status_code, done.headers["location"]) == (303, "/main/events/new")
     other.close()
     assert store.event("main", "new").status == "rated"
+
+
+@pytest.mark.parametrize(("kind", "workers"), [("sqlite", 2), ("postgresql", 3)])
+def test_a_form_of_one_worker_is_accepted_once_by_the_others(kind, workers, new_url):
+    url = new_url(kind)
+    with ExitStack() as open_stores:
+        stores = [open_stores.enter_context(closing(Store(url))) for _ in range(workers)]
+        apps = [create_app(each) for each in stores]
+        stores[0].create_pool("main", find("elo")())
+        stores[0].app = apps[0]
+        admin = Admin(stores[0])
+
+        def ask(worker):
+            admin.client.app = admin.client._transport.app = apps[worker % workers]
+            return admin.client
+
+        action, fields = form_of(upload(admin, "Race;Name;Zahl;Wert\nr;ana;3;4\nr;ben;2;1\n").text, "")
+        answered = dict(fields) | {"answer": "columns.score=Zahl", "started_at": "2026-01-01"}
+        dry = ask(1).post(action, data=answered)
+        action, fields = form_of(dry.text, "/apply")
+        answers = [ask(worker).post(action, data=dict(fields), follow_redirects=False) for worker in (2, 1, 0)]
+        assert [each.status_code for each in answers] == [303, 409, 409]
+        assert all(each.results("main").frame["event_id"].unique().to_list() == ["r"] for each in stores)
 
 
 def test_an_expired_change_says_so_and_stores_nothing(store, monkeypatch):

@@ -83,6 +83,7 @@ NEEDED = {
         GET /{pool}
         GET /{pool}/best
         GET /{pool}/calendar
+        GET /{pool}/card.png
         GET /{pool}/calendar.ics
         GET /{pool}/cards/{event_id}.png
         GET /{pool}/compare

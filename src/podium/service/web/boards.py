@@ -108,6 +108,7 @@ def leaderboard(
         title="Leaderboard",
         description=f"{counted(board.listed, header.word)} of {header.title}, rated by {header.system_title}.",
         pool=header,
+        picture=rendering.pool_address(pool.name, "card.png") if board.players else "",
         newest_entry=store.version(pool.name),
         board=board,
         ahead=None if cursor else next(iter(store.fixtures(pool.name, ahead=True, most=1)), None),

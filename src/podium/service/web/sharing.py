@@ -14,7 +14,7 @@ from podium.errors import UnknownError
 from podium.ledger.reasons.explaining import explain
 from podium.log.players import names_of
 from podium.pages.numbers import day_words, utc_text
-from podium.pages.share_picture import TALL, WIDE, CardRow, badge_svg, draw_png, result_card, share_picture
+from podium.pages.share_picture import CARD_ROWS, TALL, WIDE, CardRow, badge_svg, draw_png, result_card, share_picture
 from podium.pages.why import why_view
 from podium.service.http.json import EventId, PlayerName
 from podium.service.http.requests import CurrentStore
@@ -171,15 +171,46 @@ def add(parent: ET.Element, name: str, text: str = "", **attributes: str) -> ET.
     return element
 
 
+Theme = Annotated[Literal["light", "dark"], Query(description="Dark ink on light paper, or light on dark.")]
+
+
+@router.pool_page("/card.png")
+def standings_picture(request: Request, visit: VisiblePool, store: CurrentStore, theme: Theme = "light") -> Response:
+    """The standings card of a pool: the first of its leaderboard."""
+    address, is_dark = origin_of(request).partition("://")[2], theme == "dark"
+    pool = store.pool(visit.pool)
+    header, listing = pool_header(pool), default_listing(store, pool)
+
+    def draw_card() -> bytes:
+        board = store.leaderboard(pool.name, listing, top=CARD_ROWS)
+        rows = [
+            CardRow(
+                ordinal_number(row.rank) if row.rank else "", plain(row.player),
+                "" if row.newest_shown is None else header.change(row.newest_shown),
+                header.rating(row.rating), shown_move(row.move),
+            )
+            for row in board.players
+        ]  # fmt: skip
+        leader = f"{rows[0].name} leads with {rows[0].rating}." if rows else "Nobody has a rating yet."
+        heading = f"{header.title} · {counted(board.listed, header.word)}"
+        return draw_png(result_card(heading, leader, rows, f"{address}{header.address}", dark=is_dark))
+
+    png = store.answers.value(("standings card", pool.id, is_dark, address), store.version(pool.name), draw_card)
+    return shared_response(request, png, "image/png")
+
+
+def shown_move(places: int | None) -> str:
+    """Return how many ranks a player moved, in words; empty if the rank is the same."""
+    return f"{'up' if places > 0 else 'down'} {abs(places)}" if places else ""
+
+
 @router.pool_page("/cards/{event_id}.png")
 def result_picture(
     request: Request,
     visit: VisiblePool,
     event_id: EventId,
     store: CurrentStore,
-    theme: Annotated[
-        Literal["light", "dark"], Query(description="Dark ink on light paper, or light on dark.")
-    ] = "light",
+    theme: Theme = "light",
 ) -> Response:
     """The result card of an event."""
     address, is_dark = origin_of(request).partition("://")[2], theme == "dark"

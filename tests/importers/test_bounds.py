@@ -107,3 +107,11 @@ def test_the_words_of_a_wide_head_are_numbered_in_one_walk():
     names = [f"w{number // 2}" for number in range(40_000)]
     assert number_repeats(names)[-2:] == ["w19999 1", "w19999 2"]
     assert name_by_neighbours(["ana", *[""] * 40_000], ["ana"], [["1"] * 40_001])[-1] == ""
+
+
+@pytest.mark.parametrize(("name", "form", "line"), [("r.csv", "results", "\n"), ("g.pgn", "pgn", "1-0\n")])
+def test_an_upload_of_very_many_lines_is_refused_before_it_is_read(name, form, line, tmp_path):
+    path = tmp_path / name
+    path.write_text("event_id,player,position\n" + 500_000 * line, encoding="utf-8")
+    with pytest.raises(podium.PodiumError, match="more than 500,000 lines"):
+        read_file(path, name, form, "main")

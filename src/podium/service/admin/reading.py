@@ -31,6 +31,7 @@ MAX_COMPRESSED_BYTES = 1_000_000  # which may become a hundred times as large
 COMPRESSED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK")  # gzip, Zstandard, zip and workbooks
 PARQUET = b"PAR1"
 MAX_ROWS = 100_000
+MAX_LINES = 500_000  # of a text: rows, blank lines and the lines of a game
 MAX_ENTRANTS = 10_000  # of an event, as the API has it
 RESULTS = "results"  # a table, whose headings say what its columns mean
 TABLES = "csv"  # the importer's name for the same, by a map
@@ -196,6 +197,8 @@ def refuse_large(path: Path) -> None:
         head = file.read(len(PARQUET))
     if head.startswith(COMPRESSED) and path.stat().st_size > MAX_COMPRESSED_BYTES:
         raise ParameterError(f"a compressed file may have {MAX_COMPRESSED_BYTES // 1_000_000} MB; send it unpacked")
+    if not head.startswith((*COMPRESSED, PARQUET)) and path.read_bytes().count(b"\n") > MAX_LINES:
+        raise ParameterError(f"the file has more than {MAX_LINES:,} lines. Send it in parts, or use `podium ingest`")
     if head == PARQUET:
         with suppress(pl.exceptions.PolarsError):  # which its reader refuses by name
             refuse_many(pl.scan_parquet(path).select(pl.len()).collect().item())

@@ -29,7 +29,7 @@ from podium.service.http.requests import OpenFile
 from podium.service.http.visitors import MAX_FORM_BYTES
 from podium.service.web.ahead import calendar
 from podium.service.web.ahead.calendar import MAX_KEYLESS, MAX_WAITING, KeptStakes
-from podium.service.web.chances import MAX_RACE_ENTRANTS
+from podium.service.web.chances import MAX_ENTRANTS
 from podium.systems import find
 from podium.views import rivals
 
@@ -153,7 +153,7 @@ def test_what_is_beyond_a_limit_is_refused_and_what_is_at_it_is_not(store):
                 "/sign-in", content=form, headers={"content-type": "application/x-www-form-urlencoded"}
             )
             assert answer.status_code == status, size
-        names = [f"p{k}" for k in range(MAX_RACE_ENTRANTS + 1)]
+        names = [f"p{k}" for k in range(MAX_ENTRANTS + 1)]
         page = client.get("/main/predict", params={"entrants": names})
         assert all(f"{name}<" in page.text for name in names[:-1])
         assert f"{names[-1]}<" not in page.text

@@ -71,7 +71,7 @@ def test_a_parameter_that_is_unknown_is_refused(client, store):
     refused = client.get(f"{BASE}/main/leaderboard", params={"min_event": 5})
     assert (refused.status_code, refused.json()["field"]) == (422, "min_event")
     assert refused.json()["detail"].startswith(
-        "min_event: is not a parameter here; did you mean 'min_events'? (there are"
+        "min_event: is not a parameter here; did you mean 'min_events'? (parameters:"
     )
     assert client.post(f"{BASE}/main/events", params={"dryrun": True}, json=race()).status_code == 422
     assert store.version("main") == client.get(f"{BASE}/main").json()["version"]

@@ -137,7 +137,7 @@ def test_corrections_leaders_and_seasons_are_told(store):
         deliver(store)
         deliver(store)
     voided, again, amended, season, *results = texts(server.sent)
-    assert voided.startswith("e3 was voided\nThe ratings of 2 players moved, by at most ")
+    assert voided.startswith("e3 was voided\nThe ratings of 2 players changed by up to ")
     assert again.startswith("e3 counts again\n")
     assert amended.startswith("e3 was corrected\n")
     assert season.startswith("Tuesday league: the season 2026\na ends the season before it on top with ")

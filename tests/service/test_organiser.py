@@ -67,7 +67,7 @@ def test_a_pool_is_opened_and_what_was_typed_survives_a_fault(store):
         admin, admin.send(start, "/admin", name="karts ü/1", title="<Karts>", system="glicko2", public="yes")
     )
     assert opened.status_code == 200
-    assert "is open, rated with" in words(opened.text)
+    assert "is created and rated with" in words(opened.text)
     pool = store.pool("karts ü/1")
     assert (pool.system.name, pool.description.title, pool.description.public) == ("glicko2", "<Karts>", True)
     assert store.log("karts ü/1")[0].actor == "admin key"
@@ -102,7 +102,7 @@ def test_ids_that_mention_a_name_are_listed_before_it_is_removed(store, tmp_path
     assert "zebedee-quux 1" in words(question_page.text)
     assert "Copies made earlier keep it" in words(question_page.text)
     assert "Zebedee Quux" in ratings(store)
-    assert "Every name is removed" in follow(admin, admin.send(question_page, "/forget")).text
+    assert "All names are removed" in follow(admin, admin.send(question_page, "/forget")).text
     addresses = "", "/events", "/events/event 8", "/calendar", "/calendar.ics", "/feed.xml", "/search?q=zebedee"
     pages = [admin.client.get(f"/main{each}") for each in addresses] + [admin.get("/log")]
     write_site(tmp_path / "site", StoreSource(str(tmp_path / "podium.db")))
@@ -125,7 +125,7 @@ def test_a_player_has_another_name_and_is_forgotten(store):
     assert admin.send(admin.get("/players"), "/forget", player="Ann <1>", again="Ann").status_code == 422
     assert "Ann <1>" in ratings(store)
     gone = follow(admin, admin.send(admin.get("/players"), "/forget", player="Ann <1>", again="Ann <1>"))
-    assert (gone.status_code, "Every name is removed" in gone.text) == (200, True)
+    assert (gone.status_code, "All names are removed" in gone.text) == (200, True)
     assert "Ann" not in gone.text
     assert sorted(ratings(store).values()) == sorted(before.values())
     assert ratings(store).keys() & {"a", "Ann <1>"} == set()
@@ -166,9 +166,9 @@ def test_webhooks_show_their_deliveries_and_are_tested(store):
         store.engine, hook, first, error="answered 503", failing_since="2026-01-01T10:00:00+00:00", stopped=True
     )
     seen = words(admin.get("/webhooks").text)
-    assert f"Entry {first}: Took the result e8 taken" in seen
-    assert f"Entry {second}: Took the result e9 failed: answered 503" in seen
-    assert "sent to again" in words(follow(admin, admin.send(admin.get("/webhooks"), f"/{hook.id}/resume")).text)
+    assert f"Entry {first}: Received the result e8 taken" in seen
+    assert f"Entry {second}: Received the result e9 failed: answered 503" in seen
+    assert "is resumed" in words(follow(admin, admin.send(admin.get("/webhooks"), f"/{hook.id}/resume")).text)
     assert not list_webhooks(store.engine)[0].stopped
     store.create_pool("other", find("elo")())
     stranger = Admin(store, pool="other")
@@ -186,7 +186,7 @@ def test_a_test_is_signed_and_told_from_every_delivery(store):
         private = follow(admin, admin.send(admin.get("/webhooks"), f"/{hook.id}/test"))
         assert ("is not a public address" in private.text, sent) == (True, [])
         store.app.state.private_webhooks = True  # as `serve --private-webhooks` has it
-        for answer in ("has taken the test", "has not taken the test: the receiver answered 500"):
+        for answer in ("received the test", "did not receive the test: the receiver answered 500"):
             tested = follow(admin, admin.send(admin.get("/webhooks"), f"/{hook.id}/test"))
             assert answer in words(tested.text)
     assert [verify_webhook(secret, headers, body) for headers, body in sent] == [
@@ -222,7 +222,7 @@ def test_a_race_without_a_place_has_no_result_and_one_open_to_anybody_has_who_ca
     page = admin.get("/races/gp/places")
     path, (token, *_) = form_of(page.text, "/places")
     early = admin.client.post(path.replace("/places", "/result"), data=dict([token]))
-    assert (early.status_code, "No places are there yet" in words(early.text)) == (422, True)
+    assert (early.status_code, "There are no places yet" in words(early.text)) == (422, True)
     stranger = admin.client.post(path, data={"token": token[1], "next": "zoe"})
     assert (stranger.status_code, store.places("main", "gp")) == (409, None)
     assert "'zoe' is not entered in race 'gp'" in words(stranger.text)

@@ -51,7 +51,7 @@ def events(store):
 def test_a_first_paste_asks_what_orders_the_pool_and_a_second_never_collides(store):
     admin = Admin(store)
     question_page = send(admin, PLACES, title="Mario Kart")
-    assert "how are all events of this pool ordered?" in words(question_page.text)
+    assert "How are all events of this pool ordered?" in words(question_page.text)
     assert store.order("main") is None
     apply(admin, answer(admin, question_page, "order=dated"))
     day = dict(form_of(question_page.text, "")[1])["started_at"]  # of one form, before and after midnight
@@ -90,7 +90,7 @@ def test_the_date_of_a_title_is_read_and_others_are_not_dropped(store):
     (event,) = events(store)
     assert (event.started_at.month, event.started_at.day, event.started_at <= datetime.now(UTC)) == (10, 9, True)
     dry = send(admin, "race;date;player;place\ns1;2026-10-02;Jonas;1\ns1;2026-10-02;Tobi;2\n", started_at="2026-10-05")
-    assert "the date that you wrote is not used" in words(dry.text)
+    assert "the date that you entered is not used" in words(dry.text)
     both = send(admin, PLACES, "w1.csv", pasted=PLACES)
     assert (both.status_code, "you chose a file and pasted text" in words(both.text).replace("You", "you")) == (
         422,

@@ -173,7 +173,7 @@ def test_so_many_wait_for_stakes_and_keep_no_thread_from_others(store):
         begun.acquire(timeout=60.0)
         while kept._places._value:
             assert not any(each.done() for each in tables)
-        with pytest.raises(BusyError, match="Too many people wait for what races would bring"):
+        with pytest.raises(BusyError, match="Too many people are waiting for forecasts"):
             kept.find(store, "main", ("one more",), find)
         ends.set()
         assert all(each.result().stakes.sides == 3 for each in tables)

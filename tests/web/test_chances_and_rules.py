@@ -229,8 +229,8 @@ def test_equals_and_team_mates_and_a_duel_to_come_are_put_in_words(sqlite_store)
         assert "of those with an established rating" not in compared
         for path, words in (
             ("/even/system", "Team mates share the result of their team and are not compared with each other"),
-            ("/alone/system", "Everybody races alone in this system, in a team or not."),
-            ("/undated/system", "but no rating period passes here: events have no dates."),
+            ("/alone/system", "In this system everybody competes alone, even in a team."),
+            ("/undated/system", "but no rating period passes here, because events have no dates."),
             ("/apart/players/Ben", "A win in duel would bring"),
             (
                 "/surely/players/Ben",
@@ -247,7 +247,7 @@ def test_rules_name_what_this_pool_has_set_and_follow_what_is_logged(sqlite_stor
     )
     with TestClient(create_app(sqlite_store), headers={"Accept": "text/html"}) as client:
         before = tree(client.get("/set/system").text)
-        assert "Because a rating expected more" in before.text
+        assert "Because your rating expected more" in before.text
         rows = {row.first("code").text: row for row in section(before, "settings").first("tbody").every("tr")}
         assert "set for this pool" in rows["tau"].text
         assert rows["tau"].nodes[1].text == "0.5"
@@ -259,4 +259,4 @@ def test_rules_name_what_this_pool_has_set_and_follow_what_is_logged(sqlite_stor
         sqlite_store.void("set", "e2")
         after = tree(client.get("/set/system").text)
         assert "/set/events/e1" in {each.attributes["href"] for each in after.every("a")}
-        assert "moved nobody" not in after.text  # which is said of an event that counts
+        assert "changed no ratings" not in after.text  # which is said of an event that counts

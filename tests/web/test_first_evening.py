@@ -54,7 +54,7 @@ def begin(page, store, look_at):
     assert "neither a mail address" in page.inner_text("[role=alert]")
     look_at(page, "3-refused")
     fill(page, "Create a pool", contact="stewards@example.org")  # all else is still there
-    assert "karts is open, rated with" in done(page)
+    assert "karts is created and rated with" in done(page)
     look_at(page, "4-overview")
     page.click("main nav >> text=Send results")
     page.fill("[name=pasted]", RESULTS)
@@ -80,26 +80,26 @@ def run(page, store, look_at):
     assert done(page) == "Ana is now called Ana B.."
     page.goto("/admin/karts/players")
     fill(page, "Anonymize a player", player="Ben", again="Ben")
-    assert "Every name is removed" in done(page)
+    assert "All names are removed" in done(page)
     page.goto("/admin/karts/keys")
     fill(page, "Create a key", name="race server", opens="all")
     look_at(page, "8-keys")
     assert [each.pool for each in list_keys(store.engine)] == [None, None]
     page.goto("/admin/karts/webhooks")
-    fill(page, "Send what happens to an address", url="http://127.0.0.1:9/podium")
+    fill(page, "Send changes to an address", url="http://127.0.0.1:9/podium")
     look_at(page, "9-webhooks")
     page.click("button:has-text('Send a test')")
-    assert "has not taken the test" in done(page)
+    assert "did not receive the test" in done(page)
 
 
 def end(page, store, look_at):
     """A pool is described, exported, closed and deleted."""
     page.goto("/admin/karts/settings")
-    fill(page, "What it says of itself", player_word="racer")
+    fill(page, "Description", player_word="racer")
     assert "Stored" in done(page)
     page.goto("/admin/karts/webhooks")
     look_at(page, "12-deliveries")
-    assert "Changed what the pool says of itself" in page.locator("details").text_content()
+    assert "Changed the description of the pool" in page.locator("details").text_content()
     page.goto("/admin/karts/settings")
     with page.expect_download() as export:
         page.click("a[href$='/export']")
@@ -107,10 +107,10 @@ def end(page, store, look_at):
     look_at(page, "10-settings")
     fill(page, "Close")
     look_at(page, "11-closed")
-    fill(page, "Delete for good", name="kart")
+    fill(page, "Delete permanently", name="kart")
     assert "is not the pool's name" in page.inner_text("[role=alert]")
-    fill(page, "Delete for good", name="karts")
-    assert done(page) == "The pool karts is deleted, and all that was in it."
+    fill(page, "Delete permanently", name="karts")
+    assert done(page) == "The pool karts and all its data are deleted."
     assert store.pools() == []
     page.reload()
     assert page.locator("main > .note").count() == 0  # it is said once

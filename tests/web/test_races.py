@@ -45,7 +45,7 @@ def test_a_race_from_its_plan_to_its_why(site, pool):
     headline = found.headline()
     assert f"Cleo: {headline[0].lower()}{headline[1:]}" in before
     assert found.outlook() in before
-    assert "Whoever is missing from the result did not start." in before
+    assert "Entrants missing from the result did not start." in before
     pool.plan_fixture("races", "e50", entrants=FIELD[:5], starts_at=SOON + timedelta(hours=1))  # a late entrant
     assert "5 players" in text_of(site, "/races/matches/e50")
     joined = text_of(site, "/races/matches/e50?player=Gus")
@@ -76,7 +76,7 @@ def test_what_was_expected_is_the_line_of_the_place_from_just_before(site, pool)
 
 def test_a_registered_match_says_that_who_is_missing_has_quit(site, pool):
     pool.register("races", "lobby", FIELD[:3])
-    assert "Whoever is missing from the result has quit." in text_of(site, "/races/matches/lobby")
+    assert "Players missing from the result have quit." in text_of(site, "/races/matches/lobby")
     pool.submit("races", rows(70, FIELD[:2]), match_ids={"e70": "lobby"})
     _, _, text = site.get("/races/matches/lobby")
     assert "e70" in text

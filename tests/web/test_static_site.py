@@ -187,13 +187,13 @@ def test_a_second_run_writes_what_changed_and_removes_what_is_gone(few, tmp_path
     with pytest.raises(SiteError, match=r"CNAME: cannot be written \(File exists\)"):
         folders.write_files(own, folders.Manifest(), folders.Manifest(), [])
     (own.parent / MANIFEST).write_text("[]", encoding="utf-8")
-    with pytest.raises(SiteError, match=r"is no list of a site's files .* write the site to a new folder"):
+    with pytest.raises(SiteError, match=r"does not list a site's files .* Write the site to a new folder"):
         write_site(own.parent, source)
 
 
 def test_a_file_that_is_not_the_sites_own_is_not_touched(few, tmp_path):
     (tmp_path / "index.html").write_text("mine", encoding="utf-8")
-    with pytest.raises(SiteError, match=r"index.html: is there, and not the site's own"):
+    with pytest.raises(SiteError, match=r"index.html: does not belong to the site"):
         write_site(tmp_path, ResultsSource(few, find("elo")()))
     assert [path.name for path in tmp_path.iterdir()] == ["index.html"]
 

@@ -21,6 +21,7 @@ SHEET, TITLE, ROW_NUMBER = "\0sheet", "\0title", "\0row"
 MAX_CHOICES = 8  # choices shown in one message
 SHOWN_ROWS = 3  # rows listed per fault
 EVERY = "*"  # sheets of a workbook
+TYPED = re.compile(r"\.? (?:To leave [\w ]+ out, t|T)ype podium import .*")  # commands in messages
 
 
 @dataclass(frozen=True)

@@ -1,1 +1,1 @@
-"""The pages of admins: results are sent and corrected, players merged, keys created; each act is looked at first."""
+"""Pages of admins: send and correct results, merge players, create keys. Each act is previewed first."""

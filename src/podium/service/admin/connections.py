@@ -1,4 +1,4 @@
-"""What programs come with, and where news goes: keys and webhooks."""
+"""Pages for keys and webhooks."""
 
 from datetime import datetime, timedelta
 
@@ -20,7 +20,7 @@ from podium.store import keys as store_keys
 from podium.views.models import LogRecord
 
 MAX_DAYS = 36_525.0
-MAX_DELIVERIES = 10  # that are listed of a webhook
+MAX_DELIVERIES = 10  # listed per webhook
 ALL = "all"
 router = PageRouter(prefix=POOL_ADDRESS, include_in_schema=False)
 
@@ -29,41 +29,41 @@ router = PageRouter(prefix=POOL_ADDRESS, include_in_schema=False)
 def keys_page(store: Store, admission: Admission) -> FormsPage:
     pool = pool_header(store.pool(admission.pool))
     base = address("admin", pool.name, "keys")
-    opens = [("this", "this pool alone"), *([(ALL, "every pool")] if admission.key.pool is None else [])]
+    opens = [("this", "only this pool"), *([(ALL, "every pool")] if admission.key.pool is None else [])]
     create = Section(
         heading="Create a key",
         action=base,
         fields=(
-            Field(name="name", label="Whose it is", required=True, example="race server 1"),
+            Field(name="name", label="Owner", required=True, example="race server 1"),
             Field(
                 name="role",
-                label="What it may do",
+                label="Rights",
                 value="write",
                 choices=(("read", "read"), ("write", "send results"), ("admin", "administer")),
             ),
             Field(name="opens", label="Where", value="this", choices=tuple(opens)),
-            Field(name="days", label="Days until it expires; never if empty"),
+            Field(name="days", label="Days until it expires (empty: never)"),
             Field(
                 name="backdating_limit",
-                label="Backdating limit: the oldest event that it may change; no limit if empty",
+                label="Backdating limit: age of the oldest event that it may change (empty: no limit)",
                 example="30d",
             ),
-            Field(name="rate", label="Requests a second; without limit if empty"),
+            Field(name="rate", label="Requests per second (empty: no limit)"),
         ),
         button="Create key",
     )
     if admission.key.is_limited:
-        create = Section(heading="Create a key", notes=("Your key expires or has a limit, so it creates no others.",))
+        create = Section(heading="Create a key", notes=("A key that expires or has a limit cannot create others.",))
     seen = reversed(visible_keys(store, admission.key, admission.pool))
     items = tuple(key_item(each, admission.key, base) for each in seen)
-    known = Section(heading="Keys", items=items, notes=() if items else ("There is none.",))
-    heading = f"Keys to {pool.title}"
+    known = Section(heading="Keys", items=items, notes=() if items else ("No keys yet.",))
+    heading = f"Keys of {pool.title}"
     return FormsPage(title="Keys", pool=pool, heading=heading, current="Keys", sections=(create, known))
 
 
 def key_item(key: store_keys.ApiKey, own: store_keys.ApiKey, base: str) -> Item:
     moments = (("created", key.created_at), ("expires", key.expires_at), ("last used", key.last_used_at))
-    parts = [key.role, "every pool" if key.pool is None else "this pool alone", f"number {key.id}"]
+    parts = [key.role, "every pool" if key.pool is None else "only this pool", f"number {key.id}"]
     parts += [f"{what} {moment[:10]}" for what, moment in moments if moment]
     replace_it = ((f"{base}/{key.id}/replace", "Replace"),) if key.id != own.id and not own.is_limited else ()
     return Item(
@@ -79,13 +79,13 @@ def create(store: Store, admission: Admission, form: Form) -> Secret:
     refuse_limited(admission.key)
     name, backdating = form.text("name").strip(), form.text("backdating_limit").strip()
     if not name:
-        raise ParameterError("the key needs a name: whose it is")
+        raise ParameterError("the key needs an owner. Enter a name")
     pool = None if form.text("opens") == ALL else admission.pool
     if not admission.key.may("admin", pool):
         raise AccessError(403, lacking("admin", pool))
-    days, rate = number_in(form, "days", "the days until it expires"), number_in(form, "rate", "the requests a second")
+    days, rate = number_in(form, "days", "the days until it expires"), number_in(form, "rate", "requests per second")
     if days is not None and not days <= MAX_DAYS:
-        raise ParameterError(f"a key expires after {MAX_DAYS:,.0f} days at most")
+        raise ParameterError(f"a key lasts up to {MAX_DAYS:,.0f} days. Enter fewer days")
     lifetime = None if days is None else timedelta(days=days)
     backdating_limit_s = store_keys.parse_backdating_limit(backdating) if backdating else None
     role = form.text("role")
@@ -100,19 +100,19 @@ def number_in(form: Form, name: str, what: str) -> float | None:
     try:
         return float(text) if text else None
     except ValueError:
-        raise ParameterError(f"{what} are a number, not {text!r}") from None
+        raise ParameterError(f"{what} must be a number, not {text!r}") from None
 
 
 @acts(router, "/keys/{number:int}/revoke", keys_page)
 def revoke(store: Store, admission: Admission, form: Form) -> Done:
     key = find_visible_key(store, admission.key, admission.pool, int(form.text("number")))
     store_keys.revoke_key(store.engine, int(form.text("number")))
-    return Done(address("admin", admission.pool, "keys"), f"The key of {key.name} is revoked, and opens nothing more.")
+    return Done(address("admin", admission.pool, "keys"), f"The key of {key.name} is revoked.")
 
 
 @acts(router, "/keys/{number:int}/replace", keys_page)
 def replace_key(store: Store, admission: Admission, form: Form) -> Secret:
-    """Replace a key by a new one with the same rights, and show that, once."""
+    """Replace a key with a new one that has the same rights, and show it once."""
     refuse_limited(admission.key)
     key = find_visible_key(store, admission.key, admission.pool, int(form.text("number")))
     return Secret(store_keys.rotate_key(store.engine, key.id), "key")
@@ -123,15 +123,15 @@ def webhooks_page(store: Store, admission: Admission) -> FormsPage:
     pool = pool_header(store.pool(admission.pool))
     base, newest = address("admin", pool.name, "webhooks"), store.newest_log(pool.name, most=MAX_DELIVERIES)
     create = Section(
-        heading="Send what happens to an address",
+        heading="Send changes to an address",
         action=base,
         fields=(
-            Field(name="url", label="The address", required=True, most=2_000, example="https://example.org/podium"),
+            Field(name="url", label="Address", required=True, most=2_000, example="https://example.org/podium"),
             Field(
                 name="format",
                 label="Format",
                 choices=(
-                    ("", "choose by the address"),
+                    ("", "automatic, by the address"),
                     ("discord", "messages to Discord"),
                     ("slack", "messages to Slack"),
                     ("matrix", "messages to Matrix (hookshot)"),
@@ -147,15 +147,15 @@ def webhooks_page(store: Store, admission: Admission) -> FormsPage:
         ),
     )
     items = tuple(webhook_item(each, newest, base) for each in store_keys.list_webhooks(store.engine, pool.name))
-    known = Section(heading="Webhooks", items=items, notes=() if items else ("There is none.",))
+    known = Section(heading="Webhooks", items=items, notes=() if items else ("No webhooks yet.",))
     return FormsPage(title="Webhooks", pool=pool, current="Webhooks", sections=(create, known))
 
 
 def webhook_item(webhook: store_keys.Webhook, newest: tuple[LogRecord, ...], base: str) -> Item:
     form = "" if webhook.format == store_keys.JSON else f" ({webhook.format})"
-    note = f"number {webhook.id}{form}, has taken all up to entry {webhook.delivered_seq}"
+    note = f"number {webhook.id}{form}, received everything up to entry {webhook.delivered_seq}"
     if webhook.failing_since:
-        note += f"; fails since {webhook.failing_since[:16].replace('T', ' ')}: {webhook.last_error}"
+        note += f"; failing since {webhook.failing_since[:16].replace('T', ' ')}: {webhook.last_error}"
     created_at = datetime.fromisoformat(webhook.created_at)
     sent = [each for each in newest if each.received_at >= created_at]
     following = min((each.seq for each in sent if each.seq > webhook.delivered_seq), default=0)
@@ -171,7 +171,7 @@ def webhook_item(webhook: store_keys.Webhook, newest: tuple[LogRecord, ...], bas
 
 
 def delivery_words(webhook: store_keys.Webhook, seq: int, following: int) -> str:
-    """What became of an entry of the log; the one that follows those that were taken is tried."""
+    """Return the outcome for an entry of the log. The next one to deliver is being tried."""
     if seq <= webhook.delivered_seq:
         return "taken"
     if seq == following and webhook.failing_since:
@@ -186,21 +186,21 @@ def add(store: Store, admission: Admission, form: Form) -> Secret | Done:
     if created.format != store_keys.JSON:
         sentence = f"Messages go to {created.shown_url} from now on. Send a test to see them arrive."
         return Done(address("admin", admission.pool, "webhooks"), sentence)
-    return Secret(created.secret, "secret of the signatures")
+    return Secret(created.secret, "secret for signatures")
 
 
 @acts(router, "/webhooks/{number:int}/resume", webhooks_page)
 def resume(store: Store, admission: Admission, form: Form) -> Done:
     url = store_keys.find_webhook(store.engine, admission.pool, int(form.text("number"))).shown_url
     store_keys.resume_webhook(store.engine, int(form.text("number")))
-    return Done(address("admin", admission.pool, "webhooks"), f"{url} is sent to again, from where it stopped.")
+    return Done(address("admin", admission.pool, "webhooks"), f"{url} is resumed where it stopped.")
 
 
 @acts(router, "/webhooks/{number:int}/delete", webhooks_page)
 def delete(store: Store, admission: Admission, form: Form) -> Done:
     url = store_keys.find_webhook(store.engine, admission.pool, int(form.text("number"))).shown_url
     store_keys.delete_webhook(store.engine, int(form.text("number")))
-    return Done(address("admin", admission.pool, "webhooks"), f"Nothing more is sent to {url}.")
+    return Done(address("admin", admission.pool, "webhooks"), f"The webhook to {url} is deleted.")
 
 
 @router.post("/webhooks/{number:int}/test")
@@ -210,7 +210,7 @@ async def test(request: Request, admission: Admin, number: int, store: CurrentSt
     try:
         title = pool_header(await run_in_threadpool(store.pool, admission.pool)).title
         await send_test(webhook, title, allow_private=request.app.state.private_webhooks or webhook.private)
-        sentence = f"{webhook.shown_url} has taken the test."
+        sentence = f"{webhook.shown_url} received the test."
     except DeliveryError as error:
-        sentence = f"{webhook.shown_url} has not taken the test: {error}."
+        sentence = f"{webhook.shown_url} did not receive the test: {error}."
     return go_on(request, address("admin", admission.pool, "webhooks"), sentence)

@@ -1,4 +1,4 @@
-"""The dry run that comes before everything, and what is stored once it was seen."""
+"""The dry run before every change, and the change itself."""
 
 import logging
 import re
@@ -39,54 +39,54 @@ from podium.support.words import shown_change
 OK, CONFLICT = 200, 409
 VERSION = re.compile("[0-9]{1,18}")
 LOGGER = logging.getLogger(__name__)
-MAX_ROWS = 100  # that are listed of ratings and of events that were sent
+MAX_ROWS = 100  # listed ratings and sent events
 LABELS = {"again": "Add again", "skip": "Skip", "corrected": "The old sheet, corrected", "new": "A new sheet"}
-MAX_NAMES = 30  # of players whose ratings hardly move
+MAX_NAMES = 30  # of players whose ratings hardly change
 router = PageRouter(prefix=POOL_ADDRESS, include_in_schema=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DryRunPage(Page, template="dry_run.html"):
-    """What would be other, and the form that stores it."""
+    """The preview of a change, and the form that stores it."""
 
     intent: Intent
-    number: str  # of the change that is kept
+    number: str  # of the stored intent
     preview: Preview
     reason: str
-    is_stale: bool  # whether something else was done since it was looked at before
-    notes: tuple[str, ...]  # what was understood of a file, or left aside
-    rows: tuple[tuple[MovedRating, Decimal | None], ...]  # with changes as shown; None of one that is new or gone
-    hardly: tuple[str, ...]  # who moves by less than is shown
-    unit: Decimal  # what is shown at least
-    sent: tuple[Receipt, ...]  # events that would be new
+    is_stale: bool  # True if something else changed since the last preview
+    notes: tuple[str, ...]  # how a file was read
+    rows: tuple[tuple[MovedRating, Decimal | None], ...]  # with changes as shown; None for new or deleted ratings
+    hardly: tuple[str, ...]  # players whose change is too small to show
+    unit: Decimal  # smallest change shown
+    sent: tuple[Receipt, ...]  # of new events
     warnings: tuple[str, ...]
-    meant: tuple[tuple[str, str], ...]  # new players, and whom each may be by a slip of the pen
+    meant: tuple[tuple[str, str], ...]  # new players with similar known names
     max_rows: int = MAX_ROWS
     max_names: int = MAX_NAMES
 
     @property
     def changes(self) -> SheetChanges | None:
-        """What becomes of the events of a sheet that was sent before."""
+        """The changes of a sheet that was sent before."""
         return self.preview.answer if isinstance(self.preview.answer, SheetChanges) else None
 
     @property
     def new_events(self) -> frozenset[str]:
-        """Those that have no page yet."""
+        """The events that have no page yet."""
         new = () if self.changes is None else self.changes.new
         return frozenset((*new, *(each.event_id for each in self.sent if not each.duplicate)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefusalPage(Page, template="refusal.html"):
-    """Why nothing was stored."""
+    """The reason why nothing was stored."""
 
-    faults: tuple[Fault, ...] = ()  # of a file
+    faults: tuple[Fault, ...] = ()  # in a file
     source: str = ""  # its name
     detail: str = ""
-    number: str = ""  # of the kept results, which another prefix would make other events or a question is about
+    number: str = ""  # of the stored results, for a prefix or an answer
     prefix: str = ""
     question: str = ""
-    answers: tuple[tuple[str, str], ...] = ()  # each with its label
+    answers: tuple[tuple[str, str], ...] = ()  # with labels
 
 
 async def look_at(
@@ -101,10 +101,10 @@ async def look_at(
     is_stale: bool = False,
     refused: Callable[[PodiumError], Awaitable[Response]] | None = None,
 ) -> Response:
-    """Return the dry run of an intent, or why it is refused: on a page of its own, or as `refused` has it.
+    """Return the preview of an intent, or its error, on a separate page or from `refused`.
 
     Args:
-        number: of the intent, if it is kept already.
+        number: Number of the intent, if it is already stored.
     """
 
     def find_effect() -> DryRunPage:
@@ -137,21 +137,21 @@ async def look_at(
 
 
 def meant_players(store: Store, pool: str, preview: Preview) -> tuple[tuple[str, str], ...]:
-    """The first players who would be new and are called nearly like another, each with that one."""
+    """Return the first new players with names similar to known ones, and these names."""
     new = [each.player for each in preview.ratings if each.before is None][:MAX_NAMES]
     found = ((name, store.search(name, [pool], most=1)) for name in new)
     return tuple((name, others[0].player) for name, others in found if others and others[0].is_similar)
 
 
 def change_of(moved: MovedRating, digits: int) -> Decimal | None:
-    """How far a rating would move, as shown; None where it is new or gone."""
+    """Return the change of a rating as shown. None if it is new or deleted."""
     return None if moved.before is None or moved.after is None else shown_change(moved.before, moved.after, digits)
 
 
 async def look_at_sheet(
     request: Request, store: Store, admission: Admission, details: Mapping[str, Any], notes: tuple[str, ...] = ()
 ) -> Response:
-    """Return the dry run of a sheet: of its new events, or where it was sent before of all that is other in it."""
+    """Return the preview of a sheet: its new events, or all changes if it was sent before."""
     sent, amended = Intent("submit", details), Intent("sheet", details)
     may_amend = admission.key.may(amended.kind.role, admission.pool) and admission.key.backdating_limit_s is None
     known = await run_in_threadpool(store.sheets, admission.pool)
@@ -170,11 +170,11 @@ async def look_at_sheet(
 
 @router.post("/sheet")
 async def look_again(request: Request, admission: Sender, store: CurrentStore) -> Response:
-    """Show what a sheet does where it overrules corrections by hand, or where its events have a prefix."""
+    """Preview a sheet again, to overrule corrections by hand or to add a prefix to its events."""
     form = await admission.form(request)
     intent = await run_in(request.app.state.threads.planning, kept_intent, store, admission, form.text("number"))
     if "sheet" not in intent.details:
-        raise RefusedError("number", "this is not of a sheet; open its page again and send it from there")
+        raise RefusedError("number", "this is not a sheet. Open its page again, and send it from there.")
     sheet, prefix = sheet_in(intent.details), normalise(form.text("prefix"))
     if prefix:
         sheet = sheet._replace(name=prefix + sheet.name.removeprefix(sheet.prefix), prefix=prefix)
@@ -186,7 +186,7 @@ async def look_again(request: Request, admission: Sender, store: CurrentStore) -
 
 @router.post("/apply")
 async def apply(request: Request, admission: Sender, store: CurrentStore) -> Response:
-    """Store what was seen; or show the dry run again where something else was done since."""
+    """Store a previewed change. If something else changed since, show the preview again."""
     form = await admission.form(request)
     number = form.text("number")
     intent = await run_in(request.app.state.threads.planning, kept_intent, store, admission, number)
@@ -214,7 +214,7 @@ async def apply(request: Request, admission: Sender, store: CurrentStore) -> Res
 
 
 def names_to_give(store: Store, admission: Admission, intent: Intent) -> Mapping[str, str]:
-    """Return the names that came with players' ids; only an admin's key renames players who are in the pool."""
+    """Return the names that came with players' IDs. Only an admin's key may rename known players."""
     names: Mapping[str, str] = intent.details.get("names", {})
     if not names or admission.key.may(ADMIN, admission.pool):
         return names
@@ -224,16 +224,16 @@ def names_to_give(store: Store, admission: Admission, intent: Intent) -> Mapping
 
 
 def name_players(store: Store, admission: Admission, names: Mapping[str, str]) -> None:
-    """Call players by the names that came with their ids; the results are stored, whatever becomes of that."""
+    """Rename players to the names that came with their IDs. The results stay stored even if this fails."""
     if names:
         try:
             store.name_players(admission.pool, names, actor=admission.key.name)
         except PodiumError as error:
-            LOGGER.warning("pool %s: players could not be called by the names of a file: %s", admission.pool, error)
+            LOGGER.warning("pool %s: players could not get the names in a file: %s", admission.pool, error)
 
 
 def count(request: Request, pool: str, answer: Any) -> None:
-    """Count what was stored, or rated again."""
+    """Count stored and recalculated events."""
     if isinstance(answer, list):
         request.app.state.metrics.count_receipts(pool, answer)
     elif isinstance(answer, SheetChanges):
@@ -246,7 +246,7 @@ def count(request: Request, pool: str, answer: Any) -> None:
 async def refusal(
     request: Request, store: Store, admission: Admission, error: PodiumError, heading: str, intent: Intent | None = None
 ) -> Response:
-    """Return why nothing was stored, as a page."""
+    """Return a page with the reason why nothing was stored."""
     prefix = error.prefix if isinstance(error, SheetError) else ""
     may_amend = admission.key.may(ADMIN, admission.pool) and admission.key.backdating_limit_s is None
     every = error.answers.items() if isinstance(error, SheetError) else ()

@@ -1,4 +1,4 @@
-"""The link that makes the first admin: once, for a quarter of an hour, on this machine or over TLS alone."""
+"""The link that creates the first admin: once, for 15 minutes, and only on this machine or over TLS."""
 
 import secrets
 from datetime import datetime
@@ -17,8 +17,8 @@ from podium.store.keys import create_first_admin, session_key, session_secret
 
 VALID_S = 900
 SALT = "podium first link"
-USED = "this link is used, or too old; podium serve prints another while no key administers all pools"
-NOT_PRIVATE = "this link opens on the machine that serves, or over https; elsewhere others might read the key"
+USED = "this link has been used or is too old. Without an admin, podium serve prints a new one when it starts."
+NOT_PRIVATE = "this link works only on the server itself or over https, because others might read the key."
 FORWARDED = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip")
 router = PageRouter()
 
@@ -32,7 +32,7 @@ def serializer(engine: sa.Engine) -> URLSafeTimedSerializer:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host is this machine, as itself sees it."""
+    """Return True if a host is this machine, as seen from itself."""
     try:
         return host == "localhost" or ip_address(host.strip("[]")).is_loopback
     except ValueError:
@@ -40,7 +40,7 @@ def is_loopback(host: str) -> bool:
 
 
 def is_private(request: Request) -> bool:
-    """Whether nobody between the browser and this machine reads along."""
+    """Return True if nobody can read the traffic between the browser and this machine."""
     if request.url.scheme == "https":
         return True
     is_forwarded = any(name in request.headers for name in FORWARDED) or is_from_bare_proxy(request)
@@ -51,20 +51,20 @@ def is_private(request: Request) -> bool:
 def is_from_bare_proxy(request: Request) -> bool:
     """Return True for signs of a proxy that adds no headers, such as a bare `proxy_pass` of nginx.
 
-    It speaks HTTP/1.0, which browsers do not. And a browser sends Sec-Fetch-Site over https and to its own machine,
-    but not to a site elsewhere over http.
+    It uses HTTP/1.0, which browsers do not. Browsers send Sec-Fetch-Site over https and to their own machine, but
+    not to another site over http.
     """
     is_browser = request.headers.get("user-agent", "").startswith("Mozilla/")
     return request.scope.get("http_version", "1.1") == "1.0" or (is_browser and "sec-fetch-site" not in request.headers)
 
 
 def take(engine: sa.Engine, link: str) -> str | None:
-    """Create the key that a link is for; None where it opens nothing any more."""
+    """Create the key of a link. Return None if the link no longer works."""
     try:
         _, made_at = serializer(engine).loads(link, max_age=VALID_S, return_timestamp=True)
     except BadData:
         return None
-    assert isinstance(made_at, datetime)  # noqa: S101  (as `return_timestamp` has it)
+    assert isinstance(made_at, datetime)  # noqa: S101  (because of `return_timestamp`)
     return create_first_admin(engine, made_at)
 
 
@@ -80,24 +80,22 @@ async def open_link(
     """Create the first admin's key, show it, and sign in with it.
 
     Raises:
-        AccessError: others might read along, a browser looks before anybody asks it to, or the link opens nothing.
+        AccessError: Others might read the traffic, the browser only previews the link, or the link no longer works.
     """
     if not is_private(request):
         raise await guard.refusal(request, 403, NOT_PRIVATE)
     if "prefetch" in request.headers.get("sec-purpose", request.headers.get("purpose", "")):
-        raise AccessError(403, "this link opens once, and not before somebody follows it")
+        raise AccessError(403, "this link works once, when somebody opens it. Previews do not count.")
     secret = await run_in(threads.writing, take, store.engine, link)
     key = None if secret is None else await guard.key(secret)
     if secret is None or key is None:
         raise await guard.refusal(request, 403, USED)
     request.state.signed_in = key.name
-    items = (Item(name="Administer", address="/admin", note="Create a pool, send results, make keys for others."),)
-    note = (
-        "You are signed in for a week. Keep the key where you keep passwords: it signs you in again, here or elsewhere."
-    )
+    items = (Item(name="Administer", address="/admin", note="Create a pool, send results, create keys for others."),)
+    note = "You are signed in for a week. Store the key with your passwords. With it you can sign in again anywhere."
     page = FormsPage(
-        title="You administer this site",
-        sections=(Section(heading="Go on", notes=(note,), items=items),),
+        title="You are the admin of this site",
+        sections=(Section(heading="Continue", notes=(note,), items=items),),
         secret=secret,
     )
     response = once(request, page)

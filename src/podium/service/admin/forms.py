@@ -1,4 +1,4 @@
-"""Pages of lists and forms: what a form has, how it is filled in again after a fault, and what follows what it did."""
+"""Pages of lists and forms: their fields, their content after an error, and the page after their action."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -16,18 +16,18 @@ from podium.service.http.visitors import Form
 from podium.service.web.rendering import Page, PageRouter, go_on, render
 from podium.store import Store
 
-Choices = tuple[tuple[str, str], ...]  # a value, and its words
-Buttons = tuple[tuple[str, str], ...]  # an address, and what sending there does
+Choices = tuple[tuple[str, str], ...]  # values and labels
+Buttons = tuple[tuple[str, str], ...]  # addresses and labels
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
-    """What is filled in, or chosen."""
+    """A field to fill in, or a choice."""
 
     name: str
     label: str
     value: str = ""
-    choices: Choices = ()  # empty: any text
+    choices: Choices = ()  # empty for free text
     required: bool = False
     most: int = 200  # characters
     example: str = ""
@@ -36,14 +36,14 @@ class Field:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """A line of a list."""
+    """An item of a list."""
 
     name: str
     note: str = ""
-    address: str = ""  # that the name leads to
+    address: str = ""  # of the name's link
     tag: str = ""
     buttons: Buttons = ()
-    lines: tuple[tuple[str, str], ...] = ()  # that unfold: what, and what became of it
+    lines: tuple[tuple[str, str], ...] = ()  # folded: subjects and outcomes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +51,7 @@ class Section:
     """A heading with a form, a list, or both."""
 
     heading: str
-    action: str = ""  # where the form is sent; empty: there is none
+    action: str = ""  # address of the form; empty without a form
     method: str = "post"
     fields: tuple[Field, ...] = ()
     button: str = ""
@@ -62,11 +62,11 @@ class Section:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormsPage(Page, template="forms.html"):
     sections: tuple[Section, ...]
-    heading: str = ""  # empty: the title
-    current: str = ""  # of the ways through a pool's pages
-    refusal: str = ""  # why what was sent did nothing
-    secret: str = ""  # that is shown only once
-    shown: str = "key"  # what the secret is
+    heading: str = ""  # empty for the title
+    current: str = ""  # the current link to a pool's pages
+    refusal: str = ""  # the reason why the form had no effect
+    secret: str = ""  # shown only once
+    shown: str = "key"  # kind of secret
     may_administer: bool = True
 
 
@@ -78,7 +78,7 @@ def filled(section: Section, form: Form) -> Section:
 
 
 async def show_again(request: Request, form: Form, build: Callable[[], FormsPage], error: PodiumError) -> Response:
-    """The page of a form that was refused, and why; it holds what was filled in."""
+    """Return the page of a rejected form, with the reason and the entered values."""
     page, path = await run_in_threadpool(build), request.scope["raw_path"].decode("ascii")
     sections = tuple(filled(each, form) if each.action == path else each for each in page.sections)
     return render(request, replace(page, sections=sections, refusal=str(error)), status=status_of(error))
@@ -99,7 +99,7 @@ Build = Callable[[Store, Admission], FormsPage]
 
 
 def shows(router: PageRouter, path: str, admission_of: Any = Admin) -> Callable[[Build], Build]:
-    """Add a page of forms, for whom the dependency `admission_of` lets pass."""
+    """Add a page of forms for users admitted by the dependency `admission_of`."""
 
     def add(build: Build) -> Build:
         def show(request: Request, admission: Admission, store: CurrentStore) -> Response:
@@ -113,7 +113,7 @@ def shows(router: PageRouter, path: str, admission_of: Any = Admin) -> Callable[
 
 
 def acts(router: PageRouter, path: str, build: Build, admission_of: Any = Admin) -> Callable[[Act], Act]:
-    """Add what a form of a page sends to: it is done, or `build` shows the page again, as it was filled in."""
+    """Add the action of a page's form. After an error, `build` shows the page again with the entered values."""
 
     def add(act: Act) -> Act:
         async def answer(request: Request, admission: Admission, store: CurrentStore) -> Response:

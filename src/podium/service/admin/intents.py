@@ -1,4 +1,4 @@
-"""Changes that an admin looks at before they are stored: kept in the database between the two forms."""
+"""Changes that an admin previews before storing. They are kept in the database between the two forms."""
 
 import io
 import json
@@ -38,25 +38,25 @@ SIGN_IN = "sign in with a key that may do this"
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """Whoever has signed in, and the pool of the address, which they may change as far as their key may."""
+    """A signed-in user and the pool in the address. The key limits what the user may change."""
 
     key: ApiKey
     session: Session
-    pool: str = ""  # empty where the address names none
+    pool: str = ""  # empty if the address names none
 
     def owner(self, use: str) -> Owner:
-        """Return the owner of what waits for the next form of this session in this pool."""
+        """Return the owner of data that waits for the next form of this session and pool."""
         return Owner(self.key.id, self.session.token, self.pool, use)
 
     async def form(self, request: Request, max_bytes: int = MAX_FORM_BYTES) -> Form:
-        """Return the form that a page of this session sends."""
+        """Return a form sent by a page of this session."""
         form = await read_form(request, max_bytes)
         refuse_forged(request, self.session, form.text("token"))
         return form
 
 
 def admitting(role: str, *, of_all: bool = False) -> Callable[[Request], Awaitable[Admission]]:
-    """Return a dependency: whoever has signed in with a key that has a role in the pool of the route, or in all."""
+    """Return a dependency that admits users whose key has a role in the route's pool, or in all pools."""
 
     async def check(request: Request) -> Admission:
         visitor, pool = await find_visitor(request), pool_in_path(request)
@@ -78,17 +78,17 @@ AdminOfAll = Annotated[Admission, Depends(admitting("admin", of_all=True))]
 
 
 WRITE, ADMIN = "write", "admin"
-CHANGE = "change"  # the use of what is kept here
+CHANGE = "change"  # purpose of the stored data
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    role: str  # that it takes
-    act: Callable[[Mapping[str, Any]], Act]  # of its details
+    role: str  # required role
+    act: Callable[[Mapping[str, Any]], Act]  # from its details
     heading: Callable[[Mapping[str, Any]], str]
     button: str
-    lands: Callable[[Mapping[str, Any], Any], tuple[str, ...]]  # by details and answer, below the pool: its page
-    done: Callable[[Mapping[str, Any]], str]  # a sentence of what happened
+    lands: Callable[[Mapping[str, Any], Any], tuple[str, ...]]  # path below the pool, from details and answer
+    done: Callable[[Mapping[str, Any]], str]  # sentence about the result
     has_reason: bool = True
 
 
@@ -122,8 +122,8 @@ KINDS = {
             details["rows"], sheet_in(details), details.get("made_up", ""), overrule=bool(details.get("overrule")),
             order=details.get("order"),
         ),
-        lambda details: f"Take {sheet_in(details).name} as it is now", "Correct these", lambda *_: ("events",),
-        lambda details: f"Stored. The pool has {sheet_in(details).name} as it is now.", has_reason=False,
+        lambda details: f"Update from {sheet_in(details).name}", "Correct these", lambda *_: ("events",),
+        lambda details: f"Stored. The pool now equals {sheet_in(details).name}.", has_reason=False,
     ),
     "amend": Kind(
         ADMIN, lambda details: previews.amend(details["rows"]), lambda details: f"Correct {details['event_id']}",
@@ -131,7 +131,7 @@ KINDS = {
     ),
     "void": Kind(
         ADMIN, lambda details: previews.void(details["event_id"]), lambda details: f"Void {details['event_id']}",
-        "Void event", event_path, lambda details: f"Stored. {details['event_id']} counts for nothing.",
+        "Void event", event_path, lambda details: f"Stored. {details['event_id']} no longer counts.",
     ),
     "withdraw": Kind(  # by whoever has just entered the result
         WRITE, lambda details: previews.void(details["event_id"]), lambda details: f"Undo {details['event_id']}",
@@ -145,13 +145,13 @@ KINDS = {
         ADMIN, lambda details: previews.merge(details["player"], details["into"]),
         lambda details: f"Merge {details['player']} into {details['into']}", "Merge players",
         lambda details, _: ("players", details["into"]),
-        lambda details: f"Stored. {details['player']} plays on as {details['into']}.",
+        lambda details: f"Stored. {details['player']} is merged into {details['into']}.",
     ),
     "unmerge": Kind(
         ADMIN, lambda details: previews.unmerge(details["player"]),
-        lambda details: f"Take {details['player']} apart again", "Undo the merge",
+        lambda details: f"Undo the merge of {details['player']}", "Undo the merge",
         lambda details, _: ("players", details["player"]),
-        lambda details: f"Stored. {details['player']} is a player of their own again.",
+        lambda details: f"Stored. {details['player']} is separate again.",
     ),
     "season": Kind(
         ADMIN,
@@ -165,7 +165,7 @@ KINDS = {
         ADMIN, lambda details: previews.configure(find(details["system"]).from_text(details["parameters"])),
         lambda details: f"Rate with {find(details['system']).title}", "Change system",
         lambda *_: ("system",),
-        lambda details: f"Stored. All is rated with {find(details['system']).title}, from the first event on.",
+        lambda details: f"Stored. All events are rated with {find(details['system']).title}, from the first event on.",
         has_reason=False,
     ),
     "order": Kind(
@@ -174,24 +174,24 @@ KINDS = {
         ),
         lambda details: f"Order events by {'dates' if details['order'] == DATED else 'numbers'}", "Change order",
         lambda *_: ("events",),
-        lambda details: f"Stored. Events now have {'dates' if details['order'] == DATED else 'numbers and no dates'}.",
+        lambda details: f"Stored. Events now have {'dates' if details['order'] == DATED else 'numbers, not dates'}.",
         has_reason=False,
     ),
 }  # fmt: skip
 
 
 def when_in(value: str | When) -> When:
-    """When something is: a date, which JSON has as text, or the number of an event."""
+    """Return the start of an event from JSON: a date, or a number."""
     return datetime.fromisoformat(value) if isinstance(value, str) else value
 
 
-LINE_END = b"\n"  # which JSON on one line has nowhere
-ROWS = "rows"  # of results: a frame, because the rows of a season as dictionaries take much memory
+LINE_END = b"\n"  # never within JSON on one line
+ROWS = "rows"  # a frame of results, because dictionaries of a season's rows take much memory
 
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """A change, with all that it takes: a frame of rows, and what JSON has."""
+    """A change with all its data: a frame of rows, and JSON."""
 
     name: str  # one of KINDS
     details: Mapping[str, Any]
@@ -208,7 +208,7 @@ class Intent:
         return self.kind.act(self.details)
 
     def keep(self, store: Store, admission: Admission) -> str:
-        """Keep the change for the form that confirms it, and return its number."""
+        """Store the change for the form that confirms it, and return its number."""
         content = io.BytesIO()
         content.write(json.dumps({name: value for name, value in self.details.items() if name != ROWS}).encode())
         if ROWS in self.details:
@@ -228,7 +228,7 @@ UNDONE_BY = {"void": "unvoid", "unvoid": "void", "merge": "unmerge", "amend": "a
 
 
 def undo_of(store: Store, admission: Admission, intent: Intent) -> str:
-    """Keep the change that would undo another, and return its number; empty where nothing does."""
+    """Store the change that would undo another, and return its number. Empty if nothing can undo it."""
     if intent.name not in UNDONE_BY:
         return ""
     details = {name: intent.details[name] for name in ("event_id", "player") if name in intent.details}
@@ -238,7 +238,7 @@ def undo_of(store: Store, admission: Admission, intent: Intent) -> str:
 
 
 def rows_of(details: EventDetails) -> list[dict[str, Any]]:
-    """The content of an event, as JSON has the rows of a results table."""
+    """Return the content of an event as rows of a results table for JSON."""
     event = {"event_id": details.event_id, "title": details.title, "url": details.url, "sequence": details.sequence}
     event["started_at"] = None if details.started_at is None else details.started_at.isoformat()
     rows = []
@@ -255,7 +255,7 @@ def frame_of(details: EventDetails) -> pl.DataFrame:
 
 
 def refuse_beyond_key(request: Request, store: Store, admission: Admission, intent: Intent) -> None:
-    """Refuse what the key of the session has not the role for, and events before its backdating limit."""
+    """Reject acts without the needed role, and events before the backdating limit of the session's key."""
     pool = admission.pool
     if not admission.key.may(intent.kind.role, pool):
         raise AccessError(403, lacking(intent.kind.role, pool))

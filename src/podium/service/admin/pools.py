@@ -1,4 +1,4 @@
-"""Pools as admins see them: opened, described, rated with another system, exported, closed and deleted."""
+"""Pages to create, describe, rate, export, close and delete pools."""
 
 from dataclasses import fields
 from functools import cache, partial
@@ -23,11 +23,11 @@ from podium.store import Store
 from podium.store.keys import ROLES
 from podium.systems import find, names, outsiders
 
-DATES, NUMBERS = ("dated", "by their dates"), ("sequence", "by numbers; they have no dates")
-ORDERS: Choices = (("", "as the first results say, or as you answer if they do not"), DATES, NUMBERS)
-READERS: Choices = (("no", "whoever has a key"), ("yes", "everybody"))
-PREFIX = "set-"  # of the fields of a system's parameters
-IN_MEMORY = 1_000_000  # bytes of an export
+DATES, NUMBERS = ("dated", "by dates"), ("sequence", "by numbers, without dates")
+ORDERS: Choices = (("", "as in the first results, or by your answer"), DATES, NUMBERS)
+READERS: Choices = (("no", "only with a key"), ("yes", "everybody"))
+PREFIX = "set-"  # of fields for parameters
+IN_MEMORY = 1_000_000  # bytes of an export kept in memory
 router = PageRouter(include_in_schema=False)
 
 
@@ -37,11 +37,11 @@ def system_choices() -> Choices:
 
 
 def description_fields(says: PoolDescription, name: str = "its name") -> tuple[Field, ...]:
-    contact = "Who corrects results: a mail address, or the address of a page"
+    contact = "Contact for corrections: an email address, or the address of a page"
     return (
-        Field(name="title", label=f"Title, instead of {name}", value=says.title),
+        Field(name="title", label=f"Title (empty: {name})", value=says.title),
         Field(name="contact", label=contact, value=says.contact, most=500, example="stewards@example.org"),
-        Field(name="player_word", label="What one player is called", value=says.player_word, most=40, example="player"),
+        Field(name="player_word", label="Word for one player", value=says.player_word, most=40, example="player"),
         Field(name="public", label="Who may read", value="yes" if says.public else "no", choices=READERS),
     )
 
@@ -67,19 +67,19 @@ def admin_page(store: Store, admission: Admission) -> FormsPage:
         )
         for pool, header in ((each, pool_header(each)) for each in opened)
     )
-    note = () if items else ("There is none yet.",)
+    note = () if items else ("No pools yet.",)
     pools = Section(heading="Pools", items=items, notes=note)
     create = Section(
         heading="Create a pool",
         action="/admin",
         fields=(
-            Field(name="name", label="Its name, in addresses", required=True, example="karts"),
+            Field(name="name", label="Name, as in addresses", required=True, example="karts"),
             Field(name="system", label="Rated with", value="adaptive", choices=system_choices()),
-            Field(name="order", label="How its events are ordered", choices=ORDERS),
+            Field(name="order", label="Order of events", choices=ORDERS),
             *description_fields(NO_DESCRIPTION),
         ),
         button="Create pool",
-        notes=("You can change all but the name later: the order while there are fewer than 50 events.",),
+        notes=("You can change everything except the name later, the order only up to 50 events.",),
     )
     sections = (pools, create) if admission.key.may("admin", None) else (pools,)
     return FormsPage(title="Admin", sections=sections)
@@ -90,25 +90,25 @@ def create(store: Store, admission: Admission, form: Form) -> Done:
     name, system = normalise(form.text("name")), find(form.text("system"))()
     order = order_word(form.text("order")) if form.text("order") else None
     store.create_pool(name, system, actor=admission.key.name, order=order, **description_in(form))
-    sentence = f"The pool {name} is open, rated with {system.title}. Send its first results."
+    sentence = f"The pool {name} is created and rated with {system.title}. Send its first results."
     return Done(address("admin", name), sentence)
 
 
 @router.page(POOL_ADDRESS)
 def overview(request: Request, admission: SignedIn, store: CurrentStore) -> Response:
-    """What the key of the session may do to a pool."""
+    """Show what the session's key may do in a pool."""
     pool = store.pool(admission.pool)
     header, may_administer = pool_header(pool), admission.key.may("admin", pool.name)
     ways = [
-        ("Send results", "upload", "A file, or pasted text; you see what it does first.", False),
-        ("Plan a race", "races", "Its page says what each place would bring; change or cancel it from there.", False),
+        ("Send results", "upload", "A file or pasted text. You see the effect first.", False),
+        ("Plan a race", "races", "Its page shows what each place would bring. Change or cancel it from there.", False),
         ("Correct or void an event", "", "Choose it in the list of events, then “Correct this event”.", True),
-        (f"{header.words.capitalize()}", "players", "Two accounts of one, another name, or one to be forgotten.", True),
+        (f"{header.words.capitalize()}", "players", "Merge two accounts, rename, or anonymize.", True),
         ("Begin a season", "seasons", "Every lead shrinks to a share of itself.", True),
-        ("System", "system", "What the pool is rated with; you see what another moves first.", True),
+        ("System", "system", "The rating system. You see the effect of another one first.", True),
         ("Keys", "keys", "For servers that send results, and for other admins.", True),
-        ("Webhooks", "webhooks", "Where all that happens is sent.", True),
-        ("Settings", "settings", "Title, contact, who may read; export, close, delete.", True),
+        ("Webhooks", "webhooks", "Send all changes to chats or programs.", True),
+        ("Settings", "settings", "Title, contact, readers, export, closing and deletion.", True),
         ("Log", "log", "Who did what, when and why.", False),
     ]
     may_write = admission.key.may("write", pool.name)
@@ -117,11 +117,11 @@ def overview(request: Request, admission: SignedIn, store: CurrentStore) -> Resp
         for name, path, note, needs_admin in ways
         if may_administer or not needs_admin
     )
-    notes = ("This pool is closed: it can be read, and takes nothing more.",) if pool.closed else ()
+    notes = ("This pool is closed. It can be read but not changed.",) if pool.closed else ()
     if not may_write:
         items = (Item(name="Sign in", address="/sign-in", note="with a key that may send or correct results."),)
-        notes = (*notes, "Your key reads this pool.")
-    sections = [Section(heading="What you may do", notes=notes, items=items)]
+        notes = (*notes, "Your key may only read this pool.")
+    sections = [Section(heading="Your options", notes=notes, items=items)]
     waiting = tuple(Item(name=match) for match in store.waiting_matches(pool.name)[:50])
     sections += [Section(heading="Matches that wait for a result", items=waiting)] if waiting else []
     page = FormsPage(
@@ -137,15 +137,15 @@ def overview(request: Request, admission: SignedIn, store: CurrentStore) -> Resp
 
 @shows(router, POOL_ADDRESS + "/settings")
 def settings_page(store: Store, admission: Admission) -> FormsPage:
-    """What a pool says of itself, to be changed, and how it ends."""
+    """Return the page of a pool's settings, export, closing and deletion."""
     pool = store.pool(admission.pool)
     base = address("admin", pool.name)
     says = Section(
-        heading="What it says of itself",
+        heading="Description",
         action=f"{base}/settings",
         fields=description_fields(pool.description, pool.name),
         button="Store settings",
-        notes=("All of it is kept in the log.",),
+        notes=("All changes are kept in the log.",),
     )
     order = Section(
         heading="Order of events",
@@ -154,27 +154,27 @@ def settings_page(store: Store, admission: Admission) -> FormsPage:
             Field(name="order", label="Events are ordered", value=pool.order or "", choices=(DATES, NUMBERS)),
             Field(
                 name="started_at",
-                label="Date of the first event; if empty, each has its earlier date or that of receipt",
+                label="Date of the first event (empty: each event's earlier date, or its date of receipt)",
                 example="2026-01-31",
             ),
-            Field(name="every", label="Time from each event to the next; empty if all were on one day", example="1w"),
+            Field(name="every", label="Time from each event to the next (empty: all on one day)", example="1w"),
         ),
         button="Show what it does",
         notes=("You can change this while the pool has fewer than 50 events.",),
     )
-    note = "Its log, chain and names, a line of JSON each."
+    note = "Its log, chain and names as lines of JSON."
     file = Item(name=f"{pool.name}.jsonl", address=f"{base}/export", note=note)
-    export = Section(heading="Export", notes=("All that there is, for another Podium or to keep.",), items=(file,))
+    export = Section(heading="Export", notes=("Everything, for a backup or another Podium.",), items=(file,))
     if not pool.closed:
-        notes = ("It can be read, and takes nothing more until it is opened again. Only then it can be deleted.",)
+        notes = ("A closed pool can be read but not changed until it is reopened. Only closed pools can be deleted.",)
         ends = [Section(heading="Close", action=f"{base}/close", button="Close pool", notes=notes)]
     else:
         ends = [Section(heading="Open again", action=f"{base}/reopen", button="Open pool")]
     if pool.closed and admission.key.may("admin", None):
         again = Field(name="name", label=f"Type {pool.name} again", required=True)
-        notes = ("Its results, ratings and log, and the keys to it alone. Nothing brings them back but an export.",)
+        notes = ("This deletes its results, ratings, log and own keys. Only an export can bring them back.",)
         end = f"{base}/delete"
-        ends += [Section(heading="Delete for good", action=end, fields=(again,), button="Delete pool", notes=notes)]
+        ends += [Section(heading="Delete permanently", action=end, fields=(again,), button="Delete pool", notes=notes)]
     return FormsPage(
         title="Settings", pool=pool_header(pool), current="Settings", sections=(says, order, export, *ends)
     )
@@ -182,16 +182,16 @@ def settings_page(store: Store, admission: Admission) -> FormsPage:
 
 @acts(router, POOL_ADDRESS + "/settings", settings_page)
 def describe(store: Store, admission: Admission, form: Form) -> Done:
-    """Change what a pool says of itself, and who may read it."""
+    """Change the description of a pool, and who may read it."""
     now = store.describe_pool(admission.pool, actor=admission.key.name, **description_in(form))
-    readers = "everybody may" if now.public else "only whoever has a key may"
+    readers = "everybody may" if now.public else "only users with a key may"
     sentence = f"Stored. It is called {now.title or admission.pool}, and {readers} read it."
     return Done(address("admin", admission.pool, "settings"), sentence)
 
 
 @router.post(POOL_ADDRESS + "/order")
 async def set_order(request: Request, admission: Admin, store: CurrentStore) -> Response:
-    """Show what another order of the events would move; nothing is stored."""
+    """Preview the effect of another order of events, without storing it."""
     form = await admission.form(request)
     refused = partial(show_again, request, form, partial(settings_page, store, admission))
     every, started_at = (form.text(name).strip() for name in ("every", "started_at"))
@@ -214,7 +214,7 @@ def order_word(text: str) -> Order:
 @acts(router, POOL_ADDRESS + "/close", settings_page)
 def close(store: Store, admission: Admission, _form: Form) -> Done:
     store.close_pool(admission.pool, actor=admission.key.name)
-    sentence = "The pool is closed: it can be read, and takes nothing more."
+    sentence = "The pool is closed. It can be read but not changed."
     return Done(address("admin", admission.pool, "settings"), sentence)
 
 
@@ -227,17 +227,17 @@ def reopen(store: Store, admission: Admission, _form: Form) -> Done:
 @acts(router, POOL_ADDRESS + "/delete", settings_page, AdminOfAll)
 def delete(store: Store, admission: Admission, form: Form) -> Done:
     if normalise(form.text("name")) != admission.pool:
-        raise ParameterError(f"{form.text('name')!r} is not the pool's name; type {admission.pool} to delete it")
+        raise ParameterError(f"{form.text('name')!r} is not the pool's name. Type {admission.pool} to delete it")
     store.delete_pool(admission.pool)
-    return Done("/admin", f"The pool {admission.pool} is deleted, and all that was in it.")
+    return Done("/admin", f"The pool {admission.pool} and all its data are deleted.")
 
 
 @router.get(POOL_ADDRESS + "/export")
 async def export(admission: Admin, store: CurrentStore, threads: CurrentThreads) -> Response:
-    """A pool as a file, as `podium pool export` writes it."""
+    """Return a pool as a file, like `podium pool export`."""
 
-    def write() -> "SpooledTemporaryFile[bytes]":  # first whole: a slow reader holds no moment of the database
-        file = SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115  (closed once it is sent)
+    def write() -> "SpooledTemporaryFile[bytes]":  # complete before slow readers
+        file = SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115  (closed after sending)
         file.writelines(line.encode() for line in store.export_pool(admission.pool))
         file.seek(0)
         return file
@@ -249,12 +249,12 @@ async def export(admission: Admin, store: CurrentStore, threads: CurrentThreads)
 
 @router.page(POOL_ADDRESS + "/system")
 def system(request: Request, admission: Admin, store: CurrentStore, system: str = "") -> Response:
-    """What a pool is rated with, or another system, to be set."""
+    """Show the system of a pool, or another one to choose."""
     return render(request, system_page(store, admission, system))
 
 
 def system_page(store: Store, admission: Admission, name: str = "") -> FormsPage:
-    """The parameters of a system: those of the pool where it is the pool's own, or none is named."""
+    """Return the page of a system's parameters: the pool's own if it is its system, or if none is named."""
     pool = store.pool(admission.pool)
     chosen = pool.system if name in ("", pool.system.name) else find(name)()
     path = address("admin", pool.name, "system")
@@ -265,12 +265,12 @@ def system_page(store: Store, admission: Admission, name: str = "") -> FormsPage
         fields=(Field(name="system", label="Rated with", value=chosen.name, choices=system_choices()),),
         button="Show its settings",
     )
-    note = "Every rating is computed anew from the first event on; you see what moves before anything is stored."
+    note = "All ratings are recalculated from the first event on. You see the changes before anything is stored."
     change = Section(
         heading=f"{chosen.title}: settings",
         action=path,
         fields=(Field(name="system", label="", value=chosen.name, hidden=True), *parameter_fields(chosen)),
-        button="Show what moves",
+        button="Show the changes",
         notes=(note,),
     )
     return FormsPage(
@@ -300,7 +300,7 @@ def parameter_fields(system: System) -> tuple[Field, ...]:
 
 @router.post(POOL_ADDRESS + "/system")
 async def configure(request: Request, admission: Admin, store: CurrentStore) -> Response:
-    """Show what another system, or other parameters would move; nothing is stored."""
+    """Preview the effect of another system or other parameters, without storing it."""
     form = await admission.form(request)
     sent = {name.removeprefix(PREFIX): form.text(name).strip() for name in form.fields if name.startswith(PREFIX)}
     refused = partial(show_again, request, form, partial(system_page, store, admission, form.text("system")))

@@ -1,4 +1,4 @@
-"""Planning races, and changing those that are planned."""
+"""Pages to plan and change races."""
 
 from contextlib import suppress
 from dataclasses import dataclass
@@ -28,12 +28,12 @@ router = PageRouter(prefix=POOL_ADDRESS + "/races", include_in_schema=False)
 
 @dataclass(frozen=True, slots=True)
 class RaceForm:
-    """What the form of a race holds, as it was written."""
+    """The content of the form of a race, as entered."""
 
     race_id: str = ""
     name: str = ""
     starts: str = ""  # UTC
-    entrants: str = ""  # a line each
+    entrants: str = ""  # one per line
     anybody: bool = False
 
     @classmethod
@@ -48,9 +48,9 @@ class RaceForm:
         return cls(race_id, name, starts, entrants, form.text("anybody") == "yes")
 
     def changes(self) -> dict[str, Any]:
-        """What the store is to plan."""
+        """Return the changes for the store."""
         if not self.starts:
-            raise ParameterError("say when the race starts")
+            raise ParameterError("the start of the race is missing. Enter it")
         names = [name for row in names_in(self.entrants.splitlines()) for name in row]
         starts_at = instant(self.starts, whole_day=False)
         return {"starts_at": starts_at, "title": self.name, "entrants": names, "anybody": self.anybody}
@@ -85,7 +85,7 @@ def planned_race(request: Request, admission: Sender, fixture_id: FixtureId, sto
 
 @router.post("")
 async def plan(request: Request, admission: Sender, store: CurrentStore) -> Response:
-    """Plan a race; one that is there already is not changed."""
+    """Plan a race. An existing race is not changed."""
     form = await admission.form(request)
     sent = RaceForm.sent(form, form.text("race_id").strip())
     return await keep(request, admission, store, sent, is_new=True)
@@ -93,13 +93,13 @@ async def plan(request: Request, admission: Sender, store: CurrentStore) -> Resp
 
 @router.post("/{fixture_id}")
 async def change(request: Request, admission: Sender, fixture_id: FixtureId, store: CurrentStore) -> Response:
-    """Change a race that is planned; one that was cancelled takes place again."""
+    """Change a planned race. A cancelled race takes place again."""
     return await keep(request, admission, store, RaceForm.sent(await admission.form(request), fixture_id), is_new=False)
 
 
 @router.post("/{fixture_id}/cancel")
 async def cancel(request: Request, admission: Sender, fixture_id: FixtureId, store: CurrentStore) -> Response:
-    """Say that a race will not take place."""
+    """Cancel a race."""
     await admission.form(request)
     act = store.cancel_fixture
     await run_in(request.app.state.threads.writing, act, admission.pool, fixture_id, actor=admission.key.name)
@@ -108,19 +108,19 @@ async def cancel(request: Request, admission: Sender, fixture_id: FixtureId, sto
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlacesPage(Page, template="places.html"):
-    """Where names are tapped in the order in which they cross the line."""
+    """The page to tap names in the order of the finish."""
 
     title: str = "Places"
     race: Fixture
-    places: list[list[str]]  # the sides that have one
+    places: list[list[str]]  # sides with a place
     out: list[list[str]]
-    waiting: list[list[str]]  # who has no place yet
+    waiting: list[list[str]]  # sides without a place yet
     refusal: str = ""
 
 
 @router.page("/{fixture_id}/places")
 def places_page(request: Request, admission: Sender, fixture_id: FixtureId, store: CurrentStore) -> Response:
-    """The names to tap, and the places so far."""
+    """Show the names to tap, and the places so far."""
     return places_response(request, store, admission.pool, fixture_id)
 
 
@@ -134,7 +134,7 @@ def places_response(request: Request, store: Store, pool: str, fixture_id: str, 
 
 @router.post("/{fixture_id}/places")
 async def tap(request: Request, admission: Sender, fixture_id: FixtureId, store: CurrentStore) -> Response:
-    """Take a tap: the next across the line, one who is out, or the last tap back."""
+    """Accept a tap: the next finisher, a player who is out, or the undo of a tap."""
     form = await admission.form(request)
     taps = [(what, form.text(what)) for what in TAPS if form.text(what)]
 
@@ -151,12 +151,12 @@ async def tap(request: Request, admission: Sender, fixture_id: FixtureId, store:
 
 @router.post("/{fixture_id}/result")
 async def make_result(request: Request, admission: Sender, fixture_id: FixtureId, store: CurrentStore) -> Response:
-    """Show what the places of the moment would do as the result; nothing is stored before it is applied."""
+    """Preview the current places as the result. Nothing is stored before it is applied."""
     await admission.form(request)
     planned = await run_in_threadpool(store.fixture, admission.pool, fixture_id)
     stands = await run_in_threadpool(store.places, admission.pool, fixture_id)
     if stands is None:
-        raise ParameterError("no places are there yet: tap the names in the order in which they cross the line")
+        raise ParameterError("there are no places yet. Tap the names in the order of the finish")
     pool = await run_in_threadpool(store.pool, admission.pool)
     shared = {"event_id": fixture_id}
     shared |= {} if pool.is_undated else {"started_at": planned.starts_at.isoformat()}
@@ -172,7 +172,7 @@ async def make_result(request: Request, admission: Sender, fixture_id: FixtureId
 
 
 def plan_of(starter: Starter | None) -> dict[str, str]:
-    """What a result says of a starter as planned: the team, the side, and what is shared."""
+    """Return the planned values of an entrant for the result: team, side and equipment."""
     if starter is None:
         return {}
     shared = {f"shared:{kind}": name for kind, name in (starter.shared or {}).items()}
@@ -180,12 +180,12 @@ def plan_of(starter: Starter | None) -> dict[str, str]:
 
 
 async def keep(request: Request, admission: Any, store: Store, sent: RaceForm, *, is_new: bool) -> Response:
-    """Plan what was sent, or show the form again with what is wrong."""
+    """Store the plan, or show the form again with its error."""
     try:
         if is_new:
             with suppress(UnknownError):
                 await run_in_threadpool(store.fixture, admission.pool, sent.race_id)
-                raise ParameterError(f"there is a race {sent.race_id!r} already; change that, or choose another id")
+                raise ParameterError(f"there is already a race {sent.race_id!r}. Change it, or choose another ID")
         threads, changes = request.app.state.threads.writing, sent.changes()
         await run_in(threads, store.plan_fixture, admission.pool, sent.race_id, **changes, actor=admission.key.name)
     except PodiumError as error:

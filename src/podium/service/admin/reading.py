@@ -1,4 +1,4 @@
-"""A file of results, of any format that the importers know, as rows; and what a table leaves open."""
+"""Read files of results in any known format as rows, or find the open questions of a table."""
 
 import tomllib
 from collections.abc import Collection, Mapping
@@ -14,7 +14,7 @@ import podium
 from podium.errors import Fault, ParameterError, PodiumError, ResultsError
 from podium.importers import times
 from podium.importers.collecting import shortened
-from podium.importers.grid import Choice, Question, UndecidedError
+from podium.importers.grid import TYPED, Choice, Question, UndecidedError
 from podium.importers.options import Options
 from podium.importers.registry import FORMATS, read_format
 from podium.importers.tables.maps import write_map
@@ -27,44 +27,44 @@ from podium.results.consistency import SEQUENCE
 from podium.results.derived_heats import made_up, with_made_dates
 
 MAX_UPLOAD_BYTES = 8_000_000
-MAX_COMPRESSED_BYTES = 1_000_000  # which may become a hundred times as large
+MAX_COMPRESSED_BYTES = 1_000_000  # may expand to a hundred times the size
 COMPRESSED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK")  # gzip, Zstandard, zip and workbooks
 PARQUET = b"PAR1"
 MAX_ROWS = 100_000
 MAX_LINES = 500_000  # of a text: rows, blank lines and the lines of a game
-MAX_ENTRANTS = 10_000  # of an event, as the API has it
-RESULTS = "results"  # a table, whose headings say what its columns mean
-TABLES = "csv"  # the importer's name for the same, by a map
+MAX_ENTRANTS = 10_000  # per event, as in the API
+RESULTS = "results"  # a table read by its headings
+TABLES = "csv"  # the importer's name for tables with a map
 SAFE_MARKS = "._-"
 PASTED = "pasted.csv"
 
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """What a file has of a pool's results."""
+    """The results for a pool in a file."""
 
     rows: pl.DataFrame
-    names: Mapping[str, str]  # what players are called, by the ids that the results have
-    notes: tuple[str, ...]  # what was understood or left aside, a line each
-    made_up: str = ""  # for the log, where dates were
-    map: str = ""  # what its columns mean, as TOML has it; empty where its headings say all
-    made: Mapping[str, str] = field(default_factory=dict)  # event ids that Podium made, as `Results` has them
-    order: Order | None = None  # of a pool without events, as its sender answered
+    names: Mapping[str, str]  # of players, by the IDs in the results
+    notes: tuple[str, ...]  # how the file was read, one per line
+    made_up: str = ""  # for the log, if dates were made up
+    map: str = ""  # map of its columns in TOML; empty if the headings are enough
+    made: Mapping[str, str] = field(default_factory=dict)  # event IDs made by Podium, as in `Results`
+    order: Order | None = None  # answer for a pool without events
 
 
 @dataclass(frozen=True, slots=True)
 class Interview:
-    """What a table leaves open, beside its first rows."""
+    """The open questions of a table, with its first rows."""
 
-    questions: tuple[tuple[Question, str], ...]  # each with the answer that was chosen, as a form sends it
+    questions: tuple[tuple[Question, str], ...]  # with the chosen answers, as in the form
     headings: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
-    faults: tuple[Fault, ...] = ()  # with these answers, where there is no other question
+    faults: tuple[Fault, ...] = ()  # with these answers, if no question is left
     answers: tuple[str, ...] = ()  # to earlier questions
 
 
 def formats() -> dict[str, str]:
-    """What a file may be: title by name."""
+    """Return the formats of files: titles by name."""
     known = {name: each.title for name, each in FORMATS.items() if name != TABLES}
     return {RESULTS: "a table of results, as CSV, a workbook, Parquet or JSON", **known}
 
@@ -87,14 +87,14 @@ def read_file(
     """Read a file.
 
     Args:
-        title: of events that have none.
-        start: the date of events that have none; of the first one with `every`, the time from each to the next.
-        asks_order: whether to ask if events without dates are dated or numbered.
-        kept: the map that the pool has of a table, which is used where it still fits and nothing is answered.
-        answers: to what a table leaves open; where None, it is refused for that.
+        title: Title of events without one.
+        start: Date of events without one. With `every`, it is the first date, and `every` the time to each next event.
+        asks_order: True to ask if events without dates are dated or numbered.
+        kept: The pool's map for this file. It is used if it still fits and there are no answers.
+        answers: Answers to open questions. None rejects a table with questions.
     """
     if form not in formats():
-        raise ParameterError(f"{form!r} is not a format; it is one of {', '.join(formats())}")
+        raise ParameterError(f"{form!r} is not a format. Choose one of {', '.join(formats())}")
     refuse_large(path)
     understood, order = "", next((each for each in get_args(Order) if f"order={each}" in (answers or ())), None)
     answers = None if answers is None else [each for each in answers if not each.startswith("order=")]
@@ -123,23 +123,23 @@ def read_file(
 def with_dates(
     frame: pl.DataFrame, upload: Upload, title: str, start: str, every: str, *, asks: bool, is_pasted: bool
 ) -> Upload | Interview:
-    """The upload with its rows, which get the title and the dates that they lack; or the question what orders them."""
+    """Add missing titles and dates to an upload, or return the question how to order its events."""
     notes, typed = upload.notes, start != str(datetime.now(UTC).date())
     if title and "title" in frame.columns:
-        notes = (*notes, "the results have titles of their own, so the name that you wrote is not used")
+        notes = (*notes, "the results have titles, so the name that you entered is not used")
     elif title:
         frame = frame.with_columns(title=pl.lit(title))
     if not start and not every:
         return replace(upload, rows=rows_of(frame), notes=notes)
     if {"started_at", SEQUENCE} & {*frame.columns}:
-        unused = "the results say when they were, so the date that you wrote is not used"
+        unused = "the results have dates, so the date that you entered is not used"
         return replace(upload, rows=rows_of(frame), notes=(*notes, unused) if typed or every else notes)
     ids = frame["event_id"].unique().to_list()
     named = times.recent_day(ids[0]) if len(ids) == 1 and not typed else None
     first = named or instant(start, whole_day=False)
     if asks and upload.order is None and named is None and not typed and not every:
         choices = Choice(f"by dates, from {first:%Y-%m-%d} on", "order", DATED), Choice("by numbers", "order", UNDATED)
-        question = Question("the results have no dates; how are all events of this pool ordered?", choices)
+        question = Question("the results have no dates. How are all events of this pool ordered?", choices)
         return Interview(((question, ""),), (), ())
     if upload.order == UNDATED:
         return replace(upload, rows=rows_of(frame), notes=notes)
@@ -152,12 +152,12 @@ def with_dates(
 def read_table(
     path: str, kept: str, answers: Collection[str] | None, *, strict: bool
 ) -> tuple[podium.Results, str] | Interview:
-    """The results of a table, with notes, and the map that they were read by; or what it leaves open."""
+    """Return the results of a table with notes and their map, or the open questions."""
     document = tomllib.loads(kept) if kept and not answers else {}
-    if document and "join" not in document:  # which would read other files
+    if document and "join" not in document:  # a join would read other files
         with suppress(PodiumError):
             mapped = by_map(path, Options(map=document))
-            return replace(mapped, notes=("read by the map that the pool keeps for it", *mapped.notes)), kept
+            return replace(mapped, notes=("read with the map that the pool keeps for it", *mapped.notes)), kept
     if not answers:
         try:
             results = podium.read_results(path, lenient=not strict)
@@ -177,7 +177,7 @@ def read_table(
                 raise
             faults = error.faults
     elif not all(question.choices for question, _ in posed):
-        by_map(path, options)  # which is refused
+        by_map(path, options)  # raises an error
     shown = first_rows([path], options)
     rows = tuple(tuple("" if each is None else f"{shortened(each)}" for each in row) for row in shown.iter_rows())
     questions = tuple((question, choice.answer if choice else "") for question, choice in posed)
@@ -185,35 +185,34 @@ def read_table(
 
 
 def by_map(path: str, options: Options) -> podium.Results:
-    """The results of a table as a map says, with notes on them."""
+    """Return the results of a table read with a map, with notes."""
     imported = read_format(TABLES, [path], options)
     notes = (*imported.notes, *left_out(imported.dropped))
     return replace(podium.read_results(imported.table), notes=notes, made=imported.made)
 
 
 def refuse_large(path: Path) -> None:
-    """Refuse a compressed file that may become too large, and a Parquet file of too many rows."""
+    """Reject a compressed file that may become too large, and a Parquet file with too many rows."""
     with path.open("rb") as file:
         head = file.read(len(PARQUET))
     if head.startswith(COMPRESSED) and path.stat().st_size > MAX_COMPRESSED_BYTES:
-        raise ParameterError(f"a compressed file may have {MAX_COMPRESSED_BYTES // 1_000_000} MB; send it unpacked")
+        raise ParameterError(f"a compressed file has up to {MAX_COMPRESSED_BYTES // 1_000_000} MB. Send it unpacked")
     if not head.startswith((*COMPRESSED, PARQUET)) and path.read_bytes().count(b"\n") > MAX_LINES:
-        raise ParameterError(f"the file has more than {MAX_LINES:,} lines. Send it in parts, or use `podium ingest`")
+        raise ParameterError(f"the file has more than {MAX_LINES:,} lines. Send it in parts, or ask the person who runs the server")
     if head == PARQUET:
-        with suppress(pl.exceptions.PolarsError):  # which its reader refuses by name
+        with suppress(pl.exceptions.PolarsError):  # its reader will report it
             refuse_many(pl.scan_parquet(path).select(pl.len()).collect().item())
 
 
 def refuse_many(rows: int) -> None:
-    """Refuse more rows than an upload may have."""
+    """Reject more rows than an upload may have."""
     if rows > MAX_ROWS:
-        raise ParameterError(
-            f"the file has {rows:,} rows; an upload may have {MAX_ROWS:,}: send it in parts, or by podium ingest"
-        )
+        raise ParameterError(f"the file has {rows:,} rows. An upload may have up to {MAX_ROWS:,}. Send it in parts")
 
 
 def called_by_sender(fault: Fault, path: Path, name: str) -> Fault:
-    return fault._replace(file=of_sender(fault.file, path, name), value=shortened(fault.value))
+    remedy = TYPED.sub("", fault.remedy)
+    return fault._replace(file=of_sender(fault.file, path, name), value=shortened(fault.value), remedy=remedy)
 
 
 def of_sender(text: str, path: Path, name: str) -> str:
@@ -221,35 +220,35 @@ def of_sender(text: str, path: Path, name: str) -> str:
 
 
 def safe_name(name: str) -> str:
-    """A file's name without what a folder could make of it; its ending stays, which says what it is."""
+    """Return a file's name without characters that could change its folder. Its ending shows the format, and stays."""
     letters = "".join(each if each.isalnum() or each in SAFE_MARKS else "_" for each in Path(name).name)
     return letters.lstrip(".")[-100:] or PASTED
 
 
 def sheet_name(name: str) -> str:
-    """What a pool calls a file whose events it has."""
+    """Return the name of a file in a pool."""
     return "".join(each for each in Path(name).name if each.isprintable())[-200:] or PASTED
 
 
 def of_pool(frame: pl.DataFrame, pool: str, name: str) -> tuple[pl.DataFrame, tuple[str, ...]]:
-    """Those rows of a table that are a pool's, and a note on the others; all where the table has no pools."""
+    """Return the rows of a table for a pool, and a note on the others. Tables without pools are returned unchanged."""
     if (frame["pool"] == DEFAULTS["pool"]).all():
         return frame, ()
     own = frame.filter(pl.col("pool") == pool)
     others = frame.filter(pl.col("pool") != pool)["pool"].unique(maintain_order=True).to_list()
     if own.is_empty():
-        raise ParameterError(f"{name}: has no event of pool {pool}, but of {', '.join(others)}")
-    return own, (f"left aside: the events of {', '.join(others)}",) if others else ()
+        raise ParameterError(f"{name}: has no events of pool {pool}, but of {', '.join(others)}")
+    return own, (f"ignored: the events of {', '.join(others)}",) if others else ()
 
 
 def rows_of(frame: pl.DataFrame) -> pl.DataFrame:
-    """The rows of a checked table for one pool, where there are not too many."""
+    """Return the rows of a checked table for one pool, up to the limit."""
     refuse_many(frame.height)
     fields = frame.group_by("event_id").agg(pl.col("player").n_unique()).sort("player", descending=True)
     for event_id, entrants in fields.head(1).iter_rows():
         if entrants > MAX_ENTRANTS:
             raise ParameterError(
-                f"event {event_id} has {entrants:,} entrants; one that is sent may have {MAX_ENTRANTS:,}, and podium "
-                "ingest has no such limit"
+                f"event {event_id} has {entrants:,} entrants. An event may have up to "
+                f"{MAX_ENTRANTS:,} here. Ask the person who runs the server to add it"
             )
     return frame.drop("pool")

@@ -1,4 +1,4 @@
-"""What was done to a pool, and what is done to its players and seasons."""
+"""The log of a pool, and pages for its players and seasons."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -28,41 +28,41 @@ from podium.views.events import EVENT_KINDS
 from podium.views.models import LogRecord
 
 PAGE_ENTRIES = 50
-DEEDS = {  # what was done, in words before whom or what it was done to
-    "submit": "Took the result",
+DEEDS = {  # descriptions of acts, followed by their subject
+    "submit": "Received the result",
     "amend": "Corrected",
-    "move": "Moved among others of its moment",
+    "move": "Moved among events of the same time",
     "void": "Voided",
     "unvoid": "Unvoided",
     "register": "Registered the match",
     "plan": "Planned the race",
     "cancel": "Cancelled the race",
     "merge": "Merged",
-    "unmerge": "Took the merge back of",
-    "rename": "Renamed a player, who is now",
+    "unmerge": "Undid the merge of",
+    "rename": "Renamed a player to",
     "anonymize": "Removed the names of",
     "season": "Began the season",
     "configure": "Changed the system",
-    "rerate": "Rated all anew by a new version",
+    "rerate": "Recalculated all ratings with a new version",
     "close": "Closed the pool",
     "reopen": "Opened the pool again",
-    "describe": "Changed what the pool says of itself",
+    "describe": "Changed the description of the pool",
     "redact": "Removed a name from earlier entries",
-    "blank": "Forgot the reason of the entry with the place",
+    "blank": "Deleted the reason of the entry with the place",
 }
 router = PageRouter(include_in_schema=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogPage(Page, template="log.html"):
-    """What was done to a pool, newest first."""
+    """The log of a pool, newest first."""
 
     title: str = "Log"
     may_administer: bool
     records: tuple[LogRecord, ...]
     of_events: tuple[str, ...] = tuple(map(current_kind, EVENT_KINDS))  # kinds whose subject is an event
     deeds: Mapping[str, str] = field(default_factory=lambda: DEEDS)
-    next: int | None  # the number of the oldest entry, where there may be older ones
+    next: int | None  # number of the oldest entry, if there may be older ones
 
 
 @router.page(POOL_ADDRESS + "/log")
@@ -90,8 +90,8 @@ async def blank_reason(request: Request, admission: Admin, seq: int, store: Curr
             request.app.state.threads.writing, store.blank_reason, admission.pool, seq, actor=admission.key.name
         )
     except PodiumError as error:
-        return await refusal(request, store, admission, error, "Forget a reason")
-    return go_on(request, address("admin", admission.pool, "log"), f"The reason of entry {seq} is forgotten.")
+        return await refusal(request, store, admission, error, "Delete a reason")
+    return go_on(request, address("admin", admission.pool, "log"), f"The reason of entry {seq} is deleted.")
 
 
 @router.page(POOL_ADDRESS + "/players")
@@ -117,24 +117,24 @@ def players_page(store: Store, admission: Admission, player: str = "") -> FormsP
 
     sections = (
         section(
-            f"Merge two accounts of one {word}", "merge", "Show what merging does",
-            f"The results of both count as those of one {word}, from the first on. It can be undone.",
-            ("player", "The account that goes"), ("into", "The account that stays"),
+            f"Merge two accounts of one {word}", "merge", "Show the effect",
+            f"All results of both then count for one {word}. You can undo this.",
+            ("player", "Account to merge"), ("into", "Account that stays"),
         ),
         section(
-            "Undo a merge", "unmerge", "Show what undoing does",
-            f"It is a {word} of its own again, as if it had never been merged.",
-            ("player", "The account that was merged into another"),
+            "Undo a merge", "unmerge", "Show the effect",
+            "The account is separate again, as if it had never been merged.",
+            ("player", "Account that was merged"),
         ),
         section(
             f"Rename a {word}", "rename", "Rename",
-            "The name changes everywhere, and no rating moves; results under the old name still count as theirs.",
-            ("player", "The name so far"), ("name", "The name from now on"),
+            "The name changes everywhere. No rating changes, and results under the old name still count.",
+            ("player", "Old name"), ("name", "New name"),
         ),
         section(
             f"Anonymize a {word}", "forget", "Remove every name",
-            f"Every name goes for good, also from titles, ids and reasons. The results stay under a number. {COPIES}",
-            ("player", "The name"), ("again", "The name again"),
+            f"All names are deleted permanently, also in titles, IDs and reasons. Results keep a number. {COPIES}",
+            ("player", "Name"), ("again", "Name again"),
         ),
     )  # fmt: skip
     return FormsPage(title=pool.words.capitalize(), pool=pool, current="Players", sections=sections)
@@ -142,13 +142,13 @@ def players_page(store: Store, admission: Admission, player: str = "") -> FormsP
 
 @router.post(POOL_ADDRESS + "/merge")
 async def merge(request: Request, admission: Admin, store: CurrentStore) -> Response:
-    """Show what merging two players would do; nothing is stored."""
+    """Preview the effect of merging two players, without storing it."""
     return await look_at_players(request, admission, store, "merge", "player", "into")
 
 
 @router.post(POOL_ADDRESS + "/unmerge")
 async def unmerge(request: Request, admission: Admin, store: CurrentStore) -> Response:
-    """Show what undoing a merge would do; nothing is stored."""
+    """Preview the effect of undoing a merge, without storing it."""
     return await look_at_players(request, admission, store, "unmerge", "player")
 
 
@@ -170,25 +170,25 @@ def rename(store: Store, admission: Admission, form: Form) -> Done:
 def forget(store: Store, admission: Admission, form: Form) -> Done | FormsPage:
     player = form.text("player").strip()
     if form.text("again").strip() != player:
-        raise ParameterError("the two names differ; type the same name twice, as nothing brings it back")
+        raise ParameterError("the two names differ. Type the same name twice, because this cannot be undone")
     seen = store.anonymization(admission.pool, player)
     if seen.ids and form.text("ids") != str(len(seen.ids)):
         return ids_page(store, admission, player, seen)
     name = store.anonymize(admission.pool, player, actor=admission.key.name)
-    return Done(pool_address(admission.pool, "players", name), f"Every name is removed. The player is now {name}.")
+    return Done(pool_address(admission.pool, "players", name), f"All names are removed. The player is now {name}.")
 
 
 def ids_page(store: Store, admission: Admission, player: str, seen: Anonymization) -> FormsPage:
-    """Return the page that lists the ids with a name in them, and asks."""
+    """Return a page that lists the IDs with the name, and asks for confirmation."""
     sent = {"player": player, "again": player, "ids": str(len(seen.ids))}
     fields = tuple(Field(name=name, label="", value=value, hidden=True) for name, value in sent.items())
     ask = Section(
-        heading="These ids mention the name",
+        heading="These IDs contain the name",
         action=address("admin", admission.pool, "forget"),
         fields=fields,
-        button="Replace them and remove every name",
-        notes=("A sender who goes on using an old id still means the same event.", str(seen)),
-        items=tuple(Item(name=old, note=f"gets the id {new}") for old, new in seen.ids.items()),
+        button="Replace them and remove all names",
+        notes=("Senders can still use the old IDs for these events.", str(seen)),
+        items=tuple(Item(name=old, note=f"gets the ID {new}") for old, new in seen.ids.items()),
     )
     pool = pool_header(store.pool(admission.pool))
     return FormsPage(title=f"Anonymize {player}", pool=pool, current="Players", sections=(ask,))
@@ -197,29 +197,29 @@ def ids_page(store: Store, admission: Admission, player: str, seen: Anonymizatio
 @shows(router, POOL_ADDRESS + "/seasons")
 def seasons_page(store: Store, admission: Admission) -> FormsPage:
     pool = pool_header(store.pool(admission.pool))
-    starts = "The number of its first event" if pool.is_undated else "When it begins, in UTC; not in the future"
-    share = "How much of each lead over a newcomer stays, in per cent: 0 levels all"
+    starts = "Number of its first event" if pool.is_undated else "Start in UTC, not in the future"
+    share = "Percentage of each lead over a newcomer to keep (0: everybody equal)"
     begin = Section(
         heading="Begin a season",
         action=address("admin", pool.name, "seasons"),
         fields=(
-            Field(name="name", label="Its name", required=True, example="2026"),
+            Field(name="name", label="Name", required=True, example="2026"),
             Field(name="starts_at", label=starts, required=True, example="101" if pool.is_undated else "2026-01-01"),
             Field(name="keep", label=share, required=True, value="50"),
         ),
-        button="Show what the season does",
+        button="Show the effect",
     )
     items = tuple(
         Item(name=each.name, note=Markup("{}, {} of each lead stayed").format(day(each.when), percent(each.keep)))
         for each in store.seasons(pool.name)
     )
-    known = Section(heading="Seasons so far", items=items, notes=() if items else ("None has begun yet.",))
+    known = Section(heading="Seasons so far", items=items, notes=() if items else ("No seasons yet.",))
     return FormsPage(title="Seasons", pool=pool, current="Seasons", sections=(begin, known))
 
 
 @router.post(POOL_ADDRESS + "/seasons")
 async def begin_season(request: Request, admission: Admin, store: CurrentStore) -> Response:
-    """Show what a new season would do; nothing is stored."""
+    """Preview the effect of a new season, without storing it."""
     form = await admission.form(request)
     refused = partial(show_again, request, form, partial(seasons_page, store, admission))
     try:
@@ -233,7 +233,7 @@ def season_in(form: Form, order: Order | None) -> Intent:
     try:
         keep = float(form.text("keep")) / 100.0
     except ValueError:
-        raise ParameterError("how much of each lead stays is a number from 0 to 100") from None
+        raise ParameterError("the percentage to keep must be a number from 0 to 100") from None
     starts = read_when(order, form.text("starts_at").strip())
     when = starts.isoformat() if isinstance(starts, datetime) else starts
     return Intent("season", {"name": form.text("name").strip(), "starts_at": when, "keep": keep})

@@ -1,4 +1,4 @@
-"""Uploading results, and correcting those that are stored."""
+"""Pages to upload results, and to correct stored ones."""
 
 import csv
 import io
@@ -30,40 +30,40 @@ from podium.store.waiting import WaitingFile, keep_waiting, waiting_file
 from podium.views.models import EventDetails
 
 OF_EVENT: tuple[str, ...] = ("started_at", "sequence", "title", "url", "mode", "ranked", "weight")
-WHEN = ("started_at", "sequence")  # of which an event has one
+WHEN = ("started_at", "sequence")  # every event has one of them
 OF_LINE = (
     "heat", "player", "team", "position", "time_s", "score", "team_score", "status", "played_s", "duration_s",
     "handicap", "side",
 )  # fmt: skip
-ALWAYS = ("player", "status")  # columns that are shown where no line has them
+ALWAYS = ("player", "status")  # columns that are always shown
 WIDTHS = {"player": 14, "team": 8, "time_s": 7, "score": 5, "team_score": 5, "played_s": 7, "duration_s": 7}
-OTHER_WIDTH = 3  # characters of the other columns
+OTHER_WIDTH = 3  # characters, for other columns
 LABELS = {
-    "started_at": "Start", "sequence": "Number", "title": "Title", "url": "Address of a page about it", "mode": "Mode",
+    "started_at": "Start", "sequence": "Number", "title": "Title", "url": "Address of its page", "mode": "Mode",
     "ranked": "Ranked: true or false", "weight": "Weight", "heat": "Heat", "player": "Player", "team": "Team",
     "position": "Place", "time_s": "Time, s", "score": "Score", "team_score": "Score of the team",
-    "status": "How it ended",
+    "status": "Status",
     "played_s": "Played, s", "duration_s": "Duration, s", "handicap": "Handicap", "side": "Side: home, away",
 }  # fmt: skip
-CARRIED = ("title", "started_at", "every", "players", "format")  # from form to form
+CARRIED = ("title", "started_at", "every", "players", "format")  # passed from form to form
 WRITTEN = (*CARRIED, "pasted")
-EMPTY_LINES = 3  # at the end, to be filled in
-FILE = "file"  # the use of what is kept here
-MAX_LINES = 1_000  # of a table that is filled in: a longer one is pasted
+EMPTY_LINES = 3  # at the end, to fill in
+FILE = "file"  # purpose of the stored data
+MAX_LINES = 1_000  # of a form; longer events are pasted
 
 
 @dataclass(frozen=True, slots=True)
 class EventTable:
-    """An event's content as texts."""
+    """The content of an event as text."""
 
     event_id: str
-    shared: Mapping[str, str]  # what all lines have, by column
+    shared: Mapping[str, str]  # values of all lines, by column
     columns: tuple[str, ...]
     lines: tuple[Mapping[str, str], ...]
 
     @property
     def is_long(self) -> bool:
-        """Whether it has too many lines for a form with a field a cell."""
+        """Return True if it has too many lines for a form."""
         return len(self.lines) > MAX_LINES
 
     @property
@@ -79,7 +79,7 @@ class EventTable:
 
     @property
     def rows(self) -> tuple[Mapping[str, str], ...]:
-        """The lines, and some that are empty."""
+        """The lines, followed by empty ones."""
         return (*self.lines, *({},) * EMPTY_LINES)
 
     def csv(self) -> str:
@@ -107,7 +107,7 @@ def table_of(details: EventDetails) -> EventTable:
 
 
 def table_in(form: Form, event_id: str) -> EventTable:
-    """The event that a form sends, without lines that are empty or whose name was removed."""
+    """Return the event in a form, without empty lines and lines without a name."""
     columns = tuple(name for name in form.fields.get("column", ()) if name in OF_LINE or is_shared(name))
     count, known = (int(text) if text.isdecimal() else 0 for text in map(form.text, ("lines", "known")))
     count = min(count, MAX_LINES + EMPTY_LINES)
@@ -118,12 +118,12 @@ def table_in(form: Form, event_id: str) -> EventTable:
 
 
 def is_filled(line: Mapping[str, str]) -> bool:
-    """Return True if somebody wrote in a line that was empty."""
+    """Return True if somebody filled in an empty line."""
     return any(text for name, text in line.items() if (name, text) != ("status", DEFAULTS["status"]))
 
 
 def cell(value: Any) -> str:
-    """A value as one writes it; empty for nothing."""
+    """Return a value as people write it, or an empty text."""
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -136,12 +136,12 @@ router = PageRouter(prefix=POOL_ADDRESS, include_in_schema=False)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UploadPage(Page, template="upload.html"):
-    """Where a file of results is chosen, or its text is pasted."""
+    """The page to choose a file of results, or to paste text."""
 
     title: str = "Send results"
     formats: tuple[tuple[str, str], ...] = tuple(formats().items())
     chosen: str = RESULTS
-    form: Mapping[str, str] = field(default_factory=lambda: dict.fromkeys(WRITTEN, ""))  # again, if it was refused
+    form: Mapping[str, str] = field(default_factory=lambda: dict.fromkeys(WRITTEN, ""))  # as entered before
     today: str = field(default_factory=lambda: str(datetime.now(UTC).date()))
     max_megabytes: int = MAX_UPLOAD_BYTES // 1_000_000
     source: str = ""
@@ -151,20 +151,20 @@ class UploadPage(Page, template="upload.html"):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionsPage(Page, template="questions.html"):
-    """What a table leaves open, to be answered beside its first rows."""
+    """The open questions of a table, with its first rows."""
 
     name: str
-    number: str  # of the file that waits
+    number: str  # of the waiting file
     interview: Interview
     form: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventFormPage(Page, template="event_form.html"):
-    """An event as a table that can be filled in otherwise."""
+    """An event as a table to edit."""
 
     table: EventTable
-    known: int  # lines that the event has now; the form shows empty ones below them
+    known: int  # lines of the event; the form adds empty ones
     statuses: tuple[str, ...] = STATUSES
     pasted: str
     is_voided: bool
@@ -180,7 +180,7 @@ def upload_page(request: Request, admission: Sender, store: CurrentStore) -> Res
 
 @router.post("/upload")
 async def upload(request: Request, admission: Sender, store: CurrentStore) -> Response:
-    """Show what a file would do, or ask what it leaves open; nothing is stored of its results."""
+    """Preview a file, or ask its open questions. None of its results is stored."""
     form = await admission.form(request, MAX_UPLOAD_BYTES)
     file = form.file or WaitingFile("", form.text("pasted").encode())
     return await show_sent(request, store, admission, form, file)
@@ -188,7 +188,7 @@ async def upload(request: Request, admission: Sender, store: CurrentStore) -> Re
 
 @router.post("/upload/{number}")
 async def answer(request: Request, admission: Sender, number: str, store: CurrentStore) -> Response:
-    """Show what a file that waits would do with the answers that were chosen, or ask on."""
+    """Preview a waiting file with the chosen answers, or ask more."""
     form = await admission.form(request)
     try:
         file = await run_in(
@@ -203,7 +203,7 @@ async def answer(request: Request, admission: Sender, number: str, store: Curren
 async def show_sent(
     request: Request, store: Store, admission: Admission, form: Form, file: WaitingFile, number: str = ""
 ) -> Response:
-    """Return what a file would do, what it leaves open, or why it is refused; one that leaves something open waits."""
+    """Return the preview of a file, its open questions, or its error. A file with open questions waits."""
     chosen, name = form.text("format") or RESULTS, file.name or PASTED
     written = {each: form.text(each) for each in WRITTEN}
     try:
@@ -260,12 +260,12 @@ async def show_sent(
 
 
 def kept_map(store: Store, pool: str, name: str) -> str:
-    """The map that a pool keeps for a file; empty where it keeps none."""
+    """Return the map that a pool keeps for a file, or an empty text."""
     return next((each.map for each in store.sheets(pool) if name and each.name == sheet_name(name)), "")
 
 
 async def read_apart(request: Request, admission: Admission, *sent: Any, **options: Any) -> Upload | Interview:
-    """Read an upload in the process that reads them, when its turn comes and until its sender leaves."""
+    """Read an upload in the reading process, in its turn and until its sender leaves."""
     left = threading.Event()
     uploads: UploadProcess = request.app.state.uploads
     turn = uploads.turns.take(admission.pool, admission.key.id)
@@ -280,7 +280,7 @@ def event_form(request: Request, admission: Admin, event_id: EventId, store: Cur
 
 @router.post("/events/{event_id}")
 async def amend(request: Request, admission: Admin, event_id: EventId, store: CurrentStore) -> Response:
-    """Show what another content of an event would do; nothing is stored."""
+    """Preview a correction of an event, without storing it."""
     form = await admission.form(request, MAX_UPLOAD_BYTES)
     pasted = form.text("pasted")
     table = table_in(form, event_id)
@@ -291,7 +291,7 @@ async def amend(request: Request, admission: Admin, event_id: EventId, store: Cu
         )
         others = {*sent.rows["event_id"]} - {event_id}
         if others:
-            raise ParameterError(f"the event of every line is {event_id}, not {min(others)}")
+            raise ParameterError(f"every line must belong to event {event_id}, not {min(others)}")
     except PodiumError as error:
         filled = None if pasted else table
         page = await run_in_threadpool(
@@ -306,7 +306,7 @@ async def amend(request: Request, admission: Admin, event_id: EventId, store: Cu
 async def change_status(
     request: Request, admission: Admin, event_id: EventId, act: Literal["void", "unvoid"], store: CurrentStore
 ) -> Response:
-    """Show what it would do if an event counted for nothing, or a voided one counted again; nothing is stored."""
+    """Preview voiding an event, or unvoiding it, without storing it."""
     await admission.form(request)
     return await look_at(request, store, admission, Intent(act, {"event_id": event_id}))
 

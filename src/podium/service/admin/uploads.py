@@ -1,4 +1,4 @@
-"""Uploads: a process of its own reads them, within limits."""
+"""Read uploads in a separate process, within limits."""
 
 import asyncio
 import os
@@ -20,12 +20,12 @@ from podium.service.admin.reading import Interview, Upload, read_file, safe_name
 from podium.support.part_files import temporary_folder
 
 if TYPE_CHECKING:
-    from fastapi import Request  # large, and no use to the process
+    from fastapi import Request  # large, and not needed in the process
 
 
 @contextmanager
 def stored(content: bytes, name: str) -> Iterator[Path]:
-    """A file in a folder of its own, as long as it is read."""
+    """Yield a file in a temporary folder while it is read."""
     with temporary_folder() as folder:
         path = folder / safe_name(name)
         path.write_bytes(content)
@@ -34,32 +34,32 @@ def stored(content: bytes, name: str) -> Iterator[Path]:
 
 try:
     import resource
-except ImportError:  # on Windows, where the checks before a file is read stand alone
+except ImportError:  # on Windows only the checks before reading apply
     resource = None  # type: ignore[assignment]
 
-MORE_MEMORY = 1_000_000_000  # bytes of address space, beyond what the process has once everything is loaded
+MORE_MEMORY = 1_000_000_000  # bytes of address space beyond those of the loaded process
 MAX_RESIDENT = 600_000_000  # bytes
-MAX_KEPT = 120_000_000  # bytes of its own, with which a process waits for the next file; beyond, that has a new one
+MAX_KEPT = 120_000_000  # bytes; a process with more is replaced for the next file
 READING_S = 60.0  # for one file
 IDLE_S = 60.0  # after which the process ends
 WATCH_S = 0.02
 NICE = 5
 Answer = tuple[Upload | Interview | None, PodiumError | None]
 COMMAND = [sys.executable, "-c", f"from {__name__} import read_what_comes; read_what_comes()"]
-ENVIRONMENT = {"POLARS_MAX_THREADS": "1"}  # and so one core, and little memory
-TOO_MUCH_MEMORY = "reading it takes more memory than an upload may have; look at it with podium check, or send a part"
-TOO_LONG = f"reading it takes more than {READING_S:g} s; send it in parts, or by podium ingest"
-UNREADABLE = "it cannot be read; is it whole, and what its name says?"
+ENVIRONMENT = {"POLARS_MAX_THREADS": "1"}  # for one core and little memory
+TOO_MUCH_MEMORY = "reading it takes more memory than an upload may have. Send a part of it"
+TOO_LONG = f"reading it takes more than {READING_S:g} s. Send it in parts"
+UNREADABLE = "it cannot be read. Check that it is complete and has the right ending"
 LEFT = "its sender left"
-WAITING_S = 10.0  # for a turn, and for reading while others wait
+WAITING_S = 10.0  # for a turn, and for reading if others wait
 RETRY_AFTER_S = 10
 OTHERS_WAIT = "Other files are being read. Send yours again in 10 seconds."
 ONE_WAITS = "Another file of this key waits to be read. Send this one again in 10 seconds."
-IN_THE_WAY = "Reading this file takes more than 10 seconds, and others wait. Send it in parts, or use `podium ingest`."
+IN_THE_WAY = "Reading this file takes more than 10 seconds, and others wait. Send it in parts."
 
 
 class Reader:
-    """A process that reads one file after another, until its input ends."""
+    """A process that reads one file after another until its input ends."""
 
     def __init__(self) -> None:
         self.process = subprocess.Popen(  # noqa: S603  (Podium itself)
@@ -70,15 +70,15 @@ class Reader:
         self._collector.start()
 
     def _collect(self) -> None:
-        """Put each answer where it is waited for; None once the process has ended."""
+        """Queue each answer for its reader, and None when the process has ended."""
         output = cast("IO[bytes]", self.process.stdout)
         with suppress(EOFError, pickle.UnpicklingError):
             while True:
-                self.answers.put(pickle.load(output))  # noqa: S301  (of a process of our own)
+                self.answers.put(pickle.load(output))  # noqa: S301  (from our own process)
         self.answers.put(None)
 
     def ask(self, *sent: Any) -> None:
-        """Send what a file is read with; a process that has ended answers by its end."""
+        """Send the arguments for a file. A process that has ended answers by its end."""
         sending = cast("IO[bytes]", self.process.stdin)
         with suppress(OSError):
             pickle.dump(sent, sending)
@@ -87,15 +87,15 @@ class Reader:
     def kill(self) -> None:
         self.process.kill()
         self._collector.join()
-        with suppress(OSError), self.process:  # which closes the pipes; what was not sent is lost
+        with suppress(OSError), self.process:  # closes the pipes; unsent data is lost
             pass
 
 
 class Turns:
-    """The turns of files that wait to be read: pool after pool, and one file of each key."""
+    """The turns of files that wait to be read: alternating between pools, and one file per key."""
 
     def __init__(self) -> None:
-        self._waiting: dict[str, deque[asyncio.Future[None]]] = {}  # by pool, the next pool first
+        self._waiting: dict[str, deque[asyncio.Future[None]]] = {}  # by pool, with the next pool first
         self._keys: set[int] = set()
         self._is_taken = False
 
@@ -108,9 +108,9 @@ class Turns:
         """Wait for the turn of a file.
 
         Raises:
-            AccessError: another file of the key waits, or the turn did not come in time.
+            AccessError: Another file of the key is waiting, or the turn did not come in time.
         """
-        from podium.service.http.errors import AccessError  # noqa: PLC0415  (large, and no use to the process)
+        from podium.service.http.errors import AccessError  # noqa: PLC0415  (large, and not needed in the process)
 
         if key in self._keys:
             raise AccessError(503, ONE_WAITS, RETRY_AFTER_S)
@@ -122,7 +122,7 @@ class Turns:
                 async with asyncio.timeout(WAITING_S):
                     await turn
             except BaseException as error:
-                if turn.done() and not turn.cancelled():  # it came as its sender left
+                if turn.done() and not turn.cancelled():  # it came when its sender left
                     self._pass_on()
                 if isinstance(error, TimeoutError):
                     raise AccessError(503, OTHERS_WAIT, RETRY_AFTER_S) from None
@@ -136,7 +136,7 @@ class Turns:
             self._pass_on()
 
     def _pass_on(self) -> None:
-        """Give the turn to the next pool that waits, whose other files are behind all pools then."""
+        """Give the turn to the next waiting pool, and move its other files behind all pools."""
         while self._waiting:
             pool, queue = next(iter(self._waiting.items()))
             del self._waiting[pool]
@@ -150,7 +150,7 @@ class Turns:
 
 
 class UploadProcess:
-    """Reads uploads in a process that is started for the first, and ended when none has come for a while."""
+    """Reads uploads in a process that starts for the first upload and ends when it is idle."""
 
     def __init__(self) -> None:
         self.turns = Turns()
@@ -159,15 +159,15 @@ class UploadProcess:
         self._idle: threading.Timer | None = None
 
     def read(self, left: threading.Event, content: bytes, name: str, *sent: Any, **options: Any) -> Upload | Interview:
-        """Read results as `read_file` does, within limits."""
-        from podium.service.http.requests import unwrap  # noqa: PLC0415  (large, and no use to the process)
+        """Read results like `read_file`, within limits."""
+        from podium.service.http.requests import unwrap  # noqa: PLC0415  (large, and not needed in the process)
 
         with self._lock, stored(content, name) as path, self._busy() as reader:
             reader.ask((path, name, *sent), options)
             return cast("Upload | Interview", unwrap(*self._wait(reader, left)))
 
     def end(self) -> None:
-        """End the process, if there is one and it reads nothing."""
+        """End an idle process."""
         if self._lock.acquire(blocking=False):
             try:
                 self._discard()
@@ -176,10 +176,10 @@ class UploadProcess:
 
     @contextmanager
     def _busy(self) -> Iterator[Reader]:
-        """The process, which does not end meanwhile."""
+        """Yield the process, and keep it from ending."""
         if self._idle is not None:
             self._idle.cancel()
-        if self._reader is not None and self._reader.process.poll() is not None:  # killed, while it waited
+        if self._reader is not None and self._reader.process.poll() is not None:  # killed while it waited
             self._discard()
         if self._reader is None:
             self._reader = Reader()
@@ -193,14 +193,14 @@ class UploadProcess:
             self._idle.start()
 
     def _wait(self, reader: Reader, left: threading.Event) -> Answer:
-        """Return what the process answers; kill one that takes too much, or whose answer nobody waits for."""
+        """Return the answer of the process. Kill it if it uses too much, or if nobody waits for it."""
         began_at, refusal = time.monotonic(), ""
         while not refusal:
             with suppress(queue.Empty):
                 answer = reader.answers.get(timeout=WATCH_S)
                 if answer is not None:
                     return answer
-                refusal = TOO_MUCH_MEMORY  # which ended it
+                refusal = TOO_MUCH_MEMORY  # its reason to end
             if memory_of(reader.process.pid).resident > MAX_RESIDENT:
                 refusal = TOO_MUCH_MEMORY
             elif time.monotonic() - began_at > READING_S:
@@ -219,22 +219,22 @@ class UploadProcess:
 
 
 async def note_leaving(request: "Request", left: threading.Event) -> None:
-    """Set an event when the sender of a request has gone."""
-    while not await request.is_disconnected():  # noqa: ASYNC110  (the server has no event for it)
+    """Set an event when the sender of a request has left."""
+    while not await request.is_disconnected():  # noqa: ASYNC110  (the server has no event for this)
         await asyncio.sleep(0.25)
     left.set()
 
 
 class Memory(NamedTuple):
-    """What a process has, in bytes."""
+    """The memory of a process, in bytes."""
 
     addressed: int
     resident: int
-    own: int  # resident, without the files that are mapped: how much of a library is there depends on the machine
+    own: int  # resident without mapped files, because those of libraries vary
 
 
 def memory_of(process: int | str) -> Memory:
-    """How much memory a process has; none where the system does not say."""
+    """Return the memory of a process. Zero if the system does not tell."""
     try:
         sizes = Path(f"/proc/{process}/statm").read_text(encoding="ascii").split()
         addressed, resident, shared = (int(pages) * os.sysconf("SC_PAGE_SIZE") for pages in sizes[:3])
@@ -244,11 +244,11 @@ def memory_of(process: int | str) -> Memory:
 
 
 def limit_memory() -> None:
-    """Limit what this process may ask for, now that it has loaded what reads files."""
+    """Limit the memory of this process, now that its libraries are loaded."""
     if resource is None:
         return
     os.nice(NICE)
-    with suppress(ValueError, OSError):  # of lower limits that there are
+    with suppress(ValueError, OSError):  # if there are lower limits
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         addressed = memory_of("self").addressed
         if addressed:
@@ -256,25 +256,25 @@ def limit_memory() -> None:
 
 
 def read_what_comes() -> None:
-    """Read the files that the parent names, as the process that it started."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # of a terminal; it ends with its parent
+    """Read the files that the parent process names."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # from a terminal; it ends with its parent
     output = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what a library prints is no answer
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # output of libraries is not an answer
     limit_memory()
     with suppress(EOFError):
         while True:
-            pickle.dump(read_within_limits(*pickle.load(sys.stdin.buffer)), output)  # noqa: S301  (of the parent)
+            pickle.dump(read_within_limits(*pickle.load(sys.stdin.buffer)), output)  # noqa: S301  (from the parent)
             output.flush()
 
 
 def read_within_limits(sent: tuple[Any, ...], options: dict[str, Any]) -> Answer:
-    """Read an upload, and return it or why it is refused."""
+    """Read an upload. Return it, or the reason why it is rejected."""
     try:
         return read_file(*sent, **options), None
     except PodiumError as error:
         return None, error
     except MemoryError:
         return None, ParameterError(TOO_MUCH_MEMORY)
-    except BaseException:  # noqa: BLE001  (of a library: in Rust, it panics with what is no Exception)
+    except BaseException:  # noqa: BLE001  (Rust libraries panic with errors that are not Exceptions)
         sys.excepthook(*sys.exc_info())
         return None, ParameterError(UNREADABLE)

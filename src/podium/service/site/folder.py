@@ -1,6 +1,6 @@
-"""The public pages of a store, or of a file's results, in a folder or as one file that loads nothing.
+"""Write the public pages of a store or a results file to a folder, or as one file that loads nothing.
 
-In a folder only files that changed are written; in one file each page is shown where a link leads to it.
+In a folder only changed files are written. In one file, a page is shown when a link leads to it.
 """
 
 import base64
@@ -32,10 +32,10 @@ from podium.service.web.rendering import FILES, STATIC_ADDRESS, Page, Site, envi
 from podium.store import Store
 from podium.support.part_files import part_file
 
-Received = Mapping[str, Mapping[str, str]]  # when each event of a file was read first, by pool
+Received = Mapping[str, Mapping[str, str]]  # time at which each event of a file was first read, by pool
 
 
-Opened = tuple[Store, Sequence[str], Received]  # one moment, the pools to publish, and when their events were received
+Opened = tuple[Store, Sequence[str], Received]  # a view of the store, the pools to publish, and times of receipt
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class StoreSource:
     pool: str | None = None
 
     def state(self) -> str:
-        """All that pages show, in brief; empty where nothing says whether it is still the same."""
+        """Return a short text of everything that pages show. Empty if changes cannot be recognised."""
         with self.opened({}) as (view, pools, _):
             return repr([(each, view.version(each), view.pool_facts(each), view.hindsight_day(each)) for each in pools])
 
@@ -60,7 +60,7 @@ class StoreSource:
                 if not wanted or not {*wanted} <= {*public}:
                     which = f"pool {self.pool} is not public" if self.pool else f"{self.url}: has no public pool"
                     remedy = f"podium pool set {self.pool or 'NAME'} --public"
-                    raise ParameterError(f"{which}, and pages are for everybody: {remedy}")
+                    raise ParameterError(f"{which}, but pages are for everybody. To publish it: {remedy}")
                 yield view, wanted, received
         finally:
             store.close()
@@ -68,14 +68,14 @@ class StoreSource:
 
 @dataclass(frozen=True, slots=True)
 class ResultsSource:
-    """Results of a file, each pool of theirs rated by a system; one alone may have a title."""
+    """The results of a file, with each pool rated by a system. A single pool may have a title."""
 
     results: Results
     system: System
     title: str | None = None
 
     def state(self) -> str:
-        if not self.system.shipped:  # the file of somebody's own system may have changed
+        if not self.system.shipped:  # a user's own system may have changed
             return ""
         return repr([self.results.source, self.system.label, self.title, self.results.frame.write_csv()])
 
@@ -100,7 +100,7 @@ class ResultsSource:
 
 
 def keep_received(store: Store, known: Received) -> Received:
-    """Let events have been received when their file was first read, so that their pages stay as they are."""
+    """Set the time of receipt of events to the first reading of their file, so that their pages stay unchanged."""
     now = datetime.now(UTC).isoformat(timespec="microseconds")
     received = {}
     with write_transaction(store.engine) as connection:
@@ -117,7 +117,7 @@ def keep_received(store: Store, known: Received) -> Received:
 Source = StoreSource | ResultsSource
 MANIFEST = "podium-site.json"
 LOADED = "podium.css", "filter.js", "mark.svg"  # by the pages
-UNFINISHED = ".podium-site-"  # begins the name of the folder in which changed files wait for all the others
+UNFINISHED = ".podium-site-"  # prefix of the folder for changed files until all are written
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,20 +129,22 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """The files of a site, and what they were made of."""
+    """The files of a site, and a digest of their source."""
 
-    made_of: str = ""  # a digest of all that the pages depend on; empty while they are moved
+    made_of: str = ""  # digest of everything that pages depend on; empty while files are moved
     files: Collection[str] = ()
     received: Received = field(default_factory=dict)
 
     @classmethod
     def read(cls, folder: Path) -> "Manifest":
-        """The manifest of a folder; an empty one where nothing was written."""
+        """Read the manifest of a folder. It is empty for a new folder."""
         path = folder / MANIFEST
         try:
             return cls(**json.loads(path.read_text(encoding="utf-8"))) if path.exists() else cls()
         except (OSError, ValueError, TypeError) as error:
-            raise SiteError(f"{path}: is no list of a site's files ({error}); write the site to a new folder") from None
+            raise SiteError(
+                f"{path}: does not list a site's files ({error}). Write the site to a new folder."
+            ) from None
 
     def write(self, folder: Path) -> None:
         with part_file(folder / MANIFEST, SiteError) as part:
@@ -150,7 +152,7 @@ class Manifest:
 
 
 def write_site(folder: Path, source: Source) -> Written:
-    """Write the public pages of a source to a folder, unless they are there already."""
+    """Write the public pages of a source to a folder, unless they are up to date."""
     known, state = Manifest.read(folder), source.state()
     made_of = digest_of(f"{templates_digest()} {datetime.now(UTC).date()} {state}") if state else ""
     if made_of and known.made_of == made_of and all((folder / file).is_file() for file in known.files):
@@ -171,13 +173,13 @@ def digest_of(text: str) -> str:
 
 
 def write_files(folder: Path, old: Manifest, new: Manifest, contents: Iterable[tuple[str, bytes]]) -> Written:
-    """Write the files of a site: until all are made the old ones stay, and each appears whole."""
+    """Write the files of a site. Old files stay until all new ones are complete."""
     foreign = next((file for file in sorted({*new.files} - {*old.files}) if (folder / file).exists()), None)
     if foreign is not None:
-        raise SiteError(f"{folder / foreign}: is there, and not the site's own; move it, or choose another folder")
+        raise SiteError(f"{folder / foreign}: does not belong to the site. Move it, or choose another folder.")
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for left_over in folder.glob(f"{UNFINISHED}*"):  # of a run that was ended
+        for left_over in folder.glob(f"{UNFINISHED}*"):  # from an interrupted run
             shutil.rmtree(left_over, ignore_errors=True)
         with tempfile.TemporaryDirectory(prefix=UNFINISHED, dir=folder) as waiting:
             return _replace(folder, Path(waiting), old, new, contents)
@@ -188,7 +190,7 @@ def write_files(folder: Path, old: Manifest, new: Manifest, contents: Iterable[t
 def _replace(
     folder: Path, waiting: Path, old: Manifest, new: Manifest, contents: Iterable[tuple[str, bytes]]
 ) -> Written:
-    """Write the files that changed to a folder of their own, then put them in place."""
+    """Write changed files to a temporary folder, then move them."""
     changed, gone = list[str](), sorted({*old.files} - {*new.files})
     for file, content in contents:
         if (folder / file).is_file() and (folder / file).read_bytes() == content:
@@ -197,7 +199,7 @@ def _replace(
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
         changed.append(file)
-    Manifest("", sorted({*old.files, *changed}), old.received).write(folder)  # a run that ends here owns all of them
+    Manifest("", sorted({*old.files, *changed}), old.received).write(folder)  # for interruptions here
     for file in changed:
         (folder / file).parent.mkdir(parents=True, exist_ok=True)
         (waiting / file).replace(folder / file)
@@ -214,7 +216,7 @@ def remove_empty(folder: Path, inner: Path) -> None:
         inner = inner.parent
 
 
-MAX_PLAYERS, MAX_EVENTS, MAX_EXPLAINED = 300, 100, 12  # of all pools together
+MAX_PLAYERS, MAX_EVENTS, MAX_EXPLAINED = 300, 100, 12  # for all pools together
 SHOW_ONE = """.page:not(:target):not(:has(:target)) { display: none }
 main:not(:has(.page:target)):not(:has(.page :target)) > .page:first-child { display: grid }"""
 PARTS = re.compile(
@@ -227,9 +229,9 @@ NAMED = re.compile(r' (id|for|aria-labelledby)="([^"]*)"')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportPage(Page, template="report.html"):
-    """Several pages as sections of one file, which loads nothing."""
+    """Several pages as sections of one file that loads nothing."""
 
-    sections: Sequence[tuple[str, Markup]]  # the anchor and the content of each page
+    sections: Sequence[tuple[str, Markup]]  # anchor and content of each page
     style: Markup
     script: Markup
     policy: str  # the Content-Security-Policy, with the digests of style and script
@@ -239,7 +241,7 @@ class ReportPage(Page, template="report.html"):
 
 
 def one_file(view: Store, pools: Sequence[str], title: str) -> str:
-    """Return pages of some pools of one moment as one file: those of the best players and the newest events."""
+    """Return one file with pages of some pools: the leaderboards, the best players and the newest events."""
     share = max(1, len(pools))
     extent = Extent(*(-(-most // share) for most in (MAX_PLAYERS, MAX_EVENTS, MAX_EXPLAINED)))
     anchors = {address: f"p{number}" for number, address in enumerate(public_files(view, pools, extent))}
@@ -270,7 +272,7 @@ def one_file(view: Store, pools: Sequence[str], title: str) -> str:
 
 
 def section(text: str, anchor: str, anchors: dict[str, str]) -> Markup:
-    """A page as a part of the file: the names of its parts begin with its own, so that all are different."""
+    """Return a page as a section of the file. Its IDs get the page's anchor as a prefix, to be unique."""
 
     def find_target(path: str, part: str) -> str | None:
         there = anchors.get(path)

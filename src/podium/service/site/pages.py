@@ -1,4 +1,4 @@
-"""The public pages of a store as files: the name of each, its HTML as the service answers, and links between them."""
+"""The public pages of a store as files: their names, their HTML from the service, and their links."""
 
 import hashlib
 import re
@@ -27,15 +27,15 @@ from podium.service.web.rules import page as rules
 from podium.store import Store
 from podium.views.player_models import EventListPage, Leaderboard
 
-MAX_NAME_CHARACTERS = 48  # of a name in the name of a file
+MAX_NAME_CHARACTERS = 48  # of a name in a file's name
 DIGEST_BYTES = 8
 PLAIN = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 WITH_DIGEST = re.compile(rf".*-[0-9a-f]{{{2 * DIGEST_BYTES}}}")
-DEVICES = re.compile(r"con|prn|aux|nul|(com|lpt)\d")  # not names of files on Windows
-# Templates and `Markup` escape every text: a quote ends an attribute, and no attribute holds a `>`.
+DEVICES = re.compile(r"con|prn|aux|nul|(com|lpt)\d")  # invalid as file names on Windows
+# Templates and `Markup` escape all text, so a quote ends an attribute, and no attribute contains `>`.
 ANCHOR = re.compile(r'<a\b([^>]*?) href="([^"]*)"([^>]*)>(.*?)</a>', re.DOTALL)
 LOADED = re.compile(r'(<(?:link|script)\b[^>]*? (?:href|src)=")(/[^"]*)"')
-PageFile = tuple[str, tuple[str, ...], dict[str, str]]  # a file's stem; the names and the query of the page's address
+PageFile = tuple[str, tuple[str, ...], dict[str, str]]  # stem of a file; names and query of the page's address
 Listed = TypeVar("Listed", Leaderboard, EventListPage)
 
 
@@ -44,9 +44,9 @@ class SiteError(PodiumError):
 
 
 def file_stem(name: str) -> str:
-    """Return the name of a file for a name of any letters; names that differ get files that differ.
+    """Return a unique file name for any name.
 
-    Letters of ASCII and digits stay. A digest stands for everything else, also for case.
+    ASCII letters and digits stay. A digest replaces everything else, including case.
     """
     is_long, has_digest = len(name) > MAX_NAME_CHARACTERS, WITH_DIGEST.match(name)
     if PLAIN.fullmatch(name) and not (is_long or has_digest or DEVICES.fullmatch(name)):
@@ -58,15 +58,15 @@ def file_stem(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """How much of each pool has pages."""
+    """The number of pages of each pool."""
 
-    players: int = sys.maxsize  # the best
-    events: int = sys.maxsize  # the newest
-    explained: int = 200  # the newest events, of which each player's Why has a page
+    players: int = sys.maxsize  # the best players
+    events: int = sys.maxsize  # the newest events
+    explained: int = 200  # the newest events with a page of reasons per player
 
 
 def public_files(view: Store, pools: Sequence[str], extent: Extent) -> dict[str, str]:
-    """Return the file of each public page by the page's address; lists come before the pages that they link to."""
+    """Return the file of each public page by its address. Lists precede the pages that they link to."""
     files = {"/": "index.html", "/find": "find.html"}
     for pool in pools:
         folder = file_stem(pool)
@@ -116,13 +116,13 @@ def single_pages(view: Store, pool: str, extent: Extent) -> Iterator[PageFile]:
 
 
 def read_pages(view: Store, pools: Sequence[str], addresses: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Ask the service for pages of some pools.
+    """Get pages of some pools from the service.
 
     Yields:
-        The address and the HTML of each page, as a visitor without a key gets it, without forms.
+        The address and HTML of each page for a visitor without a key, without forms.
 
     Raises:
-        SiteError: the service answers an address with an error.
+        SiteError: The service answers with an error.
     """
     app = create_pages(view, pools)
     with start_blocking_portal() as portal:
@@ -131,7 +131,7 @@ def read_pages(view: Store, pools: Sequence[str], addresses: Iterable[str]) -> I
 
 
 def create_pages(view: Store, pools: Sequence[str]) -> FastAPI:
-    """Return the part of the service that has pages in a site."""
+    """Return the part of the service with pages for a site."""
     app, threads = FastAPI(openapi_url=None), Threads()
     app.state.store, app.state.stakes, app.state.front_pages = view, KeptStakes(), home.FrontPages(view)
     app.state.address = ""
@@ -168,11 +168,11 @@ async def get_page(app: Any, address: str) -> str:
 
 
 def link_pages(text: str, find_target: Callable[[str, str], str | None]) -> str:
-    """Return a page with other links.
+    """Return a page with changed links.
 
     Args:
-        find_target: gets the address of a link and the part after its `#`, and returns the new link.
-            If it returns None, only the words of the link stay.
+        find_target: Function of a link's address and the part after `#`. Returns the new link, or None to keep only the
+            text.
     """
 
     def replace_link(found: re.Match[str]) -> str:
@@ -180,16 +180,16 @@ def link_pages(text: str, find_target: Callable[[str, str], str | None]) -> str:
         if not address.startswith("/"):
             return found[0]
         path, _, part = unescape(address).partition("#")
-        target = find_target(path.removesuffix("?from=1"), part)  # an event's own page begins with the first row
+        target = find_target(path.removesuffix("?from=1"), part)  # the page of an event begins with the first row
         if target is None:
-            return "" if ' rel="' in found[0] else words  # there is no next page
+            return "" if ' rel="' in found[0] else words  # the file has no next page
         return f'<a{before} href="{escape(target)}"{after}>{words}</a>'
 
     return ANCHOR.sub(replace_link, text)
 
 
 def link_files(text: str, file: str, files: dict[str, str], static: str) -> str:
-    """Return a page as the file of this name: it links to files, and loads copies of the files in `static`."""
+    """Return a page as a file of this name, with links to files and to copies of the files in `static`."""
     top = "../" * file.count("/")
 
     def find_target(path: str, part: str) -> str | None:

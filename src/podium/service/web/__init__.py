@@ -1,1 +1,1 @@
-"""The web pages: what players and admins look at, complete as HTML and without a script."""
+"""Web pages for players and admins, complete in HTML and without required scripts."""

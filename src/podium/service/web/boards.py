@@ -1,4 +1,4 @@
-"""Pages that list: the leaderboard, the events, and who was found by name; and within which spans they do."""
+"""Pages with lists: the leaderboard, the events, and players found by name; and the spans of activity."""
 
 import sys
 import time
@@ -25,9 +25,9 @@ from podium.support.words import counted
 from podium.views.player_models import EventHeadline, FoundPlayer, Leaderboard, Listing, PlayerCard
 
 Sort = Literal["rating", "move"]
-MIN_EVENTS: Final = (1, 10, 50)  # that the form offers
-ROWS: Final = 50  # of a page
-ROW: Final = "#me"  # the part of a page with the visitor's row
+MIN_EVENTS: Final = (1, 10, 50)  # choices in the form
+ROWS: Final = 50  # per page
+ROW: Final = "#me"  # fragment of the visitor's row
 SPAN_VALID_S: Final = 60.0
 router = rendering.PageRouter()
 Active = Literal["any", "1y", "90d"]
@@ -35,9 +35,9 @@ Range = Literal["1y", "5y", "all"]
 
 
 class Span(NamedTuple):
-    """A span as an address calls it, by its length in a dated pool; in a pool without dates its days are events."""
+    """A span by its name in addresses and its length. In pools without dates, a day is an event."""
 
-    length: timedelta | None  # None of all there is
+    length: timedelta | None  # None for everything
     words: str
 
 
@@ -52,13 +52,13 @@ ACTIVE: Final[Mapping[Active, Span]] = {
 ACTIVE_UNDATED: Final[Mapping[Active, Span]] = {
     "any": ANY, "1y": days(50, "in the last 50 events"), "90d": days(10, "in the last 10 events"),
 }  # fmt: skip
-# How much of a history charts show.
+# Ranges of histories in charts.
 RANGES: Final[Mapping[Range, Span]] = {"1y": days(365.25, "1 year"), "5y": days(5 * 365.25, "5 years"), "all": ALL}
 RANGES_UNDATED: Final[Mapping[Range, Span]] = {"1y": days(50, "50 events"), "5y": days(250, "250 events"), "all": ALL}
 
 
 def spans_of(pool: Pool) -> Mapping[Active, Span]:
-    """Within which spans a pool's boards list who has played."""
+    """Return the spans of activity by which a pool's boards can be filtered."""
     return ACTIVE_UNDATED if pool.is_undated else ACTIVE
 
 
@@ -66,16 +66,16 @@ def spans_of(pool: Pool) -> Mapping[Active, Span]:
 class LeaderboardPage(rendering.Page, template="leaderboard.html", tab="leaderboard"):
     board: Leaderboard
     ahead: Fixture | None  # the next race
-    reasons: str  # what those who are listed have in common; empty where all players are
-    made_up: tuple[str, ...]  # of results as they were sent
-    provisional_rule: str  # until when a rating is provisional
+    reasons: str  # rules of the listing; empty if all players are listed
+    made_up: tuple[str, ...]  # notes on made-up dates
+    provisional_rule: str  # rule for provisional ratings
     is_everyone: bool
-    is_by_move: bool  # by what the newest event moved, not by rating
-    is_first: bool  # of the board's pages
-    spans: tuple[tuple[str, str, bool], ...]  # each option: its value, its words, and whether it is chosen
+    is_by_move: bool  # True if sorted by the newest changes
+    is_first: bool  # True for the first page of the board
+    spans: tuple[tuple[str, str, bool], ...]  # options: value, label, and True if chosen
     min_events: tuple[tuple[str, str, bool], ...]
-    next_address: str  # empty where there is none
-    me_address: str  # of the visitor's row, or page if it is not listed; empty where the visitor is nobody here
+    next_address: str  # empty on the last page
+    me_address: str  # of the visitor's row, or page if not listed; empty without a chosen player
     rating_address: str
     move_address: str
 
@@ -92,10 +92,10 @@ def leaderboard(
     *,
     everyone: Annotated[bool, Query(alias="all")] = False,
 ) -> Response:
-    """The board: a page of those who are listed, and on the first page players with a provisional rating."""
+    """Show a page of the board, with the players with provisional ratings on the first page."""
     pool = store.pool(visit.pool)
     header = rendering.pool_header(pool)
-    terms = {"active": active, "min": min_events, "all": int(everyone)}  # of an address that lists the same
+    terms = {"active": active, "min": min_events, "all": int(everyone)}  # query for the same listing
     query = {name: str(value) for name, value in terms.items() if value}
     span, spans = "any" if everyone else active or default_span(store, pool), spans_of(pool)
     listing = Listing(min_events if min_events > 1 and not everyone else None, spans[span].length, provisional=everyone)
@@ -129,14 +129,14 @@ def leaderboard(
 
 
 def default_listing(store: Store, pool: Pool) -> Listing:
-    """Who is listed, unless the address says otherwise."""
+    """Return the default rules of the listing."""
     return Listing(active_within=spans_of(pool)[default_span(store, pool)].length)
 
 
 def default_span(store: Store, pool: Pool) -> Active:
-    """Within which span those who are listed have played, unless the address says otherwise.
+    """Return the default span of activity of the listing.
 
-    The last year, where most of the established players have stopped for longer: a board of them is nobody's news.
+    It is the last year if most established players have stopped for longer, to keep the board current.
     """
     established = store.leaderboard(pool.name, Listing(), top=1).listed
 
@@ -144,12 +144,12 @@ def default_span(store: Store, pool: Pool) -> Active:
         within_year = store.leaderboard(pool.name, Listing(active_within=spans_of(pool)["1y"].length), top=1).listed
         return "1y" if 0 < within_year < established - within_year else "any"
 
-    version = established, time.monotonic() // SPAN_VALID_S  # spans are years: no result has to change it at once
+    version = established, time.monotonic() // SPAN_VALID_S  # spans are years, so no result changes it at once
     return store.answers.value(("default span", pool.id), version, find)
 
 
 def ranked_card(store: Store, pool: Pool, name: str) -> tuple[PlayerCard, Active]:
-    """A player at a glance, ranked as on the board, and its span, or ranked among all who are established."""
+    """Return a player's card, ranked as on the board with its span, or among all established players."""
     span = default_span(store, pool)
     card = store.player_card(pool.name, name, Listing(active_within=spans_of(pool)[span].length))
     if card.rank is not None or card.would_be_rank or span == "any":
@@ -176,14 +176,14 @@ def established_rule(system: System) -> str:
 
 
 def row_address(store: Store, pool: Pool, listing: Listing, query: dict[str, str], board: Leaderboard, me: str) -> str:
-    """The address of a player's row, on this page or another, or of the player's page; empty where there is neither."""
+    """Return the address of a player's row, on this or another page, or of the player's page, or an empty text."""
     if not me:
         return ""
     if any(row.player == me for row in (*board.players, *board.provisional)):
         return ROW
     try:
         cursor = store.page_of(pool.name, listing, me, top=ROWS)
-    except UnknownError:  # a player who has another name by now
+    except UnknownError:  # the player has a new name
         return ""
     if cursor is None:
         return rendering.pool_address(pool.name, "players", me)
@@ -193,20 +193,20 @@ def row_address(store: Store, pool: Pool, listing: Listing, query: dict[str, str
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventsPage(rendering.Page, template="events.html", tab="events"):
     lines: tuple[tuple[rendering.PoolHeader, EventHeadline], ...]
-    is_first: bool  # of the list's pages
-    next_address: str  # empty where there is none
+    is_first: bool  # True for the first page of the list
+    next_address: str  # empty on the last page
 
 
 @router.pool_page("/events")
 def events(
     request: Request, visit: VisiblePool, store: CurrentStore, cursor: Annotated[str, Query(max_length=200)] = ""
 ) -> Response:
-    """The list: who won, and whom it moved most."""
+    """Show the list of events, with winners and the largest changes."""
     header = rendering.pool_header(store.pool(visit.pool))
     found = store.event_list(visit.pool, before=cursor or None, top=ROWS)
     page = EventsPage(
         title="Events",
-        description=f"Who won, and whom it moved most: the events of {header.title}, newest first.",
+        description=f"Winners and largest changes in the events of {header.title}, newest first.",
         pool=header,
         newest_entry=store.version(visit.pool),
         lines=tuple((header, each) for each in found.events),
@@ -216,19 +216,19 @@ def events(
     return rendering.render(request, page)
 
 
-MAX_FOUND: Final = 20  # players that are listed
+MAX_FOUND: Final = 20  # listed players
 Text = Annotated[str, Query(alias="q", max_length=MAX_SENT_CHARACTERS)]
-ListOnly = Annotated[bool, Query(alias="list")]  # whether one hit is listed, too, instead of shown
+ListOnly = Annotated[bool, Query(alias="list")]  # True to list even a single hit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FindPage(rendering.Page, template="find.html"):
-    """The players whose names begin as the text does."""
+    """The players whose names begin with the text."""
 
     text: str
     hits: tuple[tuple[FoundPlayer, rendering.PoolHeader], ...]
-    similar: tuple[tuple[FoundPlayer, rendering.PoolHeader], ...]  # where there are no hits
-    is_cut: bool  # there may be more
+    similar: tuple[tuple[FoundPlayer, rendering.PoolHeader], ...]  # similar names if there are no hits
+    is_cut: bool  # True if there may be more
     form_address: str
 
 
@@ -260,7 +260,7 @@ def found_players(
     found: Sequence[FoundPlayer] = ()
     if text.strip():
         found = store.search(text, [*pools], most=MAX_FOUND)
-    elif rendering.is_static(request):  # it cannot search
+    elif rendering.is_static(request):  # a static page cannot search
         found = everybody(store, pools)
     headers = {name: rendering.pool_header(store.pool(name)) for name in {each.pool for each in found}}
     hits = tuple((each, headers[each.pool]) for each in found if not each.is_similar)
@@ -283,7 +283,7 @@ EVERYBODY: Final = Listing(provisional=True)
 
 
 def everybody(store: Store, pools: Iterable[str]) -> Sequence[FoundPlayer]:
-    """List the players of some pools, best first, with the ranks of those who are established."""
+    """List the players of some pools, best first, with the ranks of established players."""
     found = []
     for name in sorted(pools):
         established, rows = (store.leaderboard(name, each, top=sys.maxsize).players for each in (Listing(), EVERYBODY))

@@ -1,4 +1,4 @@
-"""The chances of players: of two beside each other, and of a whole field."""
+"""Chances of players: of two against each other, and of a whole field."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ from podium.views.models import Rivalry
 from podium.views.player_models import EventHeadline, Listing, PlayerCard
 
 router = PageRouter()
-MAX_POINTS = 150  # of each history
+MAX_POINTS = 150  # per history
 LAST_MEETINGS = 10
 EVEN_PERCENT = 50  # of a hundred
 Name = Annotated[str, Query(max_length=MAX_SENT_CHARACTERS)]
@@ -38,36 +38,36 @@ Name = Annotated[str, Query(max_length=MAX_SENT_CHARACTERS)]
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two players, and what is expected of them."""
+    """Two players, and their expected results."""
 
     first: str
     second: str
     favourite: str
     outsider: str
-    of_hundred: str  # of duels, in which the favourite is ahead; empty where nobody is the favourite
+    of_hundred: str  # duels won by the favourite; empty without a favourite
     bar: Markup
     shares: tuple[str, str]
-    figures: tuple[tuple[str, str, list[str]], ...]  # each: its name, a note, and the values of both
+    figures: tuple[tuple[str, str, list[str]], ...]  # names, notes, and the values of both players
     chart: Markup
     found: Rivalry
-    leader_then: str  # who was rated above on average when they met, where today's ratings do not tell
+    leader_then: str  # who was rated higher on average when they met, if today's ratings differ
     lead_then: Decimal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparePage(Page, template="compare.html", tab="compare"):
-    """Two players beside each other, or why they are not."""
+    """The comparison of two players, or the reason why there is none."""
 
-    player: str  # as the form has them
+    player: str  # as in the form
     other: str
-    unknown: tuple[tuple[str, tuple[str, ...]], ...]  # names that nobody in the pool has, each with names like it
+    unknown: tuple[tuple[str, tuple[str, ...]], ...]  # unknown names, with similar known ones
     are_one: bool
     pair: Pair | None
 
 
 @router.pool_page("/compare")
 def compare(request: Request, visit: VisiblePool, store: CurrentStore, player: Name = "", other: Name = "") -> Response:
-    """Two players beside each other; the first two of the board where nobody is named."""
+    """Compare two players, by default the first two of the board."""
     pool, player, other = store.pool(visit.pool), player.strip(), other.strip()
     header = pool_header(pool)
     if not (player and other):
@@ -83,7 +83,7 @@ def compare(request: Request, visit: VisiblePool, store: CurrentStore, player: N
     if player and other and not unknown:
         try:
             pair = pair_of(store, header, store.rivalry(visit.pool, player, other, newest=LAST_MEETINGS))
-        except ParameterError:  # a name and a former one
+        except ParameterError:  # a name and its former name
             are_one = True
     names = f"{pair.first} or {pair.second}?" if pair else "Compare two players"
     page = ComparePage(
@@ -141,14 +141,14 @@ def pair_of(store: Store, header: PoolHeader, found: Rivalry) -> Pair:
 
 
 def lead_then(header: PoolHeader, found: Rivalry, side: float) -> Decimal:
-    """The favourite's mean lead in the meetings, where it was larger than now or the outsider's; else 0."""
+    """Return the favourite's mean lead in the meetings, if larger than now or for the other player. Otherwise 0."""
     lead = header.rounded(side * (found.mean_lead or 0.0))
     now = header.rounded(side * (found.players[0].rating - found.players[1].rating))
     return lead if lead > now or lead < 0 else Decimal(0)
 
 
 def ranked_cards(store: Store, pool_name: str, names: Sequence[str]) -> tuple[list[PlayerCard], str]:
-    """Both players at a glance, and among whom they are ranked: as on the board, where it may list both."""
+    """Return the cards of both players, and the group in which they are ranked: the board's, if it lists both."""
     pool = store.pool(pool_name)
     found = [ranked_card(store, pool, name) for name in names]
     spans = {span for _, span in found}
@@ -167,7 +167,7 @@ def figures(header: PoolHeader, cards: Sequence[PlayerCard], ranked: str) -> tup
         reach = [header.margin(each.deviation or 0.0) for each in cards]
         found.append(("How sure", "19 times in 20", reach))
     found.append(("Rank", ranked, ranks))
-    found.append(("Peak", f"{'less its ±, ' if have_reach else ''}from the sixth event on", peaks))
+    found.append(("Peak", f"{'minus its ±, ' if have_reach else ''}from the sixth event on", peaks))
     moved = [header.change(each.last_ten_shown) if each.last_ten_events else DASH for each in cards]
     found.append(("Last events", "at most ten, from the sixth on", moved))
     found.append(("Events", "", [f"{each.events:,}" for each in cards]))
@@ -176,7 +176,7 @@ def figures(header: PoolHeader, cards: Sequence[PlayerCard], ranked: str) -> tup
 
 def histories(store: Store, header: PoolHeader, names: tuple[str, str]) -> Markup:
     curves = [store.rating_curve(header.name, each, most=MAX_POINTS) for each in names]
-    if max(map(len, curves)) < 2:  # noqa: PLR2004  (a line takes two)
+    if max(map(len, curves)) < 2:  # noqa: PLR2004  (a line needs two)
         return Markup("")
     lines = [
         HistoryLine(name, [HistoryPoint(point.when, point.rating) for point in curve])
@@ -187,48 +187,48 @@ def histories(store: Store, header: PoolHeader, names: tuple[str, str]) -> Marku
 
 
 MAX_ENTRANTS = 64
-MAX_SIDES, MAX_SENT_SIDE = 32, 4000  # sides, and characters of one
-MAX_COLUMNS = 12  # places with a column of their own; beyond, those after the tenth share one
+MAX_SIDES, MAX_SENT_SIDE = 32, 4000  # sides, and characters per side
+MAX_COLUMNS = 12  # columns for places; in larger fields the places after the tenth share one
 SINGLE_COLUMNS, GROUP = 10, 5
 PODIUM = 3
 MIN_PODIUM_FIELD = 5  # in smaller fields nearly everybody is on the podium
-SHADES = 9  # of colour, beside none
+SHADES = 9  # of colour, besides none
 HUNDRED = Decimal(100)
-SHARP = 99  # per cent: beyond, nothing is certain
+SHARP = 99  # percent; higher chances are still not certain
 
 
 @dataclass(frozen=True, slots=True)
 class EntrantRow:
     player: str
-    address: str  # empty of a newcomer, who has no page, and of a side
+    address: str  # empty for newcomers, who have no page, and for sides
     is_new: bool
     rating: str
     win: str
     podium: str
     bar: Markup
-    cells: tuple[tuple[str, str], ...]  # of each place: the words, a dot for less than half a per cent, and the colour
+    cells: tuple[tuple[str, str], ...]  # by place: the text, a dot below half a percent, and the colour
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    favourites: tuple[str, ...]  # none where nobody stands out
-    odds: str  # of each of them, in words
+    favourites: tuple[str, ...]  # empty if nobody stands out
+    odds: str  # of each favourite, as text
     rows: tuple[EntrantRow, ...]
-    places: tuple[str, ...]  # heads of the columns
+    places: tuple[str, ...]  # headings of the columns
     is_wide: bool
     has_podium: bool
-    newcomers: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]  # with similar names, and the query that has them
+    newcomers: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]  # with similar names and the queries for them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PredictPage(Page, template="predict.html", tab="compare"):
-    """Who wins, and who finishes where; or why there is no answer."""
+    """The chances of winning and of each place, or the reason why there are none."""
 
     entrants: tuple[str, ...]
-    sides: tuple[str, ...]  # as they were sent: `Ana,Ben`
-    newest: EventHeadline | None  # whose entrants they are, where nobody was named
-    left_out: int  # names beyond the most that are taken
-    reason: str  # why there are no chances; empty where there are
+    sides: tuple[str, ...]  # as sent: `Ana,Ben`
+    newest: EventHeadline | None  # event whose entrants are used if nobody was named
+    left_out: int  # names beyond the limit
+    reason: str  # reason for missing chances, or empty
     field: Field | None
     trust: Trust
 
@@ -241,7 +241,7 @@ def predict(
     entrants: Annotated[list[Annotated[str, Query(max_length=MAX_SENT_CHARACTERS)]] | None, Query()] = None,
     side: Annotated[list[Annotated[str, Query(max_length=MAX_SENT_SIDE)]] | None, Query(max_length=MAX_SIDES)] = None,
 ) -> Response:
-    """The chances of a field, of players or of sides `Ana,Ben`; of the newest event's where nobody is named."""
+    """Predict a field of players or of sides `Ana,Ben`, by default that of the newest event."""
     header, newest = pool_header(store.pool(visit.pool)), None
     names, sides = (tuple(dict.fromkeys(filter(None, map(str.strip, each or ())))) for each in (entrants, side))
     if not names and not sides:
@@ -253,7 +253,7 @@ def predict(
         if sum(map(len, members)) > MAX_ENTRANTS:
             reason = f"the sides have more than {MAX_ENTRANTS} players"
         elif taken or sides:
-            alone, *together = ([Member(name, new=True) for name in each] for each in (taken, *members))  # asks below
+            alone, *together = ([Member(name, new=True) for name in each] for each in (taken, *members))  # asked below
             forecast = store.predict(visit.pool, alone, sides=together, top=PODIUM)
             field = field_of(store, header, forecast, taken, sides)
     except ParameterError as error:
@@ -294,7 +294,7 @@ def field_of(
     table = shown_table((100.0 * grouped).tolist(), [HUNDRED] * size, [HUNDRED * int(each) for each in widths], 0)
     most = max(max(row) for row in table)
     best = forecast.entrants.filter(win=forecast.entrants["win"][0])["player"].to_list()
-    tied = best if len(best) * 2 < size or size == 2 else []  # noqa: PLR2004  (where half of them lead, nobody does)
+    tied = best if len(best) * 2 < size or size == 2 else []  # noqa: PLR2004  (if half of them lead, nobody does)
     known = set(forecast.players) - set(forecast.newcomers)
     has_podium = size >= MIN_PODIUM_FIELD
     rows = []
@@ -314,7 +314,7 @@ def field_of(
             )
         )
     return Field(
-        favourites=tuple(tied if len(tied) <= 2 else ()),  # noqa: PLR2004  (a sentence of more is a list)
+        favourites=tuple(tied if len(tied) <= 2 else ()),  # noqa: PLR2004  (more would be a list)
         odds=odds_words(float(forecast.entrants["win"][0])) + (" each" if len(tied) > 1 else ""),
         rows=tuple(rows),
         places=tuple(
@@ -334,20 +334,20 @@ def field_of(
 
 
 def query_with(name: str, other: str, entrants: Sequence[str], sides: Sequence[str]) -> str:
-    """Return the query of a field in which another name stands instead of one."""
+    """Return the query of a field in which one name replaces another."""
     alone = [("entrants", other if each == name else each) for each in entrants]
     return urlencode([*alone, *(("side", each.replace(name, other)) for each in sides)])
 
 
 def chance_words(per_cent: Decimal, chance: float) -> str:
-    """A chance that is rounded already; never 0 or 100 for what is not certain."""
+    """Return a rounded chance as text, but never 0 or 100 for an uncertain result."""
     if per_cent < 1 and chance > 0.0:
         return "<1 %"
     return ">99 %" if per_cent > SHARP and chance < 1.0 else f"{per_cent} %"
 
 
 def odds_words(chance: float) -> str:
-    """A chance in small numbers: "1 in 5", "6 in 10"."""
+    """Return a chance in small numbers: "1 in 5", "6 in 10"."""
     if chance > SHARP / 100:
         return "more than 99 in 100"
     if chance >= 0.95:  # noqa: PLR2004  (19 in 20)

@@ -1,4 +1,4 @@
-"""How ratings are spread, the points of what players share (cars, clubs), and the best ever in hindsight."""
+"""Pages for the distribution of ratings, for equipment, and for the best players in hindsight."""
 
 import math
 from bisect import bisect_left
@@ -29,7 +29,7 @@ BAR_STEPS: Final = (1, 2, 5)
 
 @dataclass(frozen=True, slots=True)
 class RatingRange:
-    """A bar: players whose rating is from `low` up to `high`."""
+    """A bar of the chart: players with ratings from `low` to `high`."""
 
     low: int
     high: int
@@ -60,7 +60,7 @@ def distribution(request: Request, visit: VisiblePool, store: CurrentStore) -> R
     label = f"{counted(players, header.word)} by rating; half of them from {rating(lower)} to {rating(upper)}"
     page = DistributionPage(
         title="Distribution",
-        description=f"How the ratings of {counted(players, header.word)} of {header.title} are spread.",
+        description=f"The distribution of the ratings of {counted(players, header.word)} in {header.title}.",
         pool=header,
         newest_entry=store.version(visit.pool),
         players=players,
@@ -75,7 +75,7 @@ def distribution(request: Request, visit: VisiblePool, store: CurrentStore) -> R
 
 
 def rating_of(store: Store, pool_name: str, name: str) -> float | None:
-    """The rating of whoever has a name; None where nobody has it."""
+    """Return the rating of the player with this name, or None."""
     try:
         return store.rank(pool_name, name).rating if name else None
     except UnknownError:
@@ -83,14 +83,14 @@ def rating_of(store: Store, pool_name: str, name: str) -> float | None:
 
 
 def bar_width(counts: Sequence[RatingCount]) -> int:
-    """How many points a bar is wide: 1, 2 or 5, or these times a power of ten, so that there are not too many bars."""
+    """Return the width of a bar in points: 1, 2 or 5 times a power of ten, to limit the number of bars."""
     span = counts[-1].rating + 1 - counts[0].rating if counts else 1
     widths: Iterator[int] = (step * 10**power for power in range(len(str(span)) + 1) for step in BAR_STEPS)
     return next(width for width in widths if span // width + 2 <= MAX_BARS)
 
 
 def rating_ranges(counts: Sequence[RatingCount], width: int, own: float | None) -> tuple[RatingRange, ...]:
-    """The bars, lowest first; between the lowest and the highest also those of nobody."""
+    """Return the bars, lowest first, including empty ones in between."""
     if not counts:
         return ()
     first, last = counts[0].rating // width, counts[-1].rating // width
@@ -106,16 +106,16 @@ def rating_ranges(counts: Sequence[RatingCount], width: int, own: float | None) 
 
 
 def rating_at(counts: Sequence[RatingCount], share: float) -> int:
-    """The whole rating below which at most this share of the players stand; 0 of nobody."""
+    """Return the whole rating below which at most this share of the players is. 0 without players."""
     reached = [*accumulate(each.players for each in counts)]
     return counts[bisect_left(reached, math.ceil(share * reached[-1]))].rating if counts else 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EquipmentPage(Page, template="equipment.html"):
-    """What entrants share, a table a kind."""
+    """The equipment of players, with one table per kind."""
 
-    tables: tuple[tuple[str, tuple[Equipment, ...]], ...]  # each with its heading, as "cars"
+    tables: tuple[tuple[str, tuple[Equipment, ...]], ...]  # with headings such as "cars"
 
 
 @router.pool_page("/equipment")
@@ -123,11 +123,11 @@ def equipment(request: Request, visit: VisiblePool, store: CurrentStore) -> Resp
     pool = store.pool(visit.pool)
     header, found = pool_header(pool), store.equipment(visit.pool)
     if not header.kinds:
-        raise UnknownError(f"{header.title}: {header.system_title} rates nothing here that {header.words} share")
+        raise UnknownError(f"{header.title}: {header.system_title} rates no equipment here")
     words = ", ".join(header.kinds)
     page = EquipmentPage(
         title=capitalised(words),
-        description=f"What {words} of {header.title} add to the ratings of their {header.words}.",
+        description=f"The points that {words} in {header.title} add to ratings.",
         pool=header,
         newest_entry=store.version(visit.pool),
         tables=tuple((plural(kind), tuple(each for each in found if each.kind == kind)) for kind in pool.system.kinds),
@@ -143,7 +143,7 @@ class BestEverPage(Page, template="best.html"):
 
 @router.pool_page("/best")
 def best_ever(request: Request, visit: VisiblePool, store: CurrentStore) -> Response:
-    """The highest peaks in hindsight, as they were worked out last."""
+    """Show the highest peaks in hindsight, as last calculated."""
     header, board, why_none = pool_header(store.pool(visit.pool)), None, ""
     try:
         board = store.best_ever(visit.pool)
@@ -153,7 +153,7 @@ def best_ever(request: Request, visit: VisiblePool, store: CurrentStore) -> Resp
         why_none = str(error)
     page = BestEverPage(
         title="Best ever, in hindsight",
-        description=f"Who of {header.title} was strongest at the peak, knowing all since, and how sure that is.",
+        description=f"The best of {header.title} by their peaks in hindsight, with the confidence in the order.",
         pool=header,
         newest_entry=store.version(visit.pool),
         board=board,

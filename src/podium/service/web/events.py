@@ -1,4 +1,4 @@
-"""The page of an event: its result, the reasons of one change, what was expected, and what became of it."""
+"""The page of an event: its result, the reasons of one change, the expected score, and corrections."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -36,7 +36,7 @@ AS_SENT = "Ranked as sent"
 
 
 def reason_of(story: EventStory) -> str:
-    """Why an event is not rated, in a sentence without its full stop; empty where it is."""
+    """Return the reason why an event is not rated, without a full stop, or an empty text."""
     if story.details.status != "voided":
         return capitalised(story.details.reason.replace("_", " "))
     why = next((entry.reason for entry in reversed(story.record) if entry.kind == "void"), None)
@@ -44,7 +44,7 @@ def reason_of(story: EventStory) -> str:
 
 
 def result_of(story: EventStory) -> ResultTable:
-    """The result of an event, by the standings that its change was explained with, or else as it was sent."""
+    """Return the result of an event, from the standings that explain its change, or as it was sent."""
     details, explanation, digits = story.details, story.explanation, story.pool.system.digits
     before = {each.player: each.rating_before for each in details.changes}
     changes = {each.player: shown_change(each.rating_before, each.rating, digits) for each in details.changes}
@@ -65,13 +65,13 @@ def sent_line(entry: ResultRow) -> Mapping[str, Any]:
 
 
 def performance_words(story: EventStory) -> str:
-    """How well a player played in an event, in a sentence; empty where nobody was compared."""
+    """Return a sentence about a player's performance in an event. Empty if nobody was compared."""
     played = story.performance
     if played is None or played.rating is None:
         return ""
     bound = f"{played.bound} " if played.bound else ""
     level = f"{bound}{rating(played.rating, story.pool.system.digits - 1)}"
-    return f"{story.player} played like {level} here: who has that rating is expected to win as many of these duels."
+    return f"{story.player} played like {level} here, because such a player is expected to win as many duels."
 
 
 EVEN_SCORE = 0.5  # of a duel
@@ -80,16 +80,16 @@ EVEN_SCORE = 0.5  # of a duel
 def fairness(
     pool: PoolHeader, story: EventStory, explanation: Explanation, facts: PoolFacts
 ) -> tuple[str | Markup, ...]:
-    """Whether a change is fair, in sentences."""
+    """Return sentences about the fairness of a change."""
     expectation = fair_expectation(facts, explanation)
     judged, fair, handed = "", "", handed_words(pool, story, explanation)
     if not facts.duels and len(story.details.changes) > LARGE_FIELD:
-        judged = f"Predictions are judged in events of up to {LARGE_FIELD:,} entrants: {pool.title} has none."
+        judged = f"Predictions are evaluated in events of up to {LARGE_FIELD:,} entrants, and {pool.title} has none."
     if expectation.example is not None and expectation.fair is not None:
         judged = reliability_words(pool, expectation.example)
         if f"{expectation.fair:.1f}" != f"{expectation.expected:.1f}":
             fair = (
-                f"Seen so, about {expectation.fair:.1f} of {expectation.duels} duels would have been fair to expect"
+                f"By that measure, {expectation.fair:.1f} of {expectation.duels} duels would have been fair to expect"
                 f" instead of {expectation.expected:.1f}."
             )
     return tuple(each for each in (judged, fair, handed) if each)
@@ -108,7 +108,7 @@ def reliability_words(pool: PoolHeader, example: ReliabilityBin) -> str:
 
 
 def handed_words(pool: PoolHeader, story: EventStory, explanation: Explanation) -> Markup:
-    """Why another moved further the other way, where a rating's own uncertainty decides how far a duel moves it."""
+    """Explain why another player moved further in the other direction, if deviations decide it."""
     system = story.pool.system
     against = [each for each in story.details.changes if each.delta * explanation.delta < 0.0]
     furthest = max(against, key=lambda each: abs(each.delta), default=None)
@@ -141,22 +141,22 @@ router = PageRouter()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventPage(Page, template="event.html", tab="events"):
-    """An event, and why it moved one player's rating."""
+    """An event, and the explanation of one player's rating change."""
 
     story: EventStory
-    is_about_player: bool  # whether the address names the player
+    is_about_player: bool  # True if the address names the player
     size: str  # "6 riders, 4 heats"
-    mean_rating: float | None  # of those who are rated, before it
-    reason: str  # why it is not rated; empty where it is
+    mean_rating: float | None  # of the rated entrants, before the event
+    reason: str  # reason if it is not rated, or empty
     result: ResultTable
-    expected: str  # what its place would have brought before the start, in a sentence; empty where that is not known
-    performance: str  # how well the player played in it, in a sentence; empty where that is not known
+    expected: str  # sentence about the expected change for this place; empty if unknown
+    performance: str  # sentence about the performance; empty if unknown
     why: WhyView | None
-    contact: str  # where a wrong result is reported; empty where nobody is named
+    contact: str  # address to report a wrong result; empty without a contact
     duels: DuelTable | None
     fairness: tuple[str | Markup, ...]  # sentences
-    why_address: str  # to be shared; empty where no change is explained
-    may_correct: bool  # whether whoever looks may
+    why_address: str  # to share; empty without an explained change
+    may_correct: bool  # True if the visitor may correct it
 
     @property
     def tag(self) -> str:
@@ -167,7 +167,7 @@ class EventPage(Page, template="event.html", tab="events"):
 def event(
     request: Request, visit: VisiblePool, event_id: EventId, store: CurrentStore, first: FirstRow = None
 ) -> Response:
-    """The event, with the change that surprises most."""
+    """Show an event, with its most surprising change."""
     return event_response(request, store, visit, event_id, None, first or 1)
 
 
@@ -186,7 +186,7 @@ def why(
 def event_response(
     request: Request, store: Store, visit: Visit, event_id: str, player: str | None, first: int | None
 ) -> Response:
-    version = f"{store.version(visit.pool)} {today()} {event_id}\0{player}\0{first}"  # what is fair changes each day
+    version = f"{store.version(visit.pool)} {today()} {event_id}\0{player}\0{first}"  # the fairness changes daily
     same = unchanged(request, version)
     if same is not None:
         return same
@@ -228,7 +228,7 @@ def event_response(
 
 
 def expected_words(story: EventStory) -> str:
-    """The expected and the actual change for the player's place, in sentences; empty without a line of that place."""
+    """Return the expected and actual change for the player's place, or an empty text without such a line."""
     explanation, stakes = story.explanation, story.stakes_before
     if stakes is None or explanation is None or (line := expected_line(stakes, explanation)) is None:
         return ""
@@ -243,20 +243,20 @@ def expected_words(story: EventStory) -> str:
 
 
 def expected_line(stakes: Stakes, explanation: Explanation) -> Any:
-    """The line of the place that the player took; None where several shared it, or a side did."""
+    """Return the line of the player's place. None if several players or a side shared it."""
     taken = dict(zip(*(explanation.standings[name].to_list() for name in ("player", "place")), strict=True))
     if len(taken) != explanation.standings.height or stakes.sides != len(stakes.starters) or not stakes.table:
         return None
     place = taken[explanation.player]
     if place is not None and [*taken.values()].count(place) > 1:
-        if stakes.sides > 2:  # noqa: PLR2004  (of two it is a draw)
+        if stakes.sides > 2:  # noqa: PLR2004  (with two it is a draw)
             return None
         place = 1.5
     return next((line for line in stakes.lines() if line["place"] == place), None)
 
 
 def why_words(explanation: Explanation, more: Decimal) -> str:
-    """Who finished where nobody expected, where it came otherwise; empty where it came as expected."""
+    """Return who finished unexpectedly, if the change differs from the expected one, or an empty text."""
     if not more:
         return ""
     duels = explanation.rows.filter(pl.col("opponent").is_not_null() & pl.col("gap").is_not_null())

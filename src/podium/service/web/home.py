@@ -1,4 +1,4 @@
-"""The first page."""
+"""The first page of the site."""
 
 import hashlib
 import threading
@@ -37,37 +37,37 @@ NEWEST_EVENTS: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """What the first page says of a pool, as it follows from the pool's log."""
+    """The summary of a pool on the first page, calculated from the pool's log."""
 
     players: int
     events: int
     top: tuple[ListedRow, ...]
     newest: tuple[EventHeadline, ...]
-    moments: tuple[datetime, ...]  # of the newest events, by which those of several pools compare
-    planned: tuple[Fixture, ...]  # the next races, more of them than are shown
+    moments: tuple[datetime, ...]  # times of the newest events, to compare pools
+    planned: tuple[Fixture, ...]  # next races, more than are shown
     surprise: Surprise | None
-    why: WhyView | None  # the reasons of the surprise
-    spread: float  # of the pool's ratings, so that surprises of several compare
+    why: WhyView | None  # reasons of the surprise
+    spread: float  # of the pool's ratings, to compare surprises of pools
 
 
 @dataclass(frozen=True, slots=True)
 class PoolCard:
     pool: PoolHeader
     headline: Headline
-    ahead: tuple[Fixture, ...]  # the next races
+    ahead: tuple[Fixture, ...]  # next races
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HomePage(Page, template="home.html"):
     surprise: tuple[PoolHeader, Surprise, WhyView] | None  # of the week, with its reasons
     cards: tuple[PoolCard, ...]
-    other_pools: tuple[PoolHeader, ...]  # beyond those with a card
-    lines: tuple[tuple[PoolHeader, EventHeadline], ...]  # the newest events of all
+    other_pools: tuple[PoolHeader, ...]  # pools without a card
+    lines: tuple[tuple[PoolHeader, EventHeadline], ...]  # newest events of all pools
 
 
 def find_headline(store: Store, name: str) -> Headline:
-    """Work out what the first page says of a pool."""
-    movers = store.movers(name, most=0)  # the surprise alone
+    """Calculate the summary of a pool for the first page."""
+    movers = store.movers(name, most=0)  # only the surprise
     board = store.leaderboard(name, default_listing(store, store.pool(name)), top=TOP)
     newest = store.event_list(name, top=NEWEST_EVENTS).events
     moments = store.event_moments(name, [each.event_id for each in newest])
@@ -85,7 +85,7 @@ def find_headline(store: Store, name: str) -> Headline:
 
 
 def explained(store: Store, name: str, surprise: Surprise | None) -> WhyView | None:
-    """Return the reasons of a surprise; None if they cannot be shown."""
+    """Return the reasons of a surprise. None if they cannot be shown."""
     if surprise is None:
         return None
     try:
@@ -95,13 +95,13 @@ def explained(store: Store, name: str, surprise: Surprise | None) -> WhyView | N
 
 
 def ahead_of(headline: Headline) -> tuple[Fixture, ...]:
-    """Return the planned races that have not passed by now."""
+    """Return the planned races that are still to come."""
     passed = instant(now() - WAITS_US)
     return tuple(each for each in headline.planned if each.starts_at >= passed)
 
 
 def is_used_up(headline: Headline) -> bool:
-    """Return True if so many of the planned races have passed that others may be shown instead."""
+    """Return True if so many planned races have passed that others may have to be shown."""
     return len(headline.planned) == MAX_PLANNED and len(ahead_of(headline)) < TOP
 
 
@@ -124,13 +124,13 @@ def home_page(cards: Iterable[PoolCard]) -> HomePage:
 
 
 def newest_moment(card: PoolCard) -> float:
-    """When a pool's newest event was, in seconds since 1970; before all others where it has none."""
+    """Return the time of a pool's newest event, in seconds since 1970. Pools without events come first."""
     moments = card.headline.moments
     return moments[0].timestamp() if moments else float("-inf")
 
 
 def explained_surprise(cards: Sequence[PoolCard]) -> tuple[PoolHeader, Surprise, WhyView] | None:
-    """The largest surprise of the pools that played in the same week as the one that played last."""
+    """Return the largest surprise in pools that played within a week of the newest event."""
     newest = newest_moment(cards[0]) if cards else 0.0
     this_week = [card for card in cards if newest - newest_moment(card) <= WEEK_S]
     found = [(card.pool, card.headline.surprise, card.headline.why, card.headline.spread) for card in this_week]
@@ -140,15 +140,15 @@ def explained_surprise(cards: Sequence[PoolCard]) -> tuple[PoolHeader, Surprise,
 
 
 def surprise_size(surprise: Surprise, spread: float) -> tuple[bool, bool, float]:
-    """How much of a surprise it is: of the established, against the result, then by its share of the pool's spread."""
+    """Return a sort key for surprises: established players, against the result, then the share of the pool's spread."""
     won_and_lost = surprise.rank == 1 and surprise.change < 0.0
     last_and_gained = surprise.rank is not None and surprise.rank == surprise.field and surprise.change > 0.0
     share = abs(surprise.change) / spread if spread else 0.0
     return surprise.established, won_and_lost or last_and_gained, share
 
 
-MIN_VALID_S, MAX_VALID_S = 1.0, 60.0  # how long a text is sent before it is compared with the log
-VALID_FACTOR: Final = 10.0  # within these, times as long as it took to write it
+MIN_VALID_S, MAX_VALID_S = 1.0, 60.0  # validity of a text before it is compared with the log
+VALID_FACTOR: Final = 10.0  # within these limits, a multiple of the time to write it
 MAX_TEXTS: Final = 64
 ABOUT: Final = {
     "name": "Podium",
@@ -158,43 +158,43 @@ ABOUT: Final = {
     "health": "/healthz",
     "readiness": "/readyz",
 }
-Seen = tuple[frozenset[str], str]  # the pools that a visitor may see, and the name of the visitor's key
-Version = tuple[int, tuple[Fixture, ...]]  # of a card: the pool's newest log entry, and races, which pass by themselves
+Seen = tuple[frozenset[str], str]  # visible pools, and the name of the visitor's key
+Version = tuple[int, tuple[Fixture, ...]]  # of a card: newest log entry, and races
 router = PageRouter()
 
 
 @dataclass(frozen=True, slots=True)
 class FrontText:
-    """The first page as HTML, and how long it is valid."""
+    """The first page as HTML, with its validity."""
 
     html: str
     version: str
-    versions: dict[str, Version]  # of the cards that it shows, by pool
+    versions: dict[str, Version]  # of its cards, by pool
     valid_until: float
 
 
 class FrontPages:
-    """The first page for each set of pools that visitors may see; one is written at a time, and the old one sent."""
+    """The first page for each set of visible pools. One is written at a time, while the old one is sent."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._texts: dict[Seen, FrontText] = {}
-        self._headlines: dict[str, tuple[int, Headline]] = {}  # by pool, each with the version that it is of
-        self._kept: dict[str, int] = {}  # versions of headlines that are stored
+        self._headlines: dict[str, tuple[int, Headline]] = {}  # by pool, with versions
+        self._kept: dict[str, int] = {}  # versions of stored headlines
         self._writing = threading.Lock()
 
     async def text(self, request: Request, seen: Seen) -> FrontText:
-        """Return the page for whoever sees these pools."""
+        """Return the page for visitors who see these pools."""
         text = self._texts.get(seen)
         if text is not None and (time.monotonic() < text.valid_until or self._writing.locked()):
             return text
         return await run_in_threadpool(self._renew, request, seen)
 
     def _renew(self, request: Request, seen: Seen) -> FrontText:
-        """Write the page anew, if anything in it may be another."""
+        """Write the page again, if anything in it may have changed."""
         with self._writing:
             text, began = self._texts.get(seen), time.monotonic()
-            if text is not None and began < text.valid_until:  # written while this waited
+            if text is not None and began < text.valid_until:  # written in the meantime
                 return text
 
             def write(view: Store) -> tuple[str, dict[str, Version]]:
@@ -202,7 +202,7 @@ class FrontPages:
                 versions = {each.pool.name: (self._headlines[each.pool.name][0], each.ahead) for each in cards}
                 if text is not None and text.versions == versions:
                     return text.html, versions
-                anybody = Request({**request.scope, "headers": []})  # the text is everybody's who sees these pools
+                anybody = Request({**request.scope, "headers": []})  # for all who see these pools
                 return page_text(anybody, home_page(cards)), versions
 
             html, versions = self._store.read_view(write)
@@ -215,7 +215,7 @@ class FrontPages:
 
     def _card(self, store: Store, pool: str) -> PoolCard | None:
         try:
-            if other_arithmetic(store.pool(pool)):  # nobody can read its ratings until it is rated again
+            if other_arithmetic(store.pool(pool)):  # its ratings cannot be read until they are recalculated
                 return None
             version = store.version(pool)
             known, headline = self._headlines.get(pool, (0, None))
@@ -230,7 +230,7 @@ class FrontPages:
             return None
 
     def _stored(self, store: Store, pool: str, version: int) -> Headline | None:
-        """Return the stored headline of this version of a pool, if there is one."""
+        """Return the stored headline of this version of a pool, or None."""
         found = store.cache(pool, kept.HEADLINE)
         if found is None or found.seq != version:
             return None
@@ -238,7 +238,7 @@ class FrontPages:
         return from_json(Headline, found.body)
 
     def keep(self) -> None:
-        """Store the headlines that are newer than the stored ones, so that no start needs the pools for them."""
+        """Store new headlines, so that a restart need not read the pools for them."""
         for pool, (version, headline) in [*self._headlines.items()]:
             if self._kept.get(pool) != version:
                 with suppress(UnknownError):
@@ -248,7 +248,7 @@ class FrontPages:
 
 @router.page("/")
 async def front(request: Request, pools: VisiblePools) -> Response:
-    """The first page; for programs, what this is and where its reference is."""
+    """Show the first page, or for programs a description with the address of the reference."""
     if "application/json" in request.headers.get("accept", ""):
         return JSONResponse(ABOUT, headers={"Vary": "Accept"})
     pages: FrontPages = request.app.state.front_pages

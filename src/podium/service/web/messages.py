@@ -1,4 +1,4 @@
-"""Short messages about a pool: what happened, the largest changes and why, and which race comes next."""
+"""Short messages about a pool: new results, the largest changes with reasons, and upcoming races."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -23,10 +23,10 @@ from podium.views.names import find_event
 if TYPE_CHECKING:
     from podium.views.changes import Change
 
-LARGEST = 3  # changes that a message explains
-MAX_SINGLE = 3  # new results that get a message each; more of them share one
+LARGEST = 3  # explained changes per message
+MAX_SINGLE = 3  # new results with separate messages; more share one
 MAX_NAME = 60  # letters of a name or a title
-MAX_WINNERS = 3  # that are named
+MAX_WINNERS = 3  # named winners
 CORRECTED = {AMEND: "was corrected", VOID: "was voided", UNVOID: "counts again"}
 FROM_RIGHT = ("R", "AL")  # Unicode's classes of letters that are read from right to left
 
@@ -34,11 +34,11 @@ FROM_RIGHT = ("R", "AL")  # Unicode's classes of letters that are read from righ
 class Message(NamedTuple):
     """A message about a pool. Its texts have no markup."""
 
-    seq: int  # newest entry of the log that a chat knows once it has this message
+    seq: int  # newest log entry in this message or before
     title: str
     lines: tuple[str, ...]
-    path: str  # of the page that it leads to
-    event_id: str = ""  # whose result card it shows
+    path: str  # of the linked page
+    event_id: str = ""  # event of its result card
 
 
 class News(NamedTuple):
@@ -46,21 +46,21 @@ class News(NamedTuple):
 
     messages: tuple[Message, ...]
     newest_seq: int  # of these entries
-    leader: int | None  # number of the player who leads the leaderboard now
+    leader: int | None  # number of the current leader
 
 
 def news_after(pool: PoolReader, after: int, leader: int | None, announced_until: int, *, most: int) -> News:
-    """Describe what happened in a pool.
+    """Describe the news of a pool.
 
     Args:
-        after: the number of the newest log entry that the chat knows.
-        leader: the number of the player who led when the newest message was sent. None if nobody did.
-        announced_until: microseconds since 1970. The chat knows the races that start before it. If somebody plans
-            another one, the chat hears of it at once.
-        most: log entries to read.
+        after: Number of the newest log entry that the chat knows.
+        leader: Number of the leading player at the newest message. None if there was none.
+        announced_until: Microseconds since 1970. The chat knows the races that start before. A race planned later for
+            that time is announced at once.
+        most: Number of log entries to read.
 
     Returns:
-        The messages, oldest first. There is none for entries that no player cares about.
+        The messages, oldest first. Entries without interest for players have none.
     """
     found = entries_after(pool, after, most)
     if not found:
@@ -83,7 +83,7 @@ def news_after(pool: PoolReader, after: int, leader: int | None, announced_until
             if race.status == PLANNED and microseconds(race.starts_at) < announced_until:
                 messages.append(announce_race(header, race, row.seq))
     messages.sort(key=lambda message: message.seq)
-    if is_summary:  # it is about entries between those of other messages: only all of them together are progress
+    if is_summary:  # it covers entries between those of other messages, so only all together are progress
         messages = [message._replace(seq=after) for message in messages]
     first = leader_of(pool)
     now_leads = None if first is None else first.number
@@ -95,7 +95,7 @@ def news_after(pool: PoolReader, after: int, leader: int | None, announced_until
 
 
 def leader_of(pool: PoolReader) -> PlayerStanding | None:
-    """Return who leads the leaderboard."""
+    """Return the leader of the leaderboard."""
     return next((standing for _, standing in Board.of(pool, ESTABLISHED).rows(0, 1)), None)
 
 
@@ -104,12 +104,12 @@ def is_rated(event: Event) -> bool:
 
 
 def plain(text: str) -> str:
-    """Return a name or a title that is not too long."""
+    """Return a name or title, shortened if necessary."""
     return shortened(text, MAX_NAME)
 
 
 def show_name(player: str) -> str:
-    """Return a name for a sentence. A name that is read from right to left does not turn the words next to it."""
+    """Return a name for a sentence, so that a right-to-left name does not reorder the words next to it."""
     name = plain(player)
     is_from_right = any(bidirectional(letter) in FROM_RIGHT for letter in name)
     return f"\N{FIRST STRONG ISOLATE}{name}\N{POP DIRECTIONAL ISOLATE}" if is_from_right else name
@@ -125,7 +125,7 @@ def title_of(pool: PoolReader, event: Event) -> str:
 
 
 def headline_of(winners: Sequence[str]) -> str:
-    """Return a headline such as "Ana won". It is empty if nobody did."""
+    """Return a headline such as "Ana won", or an empty text if nobody won."""
     if not winners:
         return ""
     shown = [show_name(player) for player in winners[:MAX_WINNERS]]
@@ -134,7 +134,7 @@ def headline_of(winners: Sequence[str]) -> str:
 
 
 def explain_largest(pool: PoolReader, event: Event) -> tuple[list[Explanation], tuple[str, ...]]:
-    """Return the explanations of an event's largest changes, and a line for each."""
+    """Return the explanations of an event's largest changes, with a line for each."""
     replayed = rated_event(pool, event.event_id)
     largest = sorted(changes_by(pool, event), key=lambda change: -abs(change.delta))[:LARGEST]
     explanations = [explain(pool.system, *replayed, change.player) for change in largest]
@@ -154,7 +154,7 @@ def describe_result(pool: PoolReader, header: PoolHeader, row: Any) -> Message:
 
 
 def summarise_results(pool: PoolReader, header: PoolHeader, rows: Sequence[Any]) -> Message:
-    """Describe results that came together by the players whose ratings moved most."""
+    """Describe several results that arrived together, by the players with the largest changes."""
     newest: dict[str, Change] = {}
     moved: dict[str, float] = {}
     for event in sorted((find_event(pool, row.subject) for row in rows), key=lambda event: event.position):
@@ -175,7 +175,7 @@ def describe_correction(pool: PoolReader, header: PoolHeader, row: Any) -> Messa
     lines = []
     if record.moved is not None and record.moved.players:
         players, largest = counted(record.moved.players, header.word), header.change(record.moved.largest).lstrip("+")
-        lines.append(f"The ratings of {players} moved, by at most {largest} points.")
+        lines.append(f"The ratings of {players} changed by up to {largest} points.")
     if is_rated(event):
         lines += explain_largest(pool, event)[1]
     title, path = f"{title_of(pool, event)} {CORRECTED[row.kind]}", pool_address(header.name, "events", event.event_id)
@@ -183,7 +183,7 @@ def describe_correction(pool: PoolReader, header: PoolHeader, row: Any) -> Messa
 
 
 def champion(pool: PoolReader, header: PoolHeader, name: str) -> tuple[str, ...]:
-    """Say who led before a season began, if somebody did."""
+    """Return a line about the leader before a season began, if there was one."""
     events = pool.snapshot.events
     begins = next(events.key(uid) for uid, season in events.seasons.items() if season.name == name)
     board = Board(pool, ESTABLISHED, pool.snapshot.standings_at(events.position(begins)))
@@ -194,7 +194,7 @@ def champion(pool: PoolReader, header: PoolHeader, name: str) -> tuple[str, ...]
 
 
 def upcoming(pool: PoolReader, since: datetime, until: datetime) -> tuple[tuple[datetime, Message], ...]:
-    """Announce the races that start in a span of time: the start of each and its message, the first to start first."""
+    """Return the start and message of each race that starts in a span of time, earliest first."""
     header = pool_header(pool)
     ahead = fixtures(pool, since=since, ahead=True)
     return tuple((race.starts_at, announce_race(header, race, 0)) for race in ahead if race.starts_at < until)

@@ -1,4 +1,4 @@
-"""The figures of a player, as the first screen of a phone has them: how good, how sure, what moved, what is next."""
+"""The figures of a player for the first screen of a phone: rating, uncertainty, recent changes and the next race."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -19,7 +19,7 @@ from podium.support.words import counted, ordinal, ordinal_number, shown, shown_
 from podium.views.player_models import FormLine, PlayerCard
 
 ESTABLISHED_BY_EVENTS = f"A rating counts as established from event {FINDING_EVENTS} on."
-MAX_AHEAD = 10  # upcoming races, among which the player's is looked for
+MAX_AHEAD = 10  # upcoming races to search for the player's
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,14 +27,14 @@ class Tile:
     name: str
     value: str | Markup
     note: str | Markup = ""
-    is_wide: bool = False  # a sentence, not a figure
+    is_wide: bool = False  # True for a sentence instead of a figure
 
 
 TRENDS = {"climbing": "Climbing", "falling": "Falling", "steady": "Steady"}
 
 
 def verdict_on(header: PoolHeader, card: PlayerCard) -> str:
-    """How a player is doing, in a sentence or two."""
+    """Return a sentence or two about how a player is doing."""
     if card.trend == "provisional":
         sentence = f"Provisional rating after {counted(card.events, 'event')}."
     elif not card.last_ten_events:
@@ -56,7 +56,7 @@ def verdict_on(header: PoolHeader, card: PlayerCard) -> str:
 
 
 def beside_peak(header: PoolHeader, card: PlayerCard) -> str:
-    """How far the rating is from its highest, in a sentence; nothing where there is none."""
+    """Return a sentence about the distance from the highest rating, or an empty text."""
     if card.peak is None:
         return ""
     below = header.rounded(card.peak.rating) - header.rounded(card.rating)
@@ -67,13 +67,13 @@ def beside_peak(header: PoolHeader, card: PlayerCard) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Upcoming:
-    """A player's next race."""
+    """The next race of a player."""
 
     pool: PoolHeader
     race: Fixture
     is_entrant: bool
-    stakes: Stakes | None  # None where they take longer than a page may, or there are none
-    waits: bool  # whether they take longer
+    stakes: Stakes | None  # None if they take too long for a page, or if there are none
+    waits: bool  # True if they take too long
 
     @property
     def link(self) -> Markup:
@@ -81,13 +81,13 @@ class Upcoming:
         return name_link(address, self.race.title or self.race.fixture_id)
 
     def note(self) -> Markup:
-        """When it is and who starts, and what it would bring."""
-        size = "whoever comes" if self.race.entrants is None else counted(len(self.race.entrants), self.pool.word)
+        """The time and size of the race, and its effect."""
+        size = "open to everybody" if self.race.entrants is None else counted(len(self.race.entrants), self.pool.word)
         entered = "" if self.is_entrant or self.race.entrants is None else ", not entered"
         return Shape("{}, {}{}.{}").format(minute(self.race.starts_at), size, entered, self.outlook())
 
     def outlook(self) -> str:
-        """Which places gain, and what the likeliest brings; empty where that is not known."""
+        """Return the places that gain, and the effect of the likeliest. Empty if unknown."""
         lines = self.lines()
         if self.stakes is None or not lines:
             return ""
@@ -97,7 +97,7 @@ class Upcoming:
         return f" {self.stakes.headline()} Likeliest, {percent(likeliest['chance'])}: {place}, {moved}."
 
     def reach(self, ahead: float) -> Markup:
-        """The least result that gains so much; or what the best one brings."""
+        """Return the worst result that gains this much, or the effect of the best result."""
         lines = self.lines()
         if self.stakes is None or not lines:
             return Markup("")
@@ -112,14 +112,14 @@ class Upcoming:
         return Shape("{} in {} would bring {}{}.").format(what, self.link, self.pool.rating(line["rating"]), end)
 
     def lines(self) -> list[dict[str, Any]]:
-        """The lines of the places, the best first."""
+        """Return the lines of the places, the best first."""
         return [] if self.stakes is None else [line for line in self.stakes.lines() if line["place"] is not None]
 
 
 def upcoming(
     store: Store, kept: KeptStakes, pool: PoolHeader, player: str, *, draws: bool, has_key: bool
 ) -> Upcoming | None:
-    """The next race of a player, or of all, if any is planned. `draws` allows what takes longer than a page."""
+    """Return the next race of a player, or of anybody. `draws` allows calculations too slow for a page."""
     ahead = store.fixtures(pool.name, ahead=True, most=MAX_AHEAD)
     own = [each for each in ahead if any(player == starter.player for starter in each.entrants or ())]
     race = next(iter([*own, *ahead]), None)
@@ -131,13 +131,13 @@ def upcoming(
         return Upcoming(pool, race, True, None, waits=True)
     try:
         stakes = kept.of_race(store, pool.name, race, player, has_key=has_key).stakes
-    except PodiumError:  # the page of the race says why
+    except PodiumError:  # the page of the race gives the reason
         stakes = None
     return Upcoming(pool, race, True, stakes, waits=False)
 
 
 def tiles(header: PoolHeader, card: PlayerCard, rank: Tile, rule: str, ahead: Upcoming | None) -> tuple[Tile, ...]:
-    """What a player wants to know first, in that order; `rule` says when a rating is established, or nothing."""
+    """Return the tiles in order of interest. `rule` says when a rating is established, or nothing."""
     found = [Tile("Rating", header.rating(card.rating), rating_note(header, card)), rank]
     if card.provisional:
         found.append(Tile("Established", "Not yet", rule or ESTABLISHED_BY_EVENTS, is_wide=True))
@@ -167,14 +167,14 @@ def tiles(header: PoolHeader, card: PlayerCard, rank: Tile, rule: str, ahead: Up
 
 
 def change_tile(header: PoolHeader, card: PlayerCard, name: str, line: FormLine, word: str = "") -> Tile:
-    """A change with the link to its reasons, and the event."""
+    """Return a tile for a change, with a link to its reasons and the event."""
     link = header.change_link(line.event_id or "", card.player, line.shown)
     note = Shape("{} {}, {}").format(word, header.event_link(line), day(line.when))
     return Tile(name, link, note, is_wide=bool(word))
 
 
 def next_rank_tiles(header: PoolHeader, card: PlayerCard, ahead: Upcoming | None) -> list[Tile]:
-    """How far it is to the next rank, and which result reaches it; of the first, how far ahead."""
+    """Return the tile for the distance to the next rank and the result that reaches it, or for the lead."""
     own = next(k for k, row in enumerate(card.nearby) if row.player == card.player)
     above = [row for row in card.nearby[:own] if row.ahead > 0.0]
     others = above[-1:] or card.nearby[own + 1 : own + 2]
@@ -227,6 +227,6 @@ def rating_note(header: PoolHeader, card: PlayerCard) -> str:
 def streak_tile(card: PlayerCard) -> Tile:
     streaks = card.streaks
     wins, current, words = streaks.wins, streaks.current_wins, "won in a row"
-    if wins < 2:  # noqa: PLR2004  (a row takes two)
+    if wins < 2:  # noqa: PLR2004  (a row needs two)
         wins, current, words = streaks.gains, streaks.current_gains, "in a row that gained"
     return Tile("Best streak", f"{wins:,}", f"{'event' if wins == 1 else 'events'} {words}; now {current}")

@@ -1,4 +1,4 @@
-"""The pages of a player: at a glance, every change, the opponents, and what is new to whoever is the player."""
+"""The pages of a player: overview, changes, opponents, and news for the player."""
 
 import time
 from collections.abc import Mapping
@@ -43,14 +43,9 @@ from podium.support.words import counted, ordinal, shown
 from podium.views.player_models import CurvePoint, FormLine, PlayerCard, RivalRow, Rivals
 
 MAX_POINTS = 300
-ROWS = 50  # of a page of changes
+ROWS = 50  # per page of changes
 MOVED_MOST = 6
-MAX_EVENTS = 3  # linked next to a reason
-REASONS = {
-    WON: "Won against", DRAWN: "Drew with", LOST: "Lost to", BEAT_QUITTERS: "Opponents who quit", QUIT: "Quit",
-    TIME_AWAY: "Time away", BONUS: "Bonus points", SEASON: "New season", OTHER: "Other",
-}  # fmt: skip
-DAYS_FROM = 6  # what the events before it moved is shown from the sixth on
+DAYS_FROM = 6  # changes are shown from the sixth event on
 router = rendering.PageRouter()
 
 
@@ -59,15 +54,15 @@ class PlayerPage(rendering.Page, template="player.html", tab="leaderboard"):
     card: PlayerCard
     verdict: str
     tiles: tuple[Tile, ...]
-    rival: str  # against whom chances are shown first: the next better one; empty where nobody is near
-    waits: bool  # whether what the next race brings takes longer than a page may
+    rival: str  # the next better player, for chances; empty if nobody is near
+    waits: bool  # True if the stakes of the next race take too long for a page
     chart: Markup
-    hindsight_day: date | None  # of which the dashed curve is, where there is one
-    is_below: bool  # whether the peak that counts is below the highest of the chart
-    ranges: tuple[tuple[str, str, bool], ...]  # spans of the history: address, words, and whether it is the current one
-    ranking: str  # what ranks follow where that is not the rating alone
-    finding: Decimal | None  # what the first five events moved; None before the sixth
-    rename_address: str  # where whoever may gives another name
+    hindsight_day: date | None  # date of the dashed curve, if there is one
+    is_below: bool  # True if the official peak is below the highest point of the chart
+    ranges: tuple[tuple[str, str, bool], ...]  # ranges of the history: address, label, and True if current
+    ranking: str  # basis of ranks, if it is not only the rating
+    finding: Decimal | None  # change in the first five events; None before the sixth
+    rename_address: str  # of the form to rename; empty without the right
 
 
 @router.pool_page("/players/{player}")
@@ -81,7 +76,7 @@ def player(
     *,
     draws: Annotated[bool, Query(alias="stakes")] = False,
 ) -> Response:
-    """A player at a glance; names like this one, where nobody is called so."""
+    """Show an overview of a player, or similar names if nobody has this name."""
     pool = store.pool(visit.pool)
     header = rendering.pool_header(pool)
     try:
@@ -164,7 +159,7 @@ def chart(
 def ranges(
     header: rendering.PoolHeader, card: PlayerCard, spans: Mapping[boards.Range, boards.Span], current: boards.Range
 ) -> tuple[tuple[str, str, bool], ...]:
-    """The spans that show less than all; none where there is no such."""
+    """Return the ranges of the chart, if any shows less than everything."""
     first = time_of(card.first_when)
     fitting = [
         each
@@ -216,13 +211,13 @@ def reasons(request: Request, player: PlayerName, visit: VisiblePool, store: Cur
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RivalsPage(rendering.Page, template="rivals.html", tab="leaderboard"):
-    """The opponents of a player: explained events added up, which takes a moment."""
+    """The opponents of a player, from explained events. This takes a moment."""
 
     player: str
     found: Rivals
     brought: tuple[RivalRow, ...]
     cost: tuple[RivalRow, ...]
-    most: float  # points that an opponent brought or cost
+    most: float  # largest gain or loss from one opponent
 
 
 @router.pool_page("/players/{player}/rivals")
@@ -239,7 +234,7 @@ def rivals(request: Request, player: PlayerName, visit: VisiblePool, store: Curr
     cost = [each for each in by_points if shown(each.points, header.digits) < 0][:MOVED_MOST]
     page = RivalsPage(
         title=f"Whom {present} met",
-        description=f"Won {halves(found.won)} of {found.duels:,} duels; {found.expected:,.1f} were expected.",
+        description=f"Won {halves(found.won)} of {found.duels:,} duels against {found.expected:,.1f} expected.",
         pool=header,
         newest_entry=newest_entry,
         player=present,
@@ -256,7 +251,7 @@ class ChangesPage(rendering.Page, template="changes.html", tab="leaderboard"):
     player: str
     rows: tuple[FormLine, ...]
     is_first: bool
-    next: str | None  # the cursor of the next page; None where there are no more
+    next: str | None  # cursor of the next page; None on the last page
 
 
 @router.pool_page("/players/{player}/changes")
@@ -270,7 +265,7 @@ def changes(
     header, present = rendering.pool_header(store.pool(visit.pool)), store.rank(visit.pool, player).player
     found = store.player_changes(visit.pool, present, before=before or None, top=ROWS)
     page = ChangesPage(
-        title=f"All changes of {present}",
+        title=f"All rating changes of {present}",
         description=f"Every event of {present} in {header.title}, with the reason for each change.",
         pool=header,
         newest_entry=store.version(visit.pool),
@@ -282,14 +277,14 @@ def changes(
     return rendering.render(request, page)
 
 
-COOKIE = "me"  # the name, the log's number that the visitor knows of, the newest shown, and in which minute
+COOKIE = "me"  # name, newest known and newest shown log entry, and minute
 YEAR_S = 365 * 86_400
-VISIT_MINUTES = 30  # for so long after the last look news stays news
-MAX_NEWS = 100  # entries of the log
+VISIT_MINUTES = 30  # news stays news for this long after the last look
+MAX_NEWS = 100  # log entries
 
 
 class LastVisit(NamedTuple):
-    """Up to where in the log a visitor knows, and what the newest look has shown."""
+    """The newest log entry that a visitor knows, and the newest one shown."""
 
     known: int
     shown: int
@@ -303,13 +298,13 @@ class LastVisit(NamedTuple):
         return cls(*map(int, parts))
 
     def at(self, newest: int, minute: int) -> "LastVisit":
-        """This look: of the same visit, or of one that begins where the last one ended."""
+        """Return this look: part of the same visit, or of a new one that begins where the last one ended."""
         known = self.known if minute - self.minute < VISIT_MINUTES else self.shown
         return LastVisit(min(known, newest), newest, minute)
 
 
 def remember(request: Request, answer: Response, pool: str, name: str, visit: LastVisit | None) -> None:
-    """Let a browser know which player its user is, and what was shown; forget both where there is no visit."""
+    """Store in a browser which player its user is, and what was shown. Without a visit, delete both."""
     value = "" if visit is None else ":".join([quote(name, safe=""), *map(str, visit)])
     send_cookie(request, answer, COOKIE, value, 0 if visit is None else YEAR_S, rendering.pool_address(pool))
 
@@ -322,7 +317,7 @@ def choose_me(
     store: CurrentStore,
     me: Annotated[Literal["yes", "no"], Form()],
 ) -> Response:
-    """Remember the player as the visitor, or forget who that was."""
+    """Remember the player as the visitor, or forget the choice."""
     refuse_foreign(request)
     name, newest = store.rank(visit.pool, player).player, store.version(visit.pool)
     answer = RedirectResponse(rendering.pool_address(visit.pool, "players", name), 303)
@@ -332,18 +327,18 @@ def choose_me(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewsPage(rendering.Page, template="news.html", tab="leaderboard"):
-    """What is new for a player since the last visit: fetched after the player's page, which may be kept."""
+    """The news for a player since the last visit. It is fetched separately, because the player's page is cached."""
 
     player: str
-    own: tuple[FormLine, ...]  # the player's new events, newest first
-    moved: Decimal  # what they moved, as shown
-    results: str  # how many there are in all
+    own: tuple[FormLine, ...]  # new events of the player, newest first
+    moved: Decimal  # their sum of changes, as shown
+    results: str  # number of all new results, as text
     corrections: int
 
 
 @router.pool_page("/players/{player}/news")
 def news(request: Request, player: PlayerName, visit: VisiblePool, store: CurrentStore) -> Response:
-    """What is new since the visitor, who is the player, was last here."""
+    """Show the news since the last visit of the visitor, who is the player."""
     header, newest = rendering.pool_header(store.pool(visit.pool)), store.version(visit.pool)
     name = store.rank(visit.pool, player).player
     seen = LastVisit.read(request, newest).at(newest, int(time.time()) // 60)

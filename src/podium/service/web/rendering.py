@@ -1,4 +1,4 @@
-"""Pages as responses: what every page holds, its headers, and its entity tag."""
+"""Pages as responses: their common content, headers and entity tags."""
 
 import hashlib
 from collections.abc import Callable, Iterable
@@ -38,7 +38,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def address(*names: str, **query: str) -> str:
-    """The path of these names, each of which may hold any letter, and a query."""
+    """Return the path of these names, which may hold any characters, with a query."""
     path = "".join(f"/{part(name)}" for name in names) or "/"
     terms = "&".join(f"{name}={quote(value, safe='')}" for name, value in query.items())
     return f"{path}?{terms}" if terms else path
@@ -50,10 +50,10 @@ def pool_address(pool: str, *names: str, **query: str) -> str:
 
 
 class PageRouter(APIRouter):
-    """Routes of pages, which stand in no OpenAPI document."""
+    """Routes of pages, which are not in the OpenAPI document."""
 
     def page(self, path: str) -> Callable[[Function], Function]:
-        """Add a page, all of one moment."""
+        """Add a page that reads one version of the store."""
 
         def add(function: Function) -> Function:
             options: dict[str, Any] = {"methods": METHODS, "include_in_schema": False, "response_class": HTMLResponse}
@@ -63,7 +63,7 @@ class PageRouter(APIRouter):
         return add
 
     def pool_page(self, path: str, *, takes_form: bool = False) -> Callable[[Function], Function]:
-        """Add a page of each pool, or what a form of one sends to, at both addresses that a pool may have."""
+        """Add a page of each pool, or the target of a form, at both addresses that a pool may have."""
 
         def add(function: Function) -> Function:
             for prefix in ("/p/{pool}", "/{pool}"):
@@ -75,7 +75,7 @@ class PageRouter(APIRouter):
 
 
 def in_order(routers: Iterable[APIRouter]) -> list[BaseRoute]:
-    """Return routes of pages in the order of trying: those below `/p` first, and a pool's name, any text, last."""
+    """Return routes in the order of matching: those below `/p` first, pools' names, which can be any text, last."""
 
     def precedence(route: BaseRoute) -> int:
         path = route.path if isinstance(route, APIRoute) else ""
@@ -100,7 +100,7 @@ router = PageRouter()
 
 @router.page("/static/{digest}/{name}")
 async def static_file(request: Request, digest: str, name: str) -> Response:
-    """A file; one that an earlier version named comes too, but is not stored by whoever fetches it."""
+    """Return a file. A file of an earlier version is also returned, but not cached."""
     if name not in FILES:
         raise HTTPException(404, f"there is no file {name}")
     headers = FOREVER if digest == DIGEST else {"Cache-Control": "no-store"}
@@ -109,7 +109,7 @@ async def static_file(request: Request, digest: str, name: str) -> Response:
 
 @router.page("/favicon.ico")
 async def icon() -> Response:
-    """The mark, for browsers that look for it here."""
+    """Return the icon for browsers that look for it here."""
     return Response(FILES["mark.svg"], media_type=MEDIA_TYPES["mark.svg"], headers={"Cache-Control": "max-age=86400"})
 
 
@@ -125,11 +125,11 @@ HEADERS: Final = {
     "Vary": "Authorization, Cookie",
     "X-Content-Type-Options": "nosniff",
 }
-PACKAGES: Final = "podium.service.web", "podium.service.admin", "podium.service.site"  # whose templates there are
+PACKAGES: Final = "podium.service.web", "podium.service.admin", "podium.service.site"  # packages with templates
 
 
 class NamedEvent(Protocol):
-    """An event that can be linked to."""
+    """An event to link to."""
 
     @property
     def event_id(self) -> str | None: ...
@@ -139,18 +139,18 @@ class NamedEvent(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PoolHeader:
-    """What every page of a pool says of it, and how it writes the pool's numbers."""
+    """The data and formats of a pool that all its pages use."""
 
     name: str
     title: str
     system_title: str
-    digits: int  # decimals of a rating in an explanation; a board has one fewer
+    digits: int  # decimals of ratings in explanations; boards have one fewer
     word: str  # for a player, such as "rider"
-    contact: str = ""  # where whoever sees a wrong result turns to: an address of mail or of a page
+    contact: str = ""  # email address or page to report wrong results
     is_public: bool = True
-    sentence: str = ""  # what gains points, to players
-    is_undated: bool = False  # whether its events have numbers and no dates
-    kinds: tuple[str, ...] = ()  # of equipment that players share and that have ratings, in the plural
+    sentence: str = ""  # how to gain points, for players
+    is_undated: bool = False  # True if its events have numbers instead of dates
+    kinds: tuple[str, ...] = ()  # kinds of rated equipment, in the plural
     has_hindsight: bool = False
 
     @property
@@ -162,35 +162,35 @@ class PoolHeader:
         return plural(self.word)
 
     def rounded(self, points: float) -> Decimal:
-        """Points as a board has them, to calculate with."""
+        """Return points rounded as on a board, for calculations."""
         return shown(points, self.digits - 1)
 
     def rating(self, points: float | Decimal) -> str:
-        """Points as a board has them."""
+        """Return points as on a board."""
         return numbers.rating(points, self.digits - 1)
 
     def margin(self, deviation: float) -> str:
-        """How far a rating may be off, as a board has it."""
+        """Return the margin of a rating as on a board."""
         return numbers.deviation(deviation, self.digits - 1)
 
     def change(self, points: float) -> str:
         return numbers.change(points, self.digits)
 
     def on(self, when: date | float) -> str:
-        """When something was, in a sentence: "on 12 Dec 2025", "in no. 17"."""
+        """Return the time of an event for a sentence: "on 12 Dec 2025", "in no. 17"."""
         return f"{'in' if self.is_undated else 'on'} {numbers.day_words(when)}"
 
     def player_link(self, player: str) -> Markup:
         return numbers.name_link(f"{self.address}/players/{part(player)}", player)
 
     def event_link(self, event: NamedEvent, player: str = "") -> Markup:
-        """A link to an event, or to the reasons of one of its changes."""
+        """Return a link to an event, or to the reasons of one of its changes."""
         event_id = event.event_id or ""
         address = pool_address(self.name, "events", event_id, *([player] if player else []))
         return numbers.name_link(address, event.title or event_id)
 
     def change_link(self, event_id: str, player: str, points: float | Decimal | None) -> str:
-        """A change as it is shown, as the link to its reasons; a dash where there is none."""
+        """Return a change as a link to its reasons, or a dash without one."""
         return numbers.change_link(points, pool_address(self.name, "events", event_id), player, self.digits)
 
 
@@ -213,36 +213,36 @@ def pool_header(pool: Pool) -> PoolHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """What every page holds; each page adds what its own template shows."""
+    """The data of every page. Each page adds the data for its template."""
 
     template: ClassVar[str]
-    tab: ClassVar[str] = ""  # the one that is current: leaderboard, events, compare or system
+    tab: ClassVar[str] = ""  # current tab: leaderboard, events, compare or system
 
-    title: str  # of the browser's tab
-    description: str = ""  # where a link to the page is shown
-    picture: str = ""  # likewise: the path of a PNG
+    title: str  # in the browser's tab
+    description: str = ""  # in previews of links to the page
+    picture: str = ""  # path of a PNG for previews
     pool: PoolHeader | None = None
-    newest_entry: int | None = None  # of the pool's log that the page shows; where given, the page says what came later
+    newest_entry: int | None = None  # newest log entry in the page; if given, the page reports later ones
 
     def __init_subclass__(cls, template: str = "", tab: str = "") -> None:
-        if template:  # not where `slots` makes the class again
+        if template:  # not for the copy of the class that `slots` creates
             cls.template, cls.tab = template, tab
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """What the frame of a page needs of the request and the service."""
+    """The data for the frame of a page, from the request and the service."""
 
-    static: str  # the folder of style sheet, script and mark
+    static: str  # folder of style sheet, script and icon
     origin: str  # scheme and host, for addresses that other programs fetch
     path: str  # of this page, encoded
-    me: str = ""  # the player whom the visitor chose as "me", in this pool
+    me: str = ""  # player chosen as "me" in this pool
     signed_in: str = ""  # the name of the visitor's key, if any
-    token: str = ""  # that a form of the visitor's session sends; empty where nobody has signed in
-    may_write: bool = False  # whether the visitor may enter results in the pool of the page
-    done: str = ""  # a sentence of what was done just now, where that led here
-    undo: str = ""  # the number of the kept change that would undo it
-    is_static: bool = False  # whether it becomes a file, which answers no form
+    token: str = ""  # for forms of the session; empty if nobody has signed in
+    may_write: bool = False  # True if the visitor may enter results in this pool
+    done: str = ""  # sentence about the act that led here
+    undo: str = ""  # number of the stored change that would undo it
+    is_static: bool = False  # True if it becomes a file, without forms
 
 
 @cache
@@ -254,7 +254,7 @@ def environment() -> Any:
 
 @cache
 def templates_digest() -> str:
-    """A digest of all that pages are made of, beside their data."""
+    """Return a digest of everything that pages depend on besides their data."""
     digest = hashlib.blake2b(f"{__version__} {DIGEST}".encode(), digest_size=8)
     for package in (*PACKAGES, "podium.pages"):
         for each in sorted(files(package).joinpath("templates").iterdir(), key=lambda found: found.name):
@@ -284,13 +284,13 @@ def is_static(request: Request) -> bool:
     return getattr(request.state, "is_static", False)
 
 
-DONE = "podium_done"  # the cookie of a sentence, which the page that follows shows once
+DONE = "podium_done"  # cookie of a sentence that the next page shows once
 DONE_S = 60
 MAX_DONE_CHARACTERS = 300
 
 
 def go_on(request: Request, path: str, sentence: str, undo: str = "") -> Response:
-    """Lead a browser to a page, which says what was done, and can undo it with the kept change `undo`."""
+    """Redirect a browser to a page that reports an act, and can undo it with the stored change `undo`."""
     response = RedirectResponse(path, SEE_OTHER)
     words = quote(f"{' '.join(sentence.split())[:MAX_DONE_CHARACTERS]}\n{undo}", safe="")
     send_cookie(request, response, DONE, words, DONE_S, path)
@@ -299,29 +299,29 @@ def go_on(request: Request, path: str, sentence: str, undo: str = "") -> Respons
 
 
 def done_just_now(request: Request) -> str:
-    """Return the sentence on what led to this page, then the number of its undoing; empty where nothing was done."""
+    """Return the sentence about the act that led to this page, and the number of its undo. Empty without one."""
     return unquote(request.cookies.get(DONE, ""))
 
 
 def origin_of(request: Request) -> str:
-    """Return the scheme and host with which addresses of pages begin: those of `serve --address`, or the request's."""
+    """Return the scheme and host of page addresses: those of `serve --address`, or of the request."""
     address: str = request.app.state.address
     return address or f"{request.url.scheme}://{request.url.netloc}"
 
 
 def path_of(request: Request) -> str:
-    """The path of a request as it was sent, encoded."""
+    """Return the path of a request as it was sent, encoded."""
     path: bytes = request.scope.get("raw_path") or request.url.path.encode()
     return path.split(b"?")[0].decode("ascii", "replace")
 
 
 def chosen_player(request: Request) -> str:
-    """The player whom the visitor chose as "me"; the cookie holds no identity, and is the pool's."""
+    """Return the player whom the visitor chose as "me". The cookie belongs to the pool, and identifies nobody."""
     return unquote(request.cookies.get("me", "").partition(":")[0])
 
 
 def entity_tag_of(request: Request, version: str) -> str:
-    """The entity tag of a page of this version, for whoever looks and the host that they look at."""
+    """Return the entity tag of a page of this version, for this visitor and host."""
     seen_by = f"{request.url.netloc}\0{chosen_player(request)}\0{getattr(request.state, 'signed_in', '')}"
     seen_by += f"\0{done_just_now(request)}"
     digest = hashlib.blake2b(f"{version}\0{seen_by}\0{templates_digest()}".encode("utf-8", "replace"), digest_size=12)
@@ -329,7 +329,7 @@ def entity_tag_of(request: Request, version: str) -> str:
 
 
 def unchanged(request: Request, version: str) -> Response | None:
-    """The answer to whoever has this version of the page already; None where the page is to be sent."""
+    """Return a response for a browser that already has this version. None if the page must be sent."""
     tag = entity_tag_of(request, version)
     known = {each.strip() for each in request.headers.get("if-none-match", "").split(",")}
     return Response(status_code=304, headers=HEADERS | {"ETag": tag}) if tag in known else None
@@ -363,19 +363,19 @@ def page_response(
 API_PATH = POOLS_PATH.split("/")[1]
 HEADLINES = {
     401: "These pages need a key.",
-    403: "This key opens other pages.",
-    404: "There is no such page.",
-    405: "This page cannot be sent anything.",
+    403: "This key does not open this page.",
+    404: "This page does not exist.",
+    405: "This page does not accept data.",
     409: "This cannot be shown at the moment.",
-    422: "This address is not right.",
-    429: "That was a lot at once.",
+    422: "This address is not valid.",
+    429: "Too many requests at once.",
     500: "Something went wrong here.",
-    503: "The pages are busy for a moment.",
+    503: "The service is busy.",
 }
 REMEDIES = {
-    404: "The name may be spelt otherwise, or the event may have been sent to another pool.",
+    404: "Check the spelling of the name. An event may also be in another pool.",
     429: "Wait a little, then load the page again. Nothing was stored.",
-    500: "Nothing was stored. The reason is in the log of the service; whoever runs it finds it by the number below.",
+    500: "Nothing was stored. The organisers can find the reason in the service's log, by the number below.",
     503: "Nothing was stored. Load the page again in a moment.",
 }
 SIGN_IN_HELPS = (401, 403)
@@ -385,21 +385,21 @@ PASSED_ON = ("www-authenticate", "retry-after", "allow", HEADER.decode())
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProblemPage(Page, template="problem.html"):
-    """What went wrong, what is safe, and what to do."""
+    """An error: what happened, what is safe, and what to do."""
 
     problem: Problem
     headline: str
     remedy: str
-    next: str = ""  # where to go on once signed in, where that may help
+    next: str = ""  # page after signing in, if that may help
 
 
 def page_or_problem(handler: Handler) -> Handler:
-    """The handler of an error, which answers browsers with a page."""
+    """Return the handler of an error that answers browsers with a page."""
 
     async def handle(request: Request, error: Exception) -> Response:
         answer: ProblemResponse = await handler(request, error)
         is_api = request.url.path.split("/")[1:2] == [API_PATH]
-        if is_api or "text/html" not in request.headers.get("accept", ""):  # no browser that wants a page
+        if is_api or "text/html" not in request.headers.get("accept", ""):  # not a browser that expects a page
             return answer
         status, may_sign_in = answer.problem.status, answer.problem.status in SIGN_IN_HELPS
         headline = HEADLINES.get(status, f"{answer.problem.title}.")

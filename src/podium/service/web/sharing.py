@@ -1,4 +1,4 @@
-"""What leaves the site: feeds, badges, a board to embed, and pictures of a change."""
+"""Content for other sites: feeds, badges, an embedded board, and pictures of changes."""
 
 import hashlib
 from collections.abc import Sequence
@@ -35,10 +35,10 @@ MAX_AGE_S = 300
 
 
 def shared_response(request: Request, content: bytes, media_type: str) -> Response:
-    """What other sites show. A shared cache may keep it if it needs no sign-in and has no address of this site."""
+    """Return content for other sites. Shared caches may keep it, unless it is private or has this site's address."""
     tag = f'"{hashlib.blake2b(content, digest_size=12).hexdigest()}"'
     is_signed_in = "authorization" in request.headers or bool(getattr(request.state, "signed_in", ""))
-    is_private = is_signed_in or origin_of(request).encode() in content  # the sender chose the Host in it
+    is_private = is_signed_in or origin_of(request).encode() in content  # its Host comes from the request
     headers = {
         "Cache-Control": f"{'private' if is_private else 'public'}, max-age={MAX_AGE_S}",
         "Content-Security-Policy": "default-src 'none'",
@@ -62,7 +62,7 @@ def badge(request: Request, visit: VisiblePool, player: PlayerName, store: Curre
 
 @router.pool_page("/players/{player}/badge.json")
 def badge_parts(request: Request, visit: VisiblePool, player: PlayerName, store: CurrentStore) -> Response:
-    """What the badge says, as makers of badges take it."""
+    """Return the texts of a badge for badge services."""
     label, message = badge_texts(store, visit.pool, player)
     parts = {"schemaVersion": 1, "label": label, "message": message, "color": "4f46b8"}
     return shared_response(request, to_json(parts), "application/json")
@@ -96,12 +96,12 @@ def embed(request: Request, visit: VisiblePool, store: CurrentStore) -> Response
 ATOM = "http://www.w3.org/2005/Atom"
 MEDIA_TYPE = "application/atom+xml"
 ENTRIES = 30
-NEVER = datetime(1970, 1, 1, tzinfo=UTC)  # when a feed without an entry was last updated
+NEVER = datetime(1970, 1, 1, tzinfo=UTC)  # date of a feed without entries
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    path: str  # of the page that it leads to, which is what tells it from others, too
+    path: str  # of the linked page, also its ID
     title: str
     summary: str
     updated: datetime
@@ -133,7 +133,7 @@ def event_entry(pool: PoolHeader, event: EventHeadline, updated: datetime) -> En
 
 
 def number_words(pool: PoolHeader, line: EventHeadline | FormLine) -> str:
-    """The number of an event of a numbered pool, whose moment only says when it was received."""
+    """Return the number of an event in a pool without dates, whose time only shows when it was received."""
     return f"{capitalised(day_words(line.when))}. " if pool.is_undated else ""
 
 
@@ -212,7 +212,7 @@ def result_picture(
     store: CurrentStore,
     theme: Theme = "light",
 ) -> Response:
-    """The result card of an event."""
+    """Return the result card of an event."""
     address, is_dark = origin_of(request).partition("://")[2], theme == "dark"
     kind = "card", visit.pool, event_id, is_dark, address
 
@@ -227,10 +227,10 @@ def card_png(pool: PoolReader, event_id: str, host: str, *, dark: bool = False) 
     """Draw the result of an event as a PNG of 1200 x 630 pixels: places, changes, ratings and ranks.
 
     Args:
-        host: with which the address of the result begins, without scheme; empty if it is not known.
+        host: Host in the address of the result, without scheme. Empty if unknown.
 
     Raises:
-        UnknownError: there is no such event, or it is not rated.
+        UnknownError: The event does not exist, or is not rated.
     """
     header, event = pool_header(pool), find_event(pool, event_id)
     changes = Changes.by_event(pool.snapshot, event).of_players
@@ -239,7 +239,7 @@ def card_png(pool: PoolReader, event_id: str, host: str, *, dark: bool = False) 
     winners, places = shown.winners, shown.places
     newest = pool.snapshot.events.newest_rated
     board = Board.of(pool, ESTABLISHED)
-    is_newest = newest is not None and newest.event_id == event.event_id  # later ones have moved the ranks
+    is_newest = newest is not None and newest.event_id == event.event_id  # later events have changed the ranks
     ranked = board.ranked(board.listed(changes.numbers.tolist())) if is_newest else []
     ranks = {standing.player: f"#{rank}" for rank, standing in ranked}
     rows = [
@@ -277,7 +277,7 @@ def picture(
 def draw(store: Store, pool_name: str, event_id: str, player: str, size: str, origin: str) -> bytes:
     pool, explanation = pool_header(store.pool(pool_name)), store.explain(pool_name, event_id, player)
     if not explanation.groups and explanation.rows.is_empty():
-        raise UnknownError(f"there is no picture of a change without reasons: {player} in {event_id}")
+        raise UnknownError(f"the change of {player} in {event_id} has no reasons, so there is no picture")
     details = store.event(pool_name, event_id)
     address = origin.partition("://")[2] + pool_address(pool_name, "events", event_id, explanation.player)
     heading = f"{pool.title} · {details.title or details.event_id}"

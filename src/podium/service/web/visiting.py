@@ -1,4 +1,4 @@
-"""Who may look at the pages of a pool, and the pages to sign in and out."""
+"""Access to the pages of a pool, and the pages to sign in and out."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     from podium.store import Store
 
 
-ANY_POOL = "/p/{pool}"  # where every pool is, and one alone whose name is the address of a page
+ANY_POOL = "/p/{pool}"  # address of every pool, and the only one if the name is a page's address
 
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """A page of a pool, and who looks at it: they may, if there is a pool of that name."""
+    """A page of a pool and its visitor, who may see it if the pool exists."""
 
     pool: str
     visitor: visitors.Visitor
 
 
 async def check_visit(request: Request) -> Visit:
-    """Let whoever may read the pool of the address pass; a pool that there is not is answered as a private one is."""
+    """Admit visitors who may read the pool in the address. Missing and private pools get the same answer."""
     pool = pool_in_path(request) or ""
     if is_reserved(pool) and not request.scope["route"].path.startswith(ANY_POOL):
         raise UnknownError("there is no such page")
@@ -39,12 +39,12 @@ async def check_visit(request: Request) -> Visit:
     if visitor.may("read", pool) or await visitors.is_public(request, pool):
         return Visit(pool, visitor)
     if visitor.key is None:
-        raise AccessError(401, f"there is no public pool {pool!r} on this site; sign in to read one that is private")
-    raise AccessError(403, f"your key opens no pool {pool!r}; sign in with another")
+        raise AccessError(401, f"there is no public pool {pool!r} on this site. Sign in to read a private one")
+    raise AccessError(403, f"your key does not open pool {pool!r}. Sign in with another key")
 
 
 async def visible_pools(request: Request) -> frozenset[str]:
-    """Name the pools whose pages a visitor may see."""
+    """Return the names of the pools whose pages a visitor may see."""
     visitor = await visitors.find_visitor(request)
     if visitor.key is None:
         return await visitors.public_pools(request)
@@ -54,7 +54,7 @@ async def visible_pools(request: Request) -> frozenset[str]:
     return frozenset(each.name for each in await run_in_threadpool(store.pools))
 
 
-CurrentVisitor = Annotated[visitors.Visitor, Depends(visitors.find_visitor)]  # of pages that are no pool's
+CurrentVisitor = Annotated[visitors.Visitor, Depends(visitors.find_visitor)]  # of pages without a pool
 VisiblePool = Annotated[Visit, Depends(check_visit)]
 VisiblePools = Annotated[frozenset[str], Depends(visible_pools)]
 
@@ -65,9 +65,9 @@ router = PageRouter()
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignInPage(Page, template="sign_in.html"):
     title: str = "Sign in"
-    next: str = "/"  # where to go on
-    refusal: str = ""  # why the key that was sent opens nothing
-    key: ApiKey | None = None  # that one has signed in with already
+    next: str = "/"  # next page
+    refusal: str = ""  # reason why the key does not work
+    key: ApiKey | None = None  # of the current session
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,17 +77,17 @@ class SignOutPage(Page, template="sign_out.html"):
 
 @router.page("/sign-in")
 async def sign_in_page(request: Request, visitor: CurrentVisitor, next: str = "/") -> Response:  # noqa: A002  (as in the address)
-    """The form that takes a key."""
+    """Show the form for a key."""
     key = None if visitor.session is None else visitor.key
     return render(request, SignInPage(next=visitors.own_path(next), key=key))
 
 
 @router.post("/sign-in", include_in_schema=False)
 async def sign_in(request: Request, guard: visitors.CurrentKeyGuard, sessions: visitors.CurrentSessions) -> Response:
-    """Open a session with a key, and go on to where one came from.
+    """Open a session with a key, and continue to the previous page.
 
     Raises:
-        AccessError: the form comes from another site.
+        AccessError: The form comes from another site.
     """
     visitors.refuse_foreign(request)
     form = await visitors.read_form(request)
@@ -104,13 +104,13 @@ async def sign_in(request: Request, guard: visitors.CurrentKeyGuard, sessions: v
 
 @router.page("/sign-out")
 async def sign_out_page(request: Request, _visitor: CurrentVisitor) -> Response:
-    """The form that ends a session."""
+    """Show the form that ends a session."""
     return render(request, SignOutPage())
 
 
 @router.post("/sign-out", include_in_schema=False)
 async def sign_out(request: Request, visitor: CurrentVisitor) -> Response:
-    """Let the browser forget its session, whose form it must be."""
+    """Delete the session of the browser, which must have sent its own form."""
     if visitor.session is not None:
         visitors.refuse_forged(request, visitor.session, (await visitors.read_form(request)).text("token"))
     response = RedirectResponse("/", SEE_OTHER)

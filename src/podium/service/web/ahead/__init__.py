@@ -1,1 +1,1 @@
-"""What lies ahead: the calendar, a race before and during, and its stakes."""
+"""Upcoming races: the calendar, a race before and during it, and the effect of each place."""

@@ -1,6 +1,6 @@
-"""Upcoming races: the calendar, for people and for their calendars; and the stakes that are kept.
+"""The calendar of upcoming races, for people and for calendar programs, and the cached effects of their places.
 
-One table of stakes is worked out at a time, and one that is a minute old may be shown.
+Only one table of effects is calculated at a time. A table up to a minute old may be shown.
 """
 
 import threading
@@ -22,21 +22,21 @@ from podium.store import Store
 from podium.store.writing.fixtures import CANCELLED, Fixture
 
 MAX_AGE_S: Final = 60.0
-MAX_WAITING: Final = 8  # who wait for a table, or work one out; each holds a thread, of which others need some
-WAITING_S: Final = 5.0  # so that a table is there within 10 s
-MAX_KEYLESS: Final = 64  # players of a table that takes no key
-BUSY: Final = "Too many people wait for what races would bring. Look again in a few seconds."
+MAX_WAITING: Final = 8  # requests that wait for a table or calculate one; each holds a thread
+WAITING_S: Final = 5.0  # so that a table is ready within 10 s
+MAX_KEYLESS: Final = 64  # players of a table without a key
+BUSY: Final = "Too many people are waiting for forecasts. Look again in a few seconds."
 
 
 class Aged(NamedTuple):
-    """Stakes, and since when there may be newer results."""
+    """Stakes, and their age since newer results."""
 
     stakes: Stakes
-    age_s: float  # 0 where they are as of now
+    age_s: float  # 0 if there are no newer results
 
 
 class KeptStakes:
-    """The stakes of races that were looked at lately."""
+    """The stakes of recently viewed races."""
 
     def __init__(self) -> None:
         self._turn = threading.Lock()
@@ -53,7 +53,7 @@ class KeptStakes:
         is_fixture: bool = True,
         has_key: bool = False,
     ) -> Aged:
-        """Return the stakes of a planned race or a registered match, a minute old at most."""
+        """Return the stakes of a planned race or a registered match, at most a minute old."""
         refuse_large_field(sum(map(len, planned.members)), has_key=has_key)
         members = planned.members
 
@@ -65,7 +65,7 @@ class KeptStakes:
         return self.find(store, pool, (planned.fixture_id, planned.starts_at, str(members), str(player), heats), find)
 
     def find(self, store: Store, pool: str, key: tuple[Any, ...], find: Callable[[], Stakes]) -> Aged:
-        """Return the stakes of the race, and whose table, that `key` names, at most a minute old."""
+        """Return the stakes for the race and player that `key` names, at most a minute old."""
         version = store.version(pool)
         found = self._kept(store, pool, key, version)
         if found is not None:
@@ -76,7 +76,7 @@ class KeptStakes:
             if not self._turn.acquire(timeout=WAITING_S):
                 raise BusyError(BUSY)
             try:
-                found = self._kept(store, pool, key, version)  # by who had the turn before
+                found = self._kept(store, pool, key, version)  # calculated by the previous request
                 if found is None:
                     found = Aged(find(), 0.0)
                     store.answers.keep(("stakes", pool, key), None, (version, time.monotonic(), found.stakes))
@@ -96,10 +96,10 @@ class KeptStakes:
 
 
 def refuse_large_field(players: int, *, has_key: bool) -> None:
-    """Refuse to say what a large race would bring to somebody without a key."""
+    """Reject a large race for a visitor without a key."""
     if players > MAX_KEYLESS and not has_key:
         raise ParameterError(
-            f"There are {players} players, and a table for more than {MAX_KEYLESS} needs a key. Send a key, or name "
+            f"There are {players} players. A table for more than {MAX_KEYLESS} needs a key. Send a key, or name "
             "fewer players."
         )
 
@@ -113,12 +113,12 @@ CALENDAR_PAST, CALENDAR_MOST = 50, 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CalendarPage(rendering.Page, template="calendar.html", tab="calendar"):
-    """The upcoming races, and those that were planned."""
+    """The upcoming races, and earlier planned ones."""
 
     title: str = "Calendar"
     ahead: tuple[Fixture, ...]
-    others: tuple[Fixture, ...]  # the newest first
-    plan_address: str  # where whoever may plans one
+    others: tuple[Fixture, ...]  # newest first
+    plan_address: str  # of the form to plan a race; empty without the right
 
 
 @router.pool_page("/calendar")
@@ -141,7 +141,7 @@ def calendar(request: Request, visit: VisiblePool, store: CurrentStore) -> Respo
 
 @router.pool_page("/calendar.ics")
 def calendar_file(request: Request, visit: VisiblePool, store: CurrentStore) -> Response:
-    """The upcoming races for calendars, by RFC 5545."""
+    """Return the upcoming races for calendar programs, by RFC 5545."""
     pool = rendering.pool_header(store.pool(visit.pool))
     planned = store.fixtures(visit.pool, most=CALENDAR_MOST, newest=True)
     text = ics(pool, planned, rendering.origin_of(request), store.version(visit.pool))
@@ -149,7 +149,7 @@ def calendar_file(request: Request, visit: VisiblePool, store: CurrentStore) -> 
 
 
 def ics(pool: rendering.PoolHeader, planned: Sequence[Fixture], origin: str, version: int) -> str:
-    """The text of a calendar; lines end as RFC 5545 has it, and none is longer than 75 octets."""
+    """Return the text of a calendar, with line ends by RFC 5545 and lines of at most 75 octets."""
     lines = ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//Podium//Podium//EN", f"NAME:{ics_text(pool.title)}"]
     for each in planned:
         address = f"{origin}{rendering.pool_address(pool.name, 'matches', each.fixture_id)}"
@@ -177,7 +177,7 @@ MAX_OCTETS = 75
 
 
 def folds(line: str) -> list[str]:
-    """A line in pieces of at most 75 octets, each but the first after a blank."""
+    """Return a line in pieces of at most 75 octets. All but the first begin with a blank."""
     pieces, piece = list[str](), ""
     for letter in line:
         if len((piece + letter).encode()) > MAX_OCTETS:

@@ -1,4 +1,4 @@
-"""The page of an upcoming race: what each place would bring; with the result, the event's page is its page."""
+"""The page of an upcoming race: the effect of each place. After the result, it leads to the event's page."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -27,13 +27,13 @@ from podium.store.writing.fixtures import NO_RESULT, Fixture, Starter
 from podium.support.words import counted, ordinal_number, shown, shown_change
 
 router = rendering.PageRouter()
-MAX_LINES = 30  # of a table that is shown whole
-AROUND = 4  # lines on either side of the likeliest, in a longer one
+MAX_LINES = 30  # of a table shown completely
+AROUND = 4  # lines on either side of the likeliest, in longer tables
 
 
 @dataclass(frozen=True, slots=True)
 class PlaceLine:
-    number: int  # among the lines, from 0
+    number: int  # of the line, from 0
     place: str  # "3rd", "win", "quit"
     sentence: str  # "3rd place would make you 4th."
     bar: Markup
@@ -41,7 +41,7 @@ class PlaceLine:
     rating: Decimal
     rank_words: str  # "4th"
     chance: str
-    is_near: bool  # whether it is shown where the table is long
+    is_near: bool  # True if it is shown in long tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +52,8 @@ class StakesView:
     before: Decimal
     standing: str  # "Now 6th, with 1894."
     lines: tuple[PlaceLine, ...]
-    likeliest: int  # the number of its line, from 0
-    field: tuple[tuple[str, Decimal, str, str, str], ...]  # of each its rating, rank, chance to win and break-even
+    likeliest: int  # number of its line, from 0
+    field: tuple[tuple[str, Decimal, str, str, str], ...]  # name, rating, rank, chance and break-even
     method: str
     age_s: float
     is_entrant: bool
@@ -61,30 +61,29 @@ class StakesView:
 
 @dataclass(frozen=True, slots=True)
 class MomentView:
-    # The place and the player of each, the change were it to end so, where that is known, and the likeliest place of
-    # whoever has none yet.
+    # Place, player, the change if the race ended now, if known, and the likeliest place of players without one.
     lines: tuple[tuple[str, str, Decimal | None, str], ...]
     posted_at: datetime
-    age: str  # in words, where it is older than a minute
-    place: str | None  # the chosen player's, as the stakes name it
-    likely: str | None  # of one who has none yet, the likeliest
+    age: str  # as text, if older than a minute
+    place: str | None  # place of the chosen player, as in the stakes
+    likely: str | None  # likeliest place of a chosen player without one
 
 
 def moment_view(store: Store, pool: rendering.PoolHeader, planned: Fixture, player: str) -> MomentView | None:
-    """A race as it stands; None where no places were posted."""
+    """Return the current state of a race, or None if no places were posted."""
     stands = store.running_race(pool.name, planned.fixture_id)
     if stands.posted_at is None:
         return None
     in_place, gone, waiting = planned.standing(stands.places, stands.out)
     sides = len(in_place) + len(gone) + len(waiting)
     order = {name: number for number, name in enumerate(stands.changes)}
-    waiting.sort(key=lambda side: order.get(side[0], 0))  # as they are taken to come in
+    waiting.sort(key=lambda side: order.get(side[0], 0))  # in their expected order
     rows = [*enumerate(in_place, 1), *(("out", side) for side in gone), *((DASH, side) for side in waiting)]
     moved = {name: None if change is None else shown(change, pool.digits) for name, change in stands.changes.items()}
     likely = {name: place_words(place, sides) for name, place in stands.likely.items()}
     lines = tuple((str(place), name, moved.get(name), likely.get(name, "")) for place, side in rows for name in side)
     minutes = int((datetime.now(UTC) - stands.posted_at).total_seconds() // MINUTE_S)
-    age = f"that is {counted(minutes, 'minute')} ago" if minutes else ""
+    age = f"{counted(minutes, 'minute')} ago" if minutes else ""
     own = [place_words(place, sides) for place, side in enumerate(in_place, 1) if player in side]
     return MomentView(lines, stands.posted_at, age, own[0] if own else None, likely.get(player))
 
@@ -92,15 +91,15 @@ def moment_view(store: Store, pool: rendering.PoolHeader, planned: Fixture, play
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RacePage(rendering.Page, template="race.html", tab="calendar"):
     race: Fixture
-    starts_at: datetime | None  # None of a registered match, which is about to start
-    rule: str  # what becomes of whoever is missing from the result
-    given: Mapping[str, str]  # what each player will have and be, where that is planned: "red, Ferrari, home"
+    starts_at: datetime | None  # None for a registered match, which is about to start
+    rule: str  # treatment of entrants missing from the result
+    given: Mapping[str, str]  # planned equipment and side by player: "red, Ferrari, home"
     view: StakesView | None
-    moment: MomentView | None  # as it stands, where it runs
-    reason: str  # why there is no table
-    near: str  # the player whom the name that was sent may mean
-    chosen: str  # the name that was sent
-    may_change: bool  # whether whoever looks may change it
+    moment: MomentView | None  # current places during the race
+    reason: str  # reason for a missing table
+    near: str  # player with a name similar to the sent one
+    chosen: str  # the sent name
+    may_change: bool  # True if the visitor may change it
 
 
 Named = Annotated[str, Query(alias="player", max_length=MAX_SENT_CHARACTERS)]
@@ -115,16 +114,16 @@ def race(
     kept: CurrentStakes,
     chosen: Named = "",
     *,
-    new: Annotated[bool, Query(description="A newcomer, even if the name is nearly a known one.")] = False,
+    new: Annotated[bool, Query(description="True for a newcomer, even if the name is similar to a known one.")] = False,
 ) -> Response:
-    """A race before its result; then its address is the event's."""
+    """Return the page of an upcoming race. After the result, redirect to the event."""
     pool = rendering.pool_header(store.pool(visit.pool))
     result = result_of(store, visit.pool, match_id)
     if result:
         return RedirectResponse(rendering.pool_address(pool.name, "events", result), rendering.SEE_OTHER)
     planned, is_match, rule = planned_race(store, visit.pool, match_id)
     heats = store.newest_heats(pool.name)
-    rule += f" The newest event had {heats} heats; all changes below are of one." if heats > 1 else ""
+    rule += f" The newest event had {heats} heats. All changes below are for one heat." if heats > 1 else ""
     view, reason, near = None, "", ""
     player = chosen.strip() or default_player(request, planned)
     if planned.entrants is not None and player:
@@ -162,7 +161,7 @@ def race(
 
 
 def result_of(store: Store, pool: str, race_id: str) -> str:
-    """The event that is the result of a race; empty where there is none yet."""
+    """Return the event that is the result of a race, or an empty text."""
     with suppress(UnknownError):
         return store.event(pool, race_id).event_id
     with suppress(UnknownError):
@@ -171,29 +170,29 @@ def result_of(store: Store, pool: str, race_id: str) -> str:
 
 
 def planned_race(store: Store, pool: str, race_id: str) -> tuple[Fixture, bool, str]:
-    """A fixture, or a registered match as one, whether it is such a match, and what becomes of whoever is missing."""
+    """Return a planned race or registered match, True if it is a match, and the treatment of missing entrants."""
     try:
         fixture = store.fixture(pool, race_id)
     except UnknownError:
         match = store.match(pool, race_id)
     else:
-        rule = "" if fixture.entrants is None else "Whoever is missing from the result did not start."
+        rule = "" if fixture.entrants is None else "Entrants missing from the result did not start."
         return fixture, False, rule
     starters = tuple(Starter(name, None) for name in match.entrants)
     status = NO_RESULT if match.status == "expired" else "waits for its result"
-    words = f"Whoever is missing from the result has quit. The match waits for it until {match.expires_at:%H:%M} UTC."
+    words = f"Players missing from the result have quit. The match waits for it until {match.expires_at:%H:%M} UTC."
     return Fixture(race_id, None, match.expires_at, starters, status), True, words
 
 
 def default_player(request: Request, planned: Fixture) -> str:
-    """Whose table is shown where nobody is named: the visitor's own, or the first entrant's."""
+    """Return the player whose table is shown by default: the visitor, or the first entrant."""
     names = [each.player for each in planned.entrants or ()]
     me = rendering.chosen_player(request)
     return me if me in names else names[0] if len(names) > 1 else ""
 
 
 def stakes_view(aged: Aged, player: str, *, is_entrant: bool) -> StakesView | None:
-    """A table as the page has it; None where there is none."""
+    """Return a table for the page, or None if there is none."""
     found = aged.stakes
     lines = found.lines()
     if not lines:
@@ -245,7 +244,7 @@ def stakes_view(aged: Aged, player: str, *, is_entrant: bool) -> StakesView | No
 
 
 def lines_near(lines: Sequence[Any], likeliest: int, own: Any, sides: int) -> set[int]:
-    """The lines that are shown of a long table: around the likeliest, the ends, the next rank's, and the break-even."""
+    """Return the lines shown of a long table: near the likeliest, the ends, the next rank's and the break-even."""
     if len(lines) <= MAX_LINES:
         return set(range(len(lines)))
     near = {0, sides - 1, len(lines) - 1, *range(max(0, likeliest - AROUND), min(sides, likeliest + AROUND + 1))}
@@ -264,7 +263,7 @@ def rank_words(rank: int | None) -> str:
 
 
 def break_even_words(place: int | None, sides: int) -> str:
-    """The last place that loses nothing, in words."""
+    """Return the last place that loses no points, as text."""
     if place is None:
         return "none"
     return DUEL[float(place)] if sides == DUEL_SIDES else place_words(float(place), sides)

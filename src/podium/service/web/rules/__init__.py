@@ -1,1 +1,1 @@
-"""The page of how ratings work: pictures, questions with the answers of this pool, settings and formulas."""
+"""The page that explains ratings: pictures, questions with this pool's answers, settings and formulas."""

@@ -1,4 +1,4 @@
-"""How ratings of a pool work: three pictures, questions with their answers, settings, formulas and source."""
+"""How ratings of a pool work, with three pictures, questions and answers, settings, formulas and source."""
 
 import threading
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ from podium.store.reading.pool_facts import PoolFacts
 from podium.support.words import shown
 
 LATER_EVENT = 10
-LESS_SHARE = 0.9  # of a first event, from which on a later one moves clearly less
+LESS = 0.9  # of a first event; below it a later event moves clearly less
 
 
 def expected(header: PoolHeader, facts: PoolFacts) -> Picture:
@@ -31,7 +31,7 @@ def expected(header: PoolHeader, facts: PoolFacts) -> Picture:
     marked = [min(facts.expected, key=lambda each: abs(each.expected - share)) for share in (0.5, 0.76, 0.91)]
     labels = {each.gap: f"{100 * each.expected:.0f} %" for each in marked}
     leads = [f"{header.rating(each.gap)} points above wins {100 * each.expected:.0f} of 100" for each in marked[1:]]
-    caption = f"The chance to win a duel, by how far one is rated above or below: {', '.join(leads)}."
+    caption = f"The chance of winning a duel by rating lead: {', '.join(leads)}."
     return Picture("Before the start, ratings predict the result", expected_curve(points, labels, caption), caption)
 
 
@@ -48,7 +48,7 @@ def weights(header: PoolHeader, facts: PoolFacts) -> Picture:
         heading = "How far a duel moves you"
     caption = (
         f"The most that one duel moved the middle {header.word}, by event: {labels[first[0]]} in event {first[0]}, "
-        f"{labels[later[0]]} in event {later[0]}. Everybody’s own is in the Why."  # noqa: RUF001  (typography)
+        f"{labels[later[0]]} in event {later[0]}. Explanations show each player’s own."  # noqa: RUF001  (typography)
     )
     return Picture(heading, weights_curve(points, labels, caption), caption)
 
@@ -62,11 +62,11 @@ class RulesPage(Page, template="system.html", tab="system"):
     pictures: tuple[Picture, ...]
     counted_on: date
     questions: tuple[tuple[str, Markup], ...]  # with their answers
-    settings: tuple[tuple[str, str, str, bool], ...]  # names, meanings, values, and whether those are the defaults
+    settings: tuple[tuple[str, str, str, bool], ...]  # names, meanings, values, and True for defaults
     system: System
-    about: str  # what the system is, in a line
-    made_up: tuple[str, ...]  # of results as they were sent
-    without_days: str  # what becomes of idle time in a numbered pool; empty where the system does not read it
+    about: str  # one line about the system
+    made_up: tuple[str, ...]  # notes on made-up dates
+    without_days: str  # treatment of idle time in pools without dates; empty if the system ignores it
 
 
 @router.pool_page("/system")
@@ -78,7 +78,7 @@ def rules(request: Request, visit: VisiblePool, store: CurrentStore) -> Response
 
 
 def rules_page(store: Store, pool_name: str, newest_entry: int) -> RulesPage:
-    """What the page of a pool shows: examples of its newest events among it, so that it is kept until one is logged."""
+    """Return the page of a pool. It has examples from the newest events, so it is cached until the next log entry."""
     pool, facts = store.pool(pool_name), store.pool_facts(pool_name)
     header, system = pool_header(pool), pool.system
     pictures = expected(header, facts), weights(header, facts), reliability_picture(facts.reliability)

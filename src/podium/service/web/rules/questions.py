@@ -1,4 +1,4 @@
-"""What players ask, answered from the system's rules, the pool's settings, and events of the pool."""
+"""Answers to players' questions, from the system's rules, the pool's settings and its events."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -19,15 +19,15 @@ from podium.service.web.rules.examples import Example, Examples
 from podium.store.reading.pool_facts import PoolFacts
 from podium.support.words import counted, shown
 
-LATER_EVENT = 10  # beside which a first event is put
+LATER_EVENT = 10  # event to compare with a first event
 AWAY = timedelta(days=90)
-CLEAR_CHANCE = 0.75  # the chance of a clear favourite
+CLEAR = 0.75  # chance of a clear favourite
 Parts = Iterator[str | Markup]
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What answers are made of."""
+    """The data for answers."""
 
     header: PoolHeader
     system: System
@@ -40,7 +40,7 @@ class Known:
 
 
 def questions(known: Known) -> Iterator[tuple[str, Markup]]:
-    """Every question that can be answered for a pool, with its answer."""
+    """Yield every question that has an answer for a pool, with the answer."""
     for answer in ANSWERS:
         parts = [escape(each) for each in answer(known)]
         if parts:
@@ -48,7 +48,7 @@ def questions(known: Known) -> Iterator[tuple[str, Markup]]:
 
 
 def reasons(example: Example) -> Parts:
-    """The verdict of an example, and what decided it."""
+    """Yield the verdict of an example, and its main cause."""
     names = [example.explanation.player, *example.explanation.rows["opponent"].drop_nulls().unique().to_list()]
     yield in_sentence(example.explanation.verdict, *names)
     if example.explanation.duels.headline:
@@ -59,20 +59,20 @@ def reasons(example: Example) -> Parts:
 
 def winning_yet_losing(known: Known) -> Parts:
     """Why did I lose points even though I won?"""
-    yield "Because a rating expected more than the win was worth: more heats, more opponents, or a larger lead."
+    yield "Because your rating expected more than this win: more heats, more opponents, or a larger lead."
     example = known.examples.won_yet_lost
     if example is not None:
         yield Markup("In {}:").format(known.header.event_link(example.headline, example.explanation.player))
         yield from reasons(example)
     else:
-        yield "In the newest events of this pool no winner lost points."
+        yield "In the newest events of this pool, no winner lost points."
 
 
 def meaning_of_deviation(known: Known) -> Parts:
     """What is the ± behind a rating?"""
     if not known.has_deviation:
         return
-    yield "How sure the rating is."
+    yield "How certain the rating is."
     best = known.examples.best
     if best is not None and best.deviation is not None:
         reach = known.header.rounded(SIGMAS * best.deviation)
@@ -81,9 +81,9 @@ def meaning_of_deviation(known: Known) -> Parts:
             known.header.player_link(best.player), middle, reach, middle - reach, middle + reach
         )
     newcomer = known.system.newcomer()
-    yield f"It begins at {known.header.margin(newcomer.deviation)}, and shrinks with what each duel says."
+    yield f"It begins at {known.header.margin(newcomer.deviation)}, and shrinks with each duel."
     if known.system.established_deviation is not None:
-        yield f"Up to {known.header.margin(known.system.established_deviation)} a rating counts as established."
+        yield f"Up to {known.header.margin(known.system.established_deviation)}, a rating counts as established."
 
 
 def margin_of_wins(known: Known) -> Parts:
@@ -112,11 +112,11 @@ def margin_of_wins(known: Known) -> Parts:
     elif known.system.margin == System.margin:
         yield from near_and_far(known, example)
     if known.system.overall_set and rows["heat"].n_unique() > 1:
-        yield "But the overall result adds up what the heats gave, and it is compared once more."
+        yield "But the overall result adds up the heats, and is compared as well."
 
 
 def near_and_far(known: Known, example: Example) -> Parts:
-    """How far ahead the first of an event was of the second, and of the last."""
+    """Yield how far the first of an event was ahead of the second and of the last."""
     lines = example.explanation.standings
     heat = lines["heat"].drop_nulls().unique(maintain_order=True).to_list()
     finishers = lines.filter(pl.col("place").is_not_null(), pl.col("status") == "finished")
@@ -135,7 +135,7 @@ def near_and_far(known: Known, example: Example) -> Parts:
             near, far = (round(abs(others[column][k] - first[column][0]), 3) for k in (0, -1))
             yield sentence.format(where, names[0], near, names[1], far, names[2])
             return
-    yield Markup("In {} {} was ahead of {}, who came next, and of {}, who came last: each is one duel won.").format(
+    yield Markup("In {} {} was ahead of {}, who came next, and of {}, who came last. Each is one duel won.").format(
         where, *names
     )
 
@@ -143,7 +143,7 @@ def near_and_far(known: Known, example: Example) -> Parts:
 def quitting(known: Known) -> Parts:
     """What if I disconnect or quit?"""
     unfinished = known.system.unfinished
-    yield f"A heat that one quits, or does not finish: {unfinished[:1].lower()}{unfinished[1:]}"
+    yield f"If you quit or do not finish a heat: {unfinished[:1].lower()}{unfinished[1:]}"
     found = known.examples.quit
     if found is None:
         return
@@ -163,11 +163,11 @@ def being_away(known: Known) -> Parts:
     if known.system.idle_unit is not None:
         every = "day" if known.system.idle_unit == "day" else "rating period"
         if known.header.is_undated:
-            yield f"Its ± would grow with each {every} away, but no {every} passes here: events have no dates."
+            yield f"Its ± would grow with each {every} away, but no {every} passes here, because events have no dates."
         else:
             yield f"Its ± grows with each {every} away, so the next events move it further."
     elif known.has_deviation:
-        yield "So does its ±."
+        yield "Its ± also stays the same."
     away, latest = known.examples.longest_away, known.examples.latest
     if away and latest and time_of(earlier(latest.when, AWAY)) > time_of(away.last_when):
         yield Markup("{} last played {} and is still rated {}.").format(
@@ -183,7 +183,7 @@ def beginning(known: Known) -> Parts:
     weights = {each.event_number: each.points for each in known.facts.weights}
     if 1 in weights:
         first = shown(weights[1], known.header.digits)
-        yield f"One duel of a first event moved the middle {known.header.word} by up to {first} points"
+        yield f"One duel of a first event changed the median {known.header.word}'s rating by up to {first} points"
         later = max((each for each in weights if each <= LATER_EVENT), default=1)
         yield f"and one of event {later} by {shown(weights[later], known.header.digits)}." if later > 1 else "so far."
     rule = established_rule(known.system)
@@ -194,7 +194,7 @@ def beginning(known: Known) -> Parts:
 def few_events(known: Known) -> Parts:
     """Somebody with very few events is rated high. Is that right?"""
     if not can_be_provisional(known.system):
-        yield "In this pool every rating counts from the first event on, so a lucky start stands high for a while."
+        yield "In this pool every rating counts from the first event on, so a lucky start can rank high for a while."
         return
     yield "Perhaps not: a provisional rating may be far off, so it is listed separately and has no rank."
     provisional = known.examples.provisional
@@ -212,11 +212,11 @@ def few_events(known: Known) -> Parts:
 def handing_over(known: Known) -> Parts:
     """Do others get the points that I lose?"""
     if known.system.conserves:
-        yield "Yes: what one wins from a duel, the other loses."
+        yield "Yes. In each duel, one player loses what the other wins."
         if "base_points_events" in known.system.__dataclass_fields__:
-            yield "Beside that newcomers get base points, which come from nobody."
+            yield "Newcomers also get base points, which come from nobody."
     else:
-        yield "Not one for one: how far a duel moves somebody is decided by what is known of that rating, not of yours."
+        yield "Not exactly. The certainty of their own rating decides how far a duel moves them, not yours."
     exchange = known.examples.exchange
     if exchange is not None:
         headline, gained, lost = exchange
@@ -224,7 +224,7 @@ def handing_over(known: Known) -> Parts:
             known.header.event_link(headline), gained, lost
         )
         if known.system.conserves and gained != lost:
-            yield "The two differ where not everybody is compared with as many opponents, or where new points came in."
+            yield "The two differ if players have different numbers of opponents, or if new points came in."
 
 
 def weight_of_events(known: Known) -> Parts:
@@ -232,7 +232,7 @@ def weight_of_events(known: Known) -> Parts:
     yield known.system.stakes
     unrated = known.examples.unrated
     if unrated is not None:
-        yield Markup("{} moved nobody: {}").format(known.header.event_link(unrated), unrated.headline)
+        yield Markup("{} changed no ratings: {}").format(known.header.event_link(unrated), unrated.headline)
 
 
 def strength_of_opponents(known: Known) -> Parts:
@@ -242,8 +242,8 @@ def strength_of_opponents(known: Known) -> Parts:
     if leads:
         point = min(leads, key=lambda each: abs(each.expected - CLEAR_CHANCE))
         share = round(100 * point.expected)
-        yield f"Rated {known.header.rating(point.gap)} above somebody, one is to win {share} of 100 duels;"
-        yield "losing one of them costs more, and winning brings less, than against an equal."
+        yield f"If you are rated {known.header.rating(point.gap)} above somebody, you should win {share} of 100 duels."
+        yield "Losing costs more, and winning brings less, than against an equal."
     newest = known.examples.newest
     if newest is None:
         return
@@ -262,7 +262,7 @@ def strength_of_opponents(known: Known) -> Parts:
 
 
 def gap_words(known: Known, gap: float) -> tuple[str, str]:
-    """How far above or below an opponent was rated: a number, and which."""
+    """Return how far above or below an opponent was rated: a number, and the direction."""
     return known.header.rating(abs(gap)), "above" if gap > 0 else "below"
 
 
@@ -271,17 +271,17 @@ def teams(known: Known) -> Parts:
     if not known.examples.has_teams:
         return
     if not known.system.teams:
-        yield "Everybody races alone in this system, in a team or not."
+        yield "In this system everybody competes alone, even in a team."
         return
-    yield "Team mates share the result of their team and are not compared with each other; each is compared with"
-    yield "everybody of the other teams."
+    yield "Team mates share the result of their team and are not compared with each other. Each is compared with"
+    yield "all players of the other teams."
 
 
 def when_ratings_change(known: Known) -> Parts:
     """When do ratings and ranks change?"""
     than = "the ranks before the event that they name" if known.header.is_undated else "00:00 UTC of the day"
-    yield f"As soon as a result is in. The arrows beside ranks compare with {than}."
-    yield f"{known.header.title} has ratings of its own: events of other pools do not count."
+    yield f"As soon as a result is in. The arrows next to ranks compare with {than}."
+    yield f"{known.header.title} has separate ratings. Events of other pools do not count."
     latest = known.examples.latest
     if latest is not None:
         yield Markup("The newest event is {}, of {}.").format(known.header.event_link(latest), day_words(latest.when))
@@ -289,8 +289,8 @@ def when_ratings_change(known: Known) -> Parts:
 
 def correcting(known: Known) -> Parts:
     """Can a result be corrected?"""
-    yield "Yes, and then everything after it is rated again, to the bit as if it had been so from the start."
-    yield "The event’s page keeps the record of what was changed, when, and by whom."  # noqa: RUF001  (typography)
+    yield "Yes. All later ratings are then recalculated, exactly as if the result had always been right."
+    yield "The event’s page shows what was changed, when, and by whom."  # noqa: RUF001  (typography)
     contact = known.header.contact
     if contact:
         address = contact if "://" in contact else f"mailto:{contact}"
@@ -303,7 +303,7 @@ def trusting(known: Known) -> Parts:
     if not found:
         return
     yield found
-    yield f"Counted are {counted(known.facts.events, 'event')} of {counted(known.facts.players, known.header.word)}."
+    yield f"This counts {counted(known.facts.events, 'event')} of {counted(known.facts.players, known.header.word)}."
 
 
 # Their docstrings are the questions.

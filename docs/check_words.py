@@ -46,9 +46,7 @@ class Bar(NamedTuple):
 
 
 BAR = Bar()
-RATCHET: dict[str, Bar] = {  # units over the bar: lower these figures when the words improve, never raise them
-    "src/podium/service": Bar(habits=22.6),
-}
+RATCHET: dict[str, Bar] = {}  # units over the bar: lower these figures when the words improve, never raise them
 RULES: dict[str, tuple[str, ...]] = {
     "what as a noun": (  # "what is gone is voided"
         (

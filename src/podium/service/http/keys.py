@@ -234,9 +234,9 @@ def refuse_backdating_limit(request: Request) -> None:
 
 
 def refuse_limited(key: ApiKey) -> None:
-    """Refuse to create keys with a key that has a limit: they would not have its limits."""
+    """Reject creating keys with a limited key, because the new keys would not have its limits."""
     if key.is_limited:
-        raise AccessError(403, "a key that expires or has a limit creates no others. Use a key without a limit.")
+        raise AccessError(403, "a key that expires or has a limit cannot create others. Use a key without a limit.")
 
 
 def visible_keys(store: Store, own: ApiKey, pool: str) -> list[ApiKey]:

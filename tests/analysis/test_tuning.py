@@ -47,7 +47,7 @@ def test_a_share_parts_results_without_dates():
         tuning = tune(podium.read_results(undated), find(name)(), "60%", trials=2)
         assert tuning.test.scores["events"].to_list() == [48, 48]
     for wrong in ("0%", "100%"):
-        with pytest.raises(podium.ParameterError, match="leaves no events on one side of 120"):
+        with pytest.raises(podium.ParameterError, match=r"leaves no events before or after it \(of 120\)"):
             tune(podium.read_results(undated), find("elo")(), wrong, trials=1)
 
 
@@ -89,7 +89,7 @@ def test_without_a_path_nothing_is_overwritten(tmp_path, monkeypatch, capsys):
 
 def test_what_cannot_be_tuned_says_why(tmp_path):
     results = podium.read_results(RACES)
-    with pytest.raises(podium.ParameterError, match="leaves no events on one side"):
+    with pytest.raises(podium.ParameterError, match="has no events before or after it"):
         tune(results, find("elo")(), "2026-01-01", trials=1)
     study = tmp_path / "not-a-study.db"
     study.write_text("no database")

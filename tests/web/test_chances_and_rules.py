@@ -230,7 +230,7 @@ def test_equals_and_team_mates_and_a_duel_to_come_are_put_in_words(sqlite_store)
         for path, words in (
             ("/even/system", "Team mates share the result of their team and are not compared with each other"),
             ("/alone/system", "In this system everybody competes alone, even in a team."),
-            ("/undated/system", "but no rating period passes here, because events have no dates."),
+            ("/undated/system", "Here it does not, because events have no dates."),
             ("/apart/players/Ben", "A win in duel would bring"),
             (
                 "/surely/players/Ben",

@@ -67,7 +67,7 @@ def tune(
         results: Anything that `read_results` reads. Undated events are in file order.
         system: Start of the search: a name, a text such as `elo:k=20`, or an instance. Other parameters keep their
             value.
-        train_until: Last training time, where a plain date includes the whole day; or a share of the events, for
+        train_until: Last training time (a date includes the whole day), or a share of the events, for
             example 60%. Later events are only for the test.
         trials: Number of candidates, including those of a resumed study.
         study: SQLite file in which to keep the trials, and from which to resume.
@@ -126,7 +126,7 @@ def last_training(starts: pl.Series, train_until: str | date | datetime) -> date
         return instant(train_until)
     count = math.floor(starts.len() * float(share[1]) / 100.0)
     if not 0 < count < starts.len():
-        raise ParameterError(f"training until {train_until} leaves no events on one side of {starts.len()}")
+        raise ParameterError(f"training until {train_until} leaves no events before or after it (of {starts.len()})")
     last: datetime = starts[count - 1]
     return last
 
@@ -137,7 +137,9 @@ def middle_of_training(starts: pl.Series, until: datetime) -> datetime:
     if train.is_empty() or train.len() == starts.len():
         ends: list[Any] = [] if starts.is_empty() else [starts.min(), starts.max()]
         span = " to ".join(f"{end:%Y-%m-%d}" for end in ends)
-        raise ParameterError(f"training until {until:%Y-%m-%d} leaves no events on one side. They are from {span}.")
+        raise ParameterError(
+            f"training until {until:%Y-%m-%d} has no events before or after it. They are from {span}."
+        )
     middle: datetime = train[int(train.len() * LEARNT_SHARE)]
     return middle
 

@@ -189,7 +189,7 @@ def explain(
     file: Input = input_option(),
     event: str | None = Option(None, "--event", "-e", help="ID of the event [default: the player's newest]."),
     player: str = Option(..., "--player", "-p", help="Name of the player."),
-    last: int | None = Option(None, min=1, help="Add up the reasons of this many newest events."),
+    last: int | None = Option(None, min=1, help="Number of newest events whose reasons to add up."),
     pool: str | None = options.pool_option("The pool of these events, if there are several."),
     system: "System" = SYSTEM,
     period: str = options.PERIOD,

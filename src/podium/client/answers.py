@@ -40,7 +40,7 @@ class Effect(TypedDict):
 
 
 class Rerated(TypedDict):
-    """Numbers of recalculated rating changes, made or previewed."""
+    """Number and size of the recalculated rating changes. A dry run only previews them."""
 
     rerated: int  # Their number.
     totals: NotRequired[Totals]  # Totals of a dry run. Left out otherwise.
@@ -297,7 +297,7 @@ class PlayerDetails(TypedDict):
     player: str  # The player's name as it is now.
     rank: int  # Rank, 1 is the best. Equal ratings share the best of their ranks.
     players: int  # Number of players with a rating.
-    percentile: float  # The share of players who are not rated above, from 0 to 100.
+    percentile: float  # Percentage of players with the same or a lower rating.
     rating: float  # The rating, in points.
     events: int  # Rated events of the player.
     last_played_at: datetime | None  # When the player's last rated event started; null in a numbered pool.
@@ -455,7 +455,7 @@ class ReasonTotals(TypedDict):
     won: int  # How many of them the player won.
     change: float  # The change of the rating over them, in points.
     shown: float  # The change to one decimal.
-    summary: str  # The most important of it in a sentence.
+    summary: str  # The main reasons, in a sentence.
     reasons: list[ReasonTotal]  # Each kind of reason that there was.
 
 

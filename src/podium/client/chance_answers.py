@@ -10,7 +10,7 @@ class ComparedPlayer(TypedDict):
     player: str  # The player's name as it is now.
     rank: int  # Rank, 1 is the best. Equal ratings share the best of their ranks.
     players: int  # Number of players with a rating.
-    percentile: float  # The share of players who are not rated above, from 0 to 100.
+    percentile: float  # Percentage of players with the same or a lower rating.
     rating: float  # The rating, in points.
     events: int  # Rated events of the player.
     last_played_at: datetime | None  # When the player's last rated event started; null in a numbered pool.
@@ -26,14 +26,14 @@ class CommonEvent(TypedDict):
     wins: int  # Heats that the first player won.
     draws: int  # Heats that were drawn.
     losses: int  # Heats that the first player lost.
-    delta: float  # The change of the first player's rating by the event, in points.
-    other_delta: float  # The change of the other's.
+    delta: float  # Rating change of the first player in the event, in points.
+    other_delta: float  # Rating change of the other player, in points.
     title: str | None  # Title of the event, or null.
     rank: int | None  # Rank of the first player in the event. Null if unknown.
-    other_rank: int | None  # The other's.
+    other_rank: int | None  # Rank of the other player.
     lead: float  # Lead of the first player over the other before the event, in points.
     shown: float  # The first player's change as people read it.
-    other_shown: float  # The other's.
+    other_shown: float  # The other player's change as people read it.
     sequence: NotRequired[float]  # Its number in a numbered pool.
 
 
@@ -69,9 +69,9 @@ class RankChance(TypedDict):
 class PairChance(TypedDict):
     """The expected score of two entrants in a heat."""
 
-    player: str  # One.
-    opponent: str  # The other.
-    expected: float  # The expected score of the one, from 0 to 1.
+    player: str  # The player.
+    opponent: str  # The opponent.
+    expected: float  # The player's expected score, from 0 to 1.
 
 
 class FieldChances(TypedDict):

@@ -102,7 +102,7 @@ class Streaks(TypedDict):
 
 
 class FormLine(TypedDict):
-    """A rated event of a player, or where a season began, in a line."""
+    """A line for a rated event of a player, or for the start of a season."""
 
     event_id: str | None  # Event. Null for the start of a season.
     title: str | None  # Title, or null.
@@ -121,7 +121,7 @@ class NearbyRow(TypedDict):
     rank: int | None  # Rank among players with an established rating. Null for others.
     player: str  # The player's name.
     rating: float  # The rating, in points.
-    ahead: float  # Lead over the player of the card in ranking points. Negative if behind.
+    ahead: float  # Lead over the requested player in ranking points. Negative if behind.
     ahead_shown: float  # The change as people read it: the difference of the two ratings as they are shown.
 
 
@@ -130,7 +130,7 @@ class Encounters(TypedDict):
 
     opponent: str  # The opponent.
     met: int  # Number of events in which both have a rank.
-    ahead: int  # In how many of them the player finished ahead.
+    ahead: int  # Number of events ahead of the opponent.
     behind: int  # Number of events behind the opponent. In the rest they shared a rank.
 
 
@@ -221,7 +221,7 @@ class BestWin(TypedDict):
 
 
 class Rivals(TypedDict):
-    """Whom a player met, over the newest events that are explained."""
+    """The opponents of a player, over the newest explained events."""
 
     events: int  # Events that are counted: the newest, up to a hundred.
     duels: int  # Duels in them.

@@ -72,7 +72,7 @@ class WriteRoutes:
         player_word: str | None = None,
         public: bool | None = None,
     ) -> Call[PoolSummary]:
-        """Change a pool's description and its visibility. None leaves a field, an empty text removes it.
+        """Change a pool's description and its visibility. None keeps a field, an empty text removes it.
 
         Args:
             title: Title on pages.

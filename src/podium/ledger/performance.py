@@ -1,7 +1,7 @@
 """Performance ratings: the rating whose expected score equals the entrant's actual score in one event.
 
-This is the performance rating of chess, with a system's own expected scores and over every duel of the event: one
-opponent in one heat. If no rating expects the actual score, for example after only wins, the result is a bound.
+It generalises the performance rating of chess: it uses a system's own expected scores, and every duel of the event (one
+opponent in one heat). If no rating expects the actual score, for example after only wins, the result is a bound.
 """
 
 import math

@@ -41,7 +41,7 @@ def change(points: float | Decimal | None, digits: int = 1) -> str:
 
 
 def as_shown(points: float | Decimal, digits: int) -> Decimal:
-    """Return a number rounded for display. A rounded one stays."""
+    """Return a number rounded for display. Decimals are already rounded and stay unchanged."""
     return points if isinstance(points, Decimal) else shown(points, digits)
 
 

@@ -54,7 +54,7 @@ class Texts:
         return self._levels[bisect_right(self._levels, number, key=lambda level: level.first) - 1].text(number)
 
     def memory(self) -> dict[int, int]:
-        """Return the bytes of each finished level by its identity: snapshots share levels."""
+        """Return the size of each finished level in bytes, by its `id`, because snapshots share levels."""
         return {id(each): len(each.letters) + sum(array.nbytes for array in each[2:]) for each in self._levels}
 
     def find(self, text: str) -> int:

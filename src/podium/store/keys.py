@@ -187,7 +187,7 @@ def revoke_key(engine: sa.Engine, number: int) -> None:
 
 
 def rotate_key(engine: sa.Engine, number: int, grace: timedelta = timedelta()) -> str:
-    """Replace a key by a new one of the same name, role, pool, rate limit and expiry, which is shown only once."""
+    """Replace a key, and return the new one. It has the same name, role, pool, rate limit and expiry."""
     with write_transaction(engine) as connection:
         row = get_valid_key(connection, number)
         if grace > timedelta():

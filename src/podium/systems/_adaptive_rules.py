@@ -26,7 +26,7 @@ class Comparison(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """Sums over opponents. The last two bound where Glicko's step ends before the mode."""
+    """Sums over opponents. Where Glicko's step ends before the mode, the last two bound it."""
 
     surprise: float  # S = sum of w g (s - e)
     information: float  # J = sum of w g^2 e (1 - e); raised if the step would pass the mode

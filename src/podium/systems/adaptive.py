@@ -138,7 +138,7 @@ class Adaptive(System):
     )
     shared: str | None = parameter(
         None,
-        "what entrants share and has a rating of its own, as car/tyres: the columns shared:car, shared:tyres; or team",
+        "equipment with ratings, such as car/tyres for the columns shared:car and shared:tyres, or team",
     )
     conservative: float = conservatism()
 

@@ -85,7 +85,9 @@ class Stk(System):
     points_per_second: float = parameter(0.125, "importance of a long race [5]", unit="points/s", low=0.0, high=1e6)
     max_time_s: float = parameter(500.0, "longest time that counts, and a quitter's [5]", unit="s", low=1e-3, high=1e9)
     item_mode: float = parameter(0.4, "factor of any mode but time-trial [6]", low=0.0, high=1e3)
-    base_points_events: int | None = parameter(45, "events that add base points [1]", unit="events", low=0, high=10000)
+    base_points_events: int | None = parameter(
+        45, "first events, which add base points [1]", unit="events", low=0, high=10000
+    )
     steadying: bool = parameter(True, "experienced players exchange fewer points [7]")
 
     def params(self) -> Params:

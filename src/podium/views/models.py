@@ -189,7 +189,7 @@ class PlayerRank(LastPlayed):
     player: str = described("The player's name as it is now.")
     rank: int = described("Rank, 1 is the best. Equal ratings share the best of their ranks.")
     players: int = described("Number of players with a rating.")
-    percentile: float = described("The share of players who are not rated above, from 0 to 100.")
+    percentile: float = described("Percentage of players with the same or a lower rating.")
     rating: float = described("The rating, in points.")
     events: int = described("Rated events of the player.")
     last_played_at: datetime | None = described(LAST_PLAYED)
@@ -248,14 +248,14 @@ class CommonEvent(Started):
     wins: int = described("Heats that the first player won.")
     draws: int = described("Heats that were drawn.")
     losses: int = described("Heats that the first player lost.")
-    delta: float = described("The change of the first player's rating by the event, in points.")
-    other_delta: float = described("The change of the other's.")
+    delta: float = described("Rating change of the first player in the event, in points.")
+    other_delta: float = described("Rating change of the other player, in points.")
     title: str | None = described("Title of the event, or null.")
     rank: int | None = described("Rank of the first player in the event. Null if unknown.")
-    other_rank: int | None = described("The other's.")
+    other_rank: int | None = described("Rank of the other player.")
     lead: float = described("Lead of the first player over the other before the event, in points.")
     shown: float = described("The first player's change as people read it.")
-    other_shown: float = described("The other's.")
+    other_shown: float = described("The other player's change as people read it.")
 
 
 @answer
@@ -358,9 +358,9 @@ class RankChance:
 class PairChance:
     """The expected score of two entrants in a heat."""
 
-    player: str = described("One.")
-    opponent: str = described("The other.")
-    expected: float = described("The expected score of the one, from 0 to 1.")
+    player: str = described("The player.")
+    opponent: str = described("The opponent.")
+    expected: float = described("The player's expected score, from 0 to 1.")
 
 
 @answer

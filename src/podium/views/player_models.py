@@ -187,7 +187,7 @@ SHOWN_SUM = "The sum as people read it: that of the changes as each of them is s
 
 @answer
 class FormLine(Started):
-    """A rated event of a player, or where a season began, in a line."""
+    """A line for a rated event of a player, or for the start of a season."""
 
     event_id: str | None = described("Event. Null for the start of a season.")
     title: str | None = described("Title, or null.")
@@ -226,7 +226,7 @@ class NearbyRow:
     rank: int | None = described("Rank among players with an established rating. Null for others.")
     player: str = described("The player's name.")
     rating: float = described("The rating, in points.")
-    ahead: float = described("Lead over the player of the card in ranking points. Negative if behind.")
+    ahead: float = described("Lead over the requested player in ranking points. Negative if behind.")
     ahead_shown: float = described(SHOWN_CHANGE)
 
 
@@ -236,7 +236,7 @@ class Encounters:
 
     opponent: str = described("The opponent.")
     met: int = described("Number of events in which both have a rank.")
-    ahead: int = described("In how many of them the player finished ahead.")
+    ahead: int = described("Number of events ahead of the opponent.")
     behind: int = described("Number of events behind the opponent. In the rest they shared a rank.")
 
 
@@ -330,7 +330,7 @@ class BestWin(Started):
 
 @answer
 class Rivals:
-    """Whom a player met, over the newest events that are explained."""
+    """The opponents of a player, over the newest explained events."""
 
     events: int = described("Events that are counted: the newest, up to a hundred.")
     duels: int = described("Duels in them.")

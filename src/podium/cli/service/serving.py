@@ -63,7 +63,7 @@ def serve(
         None,
         metavar="FOLDER",
         envvar="PODIUM_FONTS",
-        help="Folder of more fonts for pictures. Podium's own font has Latin, Greek and Cyrillic.",
+        help="Folder with additional fonts for pictures. Podium's own font has Latin, Greek and Cyrillic.",
     ),
 ) -> None:
     """Run the service, with pages and the HTTP API. A terminal shows a link that creates the first admin."""

@@ -43,7 +43,7 @@ class ReasonTotals:
     won: int = described("How many of them the player won.")
     change: float = described("The change of the rating over them, in points.")
     shown: float = described("The change to one decimal.")
-    summary: str = described("The most important of it in a sentence.")
+    summary: str = described("The main reasons, in a sentence.")
     reasons: tuple[ReasonTotal, ...] = described("Each kind of reason that there was.")
 
 

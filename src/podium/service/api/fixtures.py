@@ -45,7 +45,10 @@ class PlannedEntrant(Entrant):
 Entrants = Annotated[list[PlannedEntrant] | None, Field(max_length=MAX_ENTRANTS, description="Entrants.")]
 RaceTitle = Annotated[str | None, Field(max_length=MAX_SENT_CHARACTERS, description="Title. An empty text removes it.")]
 Named = Annotated[
-    str | None, Query(max_length=MAX_SENT_CHARACTERS, description="Player whose table to return, added if missing.")
+    str | None,
+    Query(
+        max_length=MAX_SENT_CHARACTERS, description="Player whose table to return, even if not an entrant yet."
+    ),
 ]
 Heats = Annotated[int, Query(ge=1, le=100, description="Number of heats, with the same place in each.")]
 Names = Annotated[
@@ -195,7 +198,7 @@ async def post_places(
 async def plan_fixture(
     request: Request, pool: PoolName, store: CurrentStore, threads: CurrentThreads, key: Writer
 ) -> Fixture:
-    """Plan a race. The event with its ID is its result, and entrants missing from that did not start."""
+    """Plan a race. Its result is the event with the same ID. Entrants missing from the result did not start."""
     body = await read_body(request, NewFixture)
     return await run_in(
         threads.writing, store.plan_fixture, pool, body.fixture_id, actor=key, **body.model_dump(exclude={"fixture_id"})

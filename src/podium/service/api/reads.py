@@ -89,7 +89,7 @@ async def sent_listing(
     active_within: ActiveWithin = None,
     *,
     provisional: Annotated[
-        bool, Query(description="Rank players with a provisional rating among the others, or else list them apart.")
+        bool, Query(description="Rank provisional players among the others. If false, list them separately.")
     ] = True,
 ) -> Listing:
     """Return the players to list, as a query says."""

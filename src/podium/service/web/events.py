@@ -89,8 +89,8 @@ def fairness(
         judged = reliability_words(pool, expectation.example)
         if f"{expectation.fair:.1f}" != f"{expectation.expected:.1f}":
             fair = (
-                f"By that measure, {expectation.fair:.1f} of {expectation.duels} duels would have been fair to expect"
-                f" instead of {expectation.expected:.1f}."
+                f"By that measure, a fair expectation would have been {expectation.fair:.1f} of {expectation.duels}"
+                f" duels instead of {expectation.expected:.1f}."
             )
     return tuple(each for each in (judged, fair, handed) if each)
 

@@ -159,7 +159,7 @@ def chart(
 def ranges(
     header: rendering.PoolHeader, card: PlayerCard, spans: Mapping[boards.Range, boards.Span], current: boards.Range
 ) -> tuple[tuple[str, str, bool], ...]:
-    """Return the ranges of the chart, if any shows less than everything."""
+    """Return the ranges to choose for the chart, or nothing if each would show all events."""
     first = time_of(card.first_when)
     fitting = [
         each

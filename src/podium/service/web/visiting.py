@@ -24,7 +24,7 @@ ANY_POOL = "/p/{pool}"  # address of every pool, and the only one if the name is
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """A page of a pool and its visitor, who may see it if the pool exists."""
+    """A visit to a page of a pool."""
 
     pool: str
     visitor: visitors.Visitor

@@ -77,7 +77,7 @@ def listing(pool: PoolView, *, after: int = 0, most: int = 100) -> tuple[LogReco
         most: maximum number of entries.
 
     Returns:
-        The entries without their content. They have the reason, unless it was deleted, and the effect of a correction,
+        The entries without their content. Each has its reason unless that was deleted. Corrections have their effect,
         except in imported pools.
     """
     return records(pool, pool.execute(SELECT_ENTRIES, after=after, most=most).all())

@@ -203,7 +203,7 @@ class Moments:
 
     @contextmanager
     def writing(self, pool_name: str, *, even_closed: bool = False) -> Iterator[PoolReader]:
-        """A transaction that has a pool to itself.
+        """A transaction with exclusive access to a pool.
 
         Args:
             pool_name: the pool.

@@ -155,7 +155,7 @@ def refuse_others(pool: Pool, sheet: events.Sheet, sent: Sequence[Sent], stored:
         other = one.stored
         if other is not None and other.brought is None and other.others and not one.is_same:
             raise SheetError(
-                f"event {other.event.event_id!r} came in another sheet, with other content",
+                f"event {other.event.event_id!r} is in another sheet with different content",
                 f"If {sheet.name} is that sheet, name it with --sheet. If not, use --prefix {prefix} for new ids.",
                 prefix,
             )
@@ -295,7 +295,7 @@ class Draft:
         for each in (f"{base} #{k}" for k in range(2, 10**6)):
             if each not in taken and self.pool.snapshot.events.find(each) < 0:
                 return each
-        raise StoreError(f"There is no id left that begins with {base!r}. Choose another prefix.")
+        raise StoreError(f"Every ID that begins with {base!r} is in use. Choose another prefix.")
 
     def entry(self, one: Sent, kind: str) -> LogEntry:
         """The entry of an event's content, at its moment."""

@@ -51,7 +51,7 @@ class Effect:
 
 @answer
 class Rerated:
-    """Numbers of recalculated rating changes, made or previewed."""
+    """Number and size of the recalculated rating changes. A dry run only previews them."""
 
     rerated: int = described("Their number.")
     totals: Totals | None = described("Totals of a dry run. Left out otherwise.", default=None)

@@ -34,7 +34,7 @@ def rank(pool: PoolAt, name: str) -> PlayerRank:
     """Show a player's rank.
 
     Returns:
-        The rank, and the share of players who are not rated above.
+        The rank, and the percentage of players with the same or a lower rating.
 
     Raises:
         UnknownError: no such pool or player.

@@ -163,9 +163,9 @@ def being_away(known: Known) -> Parts:
     if known.system.idle_unit is not None:
         every = "day" if known.system.idle_unit == "day" else "rating period"
         if known.header.is_undated:
-            yield f"Its ± would grow with each {every} away, but no {every} passes here, because events have no dates."
+            yield f"Its ± usually grows with each {every} away. Here it does not, because events have no dates."
         else:
-            yield f"Its ± grows with each {every} away, so the next events move it further."
+            yield f"Its ± grows with each {every} away, so the next events change it more."
     elif known.has_deviation:
         yield "Its ± also stays the same."
     away, latest = known.examples.longest_away, known.examples.latest

@@ -213,13 +213,13 @@ def test_a_file_with_faults_is_refused_whole_and_nothing_written_is_lost(store):
         refused = admin.client.post(action, data=dict(fields) | {"pasted": text}, files=files)
         assert refused.status_code == 422
         name = "karts <1>.csv" if files["file"][1] else "pasted.csv"
-        assert f"faults in {name} . Nothing was stored." in words(refused.text).replace("../../", "")
+        assert f"errors in {name} . Nothing was stored." in words(refused.text).replace("../../", "")
         assert "Row 4, column position: 'first' must be a place" in words(refused.text)
         assert ["pasted", text] in form_of(refused.text, "/upload")[1]
     other = admin.send(
         admin.get("/upload"), "/upload", pasted="hello\nworld\n"
     )  # whose last line tells what a table is
-    assert "2 faults in pasted.csv . Nothing was stored." in words(other.text)
+    assert "2 errors in pasted.csv . Nothing was stored." in words(other.text)
     assert "A results table has one row per entrant" in words(other.text)
     table = admin.send(admin.get("/events/e3"), "/events/e3", **{"position-1": "second", "player-0": "é"})
     assert table.status_code == 422
@@ -451,7 +451,7 @@ def test_a_form_that_cannot_be_meant_so_is_shown_again_as_it_was_filled_in(store
         ("/players", "/unmerge", {"player": "a"}, "'a' was never merged"),
         ("/upload", "/upload", {"started_at": "2025-01-01"}, "Choose a file, or paste its text"),
         ("/races", "/races", {"race_id": "new"}, "The start of the race is missing"),
-        ("/races", "/races", {"race_id": "gp", "name": "Prix"}, "There is a race 'gp' already"),
+        ("/races", "/races", {"race_id": "gp", "name": "Prix"}, "There is already a race 'gp'"),
         ("/races/gp", "/races/gp", {"starts": "soon", "entrants": "a, b"}, "'soon'"),
     ):
         refused = admin.send(admin.get(page), form, **changes)

@@ -290,5 +290,5 @@ def test_a_pool_is_closed_opened_again_and_deleted(store):
     assert of_pool.client.post("/admin/main/delete", data={"token": token, "name": "main"}).status_code == 403
     assert [each.name for each in store.pools()] == ["main"]
     done = follow(admin, admin.send(admin.get("/settings"), "/delete", name="main"))
-    assert "The pool main is deleted" in done.text
+    assert "The pool main and all its data are deleted" in done.text
     assert store.pools() == []

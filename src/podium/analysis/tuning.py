@@ -137,9 +137,7 @@ def middle_of_training(starts: pl.Series, until: datetime) -> datetime:
     if train.is_empty() or train.len() == starts.len():
         ends: list[Any] = [] if starts.is_empty() else [starts.min(), starts.max()]
         span = " to ".join(f"{end:%Y-%m-%d}" for end in ends)
-        raise ParameterError(
-            f"training until {until:%Y-%m-%d} has no events before or after it. They are from {span}."
-        )
+        raise ParameterError(f"training until {until:%Y-%m-%d} has no events before or after it. They are from {span}.")
     middle: datetime = train[int(train.len() * LEARNT_SHARE)]
     return middle
 

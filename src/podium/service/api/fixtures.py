@@ -46,9 +46,7 @@ Entrants = Annotated[list[PlannedEntrant] | None, Field(max_length=MAX_ENTRANTS,
 RaceTitle = Annotated[str | None, Field(max_length=MAX_SENT_CHARACTERS, description="Title. An empty text removes it.")]
 Named = Annotated[
     str | None,
-    Query(
-        max_length=MAX_SENT_CHARACTERS, description="Player whose table to return, even if not an entrant yet."
-    ),
+    Query(max_length=MAX_SENT_CHARACTERS, description="Player whose table to return, even if not an entrant yet."),
 ]
 Heats = Annotated[int, Query(ge=1, le=100, description="Number of heats, with the same place in each.")]
 Names = Annotated[

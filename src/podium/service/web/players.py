@@ -45,6 +45,11 @@ from podium.views.player_models import CurvePoint, FormLine, PlayerCard, RivalRo
 MAX_POINTS = 300
 ROWS = 50  # per page of changes
 MOVED_MOST = 6
+MAX_EVENTS = 3  # linked next to a reason
+REASONS = {
+    WON: "Won against", DRAWN: "Drew with", LOST: "Lost to", BEAT_QUITTERS: "Opponents who quit", QUIT: "Quit",
+    TIME_AWAY: "Time away", BONUS: "Bonus points", SEASON: "New season", OTHER: "Other",
+}  # fmt: skip
 DAYS_FROM = 6  # changes are shown from the sixth event on
 router = rendering.PageRouter()
 

@@ -23,7 +23,7 @@ from podium.store.reading.pool_facts import PoolFacts
 from podium.support.words import shown
 
 LATER_EVENT = 10
-LESS = 0.9  # of a first event; below it a later event moves clearly less
+LESS_SHARE = 0.9  # of a first event; below it a later event moves clearly less
 
 
 def expected(header: PoolHeader, facts: PoolFacts) -> Picture:

@@ -21,7 +21,7 @@ from podium.support.words import counted, shown
 
 LATER_EVENT = 10  # event to compare with a first event
 AWAY = timedelta(days=90)
-CLEAR = 0.75  # chance of a clear favourite
+CLEAR_CHANCE = 0.75  # chance of a clear favourite
 Parts = Iterator[str | Markup]
 
 

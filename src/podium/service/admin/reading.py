@@ -198,7 +198,7 @@ def refuse_large(path: Path) -> None:
     if head.startswith(COMPRESSED) and path.stat().st_size > MAX_COMPRESSED_BYTES:
         raise ParameterError(f"a compressed file has up to {MAX_COMPRESSED_BYTES // 1_000_000} MB. Send it unpacked")
     if not head.startswith((*COMPRESSED, PARQUET)) and path.read_bytes().count(b"\n") > MAX_LINES:
-        raise ParameterError(f"the file has more than {MAX_LINES:,} lines. Send it in parts, or ask the person who runs the server")
+        raise ParameterError(f"the file has more than {MAX_LINES:,} lines. Send it in parts")
     if head == PARQUET:
         with suppress(pl.exceptions.PolarsError):  # its reader will report it
             refuse_many(pl.scan_parquet(path).select(pl.len()).collect().item())

@@ -4,6 +4,7 @@ Its form has a line for each name, with a place: a number, a status, or nothing 
 A script lets people tap the names instead of choosing numbers.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -32,6 +33,7 @@ NEW_NAMES = 3  # empty lines
 MAX_LINES = 1_000
 STATUSES = {"dnf": "did not finish", "did_not_start": "did not start"}
 TEAMS, DRAW = "teams", "draw"  # a place is of a team; or only says which team
+NUMBER = re.compile("[1-9][0-9]{0,4}")
 VALUES = {"time_s": "Time", "score": "Score"}  # columns that the page can fill in
 TAPPED = {"event_id", "started_at", "sequence", "title", "url", "player", "position", "status", "team"}
 router = PageRouter(include_in_schema=False)
@@ -64,9 +66,9 @@ class Night:
 
 def read_night(form: Form) -> Night:
     """Read the form."""
-    lines = int(form.text("lines")) if form.text("lines").isdecimal() else 0
+    lines = int(form.text("lines")) if NUMBER.fullmatch(form.text("lines")) else 0
     cells = [
-        [form.text(f"{name}-{k}").strip() for name in ("name", "place", "value")] for k in range(lines)[:MAX_LINES]
+        [form.text(f"{name}-{k}").strip() for name in ("name", "place", "value")] for k in range(min(lines, MAX_LINES))
     ]
     texts = {name: form.text(name).strip() for name in ("event_id", "amends", "date", "today", "at", "title", "teams")}
     named = tuple(Line(normalise(name), *rest) for name, *rest in cells if name)
@@ -102,7 +104,7 @@ def end_of(line: Line, teams: str, column: str) -> dict[str, Any]:
     """Return how a player finished, as columns of a row."""
     if line.place in STATUSES:
         return {"status": line.place}
-    if not line.place.isdecimal() or not int(line.place):
+    if not NUMBER.fullmatch(line.place):
         raise ParameterError(f"{line.name}: {line.place!r} is not a place. Choose a number.")
     end: dict[str, Any] = {"position": 1 if teams == DRAW else int(line.place)}
     end |= {"team": line.place} if teams else {}

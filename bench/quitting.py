@@ -2,7 +2,7 @@
 
 FOLDER has the files that docs/public_histories.py names. The script rates the first tenth, quarter and half of each
 history, and all of it. After each part it asks for the stakes of some players in the next (or last) fields. It prints
-how many were asked, how many lose less by quitting than by the last place, and the narrowest and mean difference.
+how many were compared, how many lose less by quitting than by the last place, and the narrowest and mean difference.
 """
 
 import sys
@@ -18,7 +18,7 @@ import podium
 
 NOISE = 1e-9  # points
 PARTS = (0.1, 0.25, 0.5, 1.0)
-FIELDS = 12  # asked about after each part
+FIELDS = 12  # compared about after each part
 MAX_SIDES = 12  # of a field, so that the largest have stakes, too
 LEAST_SIDES = 3  # of two, a quit is the loss
 PLAYERS = 4  # of a field: the best, the worst and two between
@@ -33,7 +33,7 @@ def fields_of(frame, count):
     return [field for field in fields if len(field) >= LEAST_SIDES][:count]
 
 
-def asked(rated, field):
+def compared(rated, field):
     """Return by how much more a quit costs than the last place, for some players of a field."""
     known = {*rated.ratings["player"]}
     entrants = [each if each in known else {"player": each, "new": True} for each in field]
@@ -53,10 +53,10 @@ def main(folder):
             after = ids[len(seen) : len(seen) + FIELDS] if part < 1.0 else ids[-FIELDS:]
             rated = podium.rate(frame.filter(frame["event_id"].is_in(seen.implode())), history.system("adaptive"))
             for field in fields_of(frame.filter(frame["event_id"].is_in(after.implode())), FIELDS):
-                more += asked(rated, field)
+                more += compared(rated, field)
         cheaper = sum(each < -NOISE for each in more)
         figures = f"narrowest {min(more):.2f}, mean {np.mean(more):.2f} points" if more else "only duels"
-        print(f"{history.title:58} {len(more):5} asked, {cheaper} where a quit is cheaper; {figures}", flush=True)
+        print(f"{history.title:58} {len(more):5} compared, {cheaper} where a quit is cheaper; {figures}", flush=True)
 
 
 if __name__ == "__main__":

@@ -155,7 +155,7 @@ WRONG: Any = {"system": lambda: 0, "class": find("elo"), "name": ["a"], "number"
         (lambda: podium.rate(podium.simulate(events=3), "elo"), "a Simulated is not a table"),
         (
             lambda: podium.rate(SEASON.rename({"player": "xyz"})),
-            r"which column has the players: Give podium\.read_results answers=\['columns\.player=xyz'\]",
+            r"which column has the players\? Give podium\.read_results answers=\['columns\.player=xyz'\]",
         ),
     ],
 )

@@ -236,7 +236,7 @@ def test_a_guess_is_shown_and_saved(tmp_path, capsys):
     )
     timed = run(capsys, "import", "csv", path, "--time", "Zeit", "--gap-to-winner", "--out", "-")
     assert timed.out.splitlines()[1:] == ["r,a,1,61.5", "r,b,2,64"]
-    with pytest.raises(podium.ParameterError, match="options that name columns are for tables"):
+    with pytest.raises(podium.ParameterError, match="needs no options that name columns"):
         run(capsys, "import", "pgn", path, "--event", "x", "--dry-run")
 
 

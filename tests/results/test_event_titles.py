@@ -62,5 +62,5 @@ def test_a_guess_leaves_titles_of_players_aside(tmp_path):
     races.write_text("event,player,position,title\n1,Ana,1,Grand Prix\n1,Ben,2,Grand Prix\n")
     read = podium.read_results(chess, lenient=True)
     assert "title" not in read.frame.columns
-    assert "several in one event" in " ".join(read.notes)
+    assert "several values in one event" in " ".join(read.notes)
     assert podium.read_results(races, lenient=True).frame["title"].to_list() == ["Grand Prix", "Grand Prix"]

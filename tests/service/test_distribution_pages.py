@@ -15,8 +15,8 @@ def test_a_distribution_counts_everybody(season, visitor):
     counts = [int(each) for each in re.findall(r'<td class="n">(\d+)</td>', body)]
     assert sum(counts) == len(season.leaderboard("bikes").players)
     assert words(re.search(r'<tr class="me".*?</tr>', body, re.DOTALL)[0]).startswith("1950 to 2000 you 1")
-    assert "You have 1951." in words(html)
-    assert "You have" not in words(main_of(visitor.get("/bikes/distribution", headers={"Cookie": "me=nobody"})))
+    assert "Your rating is 1951" in words(html)
+    assert "Your rating" not in words(main_of(visitor.get("/bikes/distribution", headers={"Cookie": "me=nobody"})))
 
 
 def test_bars_hold_all_ratings_and_are_not_too_many():

@@ -83,7 +83,7 @@ def test_only_a_sheet_is_looked_at_as_a_sheet(store):
     admin = Admin(store)
     fields = dict(form_of(admin.send(admin.get("/events/e3"), "/events/e3/void").text, "/apply")[1])
     refused = admin.client.post("/admin/main/sheet", data=fields)
-    assert (refused.status_code, "not of a sheet" in words(refused.text)) == (422, True)
+    assert (refused.status_code, "not a sheet" in words(refused.text)) == (422, True)
 
 
 def test_a_change_outlives_a_restart_and_another_process_stores_it(store):

@@ -299,7 +299,7 @@ def test_a_key_over_its_rate_limit_waits(store):
     assert int(answers[-1].headers["retry-after"]) >= 1
     problem = answers[-1].json()
     assert (problem["type"], problem["title"]) == ("about:blank", "Too Many Requests")
-    assert problem["detail"].startswith("rate limit: 1 request a second; ")
+    assert problem["detail"].startswith("rate limit: 1 request per second. ")
 
 
 def test_results_that_come_together_are_stored_together(store):

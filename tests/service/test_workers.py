@@ -85,7 +85,7 @@ def client_of_each(port, key, stack):
 def test_sqlite_has_one_worker(podium_command, tmp_path):
     status, _, error = podium_command("serve", "--workers", "2", "--db", tmp_path / "podium.db")
     assert status == 2
-    assert "--workers 2 takes PostgreSQL" in error
+    assert "--workers 2 needs PostgreSQL" in error
     assert "one writer at a time" in error
     assert "--db postgresql+psycopg://" in error
     assert not (tmp_path / "podium.db").exists()

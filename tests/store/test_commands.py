@@ -229,7 +229,7 @@ def test_events_that_a_sheet_does_not_have_any_more_stay_and_are_named(tmp_path)
         assert "before" not in streams("ingest", league, "--pool", "club")[0]
     league.write_text("Race,Driver,Place\n" + "".join(rounds[2:]), encoding="utf-8")
     words, _ = streams("ingest", league, "--pool", "club")
-    assert "league.csv: 1 event is not in it, and stays in the pool" in words
+    assert "league.csv: 1 earlier event is missing" in words
     assert f"compare it with podium ingest {league} --pool club --amend --dry-run" in words
     assert "void" not in words
     assert "1 gone" in streams("ingest", league, "--pool", "club", "--amend")[0]
@@ -282,7 +282,7 @@ def test_the_results_of_another_pool_are_taken(tmp_path):
     run("rename", "--player", "Ana", "--to", "Anna", "--pool", "cup")
     run("pool", "export", "cup", "--out", "cup.jsonl")
     refusal = run("ingest", "cup.jsonl", "--pool", "more", status=2)
-    assert "podium pool import cup.jsonl makes a pool of it" in refusal
+    assert "Create a pool from it with podium pool import cup.jsonl" in refusal
     assert "podium ingest cup.jsonl --as more" in refusal
     run("ingest", "cup.jsonl", "--as", "more")
     with closing(Store("podium.db")) as store:

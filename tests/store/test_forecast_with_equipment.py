@@ -155,7 +155,7 @@ def test_the_commands_take_cars_and_refuse_what_is_unclear(tmp_path):
     assert err.count("podium: elo does not rate ") == 2
     assert ignoring == streams("predict", file, "-s", "elo", "--entrants", "a,b")[1]
     err, _ = streams("predict", file, "--with", "a,car=s,side=white", "--with", "b", "-s", "adaptive")
-    assert "adaptive does not rate car; predicted without it it" in err
+    assert "adaptive does not rate car; predicted without it" in err
     assert "rate side" not in err
 
 

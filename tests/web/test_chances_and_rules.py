@@ -77,7 +77,9 @@ def test_names_that_nobody_has_are_put_right_by_a_link(site):
     root = read(site, "/bikes/compare?player=Draganna&other=Chidi", 404)
     link = next(each for each in root.every("a") if "compare?player=Dragana&other=Chidi" in each.attributes["href"])
     assert site.get(link.attributes["href"])[0] == 200
-    assert "Dragana and Dragana are one rider" in read(site, "/bikes/compare?player=Dragana&other=Dragana", 422).text
+    assert (
+        "Dragana and Dragana are the same rider" in read(site, "/bikes/compare?player=Dragana&other=Dragana", 422).text
+    )
     assert "Nobody can be compared yet" in read(site, "/empty/compare").text
     default = read(site, "/bikes/compare")
     assert default.first("h1").text.endswith("?")

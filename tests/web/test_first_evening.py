@@ -65,7 +65,7 @@ def begin(page, store, look_at):
     look_at(page, "5-system")
     fill(page, "Choose a system", system="glicko2")
     page.locator("section").nth(1).locator("button.main").click()
-    assert "moves 3 of 3 ratings" in page.inner_text("main")
+    assert "3 of today\N{RIGHT SINGLE QUOTATION MARK}s 3 ratings" in page.inner_text("main")
     look_at(page, "6-dry-run")
     page.click("main form button.main")
     assert "from the first event on" in done(page)

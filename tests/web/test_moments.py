@@ -49,7 +49,7 @@ def store(sqlite_store):
 
 
 def tiles(root):
-    cells = {each.first("dt").text: each.first("dd") for each in root.first("dl").nodes}
+    cells = {each.first("dt").text: each.first("dd") for figures in root.every("dl") for each in figures.nodes}
     return {name: as_number(cell.text.removesuffix(cell.first("small").text).strip()) for name, cell in cells.items()}
 
 

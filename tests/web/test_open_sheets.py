@@ -122,7 +122,7 @@ def test_a_file_of_another_session_is_not_there_and_an_old_one_is_to_be_sent_aga
     )
     assert foreign.status == 403
     mine = page.request.post(action, form={"answer": PLAYER, "token": token}, headers=origin)
-    assert (mine.status, "either way" in mine.text()) == (200, True)
+    assert (mine.status, "the day or the month first" in mine.text()) == (200, True)
     sign_in(page, league)
     page.goto(f"/admin/{league[0]}/upload")
     other = page.request.post(

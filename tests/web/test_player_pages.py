@@ -188,7 +188,7 @@ def test_the_first_screen_answers(site):
     """By which race the rating moved, how far the next rank is, what mattered most, whom the player beats."""
     card = answer(site, "/bikes/players/Dragana/card")
     root = read(site, "/bikes/players/Dragana")
-    found = {each.first("dt").text: each.first("dd") for each in root.first("dl", "first").nodes}
+    found = {each.first("dt").text: each.first("dd") for each in root.first("dl", "rest").nodes}
     newest, above = card["form"][0], card["nearby"][1]
     for name, line in (("Moved", newest), ("Mattered most", card["worst_days"][0])):
         why, event = found[name].every("a")
@@ -228,16 +228,16 @@ def test_whoever_beats_a_player_most_may_have_a_comma_in_the_name():
 def test_the_next_race_says_what_it_brings_and_what_passes_the_next_rank(site):
     stakes = {line["place"]: line for line in answer(site, "/bikes/fixtures/tonight/stakes?player=Viktor")["stakes"]}
     root = read(site, "/bikes/players/Viktor")
-    found = {each.first("dt").text: each.first("dd") for each in root.first("dl", "first").nodes}
+    found = {each.first("dt").text: each.first("dd") for each in root.first("dl", "rest").nodes}
     assert found["Next race"].first("a").attributes["href"] == "/bikes/matches/tonight"
     assert "6 riders. " in found["Next race"].text
     assert " gain" in found["Next race"].text
     best = shown(stakes[1]["rating"], 0)
     assert f"1st place in Grand Prix would bring {best}, which is not enough." in found["Next rank"].text
     forty = read(site, "/forty/players/Entrant%2002")  # whose table takes longer than a page may
-    assert " gain" not in forty.first("dl", "first").text.replace("that gained", "")
-    address = forty.first("dl", "first").attributes["data-fetch"]
-    assert " gain" in read(site, address).first("dl", "first").text
+    assert " gain" not in forty.first("dl", "rest").text.replace("that gained", "")
+    address = forty.first("dl", "rest").attributes["data-fetch"]
+    assert " gain" in read(site, address).first("dl", "rest").text
 
 
 def test_whoever_is_the_player_reads_what_is_new_once_a_visit(sqlite_store, monkeypatch):
@@ -359,7 +359,7 @@ def test_the_rivals_are_those_of_the_api(site):
         assert won.number == Decimal(str(rival["score"]))
         assert expected.number == shown(rival["expected"], 1)
         assert points.number == shown(rival["points"], 1)
-    assert f"{found['expected']:,.1f} were expected" in part.text
+    assert f"against {found['expected']:,.1f} expected" in part.text
     if found["best_win"]:
         assert found["best_win"]["opponent"] in part.text
     details = next(each for each in read(site, "/bikes/players/Dragana").every("details"))

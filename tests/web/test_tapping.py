@@ -56,10 +56,10 @@ def test_eight_names_are_entered_and_shared_in_fourteen_taps(site, key, screens,
     sign_in(page, key, "night")
     page.goto("/")
     tap("main a[href='/night']")
-    tap("a.enter")
+    tap("a.add")
     for name in NIGHT:
         tap(f".taps button:text-is('{name}')")
-    page.wait_for_function("document.querySelectorAll('ol [data-change].gain').length > 2")
+    page.locator("ol [data-change].gain").nth(2).wait_for()
     check(page)
     shown = {
         row.locator("bdi").inner_text(): row.locator("[data-change]").inner_text()

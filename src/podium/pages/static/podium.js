@@ -226,7 +226,7 @@
 
   /* A result is shared with its picture, or else its address is copied. */
   for (const share of document.querySelectorAll("[data-share]")) {
-    share.hidden = false;
+    share.parentElement.hidden = false;
     share.onclick = async () => {
       const url = location.origin + location.pathname;
       if (!navigator.share) {

@@ -253,7 +253,7 @@ def predict(
         if sum(map(len, members)) > MAX_ENTRANTS:
             reason = f"the sides have more than {MAX_ENTRANTS} players"
         elif taken or sides:
-            alone, *together = ([Member(name, new=True) for name in each] for each in (taken, *members))  # asked below
+            alone, *together = ([Member(name, new=True) for name in each] for each in (taken, *members))  # checks both
             forecast = store.predict(visit.pool, alone, sides=together, top=PODIUM)
             field = field_of(store, header, forecast, taken, sides)
     except ParameterError as error:

@@ -88,6 +88,7 @@ MEDIA_TYPES = {
     "podium.css": "text/css; charset=utf-8",
     "podium.js": "text/javascript; charset=utf-8",
     "filter.js": "text/javascript; charset=utf-8",
+    "tonight.css": "text/css; charset=utf-8",
     "tonight.js": "text/javascript; charset=utf-8",
     "mark.svg": "image/svg+xml",
 }

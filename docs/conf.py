@@ -44,3 +44,4 @@ default_role = "literal"  # of backticks in docstrings
 myst_heading_anchors = 3
 myst_enable_extensions = ["dollarmath"]
 autodoc_typehints = "signature"
+suppress_warnings = ["misc.highlighting_failure"]  # the highlighter does not know annotations of Godot 4

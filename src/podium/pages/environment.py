@@ -76,7 +76,7 @@ def value_words(value: object, unit: str) -> str:
     return f"{text} {unit}".rstrip()
 
 
-COMMENT, BETWEEN = re.compile(r"/\*.*?\*/", re.DOTALL), re.compile(r"\s*([{};>])\s*|(?<=[:,])\s+")
+COMMENT, BETWEEN = re.compile(r"/\*.*?\*/", re.DOTALL), re.compile(r"\s*([{};>~])\s*|(?<=[:,])\s+")
 INDENT = re.compile(r"(?m)^\s+")
 
 

@@ -50,7 +50,8 @@ def test_what_is_written_reads_back_as_the_table(suffix, podium_command, tmp_pat
     out = tmp_path / f"results{suffix}"
     assert podium_command("import", "challonge", path, "-o", out)[0] == 0
     imported = podium.importers.read_format("challonge", [path]).table
-    assert podium.read_results(out).frame.equals(podium.read_results(imported).frame)
+    read = podium.read_results(out, lenient=suffix == ".xlsx")  # a workbook is never read strictly
+    assert read.frame.equals(podium.read_results(imported).frame)
 
 
 def test_standard_input_and_output(tmp_path):

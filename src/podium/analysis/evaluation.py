@@ -64,7 +64,7 @@ def evaluate(
         systems: One or several systems, each a name, a text such as `elo:k=20`, or an instance. The others are compared
             with the first.
         labels: Labels of the systems. Default: their names.
-        window: The events to judge. Default: all. Events before it are rated, too.
+        window: The events to judge. Default: all. Earlier events are rated but not judged.
         weight: `pair` weights every pair of sides alike, `player` every pair of players, and `event` every event.
         period: Rating period: `event`, or a time span such as `1d`, `1w` or `1mo`.
         metrics: Metrics of your own, by their column in `scores`. Each is called like scikit-learn's, with the results

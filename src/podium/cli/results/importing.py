@@ -63,7 +63,10 @@ def import_results(
         None, metavar="FILE...", help="Files or folders, in the order of their events; - reads stdin."
     ),
     out: Path | None = Option(
-        None, "--out", "-o", help="Write the results here: .csv, .xlsx, .parquet, .json, .jsonl; - is stdout, as CSV."
+        None,
+        "--out",
+        "-o",
+        help="File for the results: .csv, .xlsx, .parquet, .json or .jsonl. - writes CSV to stdout.",
     ),
     skip_bad: bool = Option(False, "--skip-bad", help="Leave out events that break the format's rules."),
     timezone: str = Option("UTC", metavar="ZONE", help="Time zone of local times, such as Europe/Berlin."),

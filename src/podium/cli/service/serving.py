@@ -284,7 +284,7 @@ def begin_season(
     pool: str = storing.POOL_NAME,
     starts: str = Option(
         metavar="DATE",
-        help="Start; a date means 00:00 UTC. In a pool without dates, the number of its first event.",
+        help="Start. A date means 00:00 UTC. In a pool without dates, the number of its first event.",
     ),
     keep: float = Option(min=0.0, max=1.0, help="Share of each lead over a newcomer to keep. 0 makes all equal."),
     actor: str = storing.ACTOR,

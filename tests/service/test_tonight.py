@@ -88,6 +88,20 @@ def test_a_form_that_is_sent_twice_counts_once(store):
     assert "stored already" in words(person.client.get(second.headers["location"]).text)
 
 
+def test_a_sender_takes_back_only_what_was_not_there_before(store):
+    writer, admin = Admin(store, "write"), Admin(store)
+    fields = filled(fields_of(writer), {"Tobi": 1, "Jonas": 2})
+    assert post(admin, fields | {"token": fields_of(admin)["token"]}).status_code == 303
+    again = post(writer, fields)
+    assert "Undo this" not in words(writer.client.get(again.headers["location"]).text)
+    stored = enter(writer, {"Mika": 1, "Bo": 2})
+    dry = writer.send(writer.client.get(stored.headers["location"]), "/apply")
+    event_id = newest(store).event_id
+    store.amend("main", [{"event_id": event_id, "player": name, "position": 1} for name in ("Mika", "Bo")])
+    assert writer.send(dry, "/apply").status_code == 412  # it has another version now
+    assert store.event("main", event_id).status == "rated"
+
+
 def test_the_same_result_can_happen_twice_in_an_evening(store):
     person = Admin(store, "write")
     for number in (5, 6):

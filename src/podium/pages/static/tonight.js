@@ -128,7 +128,7 @@
     });
   }
 
-  /* Draw the order and the names that are left, and ask what the result would change. */
+  /* Draw the order, and ask what the result would change. */
   function show(said = "") {
     if (order[0]) order[0].tied = false;
     let number = 0;
@@ -137,14 +137,20 @@
       line.select.value = String(number);
     });
     list.replaceChildren(...order.map(row), ...out.map((line) => row(line, -1)));
+    find("h2").textContent = order.length ? "Who was next?" : "Who won?";
+    if (said) status.textContent = said;
+    offer();
+    look();
+  }
+
+  /* Show the names that are left and contain what is written. */
+  function offer() {
     const taken = new Set([...order, ...out]);
     taps.replaceChildren(
       ...named().filter((line) => !taken.has(line)).map((line) => button(name(line), "", () => take(line))),
     );
-    find("h2").textContent = order.length ? "Who was next?" : "Who won?";
-    filter();
-    if (said) status.textContent = said;
-    look();
+    const sought = field.value.trim().toLowerCase();
+    for (const each of taps.children) each.hidden = !each.textContent.toLowerCase().includes(sought);
   }
 
   let looking = new AbortController();
@@ -155,9 +161,11 @@
     if (order.length + out.length < 2) return lines.forEach((line) => (line.change.textContent = ""));
     const body = new URLSearchParams(new FormData(form));
     body.set("act", "look");
-    const answer = await fetch(form.action, { method: "POST", body, signal: looking.signal }).catch(() => null);
-    if (!answer?.ok) return;
-    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const html = await fetch(form.action, { method: "POST", body, signal: looking.signal })
+      .then((answer) => (answer.ok ? answer.text() : ""))
+      .catch(() => ""); // a newer order was sent meanwhile
+    if (!html) return;
+    const page = new DOMParser().parseFromString(html, "text/html");
     const known = new Map();
     for (const each of page.querySelectorAll("[data-line]"))
       known.set(find("[name^=name-]", each).value, find("[data-change]", each).textContent);
@@ -172,11 +180,6 @@
   const field = find("[data-name]");
   let timer = 0;
   const same = (a, b) => a.localeCompare(b, undefined, { sensitivity: "accent" }) === 0;
-
-  function filter() {
-    const sought = field.value.trim().toLowerCase();
-    for (const each of taps.children) each.hidden = !each.textContent.toLowerCase().includes(sought);
-  }
 
   function add(words) {
     const found = named().find((line) => same(name(line), words));
@@ -227,7 +230,7 @@
 
   field.addEventListener("input", () => {
     clearTimeout(timer);
-    show();
+    offer();
     const words = field.value.trim();
     if (words) timer = setTimeout(() => search(words), 200);
   });

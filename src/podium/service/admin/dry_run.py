@@ -2,7 +2,7 @@
 
 import logging
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -126,7 +126,7 @@ async def look_at(
             unit=Decimal(1).scaleb(-pool.system.digits),
             sent=receipts,
             warnings=tuple(warning for each in receipts for warning in each.warnings)[:MAX_ROWS],
-            meant=meant_players(store, admission.pool, seen),
+            meant=meant_players(store, admission.pool, [each.player for each in seen.ratings if each.before is None]),
         )
 
     try:
@@ -136,10 +136,9 @@ async def look_at(
     return render(request, page, status=CONFLICT if is_stale else OK)
 
 
-def meant_players(store: Store, pool: str, preview: Preview) -> tuple[tuple[str, str], ...]:
-    """Return the first new players with names similar to known ones, and these names."""
-    new = [each.player for each in preview.ratings if each.before is None][:MAX_NAMES]
-    found = ((name, store.search(name, [pool], most=1)) for name in new)
+def meant_players(store: Store, pool: str, new: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """Return those of the first new names that look like known ones, and these."""
+    found = ((name, store.search(name, [pool], most=1)) for name in new[:MAX_NAMES])
     return tuple((name, others[0].player) for name, others in found if others and others[0].is_similar)
 
 

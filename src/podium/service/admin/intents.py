@@ -133,9 +133,10 @@ KINDS = {
         ADMIN, lambda details: previews.void(details["event_id"]), lambda details: f"Void {details['event_id']}",
         "Void event", event_path, lambda details: f"Stored. {details['event_id']} no longer counts.",
     ),
-    "withdraw": Kind(  # by whoever has just entered the result
-        WRITE, lambda details: previews.void(details["event_id"]), lambda details: f"Undo {details['event_id']}",
-        "Undo", event_path, lambda details: f"Undone. {details['event_id']} does not count.", has_reason=False,
+    "withdraw": Kind(  # the sender of a new result takes it back
+        WRITE, lambda details: previews.void(details["event_id"], [details["version"]]),
+        lambda details: f"Undo {details['event_id']}", "Undo", event_path,
+        lambda details: f"Undone. {details['event_id']} does not count.", has_reason=False,
     ),
     "unvoid": Kind(
         ADMIN, lambda details: previews.unvoid(details["event_id"]), lambda details: f"Unvoid {details['event_id']}",

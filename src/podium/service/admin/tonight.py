@@ -16,6 +16,7 @@ from fastapi import Request, Response
 from podium.errors import ParameterError, PodiumError
 from podium.importers import times
 from podium.ledger.leaderboard import instant
+from podium.log.players import known_numbers
 from podium.log.pools import Pool
 from podium.results.names import normalise
 from podium.service.admin.dry_run import change_of, count, look_at, meant_players
@@ -28,11 +29,11 @@ from podium.store import Store
 from podium.store.writing.submission import ConflictError
 from podium.support.words import signed
 
-MAX_NAMES = 40  # that are offered
-NEW_NAMES = 3  # empty lines
+MAX_NAMES = 40  # offered to tap
+NEW_NAMES = 3  # lines for them
 MAX_LINES = 1_000
 STATUSES = {"dnf": "did not finish", "did_not_start": "did not start"}
-TEAMS, DRAW = "teams", "draw"  # a place is of a team; or only says which team
+TEAMS, DRAW = "teams", "draw"  # places are of teams; with a draw they only number the teams
 NUMBER = re.compile("[1-9][0-9]{0,4}")
 VALUES = {"time_s": "Time", "score": "Score"}  # columns that the page can fill in
 TAPPED = {"event_id", "started_at", "sequence", "title", "url", "player", "position", "status", "team"}
@@ -40,7 +41,7 @@ router = PageRouter(include_in_schema=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ResultLine:
     """A name, and how it finished."""
 
     name: str
@@ -50,11 +51,11 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Night:
-    """What the form holds, as it was written."""
+class ResultForm:
+    """The form of a result, as it was written."""
 
     event_id: str
-    lines: tuple[Line, ...]
+    lines: tuple[ResultLine, ...]
     amends: str = ""  # not empty if the event is stored already
     date: str = ""  # the chosen day
     today: str = ""  # the day that the form offered: on it, the event started at `at`
@@ -64,22 +65,24 @@ class Night:
     sure: tuple[str, ...] = ()  # new names that the sender has confirmed
 
 
-def read_night(form: Form) -> Night:
+def read_result(form: Form) -> ResultForm:
     """Read the form."""
     lines = int(form.text("lines")) if NUMBER.fullmatch(form.text("lines")) else 0
     cells = [
         [form.text(f"{name}-{k}").strip() for name in ("name", "place", "value")] for k in range(min(lines, MAX_LINES))
     ]
     texts = {name: form.text(name).strip() for name in ("event_id", "amends", "date", "today", "at", "title", "teams")}
-    named = tuple(Line(normalise(name), *rest) for name, *rest in cells if name)
-    return Night(lines=named, sure=form.fields.get("sure", ()), **texts)
+    named = tuple(ResultLine(normalise(name), *rest) for name, *rest in cells if name)
+    return ResultForm(lines=named, sure=form.fields.get("sure", ()), **texts)
 
 
-def rows_in(night: Night, pool: Pool, column: str, stored: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
+def rows_in(
+    result: ResultForm, pool: Pool, column: str, stored: Mapping[str, Mapping[str, Any]]
+) -> list[dict[str, Any]]:
     """Return the result as rows of a results table.
 
     Args:
-        night: the form.
+        result: the form.
         pool: the pool.
         column: the column of the values.
         stored: the rows of the event as it is, by player, if it is corrected.
@@ -87,20 +90,20 @@ def rows_in(night: Night, pool: Pool, column: str, stored: Mapping[str, Mapping[
     Raises:
         ParameterError: a line or the date cannot be read, or fewer than two names have a place.
     """
-    shared: dict[str, Any] = {"event_id": night.event_id} | ({"title": night.title} if night.title else {})
+    shared: dict[str, Any] = {"event_id": result.event_id} | ({"title": result.title} if result.title else {})
     if stored:
         kept = next(iter(stored.values()))
         shared |= {name: kept[name] for name in ("started_at", "sequence", "url") if name in kept}
     elif not pool.is_undated:
-        moment = night.at if night.date == night.today else night.date
+        moment = result.at if result.date == result.today else result.date
         shared["started_at"] = instant(moment, whole_day=False).isoformat()
-    rows = [shared | {"player": each.name} | end_of(each, night.teams, column) for each in night.lines if each.place]
+    rows = [shared | {"player": each.name} | end_of(each, result.teams, column) for each in result.lines if each.place]
     if len(rows) < 2:  # noqa: PLR2004
         raise ParameterError("A result needs two names. Tap them in finishing order.")
     return rows
 
 
-def end_of(line: Line, teams: str, column: str) -> dict[str, Any]:
+def end_of(line: ResultLine, teams: str, column: str) -> dict[str, Any]:
     """Return how a player finished, as columns of a row."""
     if line.place in STATUSES:
         return {"status": line.place}
@@ -111,7 +114,7 @@ def end_of(line: Line, teams: str, column: str) -> dict[str, Any]:
     return end | ({column: value_of(line, column)} if line.value and column else {})
 
 
-def value_of(line: Line, column: str) -> float:
+def value_of(line: ResultLine, column: str) -> float:
     """Return a time in seconds, or a score."""
     if column == "time_s":
         found = times.parse(line.value)
@@ -126,9 +129,9 @@ def value_of(line: Line, column: str) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TonightPage(Page, template="tonight.html"):
-    """Names to tap in finishing order, and the chips above them."""
+    """Names to tap in finishing order, and the fields above them."""
 
-    night: Night
+    result: ResultForm
     value_name: str  # of the values that the system needs; empty if it needs none
     lacking: tuple[str, ...]  # columns that the system needs and the page does not have
     is_new: bool  # whether the pool has no order of events yet
@@ -141,36 +144,36 @@ class TonightPage(Page, template="tonight.html"):
 @router.pool_page("/tonight")
 def tonight(request: Request, admission: Sender, store: CurrentStore, event: str = "") -> Response:
     """Offer the names that played most often lately, or an event as it is stored."""
-    night = stored_night(store, admission, event) if event else new_night(store, admission)
-    return night_response(request, store, admission, night)
+    result = stored_result(store, admission, event) if event else new_result(store, admission)
+    return form_response(request, store, admission, result)
 
 
 @router.pool_page("/tonight", takes_form=True)
 async def enter(request: Request, admission: Sender, store: CurrentStore) -> Response:
     """Show what a result would change, or store it."""
     form = await admission.form(request)
-    night, threads = read_night(form), request.app.state.threads
+    result, threads = read_result(form), request.app.state.threads
     if form.text("act") == "look":
-        return await run_in(threads.planning, look_at_night, request, store, admission, night)
-    if not night.amends:
-        return await run_in(threads.writing, save, request, store, admission, night)
+        return await run_in(threads.planning, preview_result, request, store, admission, result)
+    if not result.amends:
+        return await run_in(threads.writing, save, request, store, admission, result)
     try:
-        intent = await run_in(threads.planning, intent_of, store, admission, night)
+        intent = await run_in(threads.planning, intent_of, store, admission, result)
     except PodiumError as error:
-        return await run_in(threads.planning, night_response, request, store, admission, night, error)
+        return await run_in(threads.planning, form_response, request, store, admission, result, error)
     return await look_at(request, store, admission, intent)
 
 
-def new_night(store: Store, admission: Admission) -> Night:
+def new_result(store: Store, admission: Admission) -> ResultForm:
     """Return an empty form: the date of now, the next id, and the title and teams of the newest events."""
     pool, now = store.pool(admission.pool), datetime.now(UTC).replace(microsecond=0)
     today = "" if pool.is_undated else str(now.date())
     newest = store.event_list(admission.pool, top=2).events
     titles = {each.title or "" for each in newest}
     has_teams = bool(newest) and all(row.team for row in store.event(admission.pool, newest[0].event_id).entries)
-    return Night(
+    return ResultForm(
         event_id=store.next_event_id(admission.pool, today),
-        lines=tuple(map(Line, store.frequent_players(admission.pool, MAX_NAMES))),
+        lines=tuple(map(ResultLine, store.frequent_players(admission.pool, MAX_NAMES))),
         date=today,
         today=today,
         at=now.isoformat(),
@@ -179,16 +182,18 @@ def new_night(store: Store, admission: Admission) -> Night:
     )
 
 
-def stored_night(store: Store, admission: Admission, event_id: str) -> Night:
+def stored_result(store: Store, admission: Admission, event_id: str) -> ResultForm:
     """Return the form of an event as it is stored."""
     details = store.event(admission.pool, event_id)
     rows = rows_of(details)
     if not can_be_tapped(rows):
         raise ParameterError(f"Event {event_id} has more than places. Correct it in its table.")
-    lines = tuple(Line(row["player"], str(int(row.get("position", 0)) or row["status"])) for row in rows)
+    lines = tuple(ResultLine(row["player"], str(int(row.get("position", 0)) or row["status"])) for row in rows)
     offered = set(store.frequent_players(admission.pool, MAX_NAMES)) - {each.name for each in lines}
     teams = TEAMS if any("team" in row for row in rows) else ""
-    return Night(event_id, (*lines, *map(Line, sorted(offered))), "yes", title=details.title or "", teams=teams)
+    return ResultForm(
+        event_id, (*lines, *map(ResultLine, sorted(offered))), "yes", title=details.title or "", teams=teams
+    )
 
 
 def can_be_tapped(rows: list[dict[str, Any]]) -> bool:
@@ -199,14 +204,14 @@ def can_be_tapped(rows: list[dict[str, Any]]) -> bool:
     )
 
 
-def intent_of(store: Store, admission: Admission, night: Night) -> Intent:
+def intent_of(store: Store, admission: Admission, result: ResultForm) -> Intent:
     """Return the change that a form asks for."""
     pool = store.pool(admission.pool)
     stored = {}
-    if night.amends:
-        stored = {row["player"]: row for row in rows_of(store.event(admission.pool, night.event_id))}
-    rows = pl.DataFrame(rows_in(night, pool, value_column(pool), stored), infer_schema_length=None)
-    return Intent("amend", {"event_id": night.event_id, ROWS: rows}) if stored else Intent("submit", {ROWS: rows})
+    if result.amends:
+        stored = {row["player"]: row for row in rows_of(store.event(admission.pool, result.event_id))}
+    rows = pl.DataFrame(rows_in(result, pool, value_column(pool), stored), infer_schema_length=None)
+    return Intent("amend", {"event_id": result.event_id, ROWS: rows}) if stored else Intent("submit", {ROWS: rows})
 
 
 def value_column(pool: Pool) -> str:
@@ -214,21 +219,21 @@ def value_column(pool: Pool) -> str:
     return next((name for name in pool.system.needs if name in VALUES), "")
 
 
-def night_response(
+def form_response(
     request: Request,
     store: Store,
     admission: Admission,
-    night: Night,
+    result: ResultForm,
     error: PodiumError | None = None,
     meant: tuple[tuple[str, str], ...] = (),
 ) -> Response:
-    """Return the page with a form as it was written."""
+    """Return the page with the form, and with questions or an error."""
     pool = store.pool(admission.pool)
     column = value_column(pool)
     page = TonightPage(
-        title=f"Correct {night.event_id}" if night.amends else "Enter a result",
+        title=f"Correct {result.event_id}" if result.amends else "Enter a result",
         pool=pool_header(pool),
-        night=night,
+        result=result,
         value_name=VALUES.get(column, ""),
         lacking=tuple(name for name in pool.system.needs if name != column),
         is_new=pool.order is None,
@@ -239,44 +244,52 @@ def night_response(
     return render(request, page, status=200 if error is None else status_of(error))
 
 
-def look_at_night(request: Request, store: Store, admission: Admission, night: Night) -> Response:
+def preview_result(request: Request, store: Store, admission: Admission, result: ResultForm) -> Response:
     """Return the form with the change that each name would get."""
     try:
-        intent = intent_of(store, admission, night)
+        intent = intent_of(store, admission, result)
         refuse_beyond_key(request, store, admission, intent)
         seen = store.preview(admission.pool, intent.act())
     except PodiumError as error:
-        return night_response(request, store, admission, night, error)
+        return form_response(request, store, admission, result, error)
     digits = store.pool(admission.pool).system.digits
     moved = {each.player: change_of(each, digits) for each in seen.ratings}
     changes = {name: "new" if change is None else signed(change) for name, change in moved.items()}
-    lines = tuple(replace(each, change=changes.get(each.name, "") if each.place else "") for each in night.lines)
-    return night_response(request, store, admission, replace(night, lines=lines))
+    lines = tuple(replace(each, change=changes.get(each.name, "") if each.place else "") for each in result.lines)
+    return form_response(request, store, admission, replace(result, lines=lines))
 
 
-def save(request: Request, store: Store, admission: Admission, night: Night) -> Response:
+def new_names(store: Store, admission: Admission, result: ResultForm) -> list[str]:
+    """Return the names that the pool does not have and the sender has not confirmed."""
+    names = [each.name for each in result.lines if each.place]
+    with store.reading(admission.pool) as pool:
+        known = known_numbers(pool, names)
+    return [name for name in names if name not in known and name not in result.sure]
+
+
+def save(request: Request, store: Store, admission: Admission, result: ResultForm) -> Response:
     """Store a result and lead to its page; or ask about a new name that looks like a known one.
 
     A form that is sent twice has the same id and the same content, so that its result counts once.
     """
     try:
-        intent = intent_of(store, admission, night)
+        intent = intent_of(store, admission, result)
         refuse_beyond_key(request, store, admission, intent)
-        meant = meant_players(store, admission.pool, store.preview(admission.pool, intent.act()))
-        meant = tuple(pair for pair in meant if pair[0] not in night.sure)
+        meant = meant_players(store, admission.pool, new_names(store, admission, result))
         if meant:
-            return night_response(request, store, admission, night, meant=meant)
+            return form_response(request, store, admission, result, meant=meant)
         receipts = store.submit(admission.pool, intent.details[ROWS], actor=admission.key.name)
     except ConflictError:
-        other = replace(night, event_id=store.next_event_id(admission.pool, night.event_id.partition(" #")[0]))
+        other = replace(result, event_id=store.next_event_id(admission.pool, result.event_id.partition(" #")[0]))
         known = ConflictError(
-            f"{night.event_id} was stored meanwhile with another result. If yours is another race, save it again."
+            f"{result.event_id} was stored meanwhile with another result. If yours is another race, save it again."
         )
-        return night_response(request, store, admission, other, known)
+        return form_response(request, store, admission, other, known)
     except PodiumError as error:
-        return night_response(request, store, admission, night, error)
+        return form_response(request, store, admission, result, error)
     count(request, admission.pool, receipts)
-    event_id = receipts[0].event_id
-    undo = Intent("withdraw", {"event_id": event_id}).keep(store, admission)
-    sentence = "This result was stored already. It counts once." if receipts[0].duplicate else "Stored."
+    event_id, undo, sentence = receipts[0].event_id, "", "This result was stored already. It counts once."
+    if not receipts[0].duplicate:  # a sender may take back only a result that was not there before
+        details = {"event_id": event_id, "version": store.event(admission.pool, event_id).version}
+        undo, sentence = Intent("withdraw", details).keep(store, admission), "Stored."
     return go_on(request, pool_address(admission.pool, "events", event_id), sentence, undo)

@@ -9,7 +9,7 @@ from races import START, ratings, rows
 
 import podium
 from podium.store import Store
-from podium.store.reading import previews
+from podium.store.writing import accounts, administration, sheet_corrections, sheets, submission
 from podium.store.writing.proposals import Sheet, StaleError
 from podium.systems import find
 from podium.views.player_models import Listing
@@ -39,15 +39,15 @@ def store(filled, tmp_path):
 
 
 ACTS = {
-    "submit": previews.submit([*rows(31, "gx", minute=6.5), *rows(30, "ya")]),
-    "amend": previews.amend(rows(7, "gfez")),
-    "sheet": previews.amend_sheet([*rows(7, "gfez"), *rows(31, "gx", minute=6.5)], Sheet("sheet.csv")),
-    "void": previews.void("e5"),
-    "unvoid": previews.unvoid("e3"),
-    "merge": previews.merge("i", "a"),
-    "unmerge": previews.unmerge("h"),
-    "season": previews.begin_season("new", START + timedelta(minutes=8), 0.5),
-    "configure": previews.configure(find("glicko2")()),
+    "submit": sheets.submit([*rows(31, "gx", minute=6.5), *rows(30, "ya")]),
+    "amend": submission.amend(rows(7, "gfez")),
+    "sheet": sheet_corrections.amend_sheet([*rows(7, "gfez"), *rows(31, "gx", minute=6.5)], Sheet("sheet.csv")),
+    "void": submission.void("e5"),
+    "unvoid": submission.unvoid("e3"),
+    "merge": accounts.merge("i", "a"),
+    "unmerge": accounts.unmerge("h"),
+    "season": administration.begin_season("new", START + timedelta(minutes=8), 0.5),
+    "configure": administration.configure(find("glicko2")()),
 }
 
 
@@ -87,10 +87,10 @@ def test_an_act_is_not_carried_out_once_something_else_was_done(store):
 
 def test_what_would_be_refused_is_refused_before(store):
     with pytest.raises(podium.UnknownError):
-        store.preview("main", previews.void("none"))
+        store.preview("main", submission.void("none"))
     with pytest.raises(podium.ResultsError):
-        store.preview("main", previews.merge("a", "b"))
+        store.preview("main", accounts.merge("a", "b"))
     with pytest.raises(podium.ParameterError):
-        store.preview("main", previews.begin_season("", START, 0.5))
+        store.preview("main", administration.begin_season("", START, 0.5))
     (line,) = [each for each in store.preview("main", ACTS["amend"]).lines if each.player == "z"]
     assert (line.before, line.after) == (None, "place 4")

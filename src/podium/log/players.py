@@ -3,7 +3,7 @@
 The name of a piece of equipment is that of `podium.engine.tables.equipment.equipment_name`, which no player can have.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import count
 from typing import Any, NamedTuple
 
@@ -56,11 +56,8 @@ class Numbered(NamedTuple):
     """The result of looking up players by name."""
 
     numbers: dict[str, int]  # numbers by given name
-    newcomers: dict[int, str]  # names of players who just got a number
+    newcomers: dict[int, str]  # names of players who are not stored yet
     names: dict[int, str]  # also of players given by their present name
-
-
-Numbering = Callable[[PoolView, Iterable[str]], Numbered]
 
 
 def name_columns(name: str) -> dict[str, str]:
@@ -136,15 +133,9 @@ def names_like(pool: PoolView, name: str) -> list[str]:
 
 def numbers_of(pool: PoolView, names: Iterable[str]) -> dict[str, int]:
     """Return the numbers of players by name. Newcomers get one."""
-    return numbers_and_newcomers(pool, names).numbers
-
-
-def numbers_and_newcomers(pool: PoolView, names: Iterable[str]) -> Numbered:
-    """Return the numbers of players by name, and which ones are new."""
     numbered = provisional_numbers(pool, names)
-    if numbered.newcomers:
-        insert_players(pool, numbered.newcomers.items())
-    return numbered
+    insert_players(pool, numbered.newcomers.items())
+    return numbered.numbers
 
 
 def insert_players(pool: PoolView, names: Iterable[tuple[int, str]]) -> None:
@@ -156,25 +147,19 @@ def insert_players(pool: PoolView, names: Iterable[tuple[int, str]]) -> None:
 
 
 def provisional_numbers(pool: PoolView, names: Iterable[str]) -> Numbered:
-    """Return the same as `numbers_and_newcomers` without storing: newcomers get the numbers that they would get now."""
-    known, new_names = known_and_newcomers(pool, names)
-    if not new_names:
-        return known
-    has_equipment = any(name.startswith(MARK) for name in new_names)
-    numbers = count(newest_number(pool) + 1), count((newest_equipment(pool) if has_equipment else 0) + 1)
-    newcomers = {next(numbers[name.startswith(MARK)]): name for name in new_names}
-    drawn = {name: number for number, name in newcomers.items()}
-    return Numbered(known.numbers | drawn, newcomers, known.names | newcomers)
-
-
-def known_and_newcomers(pool: PoolView, names: Iterable[str]) -> tuple[Numbered, list[str]]:
-    """Return known players by given name, and the other names, each once."""
+    """Return the numbers of players by name, with those that newcomers would get now. Nothing is stored."""
     distinct = list(dict.fromkeys(names))
     current = current_numbers(pool, distinct)
     others = [name for name in distinct if name not in current]
     numbers = current | sent_numbers(pool, others) if others else current
-    known = Numbered(numbers, {}, {number: name for name, number in current.items()})
-    return known, [name for name in others if name not in numbers]
+    newcomers: dict[int, str] = {}
+    new_names = [name for name in others if name not in numbers]
+    if new_names:
+        has_equipment = any(name.startswith(MARK) for name in new_names)
+        next_numbers = count(newest_number(pool) + 1), count((newest_equipment(pool) if has_equipment else 0) + 1)
+        newcomers = {next(next_numbers[name.startswith(MARK)]): name for name in new_names}
+        numbers = numbers | {name: number for number, name in newcomers.items()}
+    return Numbered(numbers, newcomers, {number: name for name, number in current.items()} | newcomers)
 
 
 def newest_number(pool: PoolView) -> int:
@@ -193,7 +178,7 @@ def confusables_of(pool: PoolView, names: Sequence[str]) -> dict[str, str]:
     known: dict[str, list[str]] = {}
     for row in pool.execute(SELECT_CONFUSABLES, among=set(keys.values())) if names else ():
         known.setdefault(row.lookalike, []).append(row.name)
-    for name, own in keys.items():  # without storing, newcomers are not in the pool
+    for name, own in keys.items():  # newcomers are not stored yet
         if name not in known.setdefault(own, []):
             known[own].append(name)
     confusables = {}

@@ -1,11 +1,11 @@
 """The store as its users see it: what is done to pools is done whole, each in its transactions, or not at all."""
 
 import logging
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
-from typing import Any, Unpack, cast
+from typing import Any, TypedDict, Unpack
 
 from podium.engine.system import System
 from podium.errors import PodiumError
@@ -13,22 +13,18 @@ from podium.log import log
 from podium.log.database import UnavailableError, write_transaction
 from podium.log.files import truncate_wal
 from podium.log.heads import forget_head
-from podium.log.players import provisional_numbers
 from podium.log.pools import (
     NO_DESCRIPTION,
     DescriptionChanges,
     Order,
-    Pool,
     When,
     locked_pool,
     refuse_closed,
-    refuse_unwritable,
 )
 from podium.store import kept
 from podium.store.following import PoolReader, newest_place
 from podium.store.reading import hindsight, pool_facts, previews
 from podium.store.reading.moments import reads, writes
-from podium.store.reading.previews import Act
 from podium.store.reading.reader import Reader
 from podium.store.writing import (
     accounts,
@@ -37,15 +33,25 @@ from podium.store.writing import (
     execution,
     fixtures,
     pool_files,
+    sheets,
     submission,
 )
-from podium.store.writing.execution import Propose
-from podium.store.writing.mending import SheetChanges
-from podium.store.writing.proposals import Sheet
-from podium.store.writing.receipts import Done, Receipt, Rerated
-from podium.store.writing.submission import Submission, VoidingOptions
+from podium.store.writing.ordering import set_order
+from podium.store.writing.proposals import Act, Proposal, Sheet, StaleError
+from podium.store.writing.receipts import Receipt, Rerated
+from podium.store.writing.sheet_corrections import SheetChanges, amend_sheet
+from podium.store.writing.submission import Submission
 
 LOGGER = logging.getLogger(__name__)
+
+
+class Options(TypedDict, total=False):
+    """Options of a change, as for `Store.run`."""
+
+    actor: str
+    reason: str
+    dry_run: bool
+    effects_after: str | None
 
 
 class Store(Reader):
@@ -53,30 +59,51 @@ class Store(Reader):
 
     Each method is applied completely or not at all. Writers to a pool take turns. All methods with a pool's
     name raise `UnknownError` if it does not exist. With `dry_run`, a correction stores nothing and does not wait. It
-    returns
-    totals and the largest effects; `effects_after` lists the following ones.
+    returns totals and the largest effects; `effects_after` lists the following ones.
     """
 
-    def _run(
+    def run(
         self,
         pool_name: str,
-        propose: Propose,
-        admit_pool: Callable[[Pool], None] = refuse_unwritable,
+        act: Act,
         *,
+        actor: str = "",
+        reason: str = "",
+        version: int | None = None,
         dry_run: bool = False,
         effects_after: str | None = None,
-    ) -> Done:
-        """Apply a proposal to a pool, or only return its effects."""
-        if dry_run:
+    ) -> Any:
+        """Make a change to a pool, or only return its effects.
 
-            def look(pool: PoolReader) -> Done:
-                admit_pool(pool)
-                return execution.dry_run(pool, propose, effects_after)
+        Args:
+            pool_name: the pool.
+            act: the change.
+            actor: the sender, for the log.
+            reason: the reason for the log. It can be deleted later.
+            version: the version of the log in a preview of the change. Default: any.
+            dry_run: True to store nothing. The first receipt has the largest changes.
+            effects_after: for a dry run, `next` from the previous page of effects.
 
-            return self.read_pool(pool_name, look, as_stored=True)
-        self.follow(pool_name)
+        Returns:
+            The change's answer: one receipt, several, or the number of changed ledger rows.
+
+        Raises:
+            StaleError: the pool has changed since the preview.
+            PodiumError: the change is invalid.
+        """
+        admitted = log.admit_reason(reason)
+
+        def propose(pool: PoolReader) -> Proposal:
+            refuse_closed(pool)  # acts that need ratings refuse those of another arithmetic
+            if version is not None and log.newest_seq(pool) != version:
+                raise StaleError(f"Pool {pool_name!r} has changed since the preview. Look at the new effect first.")
+            return act(pool, actor, admitted)
+
         read = partial(self.read_pool, pool_name, as_stored=True)
-        return execution.run(read, partial(self.locking, pool_name), propose, admit_pool)
+        if dry_run:
+            return read(lambda pool: execution.dry_run(pool, propose, effects_after)).answer
+        self.follow(pool_name)
+        return execution.run(read, partial(self.locking, pool_name), propose).answer
 
     # Results
 
@@ -85,30 +112,24 @@ class Store(Reader):
         pool_name: str,
         rows: Any,
         *,
-        actor: str = "",
         match_ids: Mapping[str, str] | None = None,
         received: int | None = None,
         reason: str = "",
         sheet: Sheet | None = None,
         order: Order | None = None,
-        dry_run: bool = False,
-        effects_after: str | None = None,
+        **options: Any,
     ) -> list[Receipt]:
         """Store and rate the results of one or more events. Repeated results are stored only once.
 
         Args:
             pool_name: the pool.
             rows: results, as for `podium.rate`. The first event of a pool decides whether all events have `started_at`.
-            actor: the sender, for the log.
             match_ids: the registered match of each event that is the result of one.
-            received: time of receipt in microseconds since 1970, for dated events without `started_at`. Default: raise
-                an
-                error.
+            received: time of receipt in microseconds since 1970, for dated events without `started_at`.
             reason: a note for the log on supplied values, such as dates.
-            sheet: the sheet with the events, for `amend_sheet`.
+            sheet: the sheet with the events.
             order: the order of a pool without events, if the rows have neither `started_at` nor `sequence`.
-            dry_run: True to store nothing. The first receipt has the largest changes.
-            effects_after: for a dry run, `next` from the previous page of effects.
+            options: `actor`, `dry_run` and `effects_after`, as for `run`.
 
         Returns:
             A receipt for each event, in the order of the rows.
@@ -120,8 +141,9 @@ class Store(Reader):
             UnknownError: the pool or a match does not exist.
             StoreError: a match has expired.
         """
-        propose = previews.submit(rows, reason, sheet, order, match_ids, received)(actor, "")
-        return [*self._run(pool_name, propose, dry_run=dry_run, effects_after=effects_after).receipts]
+        act = sheets.submit(rows, reason, sheet, order, match_ids, received)
+        receipts: list[Receipt] = self.run(pool_name, act, **options)
+        return receipts
 
     def amend_sheet(
         self,
@@ -129,23 +151,21 @@ class Store(Reader):
         rows: Any,
         *,
         sheet: Sheet,
-        actor: str = "",
-        reason: str = "",
         overrule: bool = False,
         order: Order | None = None,
-        dry_run: bool = False,
+        **options: Unpack[Options],
     ) -> SheetChanges:
         """Update a pool from a sheet that was submitted before, as if it had always been in its present form.
 
         New events are added, changed events are amended and missing events are voided, all in one transaction.
-        Corrections
-        made in the pool itself stay, unless the sheet is to `overrule` them.
+        Corrections made in the pool itself stay, unless the sheet is to `overrule` them.
 
         Returns:
             The numbers of unchanged, new, changed, removed and kept events.
         """
-        propose = previews.amend_sheet(rows, sheet, overrule=overrule, order=order)(actor, reason)
-        return cast("SheetChanges", self._run(pool_name, propose, dry_run=dry_run).answer)
+        act = amend_sheet(rows, sheet, overrule=overrule, order=order)
+        changes: SheetChanges = self.run(pool_name, act, **options)
+        return changes
 
     def submit_each(
         self, pool_name: str, sent: Sequence[Submission | tuple[Any, ...]], *, leave_long: bool = False
@@ -179,33 +199,25 @@ class Store(Reader):
         return outcomes
 
     def _submit_one(self, pool_name: str, sent: Submission | tuple[Any, ...], *, leave_long: bool) -> list[Receipt]:
-        propose = partial(submission.submit, submissions=[sent])
+        def act(pool: PoolReader, *_logged: str) -> Proposal:
+            return submission.submit(pool, [sent])
+
         if not leave_long:
-            return [*self._run(pool_name, propose).receipts]
+            receipts: list[Receipt] = self.run(pool_name, act)
+            return receipts
         with self.writing(pool_name) as pool:
-            return [*execution.execute(pool, propose).receipts]
+            return [*execution.execute(pool, act).receipts]
 
     def amend(
-        self,
-        pool_name: str,
-        rows: Any,
-        *,
-        actor: str = "",
-        reason: str = "",
-        versions: Collection[str] | None = None,
-        dry_run: bool = False,
-        effects_after: str | None = None,
+        self, pool_name: str, rows: Any, *, versions: Collection[str] | None = None, **options: Unpack[Options]
     ) -> Receipt:
         """Correct an event, and recalculate every later rating. Identical content is reported as a duplicate.
 
         Args:
             pool_name: the pool.
             rows: the corrected event, as results for `podium.rate`.
-            actor: the sender, for the log.
-            reason: the reason for the log. It can be deleted later.
             versions: the versions to which the correction may apply. Default: any.
-            dry_run: True to store nothing.
-            effects_after: for a dry run, `next` from the previous page of effects.
+            options: `actor`, `reason`, `dry_run` and `effects_after`, as for `run`.
 
         Returns:
             A receipt. With `dry_run` it has the largest changes.
@@ -215,16 +227,19 @@ class Store(Reader):
             ResultsError: the rows are invalid, or are not one event.
             StaleError: the event has another version.
         """
-        propose = previews.amend(rows, versions)(actor, reason)
-        return self._run(pool_name, propose, dry_run=dry_run, effects_after=effects_after).receipts[0]
+        receipt: Receipt = self.run(pool_name, submission.amend(rows, versions), **options)
+        return receipt
 
-    def void(self, pool_name: str, event_id: str, **options: Unpack[VoidingOptions]) -> Receipt:
+    def void(
+        self, pool_name: str, event_id: str, *, versions: Collection[str] | None = None, **options: Unpack[Options]
+    ) -> Receipt:
         """Void an event, so that it no longer counts. Its content stays in the log.
 
         Args:
             pool_name: the pool.
             event_id: the id of the event.
-            options: `actor`, `reason`, `versions`, `dry_run` and `effects_after`, as for `amend`.
+            versions: the versions to which this may apply. Default: any.
+            options: `actor`, `reason`, `dry_run` and `effects_after`, as for `run`.
 
         Returns:
             A receipt. With `dry_run` it has the largest changes.
@@ -233,59 +248,29 @@ class Store(Reader):
             UnknownError: the pool or the event does not exist.
             StaleError: the event has another version.
         """
-        return self._set_voided(pool_name, previews.void, event_id, **options)
+        receipt: Receipt = self.run(pool_name, submission.void(event_id, versions), **options)
+        return receipt
 
-    def unvoid(self, pool_name: str, event_id: str, **options: Unpack[VoidingOptions]) -> Receipt:
+    def unvoid(
+        self, pool_name: str, event_id: str, *, versions: Collection[str] | None = None, **options: Unpack[Options]
+    ) -> Receipt:
         """Count a voided event again. The arguments and errors are those of `void`.
 
         Returns:
             A receipt. With `dry_run` it has the largest changes.
         """
-        return self._set_voided(pool_name, previews.unvoid, event_id, **options)
-
-    def _set_voided(
-        self,
-        pool_name: str,
-        act: Callable[[str, Collection[str] | None], Act],
-        event_id: str,
-        *,
-        actor: str = "",
-        reason: str = "",
-        versions: Collection[str] | None = None,
-        **how: Any,
-    ) -> Receipt:
-        """Let an event count for nothing, or again."""
-        return self._run(pool_name, act(event_id, versions)(actor, reason), **how).receipts[0]
+        receipt: Receipt = self.run(pool_name, submission.unvoid(event_id, versions), **options)
+        return receipt
 
     register, post_places, tap = writes(administration.register), writes(fixtures.post_places), writes(fixtures.tap)
     plan_fixture, cancel_fixture = writes(fixtures.plan_fixture), writes(fixtures.cancel_fixture)
     preview = reads(previews.preview, as_stored=True)
 
-    def run(self, pool_name: str, act: Act, *, version: int, actor: str = "", reason: str = "") -> Any:
-        """Apply a previewed change exactly as shown, or not at all.
-
-        Args:
-            pool_name: the pool.
-            act: a change from `podium.store.reading.previews`.
-            version: the version of the log in the preview.
-            actor: the sender, for the log.
-            reason: the reason for the log. It can be deleted later.
-
-        Returns:
-            The change's answer: one receipt, several, or the number of changed ledger rows.
-
-        Raises:
-            StaleError: the pool has changed since the preview.
-            PodiumError: the change is invalid.
-        """
-        propose = partial(previews.propose_at, propose=act(actor, reason), version=version)
-        return self._run(pool_name, propose).answer
-
     def dry_run(self, pool_name: str, act: Act, *, effects_after: str | None = None) -> Rerated:
         """Say how much an act would move, and list the largest effects. Nothing is stored, and nobody waits.
 
         Args:
-            act: of `podium.store.reading.previews`.
+            act: the change.
             effects_after: the `next` of the page of effects before.
 
         Returns:
@@ -295,8 +280,8 @@ class Store(Reader):
             PodiumError: the act is refused, as it would be if it were carried out.
         """
         with self.reading(pool_name) as pool:
-            refuse_closed(pool)
-            return execution.rerated(pool, execution.plan(pool, act("", "")(pool, provisional_numbers)), effects_after)
+            refuse_closed(pool)  # acts that need ratings refuse those of another arithmetic
+            return execution.rerated(pool, execution.plan(pool, act(pool, "", "")), effects_after)
 
     # Players
 
@@ -305,7 +290,7 @@ class Store(Reader):
     anonymization = reads(anonymizing.anonymization)
     blank_reason = writes(log.blank_reason, even_closed=True, forgets=True)
 
-    def merge(self, pool_name: str, name: str, into: str, *, kind: str = "", actor: str = "", reason: str = "") -> int:
+    def merge(self, pool_name: str, name: str, into: str, *, kind: str = "", **options: Unpack[Options]) -> int:
         """Merge a player into another, or a piece of equipment of a `kind` into another, for all events.
 
         Returns:
@@ -316,9 +301,10 @@ class Store(Reader):
             StoreError: the two are the same, or one was already merged.
             ResultsError: the two met in an event that counts.
         """
-        return self._run(pool_name, previews.merge(name, into, kind)(actor, reason)).written
+        written: int = self.run(pool_name, accounts.merge(name, into, kind), **options)
+        return written
 
-    def unmerge(self, pool_name: str, name: str, *, kind: str = "", actor: str = "", reason: str = "") -> int:
+    def unmerge(self, pool_name: str, name: str, *, kind: str = "", **options: Unpack[Options]) -> int:
         """Separate a merged player, or a merged piece of equipment of a `kind`, as if the merge had never happened.
 
         Results under its name since the merge belong to it as well. Accounts that were merged into it before stay
@@ -331,7 +317,8 @@ class Store(Reader):
             UnknownError: the pool or the player does not exist.
             StoreError: the account was never merged into another.
         """
-        return self._run(pool_name, previews.unmerge(name, kind)(actor, reason)).written
+        written: int = self.run(pool_name, accounts.unmerge(name, kind), **options)
+        return written
 
     # Pools
 
@@ -366,7 +353,7 @@ class Store(Reader):
         with write_transaction(self.engine) as connection:
             administration.create(connection, name, system, actor, admitted, order)
 
-    def configure(self, pool_name: str, system: System, *, actor: str = "") -> int:
+    def configure(self, pool_name: str, system: System, **options: Unpack[Options]) -> int:
         """Change the rating system of a pool, and recalculate all ratings.
 
         Returns:
@@ -375,7 +362,8 @@ class Store(Reader):
         Raises:
             ResultsError: an event lacks values that the system needs.
         """
-        return self._run(pool_name, previews.configure(system)(actor, ""), refuse_closed).written
+        written: int = self.run(pool_name, administration.configure(system), **options)
+        return written
 
     def set_order(
         self,
@@ -384,15 +372,16 @@ class Store(Reader):
         *,
         start: datetime | None = None,
         every: str = "",
-        actor: str = "",
-        dry_run: bool = False,
+        **options: Unpack[Options],
     ) -> int:
         """Order a pool of fewer than 50 events by dates or by numbers.
 
         Args:
+            pool_name: the pool.
             order: `dated` or `sequence`.
             start: the date of the first event; if None, each event gets its earlier date, or that of receipt.
             every: the time from each event to the next, such as 1w; empty if all were on one day.
+            options: `actor` and `dry_run`, as for `run`.
 
         Returns:
             The number of changed ledger rows.
@@ -400,9 +389,10 @@ class Store(Reader):
         Raises:
             StoreError: the pool has 50 events or more, or a season.
         """
-        return self._run(pool_name, previews.set_order(order, start, every)(actor, ""), dry_run=dry_run).written
+        written: int = self.run(pool_name, set_order(order, start, every), **options)
+        return written
 
-    def begin_season(self, pool_name: str, name: str, starts: When, *, keep: float, actor: str = "") -> int:
+    def begin_season(self, pool_name: str, name: str, starts: When, *, keep: float, **options: Unpack[Options]) -> int:
         """Begin a season at a time or before an event: multiply every lead over a newcomer by `keep`.
 
         Args:
@@ -410,7 +400,7 @@ class Store(Reader):
             name: the name of the season.
             starts: the time, with its time zone, or the number of the first event.
             keep: share of the lead to keep, from 0 (all start level) to 1 (nothing changes).
-            actor: the sender, for the log.
+            options: `actor` and `dry_run`, as for `run`.
 
         Returns:
             The number of changed ledger rows.
@@ -419,7 +409,8 @@ class Store(Reader):
             ParameterError: the share is not from 0 to 1.
             StoreError: another season of that name exists.
         """
-        return self._run(pool_name, previews.begin_season(name, starts, keep)(actor, "")).written
+        written: int = self.run(pool_name, administration.begin_season(name, starts, keep), **options)
+        return written
 
     def delete_pool(self, pool_name: str) -> None:
         """Delete a closed pool: its log, all that derives from it, and the keys that opened it alone.

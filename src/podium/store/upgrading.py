@@ -31,7 +31,6 @@ from podium.log.database import (
 )
 from podium.log.files import truncate_wal
 from podium.log.log import RERATE, json_entry
-from podium.log.players import Numbering
 from podium.log.pools import every_pool
 from podium.log.schema import log
 from podium.log.statements import of_pool
@@ -126,7 +125,7 @@ def rerate_pool(store: Store, name: str, actor: str) -> Snapshot | None:
             return look(pool)
 
     propose, lock = partial(rerate_all, actor=actor), partial(store.locking, name)
-    done = in_turn(lambda: execution.run(read, lock, propose, lambda _pool: None))
+    done = in_turn(lambda: execution.run(read, lock, propose))
     return None if done.place is None else done.snapshot
 
 
@@ -142,7 +141,7 @@ def find_differences(store: Store, name: str, former: pl.DataFrame) -> list[str]
         return []  # another process compared them, and has dropped them
 
 
-def rerate_all(pool: PoolReader, _numbering: Numbering, *, actor: str) -> Proposal:
+def rerate_all(pool: PoolReader, *, actor: str) -> Proposal:
     """Propose to rate a pool from its first event on with this version's arithmetic."""
     if not pool.is_outdated:
         return Proposal(pool, RERATE)

@@ -116,14 +116,15 @@ def configure_pool(
     if not named.names_one:
         raise ParameterError("the new system is missing. Name it with --system or --system-file.")
     rating_system = named.choose()
-    if dry_run:
-        from podium.store.reading import previews
+    store = open_store(url)
+    from podium.store.writing import administration
 
-        act, sentence = previews.configure(rating_system), f"pool {name} would be rated with {rating_system.name}"
-        show_moved(open_store(url), name, act, sentence, form)
+    act = administration.configure(rating_system)
+    if dry_run:
+        show_moved(store, name, act, f"pool {name} would be rated with {rating_system.name}", form)
         return
     with show.progress("rating again"):
-        changed = open_store(url).configure(name, rating_system, actor=actor)
+        changed = store.run(name, act, actor=actor)
     typer.echo(f"pool {name} is rated with {rating_system.name}; {ratings_changed(changed)}")
 
 
@@ -146,16 +147,16 @@ def set_order(
 ) -> None:
     """Order the events of a pool by dates or by numbers, while it has fewer than 50."""
     from podium.ledger.leaderboard import instant
-    from podium.store.reading import previews
+    from podium.store.writing import ordering
 
     if every and not started_at:
         raise ParameterError("--every needs the date of the first event. Add, for example, --started-at 2026-01-31")
     start = None if started_at is None else instant(started_at, whole_day=False)
+    act = ordering.set_order(order.value, start, every)
     if dry_run:
-        act = previews.set_order(order.value, start, every)
         show_moved(store, name, act, f"pool {name} would have the order {order.value}", form)
         return
-    changed = store.set_order(name, order.value, start=start, every=every, actor=actor)
+    changed = store.run(name, act, actor=actor)
     typer.echo(f"pool {name} has the order {order.value}; {ratings_changed(changed)}")
 
 

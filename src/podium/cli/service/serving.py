@@ -294,15 +294,13 @@ def begin_season(
 ) -> None:
     """Move every rating towards a newcomer's. The leaderboard before that can still be read."""
     from podium.log.pools import read_when
+    from podium.store.writing import administration
 
-    when = read_when(store.order(pool), starts)
+    act = administration.begin_season(name, read_when(store.order(pool), starts), keep)
     if dry_run:
-        from podium.store.reading import previews
-
-        act = previews.begin_season(name, when, keep)
         storing.show_moved(store, pool, act, f"season {name} would begin", form)
         return
-    changed = store.begin_season(pool, name, when, keep=keep, actor=actor)
+    changed = store.run(pool, act, actor=actor)
     typer.echo(f"season {name} begins; {storing.ratings_changed(changed)}")
 
 

@@ -24,10 +24,9 @@ from podium.support.words import counted
 
 if TYPE_CHECKING:
     from podium.store import Store
-    from podium.store.reading.previews import Act
-    from podium.store.writing.mending import SheetChanges
-    from podium.store.writing.proposals import Sheet
+    from podium.store.writing.proposals import Act, Sheet
     from podium.store.writing.receipts import Receipt
+    from podium.store.writing.sheet_corrections import SheetChanges
 
 
 DATABASE = Option(
@@ -375,13 +374,13 @@ def merge(
     form: Format = options.FORM,
 ) -> None:
     """Merge an account into another. The results of both count as one player's."""
-    if dry_run:
-        from podium.store.reading import previews
+    from podium.store.writing import accounts
 
-        act = previews.merge(player, into, kind)
+    act = accounts.merge(player, into, kind)
+    if dry_run:
         show_moved(store, pool, act, f"{player} would be merged into {into}", form)
         return
-    changed = store.merge(pool, player, into, kind=kind, actor=actor, reason=reason)
+    changed = store.run(pool, act, actor=actor, reason=reason)
     typer.echo(f"{player} is merged into {into}; {ratings_changed(changed)}")
 
 
@@ -397,12 +396,13 @@ def unmerge(
     form: Format = options.FORM,
 ) -> None:
     """Undo a merge. The account is separate again, as if it had never been merged."""
-    if dry_run:
-        from podium.store.reading import previews
+    from podium.store.writing import accounts
 
-        show_moved(store, pool, previews.unmerge(player, kind), f"{player} would be separate again", form)
+    act = accounts.unmerge(player, kind)
+    if dry_run:
+        show_moved(store, pool, act, f"{player} would be separate again", form)
         return
-    changed = store.unmerge(pool, player, kind=kind, actor=actor, reason=reason)
+    changed = store.run(pool, act, actor=actor, reason=reason)
     typer.echo(f"{player} is separate again; {ratings_changed(changed)}")
 
 

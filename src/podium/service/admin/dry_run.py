@@ -30,9 +30,9 @@ from podium.service.http.requests import CurrentStore, run_in
 from podium.service.web.rendering import Page, PageRouter, go_on, pool_address, pool_header, render
 from podium.store import Store
 from podium.store.reading.previews import MovedRating, Preview
-from podium.store.writing.mending import SheetChanges
 from podium.store.writing.proposals import StaleError
 from podium.store.writing.receipts import Receipt
+from podium.store.writing.sheet_corrections import SheetChanges
 from podium.store.writing.sheets import SheetError
 from podium.support.words import shown_change
 

@@ -24,10 +24,9 @@ from podium.service.http.keys import (
 from podium.service.http.visitors import MAX_FORM_BYTES, Form, Session, find_visitor, read_form, refuse_forged
 from podium.store import Store
 from podium.store.keys import ApiKey
-from podium.store.reading import previews
-from podium.store.reading.previews import Act
 from podium.store.waiting import Owner, WaitingFile, keep_waiting, waiting_file
-from podium.store.writing.proposals import Sheet
+from podium.store.writing import accounts, administration, ordering, sheet_corrections, sheets, submission
+from podium.store.writing.proposals import Act, Sheet
 from podium.support.words import counted
 from podium.systems import find
 from podium.views.models import EventDetails
@@ -109,7 +108,7 @@ def sheet_in(details: Mapping[str, Any]) -> Sheet:
 KINDS = {
     "submit": Kind(
         WRITE,
-        lambda details: previews.submit(
+        lambda details: sheets.submit(
             details["rows"], details.get("made_up", ""), sheet_in(details) if "sheet" in details else None,
             details.get("order"),
         ),
@@ -118,7 +117,7 @@ KINDS = {
         has_reason=False,
     ),
     "sheet": Kind(
-        ADMIN, lambda details: previews.amend_sheet(
+        ADMIN, lambda details: sheet_corrections.amend_sheet(
             details["rows"], sheet_in(details), details.get("made_up", ""), overrule=bool(details.get("overrule")),
             order=details.get("order"),
         ),
@@ -126,51 +125,51 @@ KINDS = {
         lambda details: f"Stored. The pool now equals {sheet_in(details).name}.", has_reason=False,
     ),
     "amend": Kind(
-        ADMIN, lambda details: previews.amend(details["rows"]), lambda details: f"Correct {details['event_id']}",
+        ADMIN, lambda details: submission.amend(details["rows"]), lambda details: f"Correct {details['event_id']}",
         "Store correction", event_path, lambda details: f"Stored. {details['event_id']} is corrected.",
     ),
     "void": Kind(
-        ADMIN, lambda details: previews.void(details["event_id"]), lambda details: f"Void {details['event_id']}",
+        ADMIN, lambda details: submission.void(details["event_id"]), lambda details: f"Void {details['event_id']}",
         "Void event", event_path, lambda details: f"Stored. {details['event_id']} no longer counts.",
     ),
     "withdraw": Kind(  # the sender of a new result takes it back
-        WRITE, lambda details: previews.void(details["event_id"], [details["version"]]),
+        WRITE, lambda details: submission.void(details["event_id"], [details["version"]]),
         lambda details: f"Undo {details['event_id']}", "Undo", event_path,
         lambda details: f"Undone. {details['event_id']} does not count.", has_reason=False,
     ),
     "unvoid": Kind(
-        ADMIN, lambda details: previews.unvoid(details["event_id"]), lambda details: f"Unvoid {details['event_id']}",
+        ADMIN, lambda details: submission.unvoid(details["event_id"]), lambda details: f"Unvoid {details['event_id']}",
         "Unvoid event", event_path, lambda details: f"Stored. {details['event_id']} counts again.",
     ),
     "merge": Kind(
-        ADMIN, lambda details: previews.merge(details["player"], details["into"]),
+        ADMIN, lambda details: accounts.merge(details["player"], details["into"]),
         lambda details: f"Merge {details['player']} into {details['into']}", "Merge players",
         lambda details, _: ("players", details["into"]),
         lambda details: f"Stored. {details['player']} is merged into {details['into']}.",
     ),
     "unmerge": Kind(
-        ADMIN, lambda details: previews.unmerge(details["player"]),
+        ADMIN, lambda details: accounts.unmerge(details["player"]),
         lambda details: f"Undo the merge of {details['player']}", "Undo the merge",
         lambda details, _: ("players", details["player"]),
         lambda details: f"Stored. {details['player']} is separate again.",
     ),
     "season": Kind(
         ADMIN,
-        lambda details: previews.begin_season(
+        lambda details: administration.begin_season(
             details["name"], when_in(details["starts_at"]), details["keep"]
         ),
         lambda details: f"Begin season {details['name']}", "Begin season",
         lambda *_: (), lambda details: f"Stored. Season {details['name']} has begun.", has_reason=False,
     ),
     "configure": Kind(
-        ADMIN, lambda details: previews.configure(find(details["system"]).from_text(details["parameters"])),
+        ADMIN, lambda details: administration.configure(find(details["system"]).from_text(details["parameters"])),
         lambda details: f"Rate with {find(details['system']).title}", "Change system",
         lambda *_: ("system",),
         lambda details: f"Stored. All events are rated with {find(details['system']).title}, from the first event on.",
         has_reason=False,
     ),
     "order": Kind(
-        ADMIN, lambda details: previews.set_order(
+        ADMIN, lambda details: ordering.set_order(
             details["order"], datetime.fromisoformat(details["start"]) if details["start"] else None, details["every"]
         ),
         lambda details: f"Order events by {'dates' if details['order'] == DATED else 'numbers'}", "Change order",

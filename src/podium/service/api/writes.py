@@ -37,10 +37,10 @@ from podium.service.http.requests import (
     versions_in,
 )
 from podium.store import keys as store_keys
-from podium.store.reading import previews
-from podium.store.reading.previews import Act
+from podium.store.writing import accounts, administration, ordering
 from podium.store.writing.administration import RegisteredMatch
 from podium.store.writing.anonymizing import Anonymization
+from podium.store.writing.proposals import Act
 from podium.store.writing.receipts import Receipt, Rerated
 from podium.views.models import KeyDetails, PoolSummary, WebhookDetails
 
@@ -85,12 +85,12 @@ class RerateAct(AdminAct):
     dry_run: DryRun = False
     effects_after: EffectsAfter = None
 
-    async def rerate(self, pool: str, intent: Act, act: Callable[..., int], *sent: Any, **options: Any) -> Rerated:
-        """Run the action, or with `dry_run` only return its effect."""
+    async def rerate(self, pool: str, act: Act, reason: str = "") -> Rerated:
+        """Make a change, or with `dry_run` only return its effect."""
         if self.dry_run:
             after = self.effects_after
-            return await run_in(self.threads.planning, self.store.dry_run, pool, intent, effects_after=after)
-        return Rerated(await self.run(act, pool, *sent, **options))
+            return await run_in(self.threads.planning, self.store.dry_run, pool, act, effects_after=after)
+        return Rerated(await self.run(self.store.run, pool, act, reason=reason))
 
 
 RequestedAct = Annotated[AdminAct, Depends()]
@@ -120,7 +120,7 @@ async def configure(pool: PoolName, act: RequestedRerate) -> Rerated:
     """Rate a pool with another system or other parameters, from its first event on."""
     refuse_backdating_limit(act.request)
     system = requested_system(await bodies.read_body(act.request, bodies.Configuration))
-    return await act.rerate(pool, previews.configure(system), act.store.configure, system)
+    return await act.rerate(pool, administration.configure(system))
 
 
 @router.put("/{pool}/order", tags=["pools"], openapi_extra=bodies.request_body(bodies.NewOrder))
@@ -128,8 +128,7 @@ async def set_order(pool: PoolName, act: RequestedRerate) -> Rerated:
     """Order a pool of fewer than 50 events by dates or by numbers."""
     refuse_backdating_limit(act.request)
     body = await bodies.read_body(act.request, bodies.NewOrder)
-    intent = previews.set_order(body.order, body.started_at, body.every)
-    return await act.rerate(pool, intent, act.store.set_order, body.order, start=body.started_at, every=body.every)
+    return await act.rerate(pool, ordering.set_order(body.order, body.started_at, body.every))
 
 
 @router.post("/{pool}/seasons", status_code=201, tags=["seasons"], openapi_extra=bodies.request_body(bodies.NewSeason))
@@ -137,8 +136,7 @@ async def begin_season(pool: PoolName, act: RequestedRerate) -> Rerated:
     """Shrink every lead over a newcomer to a share of itself, from a time or an event on."""
     body = await bodies.read_body(act.request, bodies.NewSeason)
     refuse_backdated(act.request, [body.when])
-    intent = previews.begin_season(body.name, body.when, body.keep)
-    return await act.rerate(pool, intent, act.store.begin_season, body.name, body.when, keep=body.keep)
+    return await act.rerate(pool, administration.begin_season(body.name, body.when, body.keep))
 
 
 def requested_system(body: bodies.NewPool | bodies.Configuration) -> System:
@@ -268,8 +266,7 @@ async def merge(pool: PoolName, act: RequestedRerate, *, kind: Kind = "", reason
     """Merge one player's results into another's."""
     refuse_backdating_limit(act.request)
     body = await bodies.read_body(act.request, bodies.Merge)
-    intent = previews.merge(body.player, body.into, kind)
-    return await act.rerate(pool, intent, act.store.merge, body.player, body.into, kind=kind, reason=reason)
+    return await act.rerate(pool, accounts.merge(body.player, body.into, kind), reason)
 
 
 @router.post("/{pool}/players/{player}/unmerge", tags=["players"])
@@ -278,8 +275,7 @@ async def unmerge(
 ) -> Rerated:
     """Make a merged account separate again, as if it had never been merged."""
     refuse_backdating_limit(act.request)
-    intent = previews.unmerge(player, kind)
-    return await act.rerate(pool, intent, act.store.unmerge, player, kind=kind, reason=reason)
+    return await act.rerate(pool, accounts.unmerge(player, kind), reason)
 
 
 @router.post("/{pool}/players/{player}/rename", tags=["players"], openapi_extra=bodies.request_body(bodies.NewName))

@@ -1,112 +1,20 @@
 """Previews of changes to a pool. A change is made exactly as previewed, or not at all."""
 
-from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from datetime import datetime
-from functools import partial
 from typing import Any
 
-from podium.engine.system import System
 from podium.engine.tables.equipment import kind_and_name
 from podium.log.content import numbers_in
-from podium.log.log import AMEND, admit_reason, bodies_of, newest_seq
-from podium.log.players import Numbering, provisional_numbers
-from podium.log.pools import Order, When, refuse_unwritable
+from podium.log.log import AMEND, bodies_of, newest_seq
+from podium.log.pools import refuse_unwritable
 from podium.pool.moves import Moves
 from podium.store.following import PoolReader
 from podium.store.reading.log import CorrectedLine, corrected_lines, lines_of
-from podium.store.writing import accounts, administration, mending, ordering, sheets, submission
-from podium.store.writing.execution import Propose, plan
-from podium.store.writing.proposals import Proposal, Sheet, StaleError
+from podium.store.writing.execution import plan
+from podium.store.writing.proposals import Act, Proposal
 from podium.store.writing.receipts import Totals, names_with, with_receipts
 from podium.views.boards.board import ESTABLISHED, Board
 from podium.views.names import find_event, present_names
-
-Act = Callable[[str, str], Propose]  # by whom, and why: what is then proposed
-
-
-def submit(
-    rows: Any,
-    made_up: str = "",
-    sheet: Sheet | None = None,
-    order: Order | None = None,
-    match_ids: Mapping[str, str] | None = None,
-    received: int | None = None,
-) -> Act:
-    """Take new events; each once. Why they come is not logged, but what was made up of them."""
-
-    def act(actor: str, _reason: str) -> Propose:
-        sent = submission.Submission(rows, actor, match_ids or {}, received, admit_reason(made_up), order)
-        if sheet is None:
-            return partial(submission.submit, submissions=[sent])
-        return partial(sheets.submit_sheet, sent=sent, sheet=sheet)
-
-    return act
-
-
-def explained(propose: Callable[..., Proposal], **given: Any) -> Act:
-    """Do what is proposed, and log by whom and why."""
-    return lambda actor, reason: partial(propose, **given, actor=actor, reason=admit_reason(reason))
-
-
-def amend_sheet(
-    rows: Any, sheet: Sheet, made_up: str = "", *, overrule: bool = False, order: Order | None = None
-) -> Act:
-    """Let a pool be as if a sheet that is sent again had always been as it is now."""
-    act = explained(mending.amend_sheet, rows=rows, sheet=sheet, overrule=overrule, order=order)
-    return lambda actor, reason: act(actor, reason or made_up)
-
-
-def amend(rows: Any, versions: Collection[str] | None = None) -> Act:
-    """Let an event have other content, if it has one of these versions."""
-    return explained(submission.amend, rows=rows, versions=versions)
-
-
-def void(event_id: str, versions: Collection[str] | None = None) -> Act:
-    """Let an event count for nothing, if it has one of these versions."""
-    return explained(submission.set_voided, event_id=event_id, voided=True, versions=versions)
-
-
-def unvoid(event_id: str, versions: Collection[str] | None = None) -> Act:
-    """Let a voided event count again, if it has one of these versions."""
-    return explained(submission.set_voided, event_id=event_id, voided=False, versions=versions)
-
-
-def merge(name: str, into: str, kind: str = "") -> Act:
-    """Merge the results of two players, or of two pieces of equipment of one kind."""
-    return explained(accounts.merge, name=name, into=into, kind=kind)
-
-
-def unmerge(name: str, kind: str = "") -> Act:
-    """Separate a merged player, or a merged piece of equipment of a kind."""
-    return explained(accounts.unmerge, name=name, kind=kind)
-
-
-def begin_season(name: str, starts: When, keep: float) -> Act:
-    """Shrink every lead over a newcomer to a share of itself. Why is not logged."""
-    return lambda actor, _reason: administration.new_season(name, starts, keep, actor)
-
-
-def configure(system: System) -> Act:
-    """Rate the pool with another system from its first event on. Why is not logged."""
-    return lambda actor, _reason: partial(administration.configure, system=system, actor=actor)
-
-
-def set_order(order: Order, start: datetime | None = None, every: str = "") -> Act:
-    """Order the pool's events by dates or by numbers. Why is not logged."""
-    return lambda actor, _reason: partial(ordering.set_order, order=order, actor=actor, start=start, every=every)
-
-
-def propose_at(pool: PoolReader, numbering: Numbering, *, propose: Propose, version: int) -> Proposal:
-    """Propose, unless the log has another newest entry than it had.
-
-    Raises:
-        StaleError: it has.
-    """
-    if newest_seq(pool) != version:
-        raise StaleError(f"Pool {pool.name!r} has changed since the preview. Look at the new effect first.")
-    return propose(pool, numbering)
-
 
 MAX_EVENTS = 100  # that are listed
 
@@ -147,7 +55,7 @@ def preview(pool: PoolReader, act: Act) -> Preview:
     """Look at what an act would do; nothing is stored, and nobody waits.
 
     Args:
-        act: of `podium.store.reading.previews`.
+        act: the change.
 
     Returns:
         What would be another, and the version of the log that it was looked at with.
@@ -156,7 +64,7 @@ def preview(pool: PoolReader, act: Act) -> Preview:
         PodiumError: the act is refused, as it would be if it were carried out.
     """
     refuse_unwritable(pool)
-    proposal = act("", "")(pool, provisional_numbers)
+    proposal = act(pool, "", "")
     done = plan(pool, proposal)
     return Preview(
         newest_seq(pool),

@@ -13,7 +13,6 @@ from podium.log.content import Content, row_of
 from podium.log.database import StoreError
 from podium.log.log import MERGE, RENAME, UNMERGE, append, json_entry
 from podium.log.players import (
-    Numbering,
     forget_alias,
     insert_aliases,
     known_numbers,
@@ -28,49 +27,56 @@ from podium.pool.rating import sent_results_of
 from podium.pool.snapshot import UNRATED, Snapshot
 from podium.results.names import admit, normalise
 from podium.store.following import PoolReader
-from podium.store.writing.proposals import Proposal
+from podium.store.writing.proposals import Act, Proposal
 from podium.views.names import accounts_of, number_of
 
 
-def merge(
-    pool: PoolReader, _numbering: Numbering, *, name: str, into: str, kind: str = "", actor: str, reason: str
-) -> Proposal:
+def merge(name: str, into: str, kind: str = "") -> Act:
+    """Merge the results of two players, or of two pieces of equipment of a kind."""
     if kind:
         name, into = equipment_name(kind, name), equipment_name(kind, into)
-    known, gone = known_numbers(pool, [name, into]), pool.snapshot.merged
-    if name in known and gone.get(known[name]) == known.get(into, 0):
-        return Proposal(pool, MERGE)
-    for each in (name, into):
-        if known.get(each) in gone:
-            (stays,) = names_of(pool, [gone[known[each]]]).values()
-            raise StoreError(f"{called(each)!r} was merged into {called(stays)!r}")
-    for each in (into, name):
-        is_known = each in known and (kind or pool.snapshot.standings.find(known[each]) >= 0)
-        if not is_known:
-            raise unrated_error(pool, each)
-    account, end = known[name], known[into]
-    if account == end:
-        raise StoreError(f"{called(name)!r} cannot be merged into itself")
-    if not kind:  # of a piece of equipment, any number may be in a race
-        refuse_meetings(pool.snapshot, account, accounts_of(pool, account), accounts_of(pool, end), into)
-    entry = json_entry(str(account), {"into": end}, actor, reason)
-    return Proposal(pool, MERGE, (entry,), refuses_unrateable=False)
+
+    def propose(pool: PoolReader, actor: str, reason: str) -> Proposal:
+        known, gone = known_numbers(pool, [name, into]), pool.snapshot.merged
+        if name in known and gone.get(known[name]) == known.get(into, 0):
+            return Proposal(pool, MERGE)
+        for each in (name, into):
+            if known.get(each) in gone:
+                (stays,) = names_of(pool, [gone[known[each]]]).values()
+                raise StoreError(f"{called(each)!r} was merged into {called(stays)!r}")
+        for each in (into, name):
+            is_known = each in known and (kind or pool.snapshot.standings.find(known[each]) >= 0)
+            if not is_known:
+                raise unrated_error(pool, each)
+        account, end = known[name], known[into]
+        if account == end:
+            raise StoreError(f"{called(name)!r} cannot be merged into itself")
+        if not kind:  # of a piece of equipment, any number may be in a race
+            refuse_meetings(pool.snapshot, account, accounts_of(pool, account), accounts_of(pool, end), into)
+        entry = json_entry(str(account), {"into": end}, actor, reason)
+        return Proposal(pool, MERGE, (entry,), refuses_unrateable=False)
+
+    return propose
 
 
-def unmerge(pool: PoolReader, _numbering: Numbering, *, name: str, kind: str = "", actor: str, reason: str) -> Proposal:
+def unmerge(name: str, kind: str = "") -> Act:
+    """Separate a merged player, or a merged piece of equipment of a kind."""
     name = equipment_name(kind, name) if kind else name
-    account = known_numbers(pool, [name]).get(name)
-    if account is None:
-        raise unrated_error(pool, name)
-    direct = pool.snapshot.direct_merges
-    if account not in direct:
-        raise StoreError(
-            f"{called(name)!r} was never merged into another {kind or 'player'}. There is nothing to undo."
-        )
-    if direct[account] is None:
-        return Proposal(pool, UNMERGE)
-    entry = json_entry(str(account), None, actor, reason)
-    return Proposal(pool, UNMERGE, (entry,), refuses_unrateable=False)
+
+    def propose(pool: PoolReader, actor: str, reason: str) -> Proposal:
+        account, direct = known_numbers(pool, [name]).get(name), pool.snapshot.direct_merges
+        if account is None:
+            raise unrated_error(pool, name)
+        if account not in direct:
+            raise StoreError(
+                f"{called(name)!r} was never merged into another {kind or 'player'}. There is nothing to undo."
+            )
+        if direct[account] is None:
+            return Proposal(pool, UNMERGE)
+        entry = json_entry(str(account), None, actor, reason)
+        return Proposal(pool, UNMERGE, (entry,), refuses_unrateable=False)
+
+    return propose
 
 
 def refuse_meetings(

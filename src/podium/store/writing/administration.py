@@ -5,7 +5,6 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import UTC, datetime
-from functools import partial
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
@@ -19,7 +18,7 @@ from podium.live import refuse_share
 from podium.log.content import Absent, Content
 from podium.log.database import StoreError, delete_former_rows
 from podium.log.log import CLOSE, CONFIGURE, DESCRIBE, REGISTER, REOPEN, SEASON, LogEntry, append, bodies_of, json_entry
-from podium.log.players import Numbering, admit_names, names_of, numbers_of, refuse_reserved
+from podium.log.players import admit_names, names_of, numbers_of, refuse_reserved
 from podium.log.pools import (
     DATED,
     NUMBER_US,
@@ -39,8 +38,7 @@ from podium.log.statements import instant, metadata, now
 from podium.results.names import admit, normalise
 from podium.store.following import PoolReader
 from podium.store.writing.accounts import refuse_entrant_twice
-from podium.store.writing.execution import Propose
-from podium.store.writing.proposals import Proposal
+from podium.store.writing.proposals import Act, Proposal
 from podium.support.answers import answer, described
 from podium.systems import find
 from podium.version import ARITHMETIC
@@ -96,14 +94,15 @@ def insert_pool(connection: sa.Connection, name: str, system: System) -> PoolVie
     return PoolView(number, name, system, secret, connection=connection)
 
 
-def configure(pool: PoolReader, _numbering: Numbering, *, system: System, actor: str) -> Proposal:
-    return Proposal(
-        replace(pool, system=system, arithmetic=ARITHMETIC),
-        CONFIGURE,
-        (system_entry(system, actor, pool.order),),
-        columns=configuration(system),
-        refuses_unrateable=False,
-    )
+def configure(system: System) -> Act:
+    """Rate the pool with another system from its first event on. The reason is not logged."""
+
+    def propose(pool: PoolReader, actor: str, _reason: str) -> Proposal:
+        entry = system_entry(system, actor, pool.order)
+        rated, columns = replace(pool, system=system, arithmetic=ARITHMETIC), configuration(system)
+        return Proposal(rated, CONFIGURE, (entry,), columns=columns, refuses_unrateable=False)
+
+    return propose
 
 
 def configuration(system: System) -> dict[str, Any]:
@@ -134,40 +133,38 @@ def refuse_nameless(system: System) -> None:
         )
 
 
-def new_season(name: str, starts: When, keep: float, actor: str) -> Propose:
-    """Begin a season: multiply every lead over a newcomer by a share.
+def begin_season(name: str, starts: When, keep: float) -> Act:
+    """Begin a season: multiply every lead over a newcomer by a share. The reason is not logged.
 
     Args:
         name: the name of the season.
         starts: the time, or the number of the first event in a pool without dates.
         keep: the share, from 0 (all start level) to 1 (only the date gets a name).
-        actor: the sender, for the log.
     """
-    name = admit(name, "a season's name")
+    admitted = admit(name, "a season's name")
     refuse_share(keep)
     if isinstance(starts, datetime) and starts > datetime.now(UTC):
         raise ParameterError(f"{starts} is in the future. Begin the season at that time.")
-    order = DATED if isinstance(starts, datetime) else UNDATED
-    return partial(begin_season, name=name, at=season_time(starts), keep=keep, order=order, actor=actor)
+    order, at = DATED if isinstance(starts, datetime) else UNDATED, season_time(starts)
 
+    def propose(pool: PoolReader, actor: str, _reason: str) -> Proposal:
+        season, events = public_id(pool, admitted), pool.snapshot.events
+        if order != (pool.order or DATED):
+            needed = "the number of its first event" if pool.is_undated else "a date"
+            raise ParameterError(f"a season of pool {pool.name!r} begins with {needed}")
+        if pool.is_undated and at >= ((events.newest_start or 0) // NUMBER_US + 1) * NUMBER_US:
+            raise ParameterError(
+                f"no. {plain(number_at(at))} is beyond the next event. Begin the season at that event."
+            )
+        known = next((uid for uid, each in events.seasons.items() if each.name == season), None)
+        if known is not None:
+            if (events.key(known).started_at, events.seasons[known].keep) == (at, keep):
+                return Proposal(pool, SEASON)
+            raise StoreError(f"there is a season {season!r} already")
+        entry = json_entry(season, {"started_at": at, "keep": keep}, actor)
+        return Proposal(pool, SEASON, (entry,), refuses_unrateable=False)
 
-def begin_season(
-    pool: PoolReader, _numbering: Numbering, *, name: str, at: int, keep: float, order: Order, actor: str
-) -> Proposal:
-    name = public_id(pool, name)
-    if order != (pool.order or DATED):
-        needed = "the number of its first event" if pool.is_undated else "a date"
-        raise ParameterError(f"a season of pool {pool.name!r} begins with {needed}")
-    events = pool.snapshot.events
-    if pool.is_undated and at >= ((events.newest_start or 0) // NUMBER_US + 1) * NUMBER_US:
-        raise ParameterError(f"no. {plain(number_at(at))} is beyond the next event. Begin the season at that event.")
-    known = next((uid for uid, each in events.seasons.items() if each.name == name), None)
-    if known is not None:
-        if (events.key(known).started_at, events.seasons[known].keep) == (at, keep):
-            return Proposal(pool, SEASON)
-        raise StoreError(f"there is a season {name!r} already")
-    entry = json_entry(name, {"started_at": at, "keep": keep}, actor)
-    return Proposal(pool, SEASON, (entry,), refuses_unrateable=False)
+    return propose
 
 
 def close_pool(pool: PoolView, *, actor: str = "") -> bool:

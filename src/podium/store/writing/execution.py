@@ -15,15 +15,13 @@ import sqlalchemy as sa
 from podium.errors import MeetingError, NotFiniteError
 from podium.log.chain import Head, newest_head
 from podium.log.log import SUBMIT, head_fault
-from podium.log.players import Numbering, numbers_and_newcomers, provisional_numbers
-from podium.log.pools import Pool
 from podium.log.schema import correction
 from podium.pool.fold import Draft, Entry
 from podium.pool.moves import Moves
 from podium.pool.rating import rate
 from podium.pool.snapshot import Snapshot
 from podium.store.following import SHORT_EVENTS, BehindError, LogPlace, PoolReader, entries_after
-from podium.store.writing.proposals import FIRST_PLACEHOLDER, Proposal, keep_sheet, record, store_witness
+from podium.store.writing.proposals import FIRST_PLACEHOLDER, Proposal, Propose, keep_sheet, record, store_witness
 from podium.store.writing.receipts import Done, Rerated, list_effects, names_with, parse_cursor, with_receipts
 
 LARGE_EVENT_ROWS = 2_000
@@ -34,7 +32,6 @@ class LongWorkError(Exception):
     """More events are to be rated than fit into a short transaction; callers of the store never see it."""
 
 
-Propose = Callable[[PoolReader, Numbering], Proposal]  # checks, and reads, but writes nothing
 Opening = Callable[[], AbstractContextManager[PoolReader]]  # begins a transaction
 Look = Callable[[PoolReader], tuple[Proposal, Snapshot, Head]]
 
@@ -48,32 +45,24 @@ class Prepared:
     moves: Moves
 
 
-def run(
-    read: Callable[[Look], tuple[Proposal, Snapshot, Head]],
-    lock: Opening,
-    propose: Propose,
-    admit: Callable[[Pool], None],
-) -> Done:
+def run(read: Callable[[Look], tuple[Proposal, Snapshot, Head]], lock: Opening, propose: Propose) -> Done:
     """Carry out a proposal. If rating takes long, it happens before the pool is locked.
 
     Args:
         read: calls a function with the pool in a transaction that only reads, and returns its answer.
         lock: opens a transaction that holds the pool's lock.
-        propose: returns the log entries to append.
-        admit: refuses a pool that cannot be changed, such as a closed one.
+        propose: returns the log entries to append, or raises an error.
 
     Raises:
         UnavailableError: the database cannot serve at the moment.
     """
 
     def look(pool: PoolReader) -> tuple[Proposal, Snapshot, Head]:
-        admit(pool)
-        return propose(pool, provisional_numbers), pool.folded, newest_head(pool)
+        return propose(pool), pool.folded, newest_head(pool)
 
     prepared: Prepared | None = None
     for attempt in range(ATTEMPTS + 1):
         with suppress(LongWorkError), lock() as pool:
-            admit(pool)
             return execute(pool, propose, prepared, refuse_long=attempt < ATTEMPTS)
         proposal, base, head = read(look)
         prepared = Prepared(proposal.entries, head, rate_entries(base, entries_of(proposal)))
@@ -92,7 +81,7 @@ def execute(pool: PoolReader, propose: Propose, prepared: Prepared | None = None
         base = pool.snapshots.at(pool, refuse_long=refuse_long)
     except BehindError:
         raise LongWorkError from None
-    proposal = propose(pool, numbers_and_newcomers)
+    proposal = propose(pool)
     if not proposal.entries:
         keep_sheet(proposal)
         return with_receipts(Done(proposal, base, head=newest_head(pool)))
@@ -189,7 +178,7 @@ def numbered(moves: Moves, seqs: list[int]) -> Snapshot:
 
 def dry_run(pool: PoolReader, propose: Propose, after: str | None) -> Done:
     """Return receipts without storing anything. The first one has the totals and the largest effects."""
-    done = with_receipts(plan(pool, propose(pool, provisional_numbers)))
+    done = with_receipts(plan(pool, propose(pool)))
     moved = rerated(pool, done, after)
     first = [
         replace(each, effects=moved.effects or (), totals=moved.totals, next=moved.next) for each in done.receipts[:1]

@@ -12,7 +12,6 @@ import sqlalchemy as sa
 from podium.log.content import head_begin, start_in
 from podium.log.database import StoreError
 from podium.log.log import AMEND, CONFIGURE, WITH_CONTENT, LogEntry
-from podium.log.players import Numbering
 from podium.log.pools import DATED, NUMBER_US, START, UNDATED, UNDATED_BODY, Order, OrderKey
 from podium.log.schema import log
 from podium.log.statements import microseconds, of_pool
@@ -20,7 +19,7 @@ from podium.pool.snapshot import SEASON, STATUSES, Event
 from podium.results.derived_heats import made_up, with_made_dates
 from podium.store.following import PoolReader
 from podium.store.writing.administration import system_entry
-from podium.store.writing.proposals import Proposal
+from podium.store.writing.proposals import Act, Proposal
 from podium.store.writing.sheets import contents_of
 
 MAX_EVENTS = 50  # a pool with as many keeps its order
@@ -31,20 +30,46 @@ SELECT_ALL_CONTENTS = (
 )
 
 
-def set_order(
-    pool: PoolReader, _numbering: Numbering, *, order: Order, actor: str, start: datetime | None = None, every: str = ""
-) -> Proposal:
-    """Order a pool's events by dates or by numbers, with one amendment per event.
+def set_order(order: Order, start: datetime | None = None, every: str = "") -> Act:
+    """Order a pool's events by dates or by numbers, with one amendment per event. The reason is not logged.
 
     Args:
+        order: `dated` or `sequence`.
         start: the date of the first event; if None, each event gets its earlier date, or the date of receipt.
         every: the time from each event to the next, such as 1w; empty if all were on one day.
+    """
+
+    def propose(pool: PoolReader, actor: str, _reason: str) -> Proposal:
+        if order == pool.order:
+            return Proposal(pool, CONFIGURE)
+        rows = events_to_order(pool, order)
+        if order == UNDATED:
+            starts, why = [NUMBER_US * number for number in range(1, len(rows) + 1)], "numbered, without dates"
+        elif start is None:
+            starts, why = in_order(rows, dates_in_log(pool)), "dated as before, or as it was received"
+        else:
+            ids = pl.DataFrame({"event_id": [row.event_id for row in rows]}, {"event_id": pl.String})
+            made = with_made_dates(ids, start, every)["started_at"].to_physical()
+            starts, why = in_order(rows, dict(zip(ids["event_id"], made, strict=True))), made_up(start, every)
+        contents = contents_of(pool, rows)
+        entries = [system_entry(pool.system, actor, order)]
+        for row, at in zip(rows, starts, strict=True):
+            was, begin = head_begin(row.event_id, pool.order, row.started_at), head_begin(row.event_id, order, at)
+            body, digest = contents[row.content_seq]
+            moved = body.replace(was.encode(), begin.encode())
+            reason = f"order of the pool: {why}"
+            entries.append(LogEntry(row.event_id, moved, actor, digest, row.match_id, row.present, reason, AMEND))
+        return Proposal(replace(pool, order=order), CONFIGURE, tuple(entries), sets_order=True)
+
+    return propose
+
+
+def events_to_order(pool: PoolReader, order: Order) -> list[Event]:
+    """Return the events of a pool.
 
     Raises:
         StoreError: the pool has 50 events or more, or a season.
     """
-    if order == pool.order:
-        return Proposal(pool, CONFIGURE)
     if order != (pool.order or DATED) and pool.snapshot.events.seasons:
         raise StoreError(
             f"pool {pool.name!r} has a season, so its order cannot change. Send its events to a new pool of the "
@@ -58,23 +83,7 @@ def set_order(
             f"pool {pool.name!r} has {MAX_EVENTS} events or more, so its order cannot change. Send them to a new pool "
             f"with the order {order}"
         )
-    if order == UNDATED:
-        starts, why = [NUMBER_US * number for number in range(1, len(rows) + 1)], "numbered, without dates"
-    elif start is None:
-        starts, why = in_order(rows, dates_in_log(pool)), "dated as before, or as it was received"
-    else:
-        ids = pl.DataFrame({"event_id": [row.event_id for row in rows]}, {"event_id": pl.String})
-        made = with_made_dates(ids, start, every)["started_at"].to_physical()
-        starts, why = in_order(rows, dict(zip(ids["event_id"], made, strict=True))), made_up(start, every)
-    contents = contents_of(pool, rows)
-    entries = [system_entry(pool.system, actor, order)]
-    for row, at in zip(rows, starts, strict=True):
-        was, begin = head_begin(row.event_id, pool.order, row.started_at), head_begin(row.event_id, order, at)
-        body, digest = contents[row.content_seq]
-        moved = body.replace(was.encode(), begin.encode())
-        reason = f"order of the pool: {why}"
-        entries.append(LogEntry(row.event_id, moved, actor, digest, row.match_id, row.present, reason, AMEND))
-    return Proposal(replace(pool, order=order), CONFIGURE, tuple(entries), sets_order=True)
+    return rows
 
 
 def dates_in_log(pool: PoolReader) -> dict[str, int]:

@@ -1,7 +1,7 @@
 """Proposals: the log entries of an act with what is stored beside the log, and how both are recorded."""
 
 import hashlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -10,6 +10,7 @@ import sqlalchemy as sa
 
 from podium.log.database import StoreError
 from podium.log.log import CONFIGURE, LogEntry, Logged, append
+from podium.log.players import insert_players
 from podium.log.pools import PoolView
 from podium.log.schema import brought, pools, sheet, witness
 from podium.log.statements import insert, of_pool, upsert
@@ -56,12 +57,16 @@ class Proposal:
     sent: Mapping[str, int] = field(default_factory=dict)  # the events that are answered, with the number of the sender
     known: Collection[str] = ()  # those of them about which nothing is new
     warnings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by event
-    newcomers: Mapping[int, str] = field(default_factory=dict)  # names of players whose numbers are provisional
+    newcomers: Mapping[int, str] = field(default_factory=dict)  # names of new players, by the numbers that they get
     names: Mapping[int, str] = field(default_factory=dict)  # that players have now, of those who are known by then
     columns: Mapping[str, Any] = field(default_factory=dict)  # new values of the pool's row
     sets_order: bool = False  # whether its events are the pool's first, or all of them in another order
     sheet: SheetRecord | None = None  # where its events came in one
     refuses_unrateable: bool = True  # whether it is refused where an event cannot be rated that could be before
+
+
+Propose = Callable[[PoolReader], Proposal]  # checks, and reads, but writes nothing
+Act = Callable[[PoolReader, str, str], Proposal]  # proposes a change, given the actor and the reason for the log
 
 
 class StaleError(StoreError):
@@ -91,6 +96,7 @@ def record(proposal: Proposal) -> Logged:
     """Log a proposal, and store its other data."""
     pool, connection = proposal.pool, proposal.pool.connection
     former = contents_before(proposal) if proposal.kind == CONFIGURE and proposal.sets_order else {}
+    insert_players(pool, proposal.newcomers.items())
     logged = append(pool, proposal.kind, proposal.entries)
     for entry, seq in zip(proposal.entries, logged.seqs, strict=True):
         if entry.subject in former:

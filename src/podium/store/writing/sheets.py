@@ -18,9 +18,9 @@ import numpy as np
 import sqlalchemy as sa
 
 from podium.log.content import Content, head_begin, row_set, start_in
-from podium.log.log import bodies_of, whole_body
-from podium.log.players import Numbering, sent_numbers
-from podium.log.pools import DATED, Pool
+from podium.log.log import admit_reason, bodies_of, whole_body
+from podium.log.players import sent_numbers
+from podium.log.pools import DATED, Order, Pool
 from podium.log.removed import public_id
 from podium.log.schema import brought, log, sheet
 from podium.log.statements import among, instant, of_pool
@@ -28,7 +28,16 @@ from podium.pool.snapshot import Event
 from podium.results.names import normalise
 from podium.store.following import PoolReader
 from podium.store.writing import submission
-from podium.store.writing.proposals import AGAIN, FIRST_PLACEHOLDER, SKIP, BroughtEvent, Proposal, Sheet, SheetRecord
+from podium.store.writing.proposals import (
+    AGAIN,
+    FIRST_PLACEHOLDER,
+    SKIP,
+    Act,
+    BroughtEvent,
+    Proposal,
+    Sheet,
+    SheetRecord,
+)
 from podium.support.words import counted
 from podium.views.names import VOIDED, find_events
 
@@ -171,7 +180,34 @@ def find_gone(pool: PoolReader, sheet: Sheet, sent: Mapping[str, bool]) -> tuple
 # A sheet that is sent
 
 
-def submit_sheet(pool: PoolReader, numbering: Numbering, *, sent: submission.Submission, sheet: Sheet) -> Proposal:
+def submit(
+    rows: Any,
+    made_up: str = "",
+    sheet: Sheet | None = None,
+    order: Order | None = None,
+    match_ids: Mapping[str, str] | None = None,
+    received: int | None = None,
+) -> Act:
+    """Log and rate new events, each once. The reason is not logged, but a note on supplied values is.
+
+    Args:
+        rows: the results.
+        made_up: the note.
+        sheet: the sheet with the events.
+        order: the order of a pool without events, if the rows do not say it.
+        match_ids: the registered match of each event that is the result of one.
+        received: when events without a date were received, in microseconds since 1970.
+    """
+    note = admit_reason(made_up)
+
+    def propose(pool: PoolReader, actor: str, _reason: str) -> Proposal:
+        sent = submission.Submission(rows, actor, match_ids or {}, received, note, order)
+        return submission.submit(pool, [sent]) if sheet is None else submit_sheet(pool, sent, sheet)
+
+    return propose
+
+
+def submit_sheet(pool: PoolReader, sent: submission.Submission, sheet: Sheet) -> Proposal:
     """Log and rate the events of a sheet, each once, and keep which it brought.
 
     Raises:
@@ -190,7 +226,7 @@ def submit_sheet(pool: PoolReader, numbering: Numbering, *, sent: submission.Sub
     own_ids = {called.get(each, sheet.prefix + each): each for each in contents}
     named = {event_id: contents[each].renamed(event_id) for event_id, each in own_ids.items() if each not in stored}
     try:
-        proposal = submission.submit_contents(pool, numbering, [named], [sent])
+        proposal = submission.submit_contents(pool, [named], [sent])
     except submission.ConflictError as error:
         prefix = suggested_prefix(sheet, contents.values())
         ways = (

@@ -7,7 +7,7 @@ import functools
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
@@ -15,7 +15,7 @@ from podium.errors import Fault, ResultsError, UnknownError
 from podium.log.content import Content, difference, numbers_in, plain_contents, read_contents, row_set
 from podium.log.database import StoreError
 from podium.log.log import AMEND, SUBMIT, UNVOID, VOID, LogEntry, json_entry, whole_body
-from podium.log.players import Numbering, confusables_of, exact_numbers, names_of, sent_numbers
+from podium.log.players import confusables_of, exact_numbers, names_of, provisional_numbers, sent_numbers
 from podium.log.pools import DATED, NUMBER_US, UNDATED, Order, Pool
 from podium.log.removed import mentions_removed, public_ids
 from podium.log.schema import log
@@ -24,7 +24,7 @@ from podium.results.names import warning
 from podium.store.following import PoolReader
 from podium.store.writing import administration
 from podium.store.writing.accounts import refuse_player_twice
-from podium.store.writing.proposals import Proposal, require_version
+from podium.store.writing.proposals import Act, Proposal, require_version
 from podium.views.names import VOIDED, find_event, find_events
 
 SELECT_CONTENTS = (
@@ -70,27 +70,17 @@ class SentEvent(NamedTuple):
     reason: str = ""
 
 
-class VoidingOptions(TypedDict, total=False):
-    """By whom and why an event is voided or restored, of which versions it may be, and whether nothing is stored."""
-
-    actor: str
-    reason: str
-    versions: Collection[str] | None
-    dry_run: bool
-    effects_after: str | None
-
-
 # What can be done
 
 
-def submit(pool: PoolReader, numbering: Numbering, *, submissions: Sequence[Submission | tuple[Any, ...]]) -> Proposal:
+def submit(pool: PoolReader, submissions: Sequence[Submission | tuple[Any, ...]]) -> Proposal:
     """Log and rate events, each once. Known events only get an answer."""
     sent_by = [Submission(*each) for each in submissions]
-    return submit_contents(pool, numbering, check_contents(pool, sent_by), sent_by)
+    return submit_contents(pool, check_contents(pool, sent_by), sent_by)
 
 
 def submit_contents(
-    pool: PoolReader, numbering: Numbering, contents: Sequence[Mapping[str, Content]], sent_by: Sequence[Submission]
+    pool: PoolReader, contents: Sequence[Mapping[str, Content]], sent_by: Sequence[Submission]
 ) -> Proposal:
     """Log and rate what was sent, each sender's events by their ids."""
     sent = {
@@ -108,50 +98,52 @@ def submit_contents(
     sets_order, pool = pool.order is None, replace(pool, order=order)
     new_events = with_starts(pool, new_events)
     sent_names = (name for each in new_events.values() for name in each.content.names)
-    numbers, newcomers, names = numbering(pool, sent_names)
+    numbers, newcomers, names = provisional_numbers(pool, sent_names)
     refuse_player_twice(pool, (each.content for each in new_events.values()), numbers)
     entries = tuple(to_entry(pool, each, numbers, late=False) for each in new_events.values())
     warnings = confusable_warnings(new_events, confusables_of(pool, list(newcomers.values())))
     return Proposal(pool, SUBMIT, entries, senders, known, warnings, newcomers, names, sets_order=sets_order)
 
 
-def amend(
-    pool: PoolReader,
-    numbering: Numbering,
-    *,
-    rows: Any,
-    actor: str,
-    reason: str,
-    versions: Collection[str] | None = None,
-) -> Proposal:
-    """Log other content of an event, and rate again; a duplicate where it has that content already."""
-    contents = check_rows(pool, rows)
-    if len(contents) != 1:
-        raise ResultsError("results", [Fault(None, "event_id", None, "an amendment is of one event")])
-    ((event_id, content),) = contents.items()
-    event = find_event(pool, event_id)
-    require_version(event, versions)
-    content = content.at(order_with(pool, [content]), event.started_at)  # it stays where it was
-    if has_content(pool, event, content):
-        return Proposal(pool, AMEND, sent={event_id: 0}, known={event_id})
-    numbers, newcomers, names = numbering(pool, content.names)
-    refuse_player_twice(pool, [content], numbers)
-    sent = SentEvent(content, actor, event.match_id)
-    entry = to_entry(pool, sent, numbers, late=True)._replace(reason=reason)
-    return Proposal(pool, AMEND, (entry,), {event_id: 0}, newcomers=newcomers, names=names)
+def amend(rows: Any, versions: Collection[str] | None = None) -> Act:
+    """Log other content of an event, and rate again; a duplicate if it already has that content.
+
+    Args:
+        rows: the corrected event.
+        versions: the versions that may be corrected. Default: any.
+    """
+
+    def propose(pool: PoolReader, actor: str, reason: str) -> Proposal:
+        contents = check_rows(pool, rows)
+        if len(contents) != 1:
+            raise ResultsError("results", [Fault(None, "event_id", None, "an amendment is of one event")])
+        ((event_id, content),) = contents.items()
+        event = find_event(pool, event_id)
+        require_version(event, versions)
+        content = content.at(order_with(pool, [content]), event.started_at)  # it stays where it was
+        if has_content(pool, event, content):
+            return Proposal(pool, AMEND, sent={event_id: 0}, known={event_id})
+        numbers, newcomers, names = provisional_numbers(pool, content.names)
+        refuse_player_twice(pool, [content], numbers)
+        entry = to_entry(pool, SentEvent(content, actor, event.match_id, None, reason), numbers, late=True)
+        return Proposal(pool, AMEND, (entry,), {event_id: 0}, newcomers=newcomers, names=names)
+
+    return propose
+
+
+def void(event_id: str, versions: Collection[str] | None = None) -> Act:
+    """Let an event no longer count, if it has one of these versions; a duplicate if it is voided already."""
+    return functools.partial(set_voided, event_id=event_id, voided=True, versions=versions)
+
+
+def unvoid(event_id: str, versions: Collection[str] | None = None) -> Act:
+    """Let a voided event count again, if it has one of these versions; a duplicate if it counts already."""
+    return functools.partial(set_voided, event_id=event_id, voided=False, versions=versions)
 
 
 def set_voided(
-    pool: PoolReader,
-    _numbering: Numbering,
-    *,
-    event_id: str,
-    actor: str,
-    voided: bool,
-    reason: str,
-    versions: Collection[str] | None = None,
+    pool: PoolReader, actor: str, reason: str, *, event_id: str, voided: bool, versions: Collection[str] | None
 ) -> Proposal:
-    """Let an event count for nothing, or again; a duplicate where it does so already."""
     event = find_event(pool, event_id)
     require_version(event, versions)
     kind, sent = VOID if voided else UNVOID, {event.event_id: 0}

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from podium.log.content import difference, head_begin, numbers_in
 from podium.log.database import StoreError
-from podium.log.log import AMEND, MOVE, SUBMIT, UNVOID, VOID, LogEntry, json_entry
-from podium.log.players import Numbered, Numbering, names_of, sent_numbers
+from podium.log.log import AMEND, MOVE, SUBMIT, UNVOID, VOID, LogEntry, admit_reason, json_entry
+from podium.log.players import Numbered, names_of, provisional_numbers, sent_numbers
 from podium.log.pools import DATED, NUMBER_US, Order, Pool, number_at
 from podium.log.removed import public_id
 from podium.store.following import PoolReader
@@ -73,25 +73,37 @@ class SheetChanges:
 
 
 def amend_sheet(
-    pool: PoolReader,
-    numbering: Numbering,
-    *,
-    rows: Any,
-    sheet: events.Sheet,
-    actor: str,
-    reason: str,
-    overrule: bool = False,
-    order: Order | None = None,
-) -> events.Proposal:
+    rows: Any, sheet: Sheet, made_up: str = "", *, overrule: bool = False, order: Order | None = None
+) -> events.Act:
     """Make a pool what it would be if a sheet had always been as it is now, as far as it has the sheet's events.
 
     Args:
+        rows: the results of the sheet.
+        sheet: the sheet.
+        made_up: the reason for the log if none is given.
         overrule: whether the sheet holds against what people corrected in the pool.
         order: as of a submission.
+    """
+    return partial(propose, rows=rows, sheet=sheet, made_up=made_up, overrule=overrule, order=order)
+
+
+def propose(
+    pool: PoolReader,
+    actor: str,
+    reason: str,
+    *,
+    rows: Any,
+    sheet: Sheet,
+    made_up: str,
+    overrule: bool,
+    order: Order | None,
+) -> events.Proposal:
+    """Return what `amend_sheet` does to a pool.
 
     Raises:
         SheetError: an event that another sheet brought has other content, or nothing that this one brought is in it.
     """
+    reason = reason or admit_reason(made_up)
     contents = read_sheet(pool, sheet, rows)
     order, sets_order = submission.order_with(pool, contents.values(), order), pool.order is None
     pool = replace(pool, order=order)
@@ -112,7 +124,7 @@ def amend_sheet(
         one.is_kept = by_hand and not overrule  # is other than the sheet has it because people made it so in the pool
     place(pool, [one for one in sent if not one.is_kept])
     draft = Draft(pool, actor, reason or f"{sheet.name} was mended")
-    draft.take(numbering, sent, sheet, {each.event.event_id for each in stored})
+    draft.take(sent, sheet, {each.event.event_id for each in stored})
     paired = {one.stored for one in sent}
     draft.void([each for each in stored if each.is_live and each not in paired], overrule=overrule)
     lists = tuple(draft.new), tuple(draft.other), tuple(draft.gone), tuple(draft.kept)
@@ -266,10 +278,10 @@ class Draft:
         """The placeholder of the next entry's number."""
         return events.FIRST_PLACEHOLDER + len(self.entries)
 
-    def take(self, numbering: Numbering, sent: Sequence[Sent], sheet: events.Sheet, taken: set[str]) -> None:
+    def take(self, sent: Sequence[Sent], sheet: events.Sheet, taken: set[str]) -> None:
         """Take what is new, other and back, in the order of the sheet; `taken` are the ids of events of the pool."""
         logged = [one for one in sent if not one.is_same and not one.is_kept]
-        self.numbered = numbering(self.pool, (name for one in logged for name in one.content.names))
+        self.numbered = provisional_numbers(self.pool, (name for one in logged for name in one.content.names))
         for one in sent:
             other = one.stored
             if other is None:

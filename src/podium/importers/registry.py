@@ -17,13 +17,14 @@ class Format(NamedTuple):
     title: str
     map: Path | None = None
     is_table: bool = False
+    reader: str = ""  # module and function. Default: `read` in the format's own module
 
 
 FORMATS = {
     "xonstat": Format("match reports of Xonotic servers"),
     "stk": Format("the database of a SuperTuxKart server that stores results"),
-    "f1db": Format("a release of f1db: a folder or .zip of CSV, or the single JSON"),
-    "ergast": Format("Ergast's CSV tables, or the JSON of its API"),
+    "f1db": Format("a release of f1db: a folder or .zip of CSV, or the single JSON", reader="formula1.read_f1db"),
+    "ergast": Format("Ergast's CSV tables, or the JSON of its API", reader="formula1.read_ergast"),
     "pgn": Format("chess games"),
     "racetime": Format("races of racetime.gg as JSON"),
     "startgg": Format("sets of a start.gg event as JSON"),
@@ -65,7 +66,8 @@ def read_format(name: str, files: Sequence[str | Path], options: Options | None 
         imported = tables.read(found, replace(options, map=known.map or options.map))
     else:
         collector = import_module("podium.importers.collecting").Collector(options)
-        import_module(f"podium.importers.formats.{name}").read(found, collector)
+        module, _, function = (known.reader or f"{name}.read").partition(".")
+        getattr(import_module(f"podium.importers.formats.{module}"), function)(found, collector)
         imported = collector.imported()
     if imported.bad and (not options.skip_bad or imported.table.is_empty()):
         raise FormatError(str(files[0]), imported.bad)

@@ -1,17 +1,24 @@
-"""Formula 1 as in f1db and Ergast: each session of a race is an event, and each driver has a place or a status."""
+"""Formula 1 from f1db and Ergast. Each session of a race is an event, and each driver has a place or a status.
+
+Sources: f1db/f1db, releases `f1db-csv.zip` and `f1db-json-single.zip` (CC BY 4.0), as tables or as one JSON file.
+Ergast's last dump as tables, or the JSON of its API, which Jolpica still offers: ergast.com's database guide, and
+jolpica/jolpica-f1.
+"""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
 from podium.importers import times
 from podium.importers.collecting import Collector, Event
-from podium.importers.nodes import Node
+from podium.importers.nodes import Node, csv_rows, documents
+from podium.importers.sources import Source, decode, refuse_file, stem, strict_json
 from podium.importers.times import Duration
 
 DAY = re.compile(r"^\d{4}-\d{2}-\d{2}$")
 CLOCK = re.compile(r"^\d{2}:\d{2}(:\d{2})?Z?$")
+JSON = (".json", ".ndjson")
 
 
 class Session(NamedTuple):
@@ -23,20 +30,195 @@ class Session(NamedTuple):
     is_timed: bool = True  # False for qualifying, whose times are from knock-out parts and do not order it
 
 
-class Result(NamedTuple):
-    row: Node
+class Form(NamedTuple):
+    """The paths of the values in a row of results. The first path with a value counts."""
+
     driver: str
     team: str
-    position: str
+    place: tuple[str, ...]
     millis: str
     time: str
+    has_gaps: bool  # True if times may be gaps to the leader
+
+
+F1DB_STATUSES = {"DNF": "dnf", "NC": "dnf", "DSQ": "disqualified", "EX": "disqualified"} | dict.fromkeys(
+    ("DNS", "DNQ", "DNPQ", "DNP"), "did_not_start"
+)
+F1DB = Form("driverId", "constructorId", ("positionText",), "timeMillis", "time", has_gaps=False)
+F1DB_RACES = "f1db-races"
+F1DB_SESSIONS = {  # by table of the results
+    f"{F1DB_RACES}-race-results": Session("f1-race", "raceResults", "date", "time", F1DB_STATUSES),
+    f"{F1DB_RACES}-sprint-race-results": Session(
+        "f1-sprint", "sprintRaceResults", "sprintRaceDate", "sprintRaceTime", F1DB_STATUSES
+    ),
+    f"{F1DB_RACES}-qualifying-results": Session(
+        "f1-qualifying", "qualifyingResults", "qualifyingDate", "qualifyingTime", F1DB_STATUSES, is_timed=False
+    ),
+}
+STATUSES = {
+    "R": "dnf", "N": "dnf", "D": "disqualified", "E": "disqualified", "F": "did_not_start", "W": "did_not_start",
+}  # fmt: skip
+TABLES = Form("driverId", "constructorId", ("positionText", "position"), "milliseconds", "time", has_gaps=True)
+TABLE_SESSIONS = (
+    Session("f1-race", "results", statuses=STATUSES),
+    Session("f1-sprint", "sprint_results", "sprint_date", "sprint_time", STATUSES),
+    Session("f1-qualifying", "qualifying", "quali_date", "quali_time", is_timed=False),
+)
+PUBLIC_NAMES = {"drivers": ("driverId", "driverRef"), "constructors": ("constructorId", "constructorRef")}
+ANSWERS = TABLES._replace(
+    driver="Driver.driverId", team="Constructor.constructorId", millis="Time.millis", time="Time.time"
+)
+ANSWER_SESSIONS = (
+    Session("f1-race", "Results", statuses=STATUSES),
+    Session("f1-sprint", "SprintResults", "Sprint.date", "Sprint.time", STATUSES),
+    Session("f1-qualifying", "QualifyingResults", "Qualifying.date", "Qualifying.time", is_timed=False),
+)
+
+
+def read_f1db(files: Sequence[Source], collector: Collector) -> None:
+    tables = {stem(source.name).lower(): source for source in reversed(files)}
+    single = next((source for source in tables.values() if is_json(source)), None)
+    if F1DB_RACES in tables:
+        read_f1db_tables(tables, Races(collector))
+    elif single is not None:
+        read_f1db_document(single, Races(collector))
+    else:
+        refuse_file(files[0].name, "has neither f1db-races.csv nor f1db.json. Give a release of f1db.")
+
+
+def read_f1db_document(source: Source, races: "Races") -> None:
+    found = whole_document(source)["races"]
+    if not found.is_list:
+        refuse_file(source.name, "is not a file of f1db, because it has no list races")
+    for race in found:
+        if not isinstance(race["id"].value, int | str):
+            event = Event(race.file, race.place)
+            event.refuse(race["id"].value if race.is_object else race.value, "is not a race with an ID")
+            races.collector.refuse(event.faults)
+            continue
+        for session in F1DB_SESSIONS.values():
+            results = race[session.results]
+            if results.value is None:
+                continue
+            event = races.event(session, str(race["id"].value), results, race)
+            if not results.is_list:
+                event.refuse_node(results, "must be a list of results")
+            for row in results:
+                if row.is_object:
+                    add_f1db(event, session, row, races)
+                else:
+                    event.refuse_node(row, "is not a result")
+    races.close()
+
+
+def read_f1db_tables(tables: Mapping[str, Source], races: "Races") -> None:
+    known = {race["id"].cell: race for race, _ in rows_of(tables[F1DB_RACES], ("id", "date"))}
+    if F1DB_SESSIONS.keys().isdisjoint(tables):
+        refuse_file(tables[F1DB_RACES].name, f"has no results next to it. Add {F1DB_RACES}-race-results.")
+    for table, session in F1DB_SESSIONS.items():
+        needed = ("raceId", "positionText", "driverId", "constructorId")
+        for row, fault in rows_of(tables[table], needed) if table in tables else ():
+            race_id = row["raceId"].cell
+            event = races.event(session, race_id, row, known.get(race_id))
+            if fault:
+                event.refuse(None, fault, place=row.place)
+            elif race_id not in known:
+                event.refuse(race_id, f"is not a race in {F1DB_RACES}", "raceId", row.place)
+            else:
+                add_f1db(event, session, row, races)
+    races.close()
+
+
+def add_f1db(event: Event, session: Session, row: Node, races: "Races") -> None:
+    driver = row["driverId"].cell
+    if driver:
+        races.add(event, session, F1DB, row, driver, row["constructorId"].cell)
+    else:
+        event.refuse("", "is empty. Every result needs a driver.", "driverId", row.place)
+
+
+def is_json(source: Source) -> bool:
+    return any(suffix in source.name.lower() for suffix in JSON)
+
+
+def whole_document(source: Source) -> Node:
+    return Node(strict_json(decode(source.content(), source.name), source.name), "$", source.name)
+
+
+def rows_of(source: Source, needed: Sequence[str]) -> Iterable[tuple[Node, str]]:
+    """Return the rows of a CSV or JSON table, each with a description of its fault, or an empty text."""
+    if not is_json(source):
+        return csv_rows(source, needed)
+    table = whole_document(source)
+    if not table.is_list:
+        refuse_file(source.name, "is not a table of f1db, because it is not a list")
+    return ((row, "" if row.is_object else "is not an object") for row in table)
+
+
+def read_ergast(files: Sequence[Source], collector: Collector) -> None:
+    races = Races(collector)
+    answers = [*filter(is_json, files)]
+    tables = {stem(source.name).lower(): source for source in files if source not in answers}
+    if "races" in tables:
+        read_ergast_tables(tables, races)
+    elif not answers:
+        refuse_file(files[0].name, "has no races.csv. Give the folder with Ergast's tables.")
+    for source in answers:
+        for root in documents(source, collector.refuse):
+            found = root["MRData.RaceTable.Races"]
+            if not found.is_list:
+                refuse_file(source.name, f"is not a response of Ergast's API. It has no list {found.place}")
+            for race in found:
+                read_answer(race, races)
+    races.close()
+
+
+def read_answer(race: Node, races: "Races") -> None:
+    name = "-".join(race[part].text or "" for part in ("season", "round"))
+    for session in ANSWER_SESSIONS:
+        results = race[session.results]
+        if results.is_list:
+            event = races.event(session, name, results, race)
+            for row in results:
+                driver = event.require(row[ANSWERS.driver], "the ID of a driver")
+                if driver:
+                    races.add(event, session, ANSWERS, row, driver, row[ANSWERS.team].cell)
+
+
+def read_ergast_tables(tables: Mapping[str, Source], races: "Races") -> None:
+    sessions = [session for session in TABLE_SESSIONS if session.results in tables]
+    missing = next((name for name in (PUBLIC_NAMES if sessions else ["results"]) if name not in tables), None)
+    if missing is not None:
+        refuse_file(tables["races"].name, f"needs {missing}.csv in the same folder")
+    known = {row["raceId"].cell: row for row, _ in csv_rows(tables["races"], ("raceId", "date"))}
+    drivers, teams = (
+        {row[key].cell: row[name].cell for row, _ in csv_rows(tables[table], (key, name))}
+        for table, (key, name) in PUBLIC_NAMES.items()
+    )
+    for session in sessions:
+        needed = ("raceId", "driverId", "constructorId", "positionText" if session.statuses else "position")
+        for row, uneven in csv_rows(tables[session.results], needed):
+            race_id, driver, team = (row[name].cell for name in needed[:3])
+            event = races.event(session, race_id, row, known.get(race_id))
+            if uneven:
+                event.refuse(None, uneven, place=row.place)
+                continue
+            for name, value, table, ids in (
+                ("raceId", race_id, "races", known),
+                ("driverId", driver, "drivers", drivers),
+                ("constructorId", team or None, "constructors", {None, *teams}),
+            ):
+                if value not in ids:
+                    event.refuse(value, f"is not in {table}.csv", name, row.place)
+            if driver in drivers:
+                races.add(event, session, TABLES, row, drivers[driver], teams.get(team, ""))
 
 
 class Races:
     """The events of an import. Rows may come from several files. A time with a sign is a gap to the leader."""
 
-    def __init__(self, collector: Collector, time_of: Callable[[Result, Event], Duration | None]) -> None:
-        self.collector, self.time_of = collector, time_of
+    def __init__(self, collector: Collector) -> None:
+        self.collector = collector
         self.events: dict[str, Event] = {}
         self._times: dict[str, list[tuple[dict[str, Any], Duration]]] = {}
 
@@ -49,23 +231,23 @@ class Races:
                 add_date(self.events[name], session, race)
         return self.events[name]
 
-    def add(self, event: Event, session: Session, result: Result) -> None:
+    def add(self, event: Event, session: Session, form: Form, row: Node, driver: str, team: str) -> None:
         """Add a driver with a place or a status. If a driver shared two cars, only the first row counts."""
-        place = result.row.place
-        if any(row["player"] == result.driver for row in event.rows):
+        if any(known["player"] == driver for known in event.rows):
             self.collector.drop("shared drive")
             return
-        values: dict[str, Any] = {"team": result.team or None}
-        has_place, words = is_whole(result.position), session.statuses
+        place = next(filter(None, (row[path].cell for path in form.place)), "")
+        values: dict[str, Any] = {"team": team or None}
+        has_place, words = is_whole(place), session.statuses
         if has_place:
-            values |= {"position": float(result.position), "status": "finished"}
-        elif result.position in words:
-            values["status"] = words[result.position]
+            values |= {"position": float(place), "status": "finished"}
+        elif place in words:
+            values["status"] = words[place]
         else:
             remedy = f"is neither a place nor one of {', '.join(words)}" if words else "is not a place"
-            event.refuse(result.position, remedy, "positionText", place)
-        event.add(result.driver, values, place=place)
-        time = self.time_of(result, event) if has_place and session.is_timed else None
+            event.refuse(place, remedy, "positionText", row.place)
+        event.add(driver, values, place=row.place)
+        time = time_of(event, form, row) if has_place and session.is_timed else None
         if time is not None and time.seconds:
             self._times.setdefault(event.event_id, []).append((event.rows[-1], time))
 
@@ -74,10 +256,8 @@ class Races:
             finish_times = self._times.get(name, [])
             leader = min((time.seconds for _, time in finish_times if not time.sign), default=None)
             for row, time in finish_times:
-                if not time.sign:
-                    row["time_s"] = float(time.seconds)
-                elif leader is not None:
-                    row["time_s"] = float(leader + time.seconds)
+                base = leader if time.sign else Decimal(0)
+                row["time_s"] = None if base is None else float(base + time.seconds)
             self.collector.take(event)
         self.events, self._times = {}, {}
 
@@ -92,12 +272,26 @@ def add_date(event: Event, session: Session, race: Node) -> None:
         event.refuse(f"{day} {clock}".strip(), "is not a date and time", session.date)
 
 
+def time_of(event: Event, form: Form, row: Node) -> Duration | None:
+    """Return a finisher's time or gap. Report one that is invalid, or that differs from the milliseconds."""
+    millis, written = row[form.millis].cell, row[form.time].cell
+    total = times.parse(written)
+    if total is not None and total.sign and not form.has_gaps:
+        total = None
+    if not millis:
+        if form.has_gaps and total is None and written and not times.is_lapped(written):
+            event.refuse(written, "is not a time", "time", row.place)
+        return total
+    if not is_whole(millis):
+        remedy = "must be a whole number of milliseconds above 0"
+        event.refuse(millis, remedy, form.millis.replace("Time.millis", "milliseconds"), row.place)
+        return None
+    time = Duration(Decimal(millis) / 1000)
+    if not form.has_gaps and total is not None and total != time:
+        remedy = f"differs from the {millis} milliseconds of the same result"
+        event.refuse(written, remedy, "time", row.place)
+    return time
+
+
 def is_whole(text: str) -> bool:
     return text.isascii() and text.isdigit() and int(text[:15]) > 0
-
-
-def of_millis(result: Result, column: str, event: Event) -> Duration | None:
-    if not is_whole(result.millis):
-        event.refuse(result.millis, "must be a whole number of milliseconds above 0", column, result.row.place)
-        return None
-    return Duration(Decimal(result.millis) / 1000)

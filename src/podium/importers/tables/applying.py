@@ -17,7 +17,7 @@ from podium.importers.grid import ROW_NUMBER, Grid, SourceRule
 from podium.importers.sources import refuse_file, sources, stem
 from podium.importers.tables.cells import Cells, Table, as_texts, build
 from podium.importers.tables.crosstables import crosstable_games, swiss_games
-from podium.importers.tables.model import (
+from podium.importers.tables.maps import (
     BESIDE,
     CELL,
     COLUMN,
@@ -104,7 +104,7 @@ def apply_map(grid: Grid, mapping: Map) -> Mapped:
     made_ids = zip(laid["event_id"], laid[ROUND], strict=True) if made is not None else ()
     rounds = {form: name or "" for each, name in made_ids if each for form in (each, normalise(each))}
     mapped = Mapped(grid, laid.select(names), laid[ROW_NUMBER], bad, remedies, headings, dropped, local.notes(), rounds)
-    if mapping.is_distinct and not bad:  # bad cells are all empty, but may differ
+    if mapping.distinct and not bad:  # bad cells are all empty, but may differ
         mapped = mapped.only_rows(mapped.table.to_struct().is_first_distinct())
     return by_event(mapped)
 
@@ -321,7 +321,7 @@ def refuse_name(map_name: str, place: str, name: str, known: list[str], table_na
 def join_tables(grid: Grid, mapping: Map) -> pl.DataFrame:
     """Return the rows of a table, numbered, with the columns of its side tables."""
     frame = grid.frame.with_columns(pl.Series(ROW_NUMBER, range(grid.frame.height), pl.UInt32))
-    for name, join in mapping.joins.items():
+    for name, join in mapping.join.items():
         frame = join_table(frame, name, join, grid, mapping)
     return frame
 

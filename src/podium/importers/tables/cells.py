@@ -14,7 +14,7 @@ import polars as pl
 
 from podium.importers import times
 from podium.importers.grid import SourceRule
-from podium.importers.tables.model import BESIDE, FILE, LAPS, ROW, Part, Rule, template
+from podium.importers.tables.maps import BESIDE, FILE, LAPS, ROW, Part, Rule, template
 from podium.importers.times import LocalTimes
 from podium.importers.trees import as_text
 from podium.results.columns import NUMBERS, TEXTS, TIMES, UTC, from_texts, text

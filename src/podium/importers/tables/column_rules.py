@@ -13,8 +13,7 @@ from podium.importers.sources import stem
 from podium.importers.tables.applying import status_words
 from podium.importers.tables.cells import PLAYED, Table, build
 from podium.importers.tables.columns import Columns, codes
-from podium.importers.tables.maps import build_map
-from podium.importers.tables.model import LAPS
+from podium.importers.tables.maps import LAPS, build_map
 from podium.importers.tables.sheet import COMMA, Document, Sheet, Step, are_ranks, mates_rule
 from podium.results import headings as heads
 from podium.results.columns import GAP, TIMES

@@ -13,7 +13,7 @@ import polars as pl
 from podium.errors import Fault, ResultsError
 from podium.importers.grid import Grid
 from podium.importers.tables.cells import POINTS, RESULTS, WHOLE, Result, as_texts, mirrored, parse_result, plain
-from podium.importers.tables.model import CELL, COLUMN, PAIR, ROW_NAME, Layout, Map
+from podium.importers.tables.maps import CELL, COLUMN, PAIR, ROW_NAME, Layout, Map
 
 GAME, RESULT_FIRST, ALONE = (re.compile(RESULTS[name]) for name in ["game", "result_first", "alone"])
 ABSENT = re.compile(r"(?i)0+[a-z-]*")  # without an opponent

@@ -1,34 +1,159 @@
-"""Read maps from TOML and write them. Every key is checked; a similar name is suggested for an unknown one."""
+"""A map gives the meaning of a table's columns. It is written in TOML, and checked before a table is read."""
 
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import polars as pl
 
 from podium.errors import ParameterError
+from podium.importers import grid
 from podium.importers.grid import SourceRule
-from podium.importers.tables.model import CELL, LAPS, Condition, Join, Layout, Map, Rule, Scalar, template
 from podium.importers.times import LocalTimes
 from podium.importers.trees import as_text
 from podium.results.columns import ALL, STATUSES
 from podium.support.words import suggestion
 
+Scalar = str | int | float | bool
+Gap = Literal["leader", "previous"]
+ROW, FILE = "row", "file"  # row number and file name in templates, unless columns have these names
+BESIDE = {"sheet": grid.SHEET, "title": grid.TITLE}  # also the sheet, and the lines above the head
+LAPS = "laps"  # a column only in maps, from which places are made
+ROW_NAME, COLUMN, CELL, PAIR = "row_name", "column", "cell", "pair"  # parts of a grid of cells
+
+
+@dataclass(frozen=True)
+class Join:
+    file: str
+    here: str
+    there: str
+
+
+PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
+
+
+def template(text: str) -> tuple["Part", ...]:
+    pieces = PLACEHOLDER.split(text)
+    return tuple(Part(piece, is_column=bool(number % 2)) for number, piece in enumerate(pieces) if piece or number % 2)
+
+
+@dataclass(frozen=True)
+class Part:
+    text: str
+    is_column: bool
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Steps that make a results column from the table's columns, in the order of the fields."""
+
+    value: Scalar | None = None  # a constant
+    template: tuple[Part, ...] = ()
+    columns: tuple[str, ...] = ()  # joined by a blank
+    first: tuple[str, ...] = ()  # columns or templates: the first that is not null
+    regex: tuple[str, str] | None = None  # a pattern and its replacement
+    words: Mapping[str, Scalar] | None = None
+    null: Scalar | None = None  # value for empty cells
+    default: Scalar | None = None  # for other texts than `words`
+    equals: str | None = None  # the column to compare with
+    then: Scalar | None = None
+    other: Scalar | None = None
+    kind: str | None = None  # number, place, duration, result or text
+    otherwise: str = "bad"  # or null: treatment of cells that do not fit the kind
+    gap: Gap | None = None
+    lapped: str | None = None
+    scale: float = 1.0
+    offset: float = 0.0  # added last
+    side: int = 1  # of a cell with the result of both sides
+    split: str | None = None  # mark between the members of a side, who get a row each
+    count: bool = False  # True to number repeated texts
+    started: tuple[str, ...] = ()  # columns whose numbers show that an entrant started
+    format: str | None = None  # of a date
+    epoch: str | None = None  # s, ms or excel
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        in_template = tuple(part.text for part in self.template if part.is_column)
+        first = (name for each in self.first for name in PLACEHOLDER.findall(each) or [each])
+        return (*in_template, *self.columns, *first, *([self.equals] if self.equals else []), *self.started)
+
+    @property
+    def is_plain(self) -> bool:
+        others = (each for each in fields(self) if each.name != "columns")
+        return len(self.columns) == 1 and all(getattr(self, each.name) == each.default for each in others)
+
+
+@dataclass(frozen=True)
+class Condition:
+    column: str
+    reason: str
+    among: tuple[str, ...] = ()
+    matches: str | None = None  # pattern of a whole cell
+    null: bool | None = None
+
+
+@dataclass(frozen=True)
+class Layout:
+    kind: str = "long"  # wide, matrix, crosstable, swiss
+    sides: tuple[Mapping[str, Rule], ...] = ()
+    rows: str | None = None  # column with the names of the lines
+    excluded: tuple[str, ...] = ()  # columns outside the grid
+    empty: str = "drop"  # or keep: cells without a value
+    number: str | None = None  # column with the line numbers in headings or cells; # for their order
+
+
+@dataclass(frozen=True)
+class Map:
+    name: str = "map"  # name in messages
+    source: SourceRule = field(default_factory=SourceRule)
+    join: Mapping[str, Join] = field(default_factory=dict)
+    layout: Layout = field(default_factory=Layout)
+    drop: tuple[Condition, ...] = ()
+    keep: tuple[Condition, ...] = ()
+    distinct: bool = False  # True to count equal rows once
+    once: tuple[str, ...] = ()  # columns of player, opponent and date; one side's rows count
+    columns: Mapping[str, Rule] = field(default_factory=dict)
+    document: Mapping[str, Any] = field(default_factory=dict)  # as in TOML
+    is_preset: bool = False  # True if columns may be missing, as in other versions of a program
+    needs: tuple[str, ...] = ()  # texts or paths that a file of the preset has
+
+    @property
+    def round_of_made_ids(self) -> tuple[str, ...] | None:
+        """The columns of the round or game number in event IDs that Podium makes. None if the sender chose the IDs."""
+        rule = self.columns.get("event_id")
+        if rule is None or self.is_preset or rule.value is not None:
+            return None
+        sides = [side[name] for side in self.rules() for name in ("player", "team") if name in side]
+        when = self.columns.get("started_at", Rule())
+        others = {FILE, *BESIDE, *when.names, *(name for each in sides for name in each.names)}
+        lines = {ROW_NAME: self.layout.rows or ROW_NAME}
+        rounds = tuple(name for name in rule.names if not others & {name, lines.get(name, name)})
+        return rounds if rule.count or not rounds else None
+
+    @property
+    def names(self) -> frozenset[str]:
+        conditions = (each.column for each in (*self.drop, *self.keep))
+        columns = (name for rules in self.rules() for each in rules.values() for name in each.names)
+        return frozenset((*conditions, *columns, *self.once))
+
+    def rules(self) -> list[Mapping[str, Rule]]:
+        """Return the rules of each side: one mapping for tables that are not wide."""
+        return [{**self.columns, **side} for side in self.layout.sides] or [self.columns]
+
+
 FORMATS = ("csv", "xlsx", "xls", "xlsb", "ods", "json", "jsonl", "xml", "lines", "sqlite", "parquet")
-GRID = {"rows", "except", "empty"}
+GRID = {"kind", "rows", "except", "empty"}
 LAYOUTS = {  # keys of each kind
-    "long": set[str](), "wide": {"sides"}, "matrix": GRID, "crosstable": GRID | {"number"}, "swiss": GRID | {"number"},
+    "long": {"kind"}, "wide": {"kind", "sides"}, "matrix": GRID, "crosstable": GRID | {"number"},
+    "swiss": GRID | {"number"},
 }  # fmt: skip
 MAX_COLUMNS, MAX_WORDS = 64, 100
-FIELDS = {
-    "from": "columns",
-    "map": "words",
-    "as": "kind",
-    "else": "otherwise",
-}  # fields of rules by other keys
+FIELDS = {"from": "columns", "map": "words", "as": "kind", "else": "otherwise", "except": "excluded"}  # by other keys
 STATED = {"value", "from", "first"}  # keys of a rule for the source of a column
+Reader = Callable[[Any, str], Any]
 
 
 class UnfitError(ParameterError):
@@ -54,48 +179,25 @@ def build_map(document: Mapping[str, Any], name: str = "map", *, is_partial: boo
 
     A partial map may lack columns, and its rules may say only how to read a column.
     """
+    known = document.get("columns", {})
+    if is_partial and isinstance(known, Mapping):  # refinements wait for the rules that headings make
+        document = {**document, "columns": {key: rule for key, rule in known.items() if not is_refinement(rule)}}
     try:
-        return read_document(document, name, is_partial=is_partial)
+        whole = read_table(document, "", OF_MAP)
+        check_layout(whole.get("layout", Layout()), whole.get("columns", {}), is_partial=is_partial)
     except UnfitError as error:
         raise ParameterError(f"{name}: {error}") from None
+    needs = tuple(whole.pop("preset", {}).get("needs", ()))
+    return Map(name, **whole.pop("where", {}), **whole, document=document, is_preset="preset" in document, needs=needs)
 
 
-def read_document(document: Mapping[str, Any], name: str, *, is_partial: bool) -> Map:
-    top = read_table(document, "", ("preset", "source", "join", "layout", "where", "columns"))
-    joins = read_table(top.get("join", {}), "join")
-    where = read_table(top.get("where", {}), "where", ("drop", "keep", "distinct", "once"))
-    once = read_names(where["once"], "where.once") if "once" in where else ()
-    if len(once) == 1:
-        remedy = f"{once[0]!r} must name the columns of the player and the opponent, then those of the date"
-        raise UnfitError("where.once", remedy)
-    known = read_table(top.get("columns", {}), "columns")
-    if is_partial:  # refinements wait for the rules that headings make
-        known = {column: rule for column, rule in known.items() if not is_refinement(rule)}
-    columns = read_rules(known, "columns")
-    layout = read_layout(top.get("layout", {}))
+def check_layout(layout: Layout, columns: Mapping[str, Rule], *, is_partial: bool) -> None:
     has_names = layout.kind == "matrix" and "player" in columns and columns["player"].columns == (CELL,)
     if "rows" in LAYOUTS[layout.kind] and layout.rows is None and not has_names:
         raise UnfitError("layout.rows", "is missing. Name the column with the names of the lines.")
     if not columns and not any(layout.sides) and not is_partial:
-        raise UnfitError("columns", "is missing or empty. Write [columns] with event_id, player and the other columns.")
-    drop, keep = (
-        tuple(read_condition(each, f"where.{way}") for each in read_list(where.get(way, []), f"where.{way}"))
-        for way in ("drop", "keep")
-    )
-    return Map(
-        name,
-        read_source(top.get("source", {})),
-        {key: read_join(join, f"join.{key}") for key, join in joins.items()},
-        layout,
-        drop,
-        keep,
-        read_truth(where.get("distinct", False), "where.distinct"),
-        once,
-        columns,
-        document,
-        is_preset="preset" in top,
-        needs=tuple(top.get("preset", {}).get("needs", ())),
-    )
+        remedy = "is missing or empty. Write [columns] with event_id, player and the other columns."
+        raise UnfitError("columns", remedy)
 
 
 def is_refinement(rule: Any) -> bool:
@@ -110,29 +212,54 @@ def read_word(value: Any, place: str, allowed: Iterable[str]) -> str:
     return value
 
 
-def read_table(value: Any, place: str, known: Iterable[str] | None = None) -> dict[str, Any]:
+def read_table(value: Any, place: str, readers: Mapping[str, Reader]) -> dict[str, Any]:
+    """Read a table whose keys are known, each with its reader. Keys are renamed to the fields that hold them."""
+    table = as_table(value, place)
+    for key in table:
+        read_word(key, place, readers)
+    return {FIELDS.get(key, key): readers[key](own, join(place, key)) for key, own in table.items()}
+
+
+def join(place: str, key: str) -> str:
+    return f"{place}.{key}" if place else key
+
+
+def as_table(value: Any, place: str) -> dict[str, Any]:
     if not isinstance(value, Mapping):
         raise UnfitError(place, f"{value!r} must be a table of keys and values")
-    for key in value if known is not None else ():
-        read_word(key, place, known or ())
     return dict(value)
 
 
-def read_list(value: Any, place: str) -> list[Any]:
+def as_list(value: Any, place: str) -> list[Any]:
     if not isinstance(value, list | tuple):
         raise UnfitError(place, f"{value!r} must be a list, in square brackets")
     return list(value)
 
 
-def read_text(value: Any, place: str, *, may_be_empty: bool = False) -> str:
-    if not isinstance(value, str) or not (value or may_be_empty):
+def list_of(read: Reader) -> Reader:
+    return lambda value, place: tuple(read(each, place) for each in as_list(value, place))
+
+
+def table_of(read: Reader) -> Reader:
+    return lambda value, place: {key: read(own, join(place, key)) for key, own in as_table(value, place).items()}
+
+
+def one_of(*words: str) -> Reader:
+    return lambda value, place: read_word(str(value), place, words)
+
+
+def read_text(value: Any, place: str) -> str:
+    if not isinstance(value, str) or not value:
         raise UnfitError(place, f"{value!r} must be text")
     return value
 
 
+def read_any_text(value: Any, place: str) -> str:
+    return read_text(value, place) if value != "" else ""
+
+
 def read_texts(value: Any, place: str) -> tuple[str, ...]:
-    values = value if isinstance(value, list | tuple) else [value]
-    return tuple(read_text(each, place, may_be_empty=True) for each in values)
+    return tuple(read_any_text(each, place) for each in (value if isinstance(value, list | tuple) else [value]))
 
 
 def read_names(value: Any, place: str) -> tuple[str, ...]:
@@ -140,6 +267,14 @@ def read_names(value: Any, place: str) -> tuple[str, ...]:
     if not all(found) or not found:
         raise UnfitError(place, f"{value!r} must be the name of a column, or a list of names")
     return found
+
+
+def read_once(value: Any, place: str) -> tuple[str, ...]:
+    names = read_names(value, place)
+    if len(names) == 1:
+        remedy = f"{names[0]!r} must name the columns of the player and the opponent, then those of the date"
+        raise UnfitError(place, remedy)
+    return names
 
 
 def read_scalar(value: Any, place: str) -> Scalar:
@@ -187,118 +322,77 @@ def read_header(value: Any, place: str) -> int | str | tuple[int, ...]:
     return tuple(lines) if len(lines) > 1 else int(lines[0])
 
 
-def read_number(value: Any, place: str, *, at_least: float = 0) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not at_least < value < float("inf"):
-        raise UnfitError(place, f"{value!r} must be a number above {at_least:g}")
-    return float(value)
+def number_above(least: float) -> Reader:
+    def read(value: Any, place: str) -> float:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not least < value < float("inf"):
+            raise UnfitError(place, f"{value!r} must be a number above {least:g}")
+        return float(value)
 
-
-def read_offset(value: Any, place: str) -> float:
-    return read_number(value, place, at_least=-1e9)
-
-
-def read_width(value: Any, place: str) -> int:
-    return int(read_number(value, place))
+    return read
 
 
 def read_words(value: Any, place: str) -> dict[str, Scalar]:
-    table = read_table(value, place)
+    table = table_of(read_scalar)(value, place)
     if len(table) > MAX_WORDS:
         raise UnfitError(place, f"has {len(table)} entries; a map has up to {MAX_WORDS}")
-    return {key: read_scalar(each, f"{place}.{key}") for key, each in table.items()}
+    return table  # type: ignore[no-any-return]
 
 
 def read_rewriting(value: Any, place: str) -> tuple[str, str]:
     """Read a pattern and its replacement, in which $1 is the first group."""
-    both = read_list(value, place)
+    both = as_list(value, place)
     if [type(each) for each in both] != [str, str]:
         raise UnfitError(place, 'must be a pattern and its replacement, such as ["^C?(.*)$", "ZCT$1"]')
     return read_pattern(both[0], place), re.sub(r"\$(\d+)", r"${\1}", both[1])
 
 
-Reader = Callable[[Any, str], Any]
-
-
-def one_of(*words: str) -> Reader:
-    return lambda value, place: read_word(str(value), place, words)
-
-
-OF_SOURCE: dict[str, Reader] = {
-    "format": one_of(*FORMATS), "decimal": one_of(".", ",", ".,"),
-    "thousands": one_of(".", ",", " ", "'", "_", "\u00a0", "\u202f"), "header": read_header, "width": read_width,
-    "null": read_texts, "fill": read_texts, "aside": read_texts, "pattern": read_pattern, "names": read_pattern,
-    "timezone": read_zone, "delimiter": read_mark,
-}  # fmt: skip
-OF_RULE: dict[str, Reader] = {
-    "value": read_scalar, "from": read_names, "first": read_names, "regex": read_rewriting, "map": read_words,
-    "null": read_scalar, "default": read_scalar, "then": read_scalar, "other": read_scalar,
-    "as": one_of("number", "place", "duration", "result", "text"), "else": one_of("bad", "null"),
-    "gap": one_of("leader", "previous"), "lapped": read_text, "scale": read_number, "format": read_text,
-    "epoch": one_of("s", "ms", "excel"), "offset": read_offset, "side": one_of("1", "2"), "split": read_text,
-    "count": read_truth, "started": read_names, "equals": read_text,
-}  # fmt: skip
-
-
-def read_value(readers: Mapping[str, Reader], key: str, value: Any, place: str) -> Any:
-    reader: Reader = readers.get(key, read_text)
-    return reader(value, f"{place}.{key}")
-
-
-def read_source(value: Any) -> SourceRule:
-    table = read_table(value, "source", SourceRule.__dataclass_fields__)
-    rule = SourceRule(**{key: read_value(OF_SOURCE, key, each, "source") for key, each in table.items()})
+def read_source(value: Any, place: str) -> SourceRule:
+    rule = SourceRule(**read_table(value, place, OF_SOURCE))
     if rule.thousands == rule.decimal:
         raise UnfitError("source.thousands", f"{rule.thousands!r} is also the decimal mark. Use another mark.")
     return rule
 
 
 def read_join(value: Any, place: str) -> Join:
-    table = read_table(value, place, ("file", "on"))
-    on = table.get("on")
-    ends = read_table({"here": on, "there": on} if isinstance(on, str) else on, f"{place}.on", ("here", "there"))
-    here, there = (read_text(ends.get(key), f"{place}.on.{key}") for key in ("here", "there"))
-    return Join(read_text(table.get("file"), f"{place}.file"), here, there)
+    on = as_table(value, place).get("on")
+    both = {"here": read_text, "there": read_text}
+    ends = read_table({"here": on, "there": on} if isinstance(on, str) else on, f"{place}.on", both)
+    own = read_table({**value, "on": on}, place, {"file": read_text, "on": lambda _value, _place: ends})
+    here, there = (read_text(ends.get(key), f"{place}.on.{key}") for key in both)
+    return Join(read_text(own.get("file"), f"{place}.file"), here, there)
 
 
-def read_layout(value: Any) -> Layout:
-    table = read_table(value, "layout", ("kind", "sides", "rows", "except", "empty", "number"))
-    kind = read_word(table.get("kind", "long"), "layout.kind", LAYOUTS)
-    for key in table:
-        if key not in {"kind", *LAYOUTS[kind]}:
-            raise UnfitError(f"layout.{key}", f"is not a key of the layout {kind}")
-    places = enumerate(read_list(table.get("sides", []), "layout.sides"), start=1)
-    sides = tuple(read_rules(side, f"layout.sides[{number}]") for number, side in places)
-    if kind == "wide" and len(sides) <= 1:
+def read_layout(value: Any, place: str) -> Layout:
+    layout = Layout(**read_table(value, place, OF_LAYOUT))
+    for key in value:
+        if key not in LAYOUTS[layout.kind]:
+            raise UnfitError(f"layout.{key}", f"is not a key of the layout {layout.kind}")
+    if layout.kind == "wide" and len(layout.sides) <= 1:
         raise UnfitError("layout.sides", 'write at least two sides, such as [{ player = "winner", position = 1 }, …]')
-    names = {
-        key: read_text(table[key], f"layout.{key}", may_be_empty=True) for key in ("rows", "number") if key in table
-    }
-    empty = read_word(table.get("empty", "drop"), "layout.empty", ("drop", "keep"))
-    return Layout(kind, sides, excluded=read_texts(table.get("except", []), "layout.except"), empty=empty, **names)
+    return layout
+
+
+def read_sides(value: Any, place: str) -> tuple[dict[str, Rule], ...]:
+    return tuple(read_rules(side, f"{place}[{number}]") for number, side in enumerate(as_list(value, place), start=1))
 
 
 def read_condition(value: Any, place: str) -> Condition:
-    tests = ("equals", "in", "matches", "null")
-    table = read_table(value, place, ("column", *tests, "reason"))
-    column = read_text(table.get("column"), f"{place}.column", may_be_empty=True)
-    reason = read_text(table.get("reason"), f"{place}.reason")
-    if sum(key in table for key in tests) != 1:
-        raise UnfitError(place, "give one of equals, in, matches and null")
-    words = [read_scalar(table["equals"], f"{place}.equals")] if "equals" in table else table.get("in", [])
-    return Condition(
-        column,
-        reason,
-        tuple(map(as_text, read_list(words, place))),
-        f"^(?:{read_pattern(table['matches'], place)})$" if "matches" in table else None,
-        read_truth(table["null"], f"{place}.null") if "null" in table else None,
+    table = read_table(value, place, OF_CONDITION)
+    column, reason = (
+        read(table.pop(key, None), f"{place}.{key}") for key, read in (("column", read_any_text), ("reason", read_text))
     )
+    if len(table) != 1:
+        raise UnfitError(place, "give one of equals, in, matches and null")
+    words = [table["equals"]] if "equals" in table else table.get("in", [])
+    pattern = f"^(?:{table['matches']})$" if "matches" in table else None
+    return Condition(column, reason, tuple(map(as_text, words)), pattern, table.get("null"))
 
 
 def read_rules(value: Any, place: str) -> dict[str, Rule]:
-    table = read_table(value, place, (*ALL, LAPS))
+    table = as_table(value, place)
     if len(table) > MAX_COLUMNS:
         raise UnfitError(place, f"has {len(table)} columns; a map has up to {MAX_COLUMNS}")
-    return {key: read_rule(each, f"{place}.{key}", key) for key, each in table.items()}
+    return {key: read_rule(each, f"{place}.{read_word(key, place, (*ALL, LAPS))}", key) for key, each in table.items()}
 
 
 def read_rule(value: Any, place: str, column: str) -> Rule:
@@ -308,15 +402,13 @@ def read_rule(value: Any, place: str, column: str) -> Rule:
         return Rule(value=value)
     if isinstance(value, list | tuple):
         return Rule(columns=read_names(value, place))
-    table = read_table(value, place, OF_RULE)
-    if len(table.keys() & STATED) != 1:
+    made = read_table(value, place, OF_RULE)
+    if len(value.keys() & STATED) != 1:
         raise UnfitError(place, "give one of value, from and first")
-    origin = table.get("from")
-    made: dict[str, Any] = {}
+    origin = value.get("from")
     if isinstance(origin, str) and "{" in origin:
-        made["template"] = template(table.pop("from"))
-    made |= {FIELDS.get(key, key): read_value(OF_RULE, key, each, place) for key, each in table.items()}
-    rule = Rule(**made | {"side": int(made.get("side", 1))})
+        made |= {"columns": (), "template": template(origin)}
+    rule = Rule(**made)
     check_rule(rule, place, column)
     return rule
 
@@ -340,6 +432,38 @@ def check_rule(rule: Rule, place: str, column: str) -> None:
             read_word(word, place, STATUSES)
     elif rule.started:
         raise UnfitError(f"{place}.started", "is only for status. It names columns that show who started.")
+
+
+OF_SOURCE: dict[str, Reader] = dict.fromkeys(SourceRule.__dataclass_fields__, read_text) | {
+    "format": one_of(*FORMATS), "decimal": one_of(".", ",", ".,"),
+    "thousands": one_of(".", ",", " ", "'", "_", "\u00a0", "\u202f"), "header": read_header,
+    "width": lambda value, place: int(number_above(0)(value, place)), "null": read_texts, "fill": read_texts,
+    "aside": read_texts, "pattern": read_pattern, "names": read_pattern, "timezone": read_zone,
+    "delimiter": read_mark,
+}  # fmt: skip
+OF_RULE: dict[str, Reader] = {
+    "value": read_scalar, "from": read_names, "first": read_names, "regex": read_rewriting, "map": read_words,
+    "null": read_scalar, "default": read_scalar, "then": read_scalar, "other": read_scalar,
+    "as": one_of("number", "place", "duration", "result", "text"), "else": one_of("bad", "null"),
+    "gap": one_of("leader", "previous"), "lapped": read_text, "scale": number_above(0), "format": read_text,
+    "epoch": one_of("s", "ms", "excel"), "offset": number_above(-1e9),
+    "side": lambda value, place: int(one_of("1", "2")(value, place)), "split": read_text, "count": read_truth,
+    "started": read_names, "equals": read_text,
+}  # fmt: skip
+OF_LAYOUT: dict[str, Reader] = {
+    "kind": one_of(*LAYOUTS), "sides": read_sides, "rows": read_any_text, "except": read_texts,
+    "empty": one_of("drop", "keep"), "number": read_any_text,
+}  # fmt: skip
+OF_CONDITION: dict[str, Reader] = {
+    "column": read_any_text, "equals": read_scalar, "in": as_list, "matches": read_pattern, "null": read_truth,
+    "reason": read_text,
+}  # fmt: skip
+CONDITIONS = list_of(read_condition)
+OF_WHERE: dict[str, Reader] = {"drop": CONDITIONS, "keep": CONDITIONS, "distinct": read_truth, "once": read_once}
+OF_MAP: dict[str, Reader] = {
+    "preset": as_table, "source": read_source, "join": table_of(read_join), "layout": read_layout,
+    "where": lambda value, place: read_table(value, place, OF_WHERE), "columns": read_rules,
+}  # fmt: skip
 
 
 def write_map(document: Mapping[str, Any]) -> str:

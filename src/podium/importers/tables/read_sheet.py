@@ -19,8 +19,7 @@ from podium.importers.sources import Source, decode, sources
 from podium.importers.tables.applying import apply_map, drop_small
 from podium.importers.tables.faults import find_faults, questions_of_cells, without_bad_events
 from podium.importers.tables.infer import infer_map
-from podium.importers.tables.maps import build_map, load_map
-from podium.importers.tables.model import Map
+from podium.importers.tables.maps import Map, build_map, load_map
 from podium.importers.times import LocalTimes
 from podium.importers.trees import Level, json_document, parse_path, walk, xml_document
 from podium.results.column_guide import COMPARED

@@ -104,7 +104,8 @@ class Fault(NamedTuple):
     """One fault in a results table.
 
     `row` counts from 1 below the header. `row` and `column` are None if they do not apply. For a file in another format
-    `place` gives the position instead (`line 12`, `$.entrants[3]`, `byte 88`), and `file` the file.
+    `place` gives the position instead (`line 12`, `$.entrants[3]`, `byte 88`), and `file` the file. `command` says what
+    to type in a terminal, and `choices` are the answers to a question in it. Pages and programs have their own ways.
     """
 
     row: int | None
@@ -113,6 +114,8 @@ class Fault(NamedTuple):
     remedy: str
     place: str = ""
     file: str = ""
+    command: str = ""
+    choices: tuple[Any, ...] = ()
 
     @property
     def is_group(self) -> bool:
@@ -132,6 +135,12 @@ class Fault(NamedTuple):
         sentence = f"{self.value!r} {self.remedy}" if self.value is not None else self.remedy
         return f"{where}: {sentence}" if where else sentence
 
+    @property
+    def with_command(self) -> str:
+        """The sentence of the fault, and the one that says what to type."""
+        end = "" if self.remedy.endswith(("?", ".")) else "."
+        return f"{self}{end} {self.command}" if self.command else str(self)
+
 
 class ResultsError(PodiumError, ValueError):
     """A results table is invalid. `faults` holds the first 20 faults.
@@ -145,18 +154,18 @@ class ResultsError(PodiumError, ValueError):
         remaining = iter(faults)
         self.source = source
         self.faults = tuple(islice(remaining, SHOWN_FAULTS))
+        marks = ("" if each.row or (each.place and not each.is_group) else ":" for each in self.faults)
         lines = [
-            f"{fault.file or source}{'' if fault.row or (fault.place and not fault.is_group) else ':'} {fault}"
-            for fault in self.faults
+            f"{each.file or source}{mark} {each.with_command}" for each, mark in zip(self.faults, marks, strict=True)
         ]
         if next(remaining, None) is not None:
             lines.append(f"{source}: these are the first {SHOWN_FAULTS} faults; there are more")
         super().__init__("\n".join([*lines, self.more]).rstrip())
 
     @classmethod
-    def whole(cls, source: str, remedy: str, place: str = "") -> Self:
+    def whole(cls, source: str, remedy: str, place: str = "", command: str = "") -> Self:
         """Return the error of a table or file as a whole, or at a place that is not a row."""
-        return cls(source, [Fault(None, None, None, remedy, place)])
+        return cls(source, [Fault(None, None, None, remedy, place, command=command)])
 
 
 class MeetingError(ResultsError):

@@ -69,8 +69,8 @@ def from_text(
     except ResultsError as error:
         whole = with_padded_rows([*rows_of(content, delimiter)], is_mapped=bool(wanted))
         if whole is None:
-            advice = f". To leave the row out, type podium import {shlex.quote(PurePath(name).name)} --skip-bad"
-            faults = [fault._replace(remedy=fault.remedy + advice) if fault.row else fault for fault in error.faults]
+            command = f"To leave the row out, type podium import {shlex.quote(PurePath(name).name)} --skip-bad"
+            faults = [fault._replace(command=command) if fault.row else fault for fault in error.faults]
             raise ResultsError(name, faults) from None
         frame = from_csv(written(whole, delimiter), name, delimiter, first_row - 1)
     blanks = [heading for heading in frame.columns if heading.startswith(BLANK)]
@@ -213,8 +213,10 @@ def read(source: Source, rule: SourceRule, wanted: Collection[str], *, skip_bad:
         return Grid(source.name, from_database(content, source.name, rule.table), rule=rule)
     if kind == "csv" and rule.encoding is None:
         rule = replace(rule, encoding=language_encoding(content, is_bare=not wanted))
-    advice = Question("Save it as CSV UTF-8, or name its encoding", ENCODINGS).remedy(PurePath(source.name).name)
-    text = decode(content, source.name, rule.encoding or ("xml" if kind == "xml" else None), advice=advice)
+    unclear = Question("Save it as CSV UTF-8, or name its encoding", ENCODINGS)
+    command = unclear.command(PurePath(source.name).name)
+    encoding = rule.encoding or ("xml" if kind == "xml" else None)
+    text = decode(content, source.name, encoding, advice=unclear.text, command=command)
     is_utf16 = content[:2] in UTF16_MARKS or unmarked_codec(content[:SHOWN_START]) != "utf-8"
     notes: tuple[str, ...] = ("UTF-16",) if is_utf16 else ()
     notes += (rule.encoding,) if rule.encoding else ()

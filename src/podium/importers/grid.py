@@ -21,7 +21,6 @@ SHEET, TITLE, ROW_NUMBER = "\0sheet", "\0title", "\0row"
 MAX_CHOICES = 8  # choices shown in one message
 SHOWN_ROWS = 3  # rows listed per fault
 EVERY = "*"  # sheets of a workbook
-TYPED = re.compile(r"\.? (?:To leave [\w ]+ out, t|T)ype podium import .*")  # commands in messages
 
 
 @dataclass(frozen=True)
@@ -118,19 +117,21 @@ class Question:
     def __str__(self) -> str:
         return f"column {self.column}: {self.text}" if self.column else self.text
 
-    def remedy(self, name: str) -> str:
-        """Return the question, and the command to type for a file."""
-        command = self.command(name)
-        return self.text + (command if not command or self.text.endswith("?") else f".{command}")
+    @property
+    def shown(self) -> tuple[Choice, ...]:
+        return (
+            self.choices if len(self.choices) <= MAX_CHOICES else (*self.choices[: MAX_CHOICES - 1], self.choices[-1])
+        )
 
     def command(self, name: str) -> str:
         """Return the command that answers the question, as a sentence. Empty if there are no choices."""
         typed = name if not Path(name).is_absolute() else Path(name).name
-        shown = self.choices
-        if len(shown) > MAX_CHOICES:
-            shown = (*shown[: MAX_CHOICES - 1], shown[-1])
-        choices = ", or ".join(map(str, shown))
-        return f" Type podium import {shlex.quote(typed)} {choices}" if choices else ""
+        choices = ", or ".join(map(str, self.shown))
+        return f"Type podium import {shlex.quote(typed)} {choices}" if choices else ""
+
+    def fault(self, name: str, row: int | None = None, cell: str | None = None, place: str = "") -> Fault:
+        """Return the fault of a table that leaves the question open."""
+        return Fault(row, self.column, cell, self.text, place, "", self.command(name), self.shown)
 
 
 class UndecidedError(FormatError):
@@ -143,7 +144,7 @@ class UndecidedError(FormatError):
 
 def decide(name: str, text: str, *choices: Choice, row: int | None = None, cell: str | None = None) -> UndecidedError:
     question = Question(text, choices)
-    return UndecidedError(name, [Fault(row, None, cell, question.remedy(Path(name).name))], [question])
+    return UndecidedError(name, [question.fault(Path(name).name, row, cell)], [question])
 
 
 WHOLE = Choice("none: all rows are one event", "columns.event_id", "{file}")

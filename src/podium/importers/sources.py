@@ -38,8 +38,8 @@ CHUNK_BYTES = 1 << 16
 FRAME_PART_BYTES = 1 << 10  # four bytes may expand to 128 kB
 
 
-def refuse_file(name: str, remedy: str, place: str = "") -> NoReturn:
-    raise FormatError.whole(name, remedy, place)
+def refuse_file(name: str, remedy: str, place: str = "", command: str = "") -> NoReturn:
+    raise FormatError.whole(name, remedy, place, command)
 
 
 def is_database(path: Path) -> bool:
@@ -186,8 +186,12 @@ def open_member(archive: zipfile.ZipFile, path: Path, info: zipfile.ZipInfo) -> 
     return io.BytesIO(content)
 
 
-def decode(content: bytes, name: str, encoding: str | None = None, *, advice: str = "Name its encoding") -> str:
-    """Decode bytes: UTF-8 or UTF-16 with or without a mark, or the given encoding. `advice` ends an error message.
+def decode(
+    content: bytes, name: str, encoding: str | None = None, *, advice: str = "Name its encoding", command: str = ""
+) -> str:
+    """Decode bytes: UTF-8 or UTF-16 with or without a mark, or the given encoding.
+
+    `advice` ends an error message, before the command to type.
 
     The encoding `xml` is UTF-8, or Latin-1 if the bytes are not UTF-8, as in the logs of some programs.
     """
@@ -204,7 +208,10 @@ def decode(content: bytes, name: str, encoding: str | None = None, *, advice: st
     except UnicodeDecodeError as error:
         kind = "UTF-8" if codec == "utf-8" else codec.upper()
         place = error.start + len(UTF8_MARK) * content.startswith(UTF8_MARK)
-        refuse_file(name, f"is not {kind} text (byte {place}){f'. {advice}' if codec == 'utf-8' else ''}")
+        remedy = f"is not {kind} text (byte {place})"
+        if codec == "utf-8":
+            refuse_file(name, f"{remedy}. {advice}", command=command)
+        refuse_file(name, remedy)
     nul = decoded.find("\0")
     if nul >= 0:
         place = len(decoded[:nul].encode(codec if not marked else "utf-16-le")) + 2 * marked

@@ -219,7 +219,7 @@ def show_summary(imported: "Imported", *, err: bool) -> None:
     for line in (*lines, *imported.notes):
         typer.echo(line, err=err)
     for fault in imported.bad[:SHOWN_FAULTS]:
-        show.note(f"skipped: {fault.file} {fault}")
+        show.note(f"skipped: {fault.file} {fault.with_command if fault.choices else fault}")
     if len(imported.bad) > SHOWN_FAULTS:
         show.note(f"{len(imported.bad) - SHOWN_FAULTS} more errors")
 

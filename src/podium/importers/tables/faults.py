@@ -74,10 +74,12 @@ def cell_faults(mapped: Mapped, name: str, which: pl.Series, written: pl.Series,
     groups = rows.group_by("value", maintain_order=True).agg(pl.col("row").unique(maintain_order=True))
     faults = []
     for value, numbers in groups.head(MAX_VALUES).iter_rows():
-        command = ask_what_it_says(mapped, name, value or "").command(grid.name)
+        question = ask_what_it_says(mapped, name, value or "")
+        command = question.command(grid.name)
         if not command and (name in mapped.bad or value is None):
-            command = f" To leave its event out, type podium import {shlex.quote(grid.name)} --skip-bad"
-        faults.append(Fault(None, column, value, remedy + (command and f".{command}"), grid.places(numbers), grid.name))
+            command = f"To leave its event out, type podium import {shlex.quote(grid.name)} --skip-bad"
+        place = grid.places(numbers)
+        faults.append(Fault(None, column, value, remedy, place, grid.name, command, question.shown))
     has_events = "event_id" in mapped.table.columns
     return Findings(faults, mapped.table["event_id"].filter(which).to_list() if has_events else ())
 
@@ -99,14 +101,14 @@ def blank_faults(mapped: Mapped, frame: pl.DataFrame) -> Findings:
 
 def located(mapped: Mapped, fault: Fault) -> Fault:
     """Return a fault found in the results, with its place in the source."""
-    name, remedy = fault.column, fault.remedy
+    name = fault.column
     place = "" if fault.row is None else mapped.grid.place(int(mapped.rows[fault.row - 1]))
     day, event = (mapped.headings.get(each) for each in ("started_at", "event_id"))
-    if name == "started_at" and day and event and remedy.endswith("an event has one"):
+    if name == "started_at" and day and event and fault.remedy.endswith("an event has one"):
         by_day = Choice("each day is an event", "columns.event_id", f"{{{day}}} {{{event}}}")
-        remedy += "." + Question("", (by_day,)).command(mapped.grid.name)
+        fault = fault._replace(command=Question("", (by_day,)).command(mapped.grid.name), choices=(by_day,))
     column = name and mapped.headings.get(name, name)
-    return fault._replace(row=None, column=column, remedy=remedy, place=place, file=mapped.grid.name)
+    return fault._replace(row=None, column=column, place=place, file=mapped.grid.name)
 
 
 def without_bad_events(mapped: Mapped) -> tuple[Mapped, list[Fault], int]:

@@ -3,7 +3,6 @@
 import csv
 import io
 import re
-import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -21,8 +20,7 @@ from podium.importers.registry import read_format
 from podium.importers.sources import format_of, of_bytes, sources
 from podium.importers.tables.applying import Mapped, apply_map
 from podium.importers.tables.faults import find_faults
-from podium.importers.tables.maps import build_map
-from podium.importers.tables.model import Map
+from podium.importers.tables.maps import Map, build_map
 from podium.importers.tables.read_sheet import answer, read_with_map
 from podium.importers.times import status_word
 from podium.results.columns import ALL, text
@@ -40,10 +38,6 @@ def read_understood(path: str, name: str, content: bytes | None = None, answers:
     return checked(mapped, name, (note,) if note else ())
 
 
-TYPED = re.compile(r"Type podium import (?:'[^']*'|\S+) (?=--set)|--set ('[^']*'|\S+)")
-SKIPPED = re.compile(r"\. To leave [\w ]+ out, type podium import .* --skip-bad")
-
-
 def read_frame(source: Any, name: str, answers: Iterable[str] = ()) -> Results:
     """Read a frame or rows in another shape, as if from a file.
 
@@ -58,16 +52,13 @@ def read_frame(source: Any, name: str, answers: Iterable[str] = ()) -> Results:
     except ResultsError as error:
         if not header_faults(frame) and not answers:
             read_results(frame, name=name)
-        raise ResultsError(
-            name, [each._replace(file=name, remedy=in_python(each.remedy)) for each in error.faults]
-        ) from None
+        raise ResultsError(name, [in_python(each)._replace(file=name) for each in error.faults]) from None
 
 
-def in_python(remedy: str) -> str:
-    """Change a message that names a command for a reader without a file."""
-    way = "Give podium.read_results "
-    typed = SKIPPED.sub("", remedy)
-    return TYPED.sub(lambda found: f"answers={shlex.split(found[1])}" if found[1] else way, typed)
+def in_python(fault: Fault) -> Fault:
+    """Return a fault with the argument that answers its question in place of the command."""
+    answers = ", or ".join(f"answers={[choice.answer]} ({choice.meaning})" for choice in fault.choices)
+    return fault._replace(command=f"Give podium.read_results {answers}" if answers else "")
 
 
 def content_of(frame: pl.DataFrame) -> bytes:

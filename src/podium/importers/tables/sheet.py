@@ -27,8 +27,7 @@ from podium.importers.grid import (
     name_parts,
 )
 from podium.importers.tables.cells import DIAGONAL, TINY, number, placed
-from podium.importers.tables.maps import build_map, is_refinement
-from podium.importers.tables.model import Rule
+from podium.importers.tables.maps import Rule, build_map, is_refinement
 from podium.results import headings as heads
 from podium.results.columns import ALL
 from podium.results.headings import fold, meanings, side_of, sides
@@ -207,7 +206,7 @@ def refuse(sheet: Sheet, found: Iterable[Question | Fault], alone: Sequence[Ques
             continue
         row = None if each.cell is None else sheet.frame[each.column or ""].cast(pl.String).index_of(each.cell)
         place = "" if row is None else grid.place(row)
-        faults.append(Fault(None, each.column, each.cell, each.remedy(grid.name), place))
+        faults.append(each.fault(grid.name, None, each.cell, place))
     questions = [each.with_cell() for each in alone or found if isinstance(each, Question)]
     if questions:
         raise UndecidedError(grid.name, faults, questions)

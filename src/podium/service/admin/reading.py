@@ -14,7 +14,7 @@ import podium
 from podium.errors import Fault, ParameterError, PodiumError, ResultsError
 from podium.importers import times
 from podium.importers.collecting import shortened
-from podium.importers.grid import TYPED, Choice, Question, UndecidedError
+from podium.importers.grid import Choice, Question, UndecidedError
 from podium.importers.options import Options
 from podium.importers.registry import FORMATS, read_format
 from podium.importers.tables.maps import write_map
@@ -108,7 +108,7 @@ def read_file(
             names: Mapping[str, str] = {}
         else:
             imported = read_format(form, [str(path)], Options(player="name" if by_name else "id", most_rows=MAX_ROWS))
-            frame, note = of_pool(podium.read_results(imported.table, name=name).frame, pool, name)
+            frame, note = of_pool(podium.read_results(imported.table, name=name).frame, pool)
             dropped = tuple(f"left out: {count:,} {reason}" for reason, count in imported.dropped.items())
             names = {player: called for player, (called, _) in imported.names.items()}
             notes, made = (*imported.notes, *dropped, *note), imported.made
@@ -211,8 +211,7 @@ def refuse_many(rows: int) -> None:
 
 
 def called_by_sender(fault: Fault, path: Path, name: str) -> Fault:
-    remedy = TYPED.sub("", fault.remedy)
-    return fault._replace(file=of_sender(fault.file, path, name), value=shortened(fault.value), remedy=remedy)
+    return fault._replace(file=of_sender(fault.file, path, name), value=shortened(fault.value), command="")
 
 
 def of_sender(text: str, path: Path, name: str) -> str:
@@ -230,14 +229,14 @@ def sheet_name(name: str) -> str:
     return "".join(each for each in Path(name).name if each.isprintable())[-200:] or PASTED
 
 
-def of_pool(frame: pl.DataFrame, pool: str, name: str) -> tuple[pl.DataFrame, tuple[str, ...]]:
+def of_pool(frame: pl.DataFrame, pool: str) -> tuple[pl.DataFrame, tuple[str, ...]]:
     """Return the rows of a table for a pool, and a note on the others. Tables without pools are returned unchanged."""
     if (frame["pool"] == DEFAULTS["pool"]).all():
         return frame, ()
     own = frame.filter(pl.col("pool") == pool)
     others = frame.filter(pl.col("pool") != pool)["pool"].unique(maintain_order=True).to_list()
     if own.is_empty():
-        raise ParameterError(f"{name}: has no events of pool {pool}, but of {', '.join(others)}")
+        raise ParameterError(f"the file has no events of pool {pool}, but of {', '.join(others)}")
     return own, (f"ignored: the events of {', '.join(others)}",) if others else ()
 
 

@@ -103,6 +103,10 @@ class Choice(NamedTuple):
         return f"--set {shlex.quote(self.answer)} ({self.meaning})"
 
 
+def ignoring(heading: str) -> Choice:
+    return Choice(f"ignore {heading}", "source.aside", heading)
+
+
 @dataclass(frozen=True)
 class Question:
     text: str
@@ -145,34 +149,6 @@ class UndecidedError(FormatError):
 def decide(name: str, text: str, *choices: Choice, row: int | None = None, cell: str | None = None) -> UndecidedError:
     question = Question(text, choices)
     return UndecidedError(name, [question.fault(Path(name).name, row, cell)], [question])
-
-
-WHOLE = Choice("none: all rows are one event", "columns.event_id", "{file}")
-
-
-def which_column(name: str, headings: Sequence[str]) -> list[Question]:
-    """Ask which column has the players or events, if no heading says it. Everything else may follow from the answer."""
-    what = "the players" if name == "player" else "the event, such as a race or round"
-    choices = [Choice(each, f"columns.{name}", each) for each in headings]
-    choices += [WHOLE if name == "event_id" else Choice("none: the first line has no headings", "source.header", "0")]
-    return [Question(f"which column has {what}?", tuple(choices))] if len(choices) > 1 else []
-
-
-def day_or_month(dates: pl.Series, forms: Sequence[str], column: str | None) -> Question:
-    """Ask for the format of dates. Each choice shows the first date in that format."""
-    days = [dates.head(1).str.to_datetime(form, strict=False)[0] for form in forms]
-    meanings = [f"{day.day} {day:%B %Y}" if day else form for day, form in zip(days, forms, strict=True)]
-    choices = [Choice(each, "columns.started_at.format", form) for each, form in zip(meanings, forms, strict=True)]
-    text = f"{dates[0]!r} may have the day or the month first"
-    return Question(text, tuple(choices), column)
-
-
-def thousand_or_more(cell: str, column: str) -> Question:
-    """Ask for the meaning of a mark before three digits: 1,234 may be over a thousand, or a bit over 1."""
-    mark = next(each for each in cell if each in ".,")
-    readings = cell.replace(mark, ""), cell.replace(mark, ".")
-    choices = [Choice(readings[0], "source.thousands", mark), Choice(readings[1], "source.decimal", mark)]
-    return Question(f"{cell!r} may be {' or '.join(readings)}", tuple(choices), column)
 
 
 LINES = 40  # lines of a table in which its head is searched

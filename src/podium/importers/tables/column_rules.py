@@ -8,13 +8,13 @@ from typing import Any
 import polars as pl
 
 from podium.importers import times
-from podium.importers.grid import Choice, Question, day_or_month
+from podium.importers.grid import Choice
 from podium.importers.sources import stem
 from podium.importers.tables.applying import status_words
 from podium.importers.tables.cells import PLAYED, Table, build
 from podium.importers.tables.columns import Columns, codes
 from podium.importers.tables.maps import LAPS, build_map
-from podium.importers.tables.sheet import COMMA, Document, Sheet, Step, are_ranks, mates_rule
+from podium.importers.tables.sheet import COMMA, Document, Sheet, are_ranks, mates_rule
 from podium.results import headings as heads
 from podium.results.columns import GAP, TIMES
 from podium.results.headings import fold
@@ -22,11 +22,11 @@ from podium.results.headings import fold
 BESIDE_STATUSES = [r"\s*[^\p{L}\s]*\d[^\p{L}\s]*", ""]  # remove the numbers of played parts from joined cells
 
 
-def read_columns(sheet: Sheet, columns: Columns) -> Step[Columns]:
+def read_columns(sheet: Sheet, columns: Columns) -> Columns:
     """Return the columns with their rules."""
     for name, heading in columns.chosen.items():
-        columns = yield from read_column(sheet, columns, name, heading)
-    columns = yield from read_title_dates(sheet, columns)
+        columns = read_column(sheet, columns, name, heading)
+    columns = read_title_dates(sheet, columns)
     columns = read_started(sheet, read_statuses(sheet, read_laps(sheet, columns)))
     rules = {name: rule for name, rule in columns.rules.items() if rule is not None} | sheet.given
     for name in sheet.refined.keys() & rules.keys() - {"started_at", "status"}:
@@ -38,7 +38,7 @@ def as_table(rule: Any) -> Document:
     return rule if isinstance(rule, dict) else {"from": rule}
 
 
-def read_column(sheet: Sheet, columns: Columns, name: str, heading: str) -> Step[Columns]:
+def read_column(sheet: Sheet, columns: Columns, name: str, heading: str) -> Columns:
     """Return the columns with the rule of one more."""
     texts = sheet.cells(heading)
     rule: Any = heading
@@ -48,12 +48,12 @@ def read_column(sheet: Sheet, columns: Columns, name: str, heading: str) -> Step
     elif name == "position":
         rule, notes = place_rule(sheet, columns, heading, texts)
     elif name in TIMES:
-        return (yield from read_times(sheet, columns, name, heading))
+        return read_times(sheet, columns, name, heading)
     elif name == "started_at":
-        rule, notes = yield from date_rule(sheet, heading, texts.unique(maintain_order=True))
+        rule, notes = date_rule(sheet, heading, texts.unique(maintain_order=True))
     elif name in ("score", "team_score") and columns.points and columns.points.keys() >= {*texts.unique()}:
         rule = {"from": heading, "map": columns.points}
-    elif name == "player" and (way := (yield from mates_rule(sheet, heading))):
+    elif name == "player" and (way := mates_rule(sheet, heading)):
         rule = {"from": heading, **way}
     elif name == "status":
         words = codes(sheet, heading) or status_words(texts.unique(maintain_order=True).to_list())
@@ -82,7 +82,7 @@ def place_rule(sheet: Sheet, columns: Columns, heading: str, texts: pl.Series) -
     return {"from": heading, "as": "number", "offset": 1}, ["places from 0"]
 
 
-def date_rule(sheet: Sheet, origin: str, distinct: pl.Series) -> Step[tuple[Any, list[str]]]:
+def date_rule(sheet: Sheet, origin: str, distinct: pl.Series) -> tuple[Any, list[str]]:
     """Return the rule of dates. Ask if they may have the day or the month first."""
     if "started_at" in sheet.refined:
         return {"from": origin, **sheet.refined["started_at"]}, []
@@ -91,7 +91,7 @@ def date_rule(sheet: Sheet, origin: str, distinct: pl.Series) -> Step[tuple[Any,
         found = times.matching_formats(distinct.str.replace(*odd))
         ways, rest = (found, {"regex": list(odd)}) if found and not ways else (ways, rest)
     if len(ways) > 1:
-        yield day_or_month(distinct, [way["format"] for way in ways], None if "{" in origin else origin)
+        ask_day_or_month(sheet, distinct, [way["format"] for way in ways], None if "{" in origin else origin)
     way = ways[0] if ways else {}
     shown = way.get("format") or (distinct[0] if distinct.str.contains(r"^\d{8}$").any() else "")
     notes = [f"dates as {shown}"] if ways and shown else []
@@ -99,7 +99,15 @@ def date_rule(sheet: Sheet, origin: str, distinct: pl.Series) -> Step[tuple[Any,
     return {"from": origin, **rest, **way} if way else origin, notes
 
 
-def read_times(sheet: Sheet, columns: Columns, name: str, heading: str) -> Step[Columns]:
+def ask_day_or_month(sheet: Sheet, dates: pl.Series, forms: Sequence[str], column: str | None) -> None:
+    """Ask for the format of dates. Each choice shows the first date in that format."""
+    days = [dates.head(1).str.to_datetime(form, strict=False)[0] for form in forms]
+    meanings = [f"{day.day} {day:%B %Y}" if day else form for day, form in zip(days, forms, strict=True)]
+    choices = [Choice(each, "columns.started_at.format", form) for each, form in zip(meanings, forms, strict=True)]
+    sheet.ask(f"{dates[0]!r} may have the day or the month first", choices, column)
+
+
+def read_times(sheet: Sheet, columns: Columns, name: str, heading: str) -> Columns:
     """Return the columns with the rule of times. Gaps are ignored if places decide; otherwise ask about them."""
     texts = sheet.cells(heading)
     if heading in columns.asides:
@@ -112,7 +120,7 @@ def read_times(sheet: Sheet, columns: Columns, name: str, heading: str) -> Step[
         if "gap" not in sheet.refined.get("time_s", {}):
             whom = {"leader": "the winner", "previous": "the racer ahead"}
             choices = tuple(Choice(f"a gap to {each}", "columns.time_s.gap", key) for key, each in whom.items())
-            yield Question(GAP, choices, heading, signed[0])
+            sheet.ask(GAP, choices, heading, signed[0])
     if sheet.grid.rule.format != "csv" and texts.str.contains(r"\d,\d+$").any():
         return columns.make({name: {"from": heading, "regex": COMMA, "as": "duration"}})
     if texts.str.contains(r"^[0-9.]*$").all():
@@ -121,7 +129,7 @@ def read_times(sheet: Sheet, columns: Columns, name: str, heading: str) -> Step[
     return columns.make({name: {"from": heading, "as": "duration"}}, notes)
 
 
-def read_title_dates(sheet: Sheet, columns: Columns) -> Step[Columns]:
+def read_title_dates(sheet: Sheet, columns: Columns) -> Columns:
     """Return the columns with dates from the lines above the head or the file's name, if there are no others."""
     origin, found = "{title}", sheet.title_dates
     if not found.len() and columns.rules.get("event_id") == "{file}":
@@ -129,10 +137,10 @@ def read_title_dates(sheet: Sheet, columns: Columns) -> Step[Columns]:
     is_known = "{title}" in sheet.grid.rule.aside or "started_at" in columns.rules.keys() | sheet.given
     if is_known or not found.len():
         return columns
-    rule, notes = yield from date_rule(sheet, origin, found.drop_nulls().unique(maintain_order=True))
+    rule, notes = date_rule(sheet, origin, found.drop_nulls().unique(maintain_order=True))
     if found.null_count():
         text = "only some sheets or blocks have a date above the headings. Write one in each, or in none"
-        yield Question(text, (Choice("ignore them: their order counts", "source.aside", "{title}"),))
+        sheet.ask(text, (Choice("ignore them: their order counts", "source.aside", "{title}"),))
     rule = as_table(rule)
     regex = [f"(?s)^.*?{times.in_a_line(rule.get('format'))}.*$", "$1"]
     return columns.make({"started_at": {**rule, "regex": regex}}, *notes)

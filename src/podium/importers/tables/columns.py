@@ -9,10 +9,10 @@ import polars as pl
 
 from podium.errors import SHOWN_FAULTS
 from podium.importers import times
-from podium.importers.grid import SHEET, TITLE, Choice, Question
+from podium.importers.grid import SHEET, TITLE, Choice
 from podium.importers.tables.applying import outcome_points, status_words
 from podium.importers.tables.cells import TINY, placed
-from podium.importers.tables.sheet import Sheet, Step, are_ranks, day_column
+from podium.importers.tables.sheet import Sheet, are_ranks, day_column
 from podium.results import headings as heads
 from podium.results.column_guide import COMPARED
 from podium.results.columns import ALL, FOR_PAGES, TRUTHS
@@ -57,7 +57,7 @@ class Columns(NamedTuple):
         return sheet.others(*self.used, *self.chosen.values())
 
 
-def choose_columns(sheet: Sheet) -> Step[Columns]:
+def choose_columns(sheet: Sheet) -> Columns:
     """Return the heading of each results column. Ask if several are possible."""
     found, columns = candidates(sheet)
     several = found.get("time_s", [])
@@ -68,10 +68,10 @@ def choose_columns(sheet: Sheet) -> Step[Columns]:
         found["time_s"] = several[:1]
     for name in ("time_s", "score"):
         if name in found:
-            found[name], columns = yield from take_sum(sheet, name, found[name], columns)
+            found[name], columns = take_sum(sheet, name, found[name], columns)
     chosen = {}
     for column, headings in found.items():
-        chosen[column] = yield from decide(sheet, column, headings)
+        chosen[column] = decide(sheet, column, headings)
     chosen |= sheet.named
     bases = [re.sub(r"\d+", "", heading) for heading in columns.unknown]  # of members, such as Leg 1 and Leg 2
     others = (each for each, base in zip(columns.unknown, bases, strict=True) if base == each or bases.count(base) == 1)
@@ -82,18 +82,18 @@ def choose_columns(sheet: Sheet) -> Step[Columns]:
     ):
         chosen["player"] = chosen.pop("team")
     columns = take_outcomes(sheet, columns._replace(chosen=chosen))
-    columns = leave_clubs(sheet, (yield from split_events(sheet, columns)))
+    columns = leave_clubs(sheet, split_events(sheet, columns))
     if (columns.chosen.keys() | sheet.given).isdisjoint(COMPARED) and "event_id" in columns.chosen:
         columns = take_what_compares(sheet, columns)
-    yield from ask_what_numbers(sheet, columns)
-    columns = yield from ask_what_times(sheet, columns)
+    ask_what_numbers(sheet, columns)
+    columns = ask_what_times(sheet, columns)
     for column in (*FOR_PAGES, *(["weight"] if columns.chosen.get("weight") != "weight" else [])):
         if column in columns.chosen and varies(sheet, columns.chosen[column], columns.chosen.get("event_id")):
             columns = columns.leave(column, "several values in one event")
     days = day_column(sheet, columns.unknown)
     if days and "started_at" not in columns.chosen.keys() | sheet.given and are_of_events(sheet, days, columns):
         columns = columns.take("started_at", days)
-    yield from ask_what_is_near(sheet, columns)
+    ask_what_is_near(sheet, columns)
     return columns._replace(chosen={name: columns.chosen[name] for name in ALL if name in columns.chosen})
 
 
@@ -157,14 +157,14 @@ def evidence(heading: str) -> int:
     return 3 if heading in ALL else 2 if word in ALL else 0 if word in heads.WEAK else 1
 
 
-def decide(sheet: Sheet, column: str, headings: Sequence[str]) -> Step[str]:
+def decide(sheet: Sheet, column: str, headings: Sequence[str]) -> str:
     """Return the most certain heading of a results column. Ask if others with other cells are as certain."""
     most = max(map(evidence, headings))
     first, *others = (heading for heading in headings if evidence(heading) == most)
     rivals = [first, *(each for each in others if not sheet.frame[each].equals(sheet.frame[first], null_equal=True))]
     if len(rivals) > 1:
         choices = tuple(Choice(each, f"columns.{column}", each) for each in rivals)
-        yield Question(f"{' and '.join(map(repr, rivals))} may each be {column}. Which is it?", choices)
+        sheet.ask(f"{' and '.join(map(repr, rivals))} may each be {column}. Which is it?", choices)
     return first
 
 
@@ -184,7 +184,7 @@ def sum_of(sheet: Sheet, headings: Sequence[str]) -> tuple[str, str, str] | None
     return None
 
 
-def take_sum(sheet: Sheet, name: str, headings: list[str], columns: Columns) -> Step[tuple[list[str], Columns]]:
+def take_sum(sheet: Sheet, name: str, headings: list[str], columns: Columns) -> tuple[list[str], Columns]:
     """Return the time or score that includes the values of another column, such as a penalty, if there is one."""
     is_adjusted = bool(sheet.under(heads.PENALTY))
     others = [each for each in (*columns.asides, *columns.unknown) if is_adjusted or is_total(each)]
@@ -197,7 +197,7 @@ def take_sum(sheet: Sheet, name: str, headings: list[str], columns: Columns) -> 
     before, after = (sheet.cells(each).cast(pl.Float64, strict=False).sum() for each in (own, whole))
     if name == "score" and "score" not in sheet.named and before > after:
         choices = Choice("more", "columns.score", whole), Choice("less", "columns.position", whole)
-        yield Question(f"is {own} less {more}. Is more of it better, or less?", choices, whole)
+        sheet.ask(f"is {own} less {more}. Is more of it better, or less?", choices, whole)
     return [whole], columns._replace(
         asides={**columns.asides, own: f"without {more}"},
         used=columns.used | {more},
@@ -228,7 +228,7 @@ def take_outcomes(sheet: Sheet, columns: Columns) -> Columns:
     return columns.take(name, heading)
 
 
-def split_events(sheet: Sheet, columns: Columns) -> Step[Columns]:
+def split_events(sheet: Sheet, columns: Columns) -> Columns:
     """Divide events that share a name, by days, years or classes with a first place each. Ask about other columns."""
     chosen = columns.chosen
     if "player" not in chosen or chosen.keys().isdisjoint({"event_id", "started_at"}):
@@ -246,7 +246,7 @@ def split_events(sheet: Sheet, columns: Columns) -> Step[Columns]:
             columns = columns._replace(event=next(iter(templates.values())), notes=notes)
         elif apart:
             choices = tuple(Choice(meaning, "columns.event_id", event) for meaning, event in templates.items())
-            yield Question("names events in which players appear again. What names an event?", choices, rows[0])
+            sheet.ask("names events in which players appear again. What names an event?", choices, rows[0])
     classes = [each for each in columns.unknown if fold(each) in heads.CLASSES]
     if "position" in chosen and "heat" not in chosen:
         event = columns.headings("event_id", "started_at")[:1]
@@ -278,7 +278,7 @@ def leave_clubs(sheet: Sheet, columns: Columns) -> Columns:
     return columns.leave("team", f"clubs; each member has a {what}") if are_clubs else columns
 
 
-def ask_what_numbers(sheet: Sheet, columns: Columns) -> Step[None]:
+def ask_what_numbers(sheet: Sheet, columns: Columns) -> None:
     """Ask about a column of places or line numbers that contradicts the order of times or points."""
     place = columns.chosen.get("position")
     totals = filter(is_total, (*columns.asides, *columns.unknown))
@@ -291,10 +291,10 @@ def ask_what_numbers(sheet: Sheet, columns: Columns) -> Step[None]:
             Choice(f"{place} has places", "columns.position", place),
             Choice(f"{place} counts the lines", "source.aside", place),
         )
-        yield Question(f"may hold places or line numbers. {against} has another order", choices, place)
+        sheet.ask(f"may hold places or line numbers. {against} has another order", choices, place)
 
 
-def ask_what_times(sheet: Sheet, columns: Columns) -> Step[Columns]:
+def ask_what_times(sheet: Sheet, columns: Columns) -> Columns:
     """Ask if times may not decide: next to distances, or if they may be times of day next to starting times."""
     time, event = columns.chosen.get("time_s"), columns.chosen.get("event_id")
     if time is None or "position" in columns.chosen or not {"time_s", "position", "score"}.isdisjoint(sheet.named):
@@ -309,7 +309,7 @@ def ask_what_times(sheet: Sheet, columns: Columns) -> Step[Columns]:
             choices = [Choice(f"{other} does, {way} is better", key, other) for way, key in ways]
             which = f"{time} decide alone" if is_added else f"{time} decide, or {other}"
             text = f"differs within an event. Does {which}?"
-            yield Question(text, (Choice(f"{time} does", "source.aside", other), *choices), other)
+            sheet.ask(text, (Choice(f"{time} does", "source.aside", other), *choices), other)
             break
     start = sheet.first_under(heads.STARTS)
     if not start or not sheet.texts(start).str.contains(":").all() or not varies(sheet, start, event):
@@ -319,7 +319,7 @@ def ask_what_times(sheet: Sheet, columns: Columns) -> Step[Columns]:
     if since is not None:
         return columns.leave("time_s", f"with {start}").take("time_s", since)
     choice = Choice("no: they count", "source.aside", start)
-    yield Question(f"has starting times. Is {time} a time of day?", (choice,), start)
+    sheet.ask(f"has starting times. Is {time} a time of day?", (choice,), start)
     return columns
 
 
@@ -365,7 +365,7 @@ def are_places(sheet: Sheet, heading: str, columns: Columns) -> bool:
     return bool((places > 2).any() or places.null_count())  # noqa: PLR2004
 
 
-def ask_what_is_near(sheet: Sheet, columns: Columns) -> Step[None]:
+def ask_what_is_near(sheet: Sheet, columns: Columns) -> None:
     """Ask about headings that may be misspelt."""
     meant = meanings()
     words = [name for name in ALL if not name.endswith("_s")]
@@ -379,7 +379,7 @@ def ask_what_is_near(sheet: Sheet, columns: Columns) -> Step[None]:
         if meant.get(near) != own:
             yes = Choice("yes", f"columns.{meant.get(near, near)}", heading)
             no = Choice("no: ignore it", "source.aside", heading)
-            yield Question(f"is nearly {near}. Does it mean that?", (yes, no), heading)
+            sheet.ask(f"is nearly {near}. Does it mean that?", (yes, no), heading)
 
 
 def are_of_events(sheet: Sheet, heading: str, columns: Columns) -> bool:

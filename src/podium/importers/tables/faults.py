@@ -8,7 +8,7 @@ from typing import NamedTuple
 import polars as pl
 
 from podium.errors import Fault
-from podium.importers.grid import Choice, Question
+from podium.importers.grid import Choice, Question, ignoring
 from podium.importers.tables.applying import Mapped
 from podium.importers.tables.cells import parse_result
 from podium.results.column_guide import COMPARED
@@ -146,5 +146,5 @@ def ask_what_it_says(mapped: Mapped, name: str, cell: str) -> Question:
         choices.append(Choice("the first of two scores", "columns.score.as", "result"))
     may_lack = name not in ("event_id", "player") and heading in mapped.grid.headings
     if may_lack and any(each in mapped.table.columns for each in COMPARED if each != name):
-        choices.append(Choice(f"ignore {heading}", "source.aside", heading))
+        choices.append(ignoring(heading))
     return Question(f"what does {cell!r} mean?", tuple(choices), heading or None)

@@ -9,7 +9,7 @@ import polars as pl
 
 from podium.errors import ResultsError
 from podium.importers import times
-from podium.importers.grid import Choice, Question, are_days
+from podium.importers.grid import Choice, are_days, ignoring
 from podium.importers.tables.applying import apply_map
 from podium.importers.tables.cells import DIAGONAL, are_winnings, is_result, number, parse_result, placed
 from podium.importers.tables.crosstables import BY_ORDER, GAME, game_text
@@ -20,7 +20,6 @@ from podium.importers.tables.sheet import (
     UNPLAYED,
     Document,
     Sheet,
-    Step,
     are_ranks,
     mates_rule,
     numbers_of,
@@ -36,12 +35,12 @@ LEAST_PLACES = 3  # columns headed by places
 MAX_TIMES_APART = 10  # ratio of the longest and shortest time of an event
 
 
-def find_layout(sheet: Sheet) -> Step[Document | None]:
+def find_layout(sheet: Sheet) -> Document | None:
     """Return the map of a layout, without dates. None if rows are entrants."""
     of_column = sheet.of_column
     if sheet.has_members or {"event_id", "player"} <= sheet.given.keys() | sheet.named.keys():
         return None
-    if sheet.frame.height == 1 and (found := (yield from places_across(sheet))):
+    if sheet.frame.height == 1 and (found := places_across(sheet)):
         return found
     if {"event_id", "player"} <= of_column.keys() and of_column.keys() & {"position", "time_s"}:
         return None
@@ -52,7 +51,7 @@ def find_layout(sheet: Sheet) -> Step[Document | None]:
     elif player is not None and ("position" in of_column or not sheet.is_unknown(player)):
         layouts = [matches, crosstable, rounds]
     for layout in layouts:
-        if found := (yield from layout(sheet)):
+        if found := layout(sheet):
             return found
     return None
 
@@ -82,7 +81,7 @@ def without(sheet: Sheet, headings: Sequence[str], pattern: str, reason: str) ->
     return {"where": {"drop": [{"column": "cell", "matches": pattern, "reason": reason}]}} if found else {}
 
 
-def places_across(sheet: Sheet) -> Step[Document | None]:
+def places_across(sheet: Sheet) -> Document | None:
     """Return the map of an event per row, with places as columns and names in the cells."""
     words = (heading.split() for heading in sheet.headings)
     bare = [" ".join(word for word in own if meanings().get(fold(word)) != "position") for own in words]
@@ -101,24 +100,23 @@ def places_across(sheet: Sheet) -> Step[Document | None]:
     for heading in fallen:
         if sheet.has(heading, r"[,;&+]"):
             text = "has several names in a cell. Write each in a separate column with this heading"
-            yield Question(text, (Choice(f"ignore {heading}", "source.aside", heading),), heading)
+            sheet.ask(text, [ignoring(heading)], heading)
     event = "{row_name}" if len(named) == 1 else " ".join(f"{{{each}}}" for each in named)
     columns = {
         "event_id": {"from": event or sheet.event or "{file}", "count": True},
-        "player": {"from": "cell", **(yield from pair_rule(sheet, *places))},
+        "player": {"from": "cell", **pair_rule(sheet, *places)},
         "position": {"from": "column", "map": places},
     }
     return matrix(sheet, named[0] if named else None, [*places, *fallen], columns, "nobody")
 
 
-def places_down(sheet: Sheet) -> Step[Document | None]:
+def places_down(sheet: Sheet) -> Document | None:
     """Return the map of an event per column, with places as lines and names that repeat in the cells."""
     place = sheet.first("position")
     events = sheet.others(place)
     are_events = all(is_of_a_round(each) or sheet.is_unknown(each) for each in events)
     if place is None or len(events) <= 1 or not are_events or not are_ranks(sheet, place):
         return None
-    yield from ()  # no questions
     cells = sheet.cells(*events)
     are_names = cells.str.contains(r"\p{L}").all() and not cells.str.contains(r"[:;]|\d{3}").any()
     is_once = all(sheet.cells(each).is_unique().all() for each in events)
@@ -143,7 +141,7 @@ def dates_of(headings: Sequence[str]) -> Document:
     return {"started_at": {"from": "{column}", "regex": [f"^.*?{times.A_DATE}.*$", "$1"]}} if are_dated else {}
 
 
-def players_across(sheet: Sheet) -> Step[Document | None]:
+def players_across(sheet: Sheet) -> Document | None:
     """Return the map of an event per row, with players as columns and results below unknown headings."""
     named = [each for each in (sheet.first("started_at"), sheet.first("event_id")) if each is not None]
     unknown = (each for each in sheet.headings if sheet.is_unknown(each) and not is_of_a_round(each))
@@ -163,7 +161,7 @@ def players_across(sheet: Sheet) -> Step[Document | None]:
     elif are_points or is_scheme(rows):
         columns["score"] = "cell"
     else:
-        yield from ask_what_cells_are(sheet, players)
+        ask_what_cells_are(sheet, players)
     return matrix(sheet, named[0], players, columns, "no result")
 
 
@@ -171,9 +169,8 @@ def is_diagonal(sheet: Sheet, names: Sequence[str]) -> bool:
     return all(DIAGONAL.fullmatch(sheet.texts(name)[line] or "") for line, name in enumerate(names))
 
 
-def crosstable(sheet: Sheet) -> Step[Document | None]:
+def crosstable(sheet: Sheet) -> Document | None:
     """Return the map of a crosstable: columns headed by the players or by the numbers of their lines."""
-    yield from ()  # no questions
     player = player_column(sheet)
     if player is None:
         return None
@@ -199,7 +196,7 @@ def crosstable(sheet: Sheet) -> Step[Document | None]:
     return {"layout": layout, **without(sheet, names, heads.FORFEIT, "forfeit"), "columns": columns_of}
 
 
-def rounds(sheet: Sheet) -> Step[Document | None]:
+def rounds(sheet: Sheet) -> Document | None:
     """Return the map of a round per column: the players' results, or the games of a Swiss list."""
     player = player_column(sheet)
     if player is None or "{column}" not in str(sheet.given.get("event_id", "{column}")):
@@ -210,7 +207,7 @@ def rounds(sheet: Sheet) -> Step[Document | None]:
     totals, suffix = [each for each in headings if is_total(each)], place_of_rounds(headings)
     found = [each for each in headings if (each.endswith(suffix) if suffix else is_of_a_round(each))]
     if len(found) <= 1:
-        found = yield from rounds_by_cells(sheet, headings, totals)
+        found = rounds_by_cells(sheet, headings, totals)
     of_events = {*sheet.of_column.get("event_id", ())}
     if not found or not of_events <= {*found} or are_parts(sheet, found, totals):
         return None
@@ -222,16 +219,16 @@ def rounds(sheet: Sheet) -> Step[Document | None]:
     by_head: Document = {"position": {"from": "cell", "as": "place"}} if suffix else {}
     columns |= by_head or meaning(sheet, found, [each for each in aside if is_total(each)])
     if columns.keys().isdisjoint(COMPARED):
-        yield from ask_what_cells_are(sheet, found)
+        ask_what_cells_are(sheet, found)
     if "time_s" in columns and {*map(fold, found)} <= heads.LEGS:
-        yield Question(f"{', '.join(found)} are legs of one event. Add a column of total times", ())
+        sheet.ask(f"{', '.join(found)} are legs of one event. Add a column of total times", ())
     columns |= dates_of(found)
-    if rule := (yield from mates_rule(sheet, player)):
+    if rule := mates_rule(sheet, player):
         columns["player"] = {"from": "row_name", **rule}
     return matrix(sheet, player, found, columns, "no result")
 
 
-def rounds_by_cells(sheet: Sheet, headings: Sequence[str], totals: Sequence[str]) -> Step[list[str]]:
+def rounds_by_cells(sheet: Sheet, headings: Sequence[str], totals: Sequence[str]) -> list[str]:
     """Return the columns of rounds that have other headings, by their results."""
     found = [each for each in headings if each not in totals and sheet.is_unknown(each)]
     found = [each for each in found if fold(each) not in heads.PENALTY and has_results(sheet, each)]
@@ -246,7 +243,7 @@ def rounds_by_cells(sheet: Sheet, headings: Sequence[str], totals: Sequence[str]
     found = [each for each in found if is_summed or are_nearly_places(sheet, each)]
     if len(found) <= 2:  # noqa: PLR2004
         return []
-    yield from ask_what_cells_are(sheet, found)
+    ask_what_cells_are(sheet, found)
     return found
 
 
@@ -281,7 +278,7 @@ def swiss_list(sheet: Sheet, player: str, found: Sequence[str], aside: Sequence[
     raise refusals[0]
 
 
-def ask_what_cells_are(sheet: Sheet, headings: Sequence[str]) -> Step[None]:
+def ask_what_cells_are(sheet: Sheet, headings: Sequence[str]) -> None:
     """Ask what cells are, unless an answer says it."""
     if not sheet.given.keys().isdisjoint(COMPARED):
         return
@@ -292,7 +289,7 @@ def ask_what_cells_are(sheet: Sheet, headings: Sequence[str]) -> Step[None]:
     ]
     if sheet.first("position") or any(map(is_total, sheet.headings)):
         choices.append(Choice("parts of one event", "columns.event_id", "{file}"))
-    yield Question(f"what are the cells of {headings[0]}, {headings[1]} …?", tuple(choices))
+    sheet.ask(f"what are the cells of {headings[0]}, {headings[1]} …?", choices)
 
 
 def place_of_rounds(headings: Sequence[str]) -> str:

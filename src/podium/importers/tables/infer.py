@@ -1,6 +1,6 @@
 """Infer the map of a sheet from its headings and cells, or the questions that are open.
 
-`infer_map` takes these steps. Each takes values, returns a value, and yields its questions:
+`infer_map` takes these steps. Each takes values and returns a value. Its questions wait in the sheet:
 
 1. `sheet_of`: the table without the rows below it, and the answers so far.
 2. `find_layout`: the map of a layout in which rows are not entrants. A new layout is a new function in its list.
@@ -17,7 +17,7 @@ import polars as pl
 
 from podium.errors import Fault
 from podium.importers import times
-from podium.importers.grid import SHEET, TITLE, Choice, Grid, Question, thousand_or_more, which_column
+from podium.importers.grid import SHEET, TITLE, Choice, Grid, Question
 from podium.importers.tables.applying import decimal_marks, may_be_thousands
 from podium.importers.tables.cells import placed
 from podium.importers.tables.column_rules import read_column, read_columns, read_title_dates
@@ -35,12 +35,9 @@ from podium.importers.tables.maps import build_map, toml_value
 from podium.importers.tables.sheet import (
     Document,
     Sheet,
-    Step,
     are_ranks,
     day_column,
-    refuse,
-    run,
-    run_step,
+    refuse_unclear,
     sheet_of,
 )
 from podium.results import headings as heads
@@ -71,28 +68,27 @@ def infer_map(grid: Grid, source: Document, columns: Document) -> tuple[Document
         ResultsError: Something is missing or invalid.
     """
     sheet = sheet_of(grid, source, columns)
-    layout = run_step(sheet, look(sheet))
+    ask_what_is_empty(sheet)
+    ask_if_standing(sheet)
+    layout = find_layout(sheet)
+    refuse_unclear(sheet)
     if layout is not None:
-        return run_step(sheet, map_of_layout(sheet, layout))
-    chosen, found = run(choose_columns(sheet))
-    chosen = name_event(sheet, chosen)
-    wrong, alone = missing(sheet, chosen)
-    refuse(sheet, [*found, *wrong], alone)
-    source, chosen = run_step(sheet, read_source(sheet, chosen))
-    chosen = run_step(sheet, read_columns(sheet, chosen))
-    run_step(sheet, check_compared(sheet, chosen))
+        found = map_of_layout(sheet, layout)
+        refuse_unclear(sheet)
+        return found
+    chosen = name_event(sheet, choose_columns(sheet))
+    refuse_unclear(sheet, find_missing(sheet, chosen))
+    source, chosen = read_source(sheet, chosen)
+    refuse_unclear(sheet)
+    chosen = read_columns(sheet, chosen)
+    refuse_unclear(sheet)
+    check_compared(sheet, chosen)
+    refuse_unclear(sheet)
     drops = sheet.drop(chosen.headings("player"), heads.NOBODY, "nobody")
     return document(sheet, source, {"columns": chosen.rules}, drops), note(sheet, chosen)
 
 
-def look(sheet: Sheet) -> Step[Document | None]:
-    """Return the map of the layout. Ask about empty cells, and about tables that may be standings."""
-    yield from ask_what_is_empty(sheet)
-    yield from ask_if_standing(sheet)
-    return (yield from find_layout(sheet))
-
-
-def ask_what_is_empty(sheet: Sheet) -> Step[None]:
+def ask_what_is_empty(sheet: Sheet) -> None:
     """Ask about empty events and dates below filled ones, as merged cells leave them."""
     names = ["event_id", "started_at"]
     place, team, time = map(sheet.first, ("position", "team", "time_s"))
@@ -108,10 +104,10 @@ def ask_what_is_empty(sheet: Sheet) -> Step[None]:
     if holes:
         text = f"is empty in {counts[holes[0]]:,} rows below a filled one"
         choices = (Choice("repeat the value above", "source.fill", toml_value(holes)),)
-        yield Question(text, choices, holes[0])
+        sheet.ask(text, choices, holes[0])
 
 
-def ask_if_standing(sheet: Sheet) -> Step[None]:
+def ask_if_standing(sheet: Sheet) -> None:
     """Ask if a table may be standings: a column counts games, or sums up the three after it."""
     names = sheet.headings
     if sheet.first("event_id") or "event_id" in sheet.given or not sheet.first("player", "team"):
@@ -124,7 +120,7 @@ def ask_if_standing(sheet: Sheet) -> Step[None]:
     if found:
         choice = Choice("one event, by its places", "columns.event_id", "{file}")
         text = "counts games, so this may be a table of standings. It does not say who won each game"
-        yield Question(text, (choice,), found[0])
+        sheet.ask(text, (choice,), found[0])
 
 
 def name_event(sheet: Sheet, columns: Columns) -> Columns:
@@ -156,9 +152,9 @@ def is_of_many_events(sheet: Sheet, columns: Columns) -> bool:
     return again and any(not sheet.repeats([*rows, each]) for each in columns.open(sheet))
 
 
-def missing(sheet: Sheet, columns: Columns) -> tuple[list[Question | Fault], list[Question]]:
-    """Return the faults of a sheet without a required column, and the questions to ask before all others."""
-    grid, faults = sheet.grid, list[Question | Fault]()
+def find_missing(sheet: Sheet, columns: Columns) -> list[Question]:
+    """Report faults of a sheet without a required column. Return the questions to ask before all others."""
+    grid, faults = sheet.grid, sheet.unclear
     for heading in columns.headings(*REQUIRED):
         texts = sheet.cells(heading)
         others = texts.filter(texts.str.contains(r"^\[.*\]$|^true$|^false$"))
@@ -169,21 +165,22 @@ def missing(sheet: Sheet, columns: Columns) -> tuple[list[Question | Fault], lis
             )
     known = columns.chosen.keys() | sheet.given.keys() | columns.rules.keys()
     if known.issuperset(REQUIRED):
-        return faults, []
+        return []
     if lists := grid.lists:
         records = {f"those of {each}": grid.records_in(each) for each in lists}
         remedy = f'holds the rows. Read them with a map that has [source] records = "{grid.records_in(lists[0])}"'
         choices = tuple(Choice(meaning, "source.records", path) for meaning, path in records.items())
         question = Question("which rows are the results?", choices)
-        return [*faults, Fault(None, lists[0], None, remedy)], [question]
+        faults.append(Fault(None, lists[0], None, remedy))
+        return [question]
     shown = ", ".join(sheet.headings)
     for name, words in (("event_id", "event, race, match or round"), ("player", "player, driver or name")):
         if name not in known:
             remedy = f"is missing. Every row needs it, under that name or as {words} (columns: {shown})."
             faults.append(Fault(None, name, None, remedy))
     questions = which_column("event_id" if "player" in known else "player", likely_headings(sheet, columns))
-    last = questions or (Fault(None, None, None, SHAPE),)
-    return [*faults, *last], questions
+    faults.extend(questions or [Fault(None, None, None, SHAPE)])
+    return questions
 
 
 def likely_headings(sheet: Sheet, columns: Columns) -> list[str]:
@@ -196,7 +193,24 @@ def likely_headings(sheet: Sheet, columns: Columns) -> list[str]:
     return headings if "player" in sheet.given else sorted(headings, key=lambda each: not has_words(sheet, each))
 
 
-def read_source(sheet: Sheet, columns: Columns) -> Step[tuple[Document, Columns]]:
+def which_column(name: str, headings: Sequence[str]) -> list[Question]:
+    """Ask which column has the players or events, if no heading says it. Everything else may follow from the answer."""
+    what = "the players" if name == "player" else "the event, such as a race or round"
+    none = Choice("none: the first line has no headings", "source.header", "0")
+    none = none if name == "player" else Choice("none: all rows are one event", "columns.event_id", "{file}")
+    choices = [Choice(each, f"columns.{name}", each) for each in headings]
+    return [Question(f"which column has {what}?", (*choices, none))] if choices else []
+
+
+def ask_thousand_or_more(sheet: Sheet, cell: str, column: str) -> None:
+    """Ask for the meaning of a mark before three digits: 1,234 may be over a thousand, or a bit over 1."""
+    mark = next(each for each in cell if each in ".,")
+    readings = cell.replace(mark, ""), cell.replace(mark, ".")
+    choices = [Choice(readings[0], "source.thousands", mark), Choice(readings[1], "source.decimal", mark)]
+    sheet.ask(f"{cell!r} may be {' or '.join(readings)}", choices, column)
+
+
+def read_source(sheet: Sheet, columns: Columns) -> tuple[Document, Columns]:
     """Return the form of the file, and the columns with notes on it."""
     rule, notes = sheet.grid.rule, list[str]()
     keys = ("sheet", "header", "fill", "encoding", "records", "pattern")
@@ -210,21 +224,21 @@ def read_source(sheet: Sheet, columns: Columns) -> Step[tuple[Document, Columns]
         numbers = [*(columns.chosen[name] for name in columns.chosen if name in NUMBERS), *own]
         for heading in columns.headings("score", "team_score"):
             if marked := may_be_thousands(sheet.cells(heading)):
-                yield thousand_or_more(marked, heading)
+                ask_thousand_or_more(sheet, marked, heading)
         mark = decimal_marks(sheet.cells(heading) for heading in numbers if heading in sheet.frame.columns)
         if mark == "both":
             both = Choice("both are decimal marks", "source.decimal", ".,")
             choices = both, Choice("1,500 is 1500", "source.thousands", ",")
-            yield Question("has both 1.5 and 1,5. Which is the decimal mark?", choices)
+            sheet.ask("has both 1.5 and 1,5. Which is the decimal mark?", choices)
         if mark == ",":
             source["decimal"] = ","
             notes.append("decimal commas")
     return source, columns.make({}, *notes)
 
 
-def check_compared(sheet: Sheet, columns: Columns) -> Step[None]:
+def check_compared(sheet: Sheet, columns: Columns) -> None:
     """Ask which column compares entrants if none does, and whether more or less of a score is better."""
-    yield from ask_which_is_better(sheet, columns, columns.chosen.get("score", ""))
+    ask_which_is_better(sheet, columns, columns.chosen.get("score", ""))
     if any(name in columns.rules for name in COMPARED) or sheet.frame.height <= 1:
         return
     doubtful = [f"{heading} ({why})" for heading, why in columns.asides.items()]
@@ -232,10 +246,13 @@ def check_compared(sheet: Sheet, columns: Columns) -> Step[None]:
     ways = ([own for each in way for own in comparisons(sheet, each)] for way in (columns.asides, columns.open(sheet)))
     choices = tuple(next(filter(None, ways), ()))
     text = f"no column says who beat whom. Add a position, a score or a time{hint}"
-    yield Question(text, choices) if choices else Fault(None, None, None, text)
+    if choices:
+        sheet.ask(text, choices)
+    else:
+        sheet.unclear.append(Fault(None, None, None, text))
 
 
-def ask_which_is_better(sheet: Sheet, columns: Columns, score: str) -> Step[None]:
+def ask_which_is_better(sheet: Sheet, columns: Columns, score: str) -> None:
     """Ask whether more or less of a score is better, unless places or the row order show it."""
     names, known = {*sheet.headings}, columns.chosen.keys() | sheet.given.keys()
     is_decided = "score" in sheet.named or "position" in known or {*REQUIRED, "score"} <= names
@@ -245,7 +262,7 @@ def ask_which_is_better(sheet: Sheet, columns: Columns, score: str) -> Step[None
     if sheet.under(heads.LESS) or steps.len() < LEAST_STEPS or not (steps <= 0).all():
         aside = [Choice("neither: the time decides", "source.aside", score)] * ("time_s" in columns.chosen)
         text = "is a number. Is more of it better, or less?"
-        yield Question(text, (*comparisons(sheet, score), *aside), score)
+        sheet.ask(text, (*comparisons(sheet, score), *aside), score)
 
 
 def comparisons(sheet: Sheet, heading: str) -> list[Choice]:
@@ -262,18 +279,18 @@ def comparisons(sheet: Sheet, heading: str) -> list[Choice]:
     return [Choice(f"{heading}: {meaning}", f"columns.{name}", heading) for name, meaning, fits in ways if fits]
 
 
-def map_of_layout(sheet: Sheet, shape: Document) -> Step[tuple[Document, str]]:
+def map_of_layout(sheet: Sheet, shape: Document) -> tuple[Document, str]:
     """Complete the map of a layout from the sheet. Return it with a line about it."""
     layout = shape["layout"]
-    source, columns = yield from read_source(sheet, Columns({}, {}, (), frozenset(sheet.used), rules=shape["columns"]))
+    source, columns = read_source(sheet, Columns({}, {}, (), frozenset(sheet.used), rules=shape["columns"]))
     is_row = layout["kind"] == "matrix" and "{column}" not in str(columns.rules["event_id"])
     kind = "row" if is_row else layout["kind"]
     heading = sheet.first("started_at") if kind in ("row", "wide") else None
     if kind == "wide" and heading is None:
         heading = day_column(sheet, filter(sheet.is_unknown, sheet.headings))
     if heading is not None:
-        columns = yield from read_column(sheet, columns, "started_at", heading)
-    columns = yield from read_title_dates(sheet, columns)
+        columns = read_column(sheet, columns, "started_at", heading)
+    columns = read_title_dates(sheet, columns)
     rules = {**columns.rules, **sheet.given}
     aside = layout.get("except", ())
     if "status" in sheet.refined and layout["kind"] == "matrix":

@@ -179,11 +179,11 @@ def build_map(document: Mapping[str, Any], name: str = "map", *, is_partial: boo
 
     A partial map may lack columns, and its rules may say only how to read a column.
     """
-    known = document.get("columns", {})
+    known, read = document.get("columns", {}), document
     if is_partial and isinstance(known, Mapping):  # refinements wait for the rules that headings make
-        document = {**document, "columns": {key: rule for key, rule in known.items() if not is_refinement(rule)}}
+        read = {**document, "columns": {key: rule for key, rule in known.items() if not is_refinement(rule)}}
     try:
-        whole = read_table(document, "", OF_MAP)
+        whole = read_table(read, "", OF_MAP)
         check_layout(whole.get("layout", Layout()), whole.get("columns", {}), is_partial=is_partial)
     except UnfitError as error:
         raise ParameterError(f"{name}: {error}") from None

@@ -9,11 +9,11 @@ from typing import Any
 import polars as pl
 
 from podium.errors import Fault, ResultsError
-from podium.importers.grid import ROW_NUMBER, Choice, Question
+from podium.importers.grid import ROW_NUMBER, Choice, ignoring
 from podium.importers.tables.applying import apply_map, outcome_points
 from podium.importers.tables.cells import POINTS, WHOLE, parse_result
 from podium.importers.tables.maps import build_map, toml_value
-from podium.importers.tables.sheet import UNPLAYED, Document, Sheet, Step, all_have, pair_rule
+from podium.importers.tables.sheet import UNPLAYED, Document, Sheet, all_have, pair_rule
 from podium.importers.times import status_word
 from podium.results import headings as heads
 from podium.results.column_guide import COMPARED
@@ -39,7 +39,7 @@ Compared = tuple[list[Document], list[Document]]  # rules of each side, and cond
 MAX_SHOWN = 3  # words of a question
 
 
-def matches(sheet: Sheet) -> Step[Document | None]:
+def matches(sheet: Sheet) -> Document | None:
     """Return the map of a match per row. None if no columns are of two sides."""
     members = defaultdict[str, list[str]](list)
     for heading in sheet.headings:
@@ -49,7 +49,7 @@ def matches(sheet: Sheet) -> Step[Document | None]:
     parts = parts_of_match(sheet, members)
     names = next((pair for pair in (("winner", "loser"), ("first", "second")) if parts.keys() >= {*pair}), None)
     if names is None:
-        found = (yield from pairings(sheet, parts)) if "result" in parts else None
+        found = pairings(sheet, parts) if "result" in parts else None
         parts, names = ({} if found else sides_by_cells(sheet)), ("first", "second")
         if not parts:
             return found
@@ -58,16 +58,16 @@ def matches(sheet: Sheet) -> Step[Document | None]:
         rules: list[Document] = [{"position": {"value": place}} for place in (1, 2)]
         conditions = sheet.drop([parts["result"]], *FORFEITED) if "result" in parts else []
     else:
-        rules, conditions = yield from compared(sheet, parts)
+        rules, conditions = compared(sheet, parts)
     conditions += sheet.drop((other, one), heads.BYE, "bye", "no opponent")
     conditions += sheet.drop((one, other), heads.NOBODY, "nobody")
     are_lists = bool(sheet.cells(one, other).str.starts_with('["').all())  # lists of JSON
     mark = '", "' if are_lists else next((mark for mark in MARKS if all_have(sheet, mark, one, other)), None)
-    mark = mark or (yield from commas(sheet, one, other))
+    mark = mark or commas(sheet, one, other)
     if mark:
         rest: Document = {"regex": [r'^\["|"\]$', ""]} if are_lists else {}
     else:
-        rest = yield from pair_rule(sheet, one, other)
+        rest = pair_rule(sheet, one, other)
     mark = rest.get("split", mark)
     players: list[Any] = [{"from": [each], **rest} for each in (one, other)] if mark else [one, other]
     several = [members.get(name, []) for name in names]
@@ -83,7 +83,7 @@ def matches(sheet: Sheet) -> Step[Document | None]:
     event = f"{lead(sheet, 'started_at', 'event_id')} {met}"
     document = match_rows(sheet, players, mark, rules, conditions, event)
     is_entrant = one == sheet.first("player", "team")
-    return (yield from once_each(sheet, document, one, other)) if is_entrant else document
+    return once_each(sheet, document, one, other) if is_entrant else document
 
 
 def parts_of_match(sheet: Sheet, members: Mapping[str, Sequence[str]]) -> dict[str, str]:
@@ -100,14 +100,14 @@ def parts_of_match(sheet: Sheet, members: Mapping[str, Sequence[str]]) -> dict[s
     return parts
 
 
-def commas(sheet: Sheet, *headings: str) -> Step[str | None]:
+def commas(sheet: Sheet, *headings: str) -> str | None:
     """Return a comma if all cells have three members below headings for three. Ask if some cells have fewer."""
     cells = sheet.cells(*headings)
     are_three = cells.filter(~cells.str.contains(heads.BYE)).str.count_matches(",") == 2  # noqa: PLR2004
     if heads.THREES.isdisjoint(fold(headings[0]).split("_")) or not are_three.any():
         return None
     if not are_three.all():
-        yield Question("has more names in some cells than in others. Separate all of them by /", (), headings[0])
+        sheet.ask("has more names in some cells than in others. Separate all of them by /", (), headings[0])
     return ","
 
 
@@ -174,7 +174,7 @@ def match_rows(
     return {"layout": {"kind": "wide", "sides": sides}, **where, "columns": columns}
 
 
-def once_each(sheet: Sheet, document: Document, player: str, opponent: str) -> Step[Document]:
+def once_each(sheet: Sheet, document: Document, player: str, opponent: str) -> Document:
     """Return the map that reads each match once, if all are listed from both sides. Ask if only some are."""
     when = [heading for heading in (sheet.first("started_at"), sheet.first("event_id")) if heading is not None]
     rows = sheet.frame.select(player, opponent, *when)
@@ -194,11 +194,11 @@ def once_each(sheet: Sheet, document: Document, player: str, opponent: str) -> S
         return document | {"where": {**document.get("where", {}), "once": [player, opponent, *when]}}
     where = sheet.grid.places(unlike or [*other_side])
     what = "contradict the rows from the other side" if unlike else "list a match from both sides"
-    yield Question(f"{where} {what}. Keep one row of each match", ())
+    sheet.ask(f"{where} {what}. Keep one row of each match", ())
     return document
 
 
-def pairings(sheet: Sheet, parts: Parts) -> Step[Document | None]:
+def pairings(sheet: Sheet, parts: Parts) -> Document | None:
     """Return the map of a match per row if both sides are in one cell: Ana vs. Ben."""
     for heading in sheet.headings:
         texts = sheet.texts(heading)
@@ -209,34 +209,34 @@ def pairings(sheet: Sheet, parts: Parts) -> Step[Document | None]:
             regex = rf"(?i)^(.*?)\s+{versus}\s+(.*)$"
             players = [{"from": [heading], "regex": [regex, side]} for side in ("$1", "$2")]
             are_doubles = (texts.str.count_matches("/", literal=True) == 2).all()  # noqa: PLR2004
-            rules, conditions = yield from compared(sheet, parts)
+            rules, conditions = compared(sheet, parts)
             event = f"{lead(sheet, 'started_at')} {{{heading}}}"
             return match_rows(sheet, players, "/" if are_doubles else None, rules, conditions, event)
     return None
 
 
-def compared(sheet: Sheet, parts: Parts) -> Step[Compared]:
+def compared(sheet: Sheet, parts: Parts) -> Compared:
     """Return the rules for the result of each side, and the conditions that drop rows without one."""
     result, winner = parts.get("result") or sets(sheet), parts.get("winner")
     scores = [parts[name] for name in ("score of first", "score of second") if name in parts]
     has_both = len(scores) > 1
     written = scores if has_both else [result] if isinstance(result, str) else []
-    if winner and written and (yield from winner_decides(sheet, winner, parts, written)):
-        return (yield from by_winner(sheet, winner, parts)), sheet.drop(written, *FORFEITED)
+    if winner and written and winner_decides(sheet, winner, parts, written):
+        return by_winner(sheet, winner, parts), sheet.drop(written, *FORFEITED)
     if has_both:
         if isinstance(result, str):
-            yield from ask_which_score(sheet, result, scores)
+            ask_which_score(sheet, result, scores)
         conditions = sheet.drop(scores, UNPLAYED, "no result", "no result")
         cells = sheet.cells(*scores)
         pair = next(filter(PAIR_ALONE.fullmatch, cells), None)
         if pair is not None:
-            yield Question(f"{pair!r} is two numbers for one side. Write their sum", (), scores[0])
+            sheet.ask(f"{pair!r} is two numbers for one side. Write their sum", (), scores[0])
         outcomes = outcome_points(cells.unique(maintain_order=True))
         conditions += [] if outcomes else sheet.drop(scores, *FORFEITED)
         way: Document = {"map": outcomes} if outcomes else {"as": "result"}
         return [{"score": {"from": [score], **way}} for score in scores], conditions
     if result is None or (winner and isinstance(result, list)):
-        return (yield from by_winner(sheet, winner, parts)), []
+        return by_winner(sheet, winner, parts), []
     if isinstance(result, list):
         return [{"score": {"from": result, "as": "result", "side": side}} for side in (1, 2)], []
     conditions = sheet.drop([result], *FORFEITED, "no result") + sheet.drop([result], UNPLAYED, "no result")
@@ -245,7 +245,7 @@ def compared(sheet: Sheet, parts: Parts) -> Step[Compared]:
     points = points or side_points(words, parts)
     if points.keys() >= {*words}:
         return by_words(result, points), conditions
-    yield from ask_who_retired(result, words)
+    ask_who_retired(sheet, result, words)
     later = [each for each in sheet.under(heads.LATER) if are_pairs(sheet, each)]
     origin = {"first": [*reversed(later), result]} if later else {"from": [result]}
     read = filter(None, map(parse_result, words))
@@ -254,7 +254,7 @@ def compared(sheet: Sheet, parts: Parts) -> Step[Compared]:
     return [{name: {**origin, "as": "result", "side": side}} for side in (1, 2)], conditions
 
 
-def winner_decides(sheet: Sheet, winner: str, parts: Parts, scores: Sequence[str]) -> Step[bool]:
+def winner_decides(sheet: Sheet, winner: str, parts: Parts, scores: Sequence[str]) -> bool:
     """Return True if a column names the winner of a draw, or of a score that ends with a word such as retired.
 
     Ask if the column names the side with the lower score.
@@ -270,38 +270,35 @@ def winner_decides(sheet: Sheet, winner: str, parts: Parts, scores: Sequence[str
             continue
         decides |= own == its
         if (own < its) if named == one else (its < own):
-            yield question_aside(
-                f"names {named}, but {' and '.join(scores)} favour the other. Which counts?", winner, scores[0]
-            )
+            text = f"names {named}, but {' and '.join(scores)} favour the other. Which counts?"
+            ask_which_to_ignore(sheet, text, winner, scores[0])
             return False
     return decides
 
 
-def ask_which_score(sheet: Sheet, result: str, scores: Sequence[str]) -> Step[None]:
+def ask_which_score(sheet: Sheet, result: str, scores: Sequence[str]) -> None:
     """Ask what decides if the result and the scores favour different sides."""
     for written, *cells in zip(*map(sheet.texts, (result, *scores)), strict=True):
         read = filter(None, map(parse_result, (written or "", ":".join(cell or "" for cell in cells))))
         whole = ((own or 0.0, its or 0.0) for own, its in read)
         if len({own > its for own, its in whole if own != its}) > 1:
             text = f"says {written}, but {' and '.join(scores)} favour the other. Which counts?"
-            yield question_aside(text, result, scores[0])
+            ask_which_to_ignore(sheet, text, result, scores[0])
             return
 
 
-def ask_who_retired(result: str, words: Iterable[str]) -> Step[None]:
+def ask_who_retired(sheet: Sheet, result: str, words: Iterable[str]) -> None:
     """Ask whether matches that end with a word such as retired are left out, because no column says who won them."""
     found = [word for word in words if not re.match(FORFEITED[0], word) and any(map(status_word, word.split()))]
     if found:
         choice = Choice("ignore these matches", "source.null", toml_value(["", *found]))
         shown = " and ".join(map(repr, found[:MAX_SHOWN]))
         text = f"has {shown}, which does not say who won. Add a column Winner, or ignore these matches"
-        yield Question(text, (choice,), result)
+        sheet.ask(text, (choice,), result)
 
 
-def question_aside(text: str, *headings: str) -> Question:
-    """Return the question which of some columns to ignore."""
-    choices = tuple(Choice(f"ignore {each}", "source.aside", each) for each in headings)
-    return Question(text, choices, headings[0])
+def ask_which_to_ignore(sheet: Sheet, text: str, *headings: str) -> None:
+    sheet.ask(text, map(ignoring, headings), headings[0])
 
 
 def sets(sheet: Sheet) -> list[str] | None:
@@ -314,10 +311,10 @@ def sets(sheet: Sheet) -> list[str] | None:
     return found if len(found) > 1 else None
 
 
-def by_winner(sheet: Sheet, heading: str | None, parts: Parts) -> Step[list[Document]]:
+def by_winner(sheet: Sheet, heading: str | None, parts: Parts) -> list[Document]:
     """Return the rules of both sides from a column that names the winner, the winning side or a draw."""
     if heading is None:
-        yield Question("no column says who won", ())
+        sheet.ask("no column says who won", ())
         return [{}, {}]
     names = sheet.frame.select(parts["first"], parts["second"], heading).cast(pl.String)
     words = {*names[heading].drop_nulls()}

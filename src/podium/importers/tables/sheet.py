@@ -1,14 +1,14 @@
 """A sheet while its columns and layout are searched: its cells, the meanings of its headings, and answers.
 
-Each step of the search is a generator. It yields the faults and questions that it finds, and returns its value.
-`run_step` runs a step, and rejects the sheet if anything was yielded.
+Each step of the search returns its value, and adds faults and questions to `Sheet.unclear`. `refuse_unclear` rejects a
+sheet that has some.
 """
 
 import re
-from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 
 import polars as pl
 
@@ -32,8 +32,6 @@ from podium.results import headings as heads
 from podium.results.columns import ALL
 from podium.results.headings import fold, meanings, side_of, sides
 
-T = TypeVar("T")
-Step = Generator[Question | Fault, None, T]
 Document = dict[str, Any]
 UNPLAYED = rf"^(?:\*|\?|x|[-:. ]+|(?i:{'|'.join(heads.UNPLAYED_WORDS)})\.?)$"
 COMMA = [r"^(.*\d),(\d+\D*)$", "$1.$2"]  # change the comma of a time to a point
@@ -54,6 +52,12 @@ class Sheet:
     drops: list[Document]  # conditions that drop the rows below the table
     pairs: str = ""  # or the answer about names that may be pairs: pairs or names
     cache: dict[str, pl.Series] = field(default_factory=dict, repr=False)
+    unclear: list[Question | Fault] = field(default_factory=list)
+
+    def ask(
+        self, text: str, choices: Iterable[Choice] = (), column: str | None = None, cell: str | None = None
+    ) -> None:
+        self.unclear.append(Question(text, tuple(choices), column, cell))
 
     @cached_property
     def headings(self) -> list[str]:
@@ -179,34 +183,16 @@ def sheet_of(grid: Grid, source: Document, columns: Document) -> Sheet:
     return Sheet(left, given, named, refined, source, parts, bool(members), drops, pairs)
 
 
-def run(step: Step[T]) -> tuple[T, list[Question | Fault]]:
-    """Run a step. Return its value, and all its faults and questions."""
-    found: list[Question | Fault] = []
-    while True:
-        try:
-            found.append(next(step))
-        except StopIteration as end:
-            return end.value, found
-
-
-def run_step(sheet: Sheet, step: Step[T]) -> T:
-    """Run a step. Return its value, or reject the sheet with its faults and questions."""
-    value, found = run(step)
-    refuse(sheet, found)
-    return value
-
-
-def refuse(sheet: Sheet, found: Iterable[Question | Fault], alone: Sequence[Question] = ()) -> None:
+def refuse_unclear(sheet: Sheet, alone: Sequence[Question] = ()) -> None:
     """Reject a sheet with questions and faults, if there are any. `alone` are the only questions to ask."""
-    found = [*dict.fromkeys(found)]
     grid, faults = sheet.grid, list[Fault]()
+    found = [*dict.fromkeys(sheet.unclear)]
     for each in found:
         if isinstance(each, Fault):
             faults.append(each)
             continue
         row = None if each.cell is None else sheet.frame[each.column or ""].cast(pl.String).index_of(each.cell)
-        place = "" if row is None else grid.place(row)
-        faults.append(each.fault(grid.name, None, each.cell, place))
+        faults.append(each.fault(grid.name, None, each.cell, "" if row is None else grid.place(row)))
     questions = [each.with_cell() for each in alone or found if isinstance(each, Question)]
     if questions:
         raise UndecidedError(grid.name, faults, questions)
@@ -248,15 +234,15 @@ def all_have(sheet: Sheet, mark: str, *headings: str) -> bool:
     return bool((parts.list.eval(pl.element().str.strip_chars() != "").list.sum() == 2).all())  # noqa: PLR2004
 
 
-def mates_rule(sheet: Sheet, heading: str) -> Step[Document]:
+def mates_rule(sheet: Sheet, heading: str) -> Document:
     """Return the rule that splits the names of a column into members of pairs, if cells have a mark."""
     marks = "/", " & ", " + ", *((" - ", " \u2013 ") if fold(heading) in heads.PAIRING else ())
     is_apart = sheet.texts(heading).head(SAMPLE).str.contains(" / ", literal=True).any()
     mark = " / " if is_apart else next((mark for mark in marks if all_have(sheet, mark, heading)), None)
-    return {"split": mark} if mark and sheet.pairs != "names" else (yield from pair_rule(sheet, heading))
+    return {"split": mark} if mark and sheet.pairs != "names" else pair_rule(sheet, heading)
 
 
-def pair_rule(sheet: Sheet, *headings: str) -> Step[Document]:
+def pair_rule(sheet: Sheet, *headings: str) -> Document:
     """Return the rule that splits cells into pairs with different marks. Ask if only some look like pairs."""
     cells, known = sheet.cells(*headings).unique(maintain_order=True), sheet.pairs
     cells = cells.filter(~cells.str.contains(heads.ABSENT))
@@ -272,7 +258,7 @@ def pair_rule(sheet: Sheet, *headings: str) -> Step[Document]:
             Choice("they are pairs", "columns.player.split", "/"),
             Choice("each is one name", "columns.player.as", "text"),
         )
-        yield Question(text, choices, headings[0])
+        sheet.ask(text, choices, headings[0])
     return {"regex": [heads.MATES, " / "], "split": " / "} if known or not names.len() else {}
 
 

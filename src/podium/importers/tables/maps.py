@@ -295,10 +295,6 @@ def read_pattern(value: Any, place: str) -> str:
     return text
 
 
-def read_zone(value: Any, place: str) -> str:
-    return LocalTimes(read_text(value, place)).name
-
-
 def read_truth(value: Any, place: str) -> bool:
     if not isinstance(value, bool):
         raise UnfitError(place, f"{value!r} must be true or false")
@@ -438,8 +434,8 @@ OF_SOURCE: dict[str, Reader] = dict.fromkeys(SourceRule.__dataclass_fields__, re
     "format": one_of(*FORMATS), "decimal": one_of(".", ",", ".,"),
     "thousands": one_of(".", ",", " ", "'", "_", "\u00a0", "\u202f"), "header": read_header,
     "width": lambda value, place: int(number_above(0)(value, place)), "null": read_texts, "fill": read_texts,
-    "aside": read_texts, "pattern": read_pattern, "names": read_pattern, "timezone": read_zone,
-    "delimiter": read_mark,
+    "aside": read_texts, "pattern": read_pattern, "names": read_pattern, "delimiter": read_mark,
+    "timezone": lambda value, place: LocalTimes(read_text(value, place)).name,
 }  # fmt: skip
 OF_RULE: dict[str, Reader] = {
     "value": read_scalar, "from": read_names, "first": read_names, "regex": read_rewriting, "map": read_words,

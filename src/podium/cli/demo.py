@@ -124,7 +124,6 @@ def serve_season(season: Path, port: int | None) -> None:
 
 POOL_OF_GAME = {"SuperTuxKart": "karts", "Trials Fusion": "bikes", "Stunts": "stunts", "Xonotic": "dm"}
 SHOWN_RANKS = 5
-FALLS = 200  # of each system, to search for a winner
 
 
 def season_path() -> Path:
@@ -199,7 +198,11 @@ def explain_surprise(rated: dict[str, "Rated"]) -> None:
 
     falls = []
     for rating in rated.values():
-        worst = rating.history.filter(pl.col("delta") < 0).sort("delta").head(FALLS)
+        totals = rating.results.frame.group_by("event_id", "player").agg(pl.col("score").sum(), pl.col("time_s").max())
+        most, least = pl.col("score").max().over("event_id"), pl.col("time_s").min().over("event_id")
+        # Explaining is slow: leave out those who cannot have won.
+        best = totals.filter(pl.col("score") == most, pl.col("time_s").eq_missing(least))
+        worst = rating.history.filter(pl.col("delta") < 0).join(best, on=["event_id", "player"], how="semi")
         falls += [(delta, *which, rating) for *which, delta in worst.select("event_id", "player", "delta").iter_rows()]
     for _, event_id, player, rating in sorted(falls, key=itemgetter(0)):
         explanation = rating.explain(event_id, player)

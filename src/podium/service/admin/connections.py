@@ -6,16 +6,14 @@ from fastapi import Request, Response
 from fastapi.concurrency import run_in_threadpool
 
 from podium.errors import ParameterError
-from podium.service.admin.forms import Done, Field, FormsPage, Item, Secret, Section, acts, shows
+from podium.service.admin.forms import Done, Field, FormsPage, Item, Section, acts, shows
 from podium.service.admin.intents import POOL_ADDRESS, Admin, Admission
 from podium.service.admin.records import DEEDS
 from podium.service.http.errors import AccessError
 from podium.service.http.keys import find_visible_key, lacking, refuse_limited, visible_keys
-from podium.service.http.requests import CurrentStore
 from podium.service.http.visitors import Form
-from podium.service.web.rendering import PageRouter, address, go_on, pool_header
+from podium.service.web.rendering import PageRouter, address, go_on
 from podium.service.webhooks import DeliveryError, send_test
-from podium.store import Store
 from podium.store import keys as store_keys
 from podium.views.models import LogRecord
 
@@ -26,8 +24,8 @@ router = PageRouter(prefix=POOL_ADDRESS, include_in_schema=False)
 
 
 @shows(router, "/keys")
-def keys_page(store: Store, admission: Admission) -> FormsPage:
-    pool = pool_header(store.pool(admission.pool))
+def keys_page(admission: Admission, _form: Form) -> FormsPage:
+    store, pool = admission.store, admission.header
     base = address("admin", pool.name, "keys")
     opens = [("this", "only this pool"), *([(ALL, "every pool")] if admission.key.pool is None else [])]
     create = Section(
@@ -75,7 +73,7 @@ def key_item(key: store_keys.ApiKey, own: store_keys.ApiKey, base: str) -> Item:
 
 
 @acts(router, "/keys", keys_page)
-def create(store: Store, admission: Admission, form: Form) -> Secret:
+def create(admission: Admission, form: Form) -> FormsPage:
     refuse_limited(admission.key)
     name, backdating = form.text("name").strip(), form.text("backdating_limit").strip()
     if not name:
@@ -90,9 +88,9 @@ def create(store: Store, admission: Admission, form: Form) -> Secret:
     backdating_limit_s = store_keys.parse_backdating_limit(backdating) if backdating else None
     role = form.text("role")
     key = store_keys.create_key(
-        store.engine, name, role, pool, rate, lifetime=lifetime, backdating_limit_s=backdating_limit_s
+        admission.store.engine, name, role, pool, rate, lifetime=lifetime, backdating_limit_s=backdating_limit_s
     )
-    return Secret(key, "key")
+    return keys_page(admission, form).with_secret(key)
 
 
 def number_in(form: Form, name: str, what: str) -> float | None:
@@ -104,23 +102,24 @@ def number_in(form: Form, name: str, what: str) -> float | None:
 
 
 @acts(router, "/keys/{number:int}/revoke", keys_page)
-def revoke(store: Store, admission: Admission, form: Form) -> Done:
-    key = find_visible_key(store, admission.key, admission.pool, int(form.text("number")))
-    store_keys.revoke_key(store.engine, int(form.text("number")))
+def revoke(admission: Admission, form: Form) -> Done:
+    key = find_visible_key(admission.store, admission.key, admission.pool, int(form.text("number")))
+    store_keys.revoke_key(admission.store.engine, key.id)
     return Done(address("admin", admission.pool, "keys"), f"The key of {key.name} is revoked.")
 
 
 @acts(router, "/keys/{number:int}/replace", keys_page)
-def replace_key(store: Store, admission: Admission, form: Form) -> Secret:
+def replace_key(admission: Admission, form: Form) -> FormsPage:
     """Replace a key with a new one that has the same rights, and show it once."""
     refuse_limited(admission.key)
-    key = find_visible_key(store, admission.key, admission.pool, int(form.text("number")))
-    return Secret(store_keys.rotate_key(store.engine, key.id), "key")
+    key = find_visible_key(admission.store, admission.key, admission.pool, int(form.text("number")))
+    secret = store_keys.rotate_key(admission.store.engine, key.id)
+    return keys_page(admission, form).with_secret(secret)
 
 
 @shows(router, "/webhooks")
-def webhooks_page(store: Store, admission: Admission) -> FormsPage:
-    pool = pool_header(store.pool(admission.pool))
+def webhooks_page(admission: Admission, _form: Form) -> FormsPage:
+    store, pool = admission.store, admission.header
     base, newest = address("admin", pool.name, "webhooks"), store.newest_log(pool.name, most=MAX_DELIVERIES)
     create = Section(
         heading="Send changes to an address",
@@ -180,37 +179,44 @@ def delivery_words(webhook: store_keys.Webhook, seq: int, following: int) -> str
 
 
 @acts(router, "/webhooks", webhooks_page)
-def add(store: Store, admission: Admission, form: Form) -> Secret | Done:
+def add(admission: Admission, form: Form) -> FormsPage | Done:
     url = form.text("url").strip()
-    created = store_keys.create_webhook(store.engine, admission.pool, url, form=form.text("format"))
-    if created.format != store_keys.JSON:
-        sentence = f"Messages go to {created.shown_url} from now on. Send a test to see them arrive."
-        return Done(address("admin", admission.pool, "webhooks"), sentence)
-    return Secret(created.secret, "secret for signatures")
+    created = store_keys.create_webhook(admission.store.engine, admission.pool, url, form=form.text("format"))
+    if created.format == store_keys.JSON:
+        return webhooks_page(admission, form).with_secret(created.secret, "secret for signatures")
+    return webhooks_done(admission, f"Messages go to {created.shown_url} from now on. Send a test to see them arrive.")
+
+
+def webhooks_done(admission: Admission, sentence: str) -> Done:
+    return Done(address("admin", admission.pool, "webhooks"), sentence)
+
+
+def webhook_in(admission: Admission, form: Form) -> store_keys.Webhook:
+    """Return the webhook that an address names."""
+    return store_keys.find_webhook(admission.store.engine, admission.pool, int(form.text("number")))
 
 
 @acts(router, "/webhooks/{number:int}/resume", webhooks_page)
-def resume(store: Store, admission: Admission, form: Form) -> Done:
-    url = store_keys.find_webhook(store.engine, admission.pool, int(form.text("number"))).shown_url
-    store_keys.resume_webhook(store.engine, int(form.text("number")))
-    return Done(address("admin", admission.pool, "webhooks"), f"{url} is resumed where it stopped.")
+def resume(admission: Admission, form: Form) -> Done:
+    webhook = webhook_in(admission, form)
+    store_keys.resume_webhook(admission.store.engine, webhook.id)
+    return webhooks_done(admission, f"{webhook.shown_url} is resumed where it stopped.")
 
 
 @acts(router, "/webhooks/{number:int}/delete", webhooks_page)
-def delete(store: Store, admission: Admission, form: Form) -> Done:
-    url = store_keys.find_webhook(store.engine, admission.pool, int(form.text("number"))).shown_url
-    store_keys.delete_webhook(store.engine, int(form.text("number")))
-    return Done(address("admin", admission.pool, "webhooks"), f"The webhook to {url} is deleted.")
+def delete(admission: Admission, form: Form) -> Done:
+    webhook = webhook_in(admission, form)
+    store_keys.delete_webhook(admission.store.engine, webhook.id)
+    return webhooks_done(admission, f"The webhook to {webhook.shown_url} is deleted.")
 
 
 @router.post("/webhooks/{number:int}/test")
-async def test(request: Request, admission: Admin, number: int, store: CurrentStore) -> Response:
-    await admission.form(request)
-    webhook = await run_in_threadpool(store_keys.find_webhook, store.engine, admission.pool, number)
+async def test(request: Request, admission: Admin) -> Response:
+    webhook = await run_in_threadpool(webhook_in, admission, await admission.form())
     try:
-        title = pool_header(await run_in_threadpool(store.pool, admission.pool)).title
+        title = (await run_in_threadpool(lambda: admission.header)).title
         await send_test(webhook, title, allow_private=request.app.state.private_webhooks or webhook.private)
         sentence = f"{webhook.shown_url} received the test."
     except DeliveryError as error:
         sentence = f"{webhook.shown_url} did not receive the test: {error}."
-    return go_on(request, address("admin", admission.pool, "webhooks"), sentence)
+    return go_on(request, *webhooks_done(admission, sentence))

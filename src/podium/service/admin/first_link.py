@@ -96,8 +96,7 @@ async def open_link(
     page = FormsPage(
         title="You are the admin of this site",
         sections=(Section(heading="Continue", notes=(note,), items=items),),
-        secret=secret,
-    )
+    ).with_secret(secret)
     response = once(request, page)
     set_cookie(request, response, await sessions.cookie(session_key(key, secret)))
     return response

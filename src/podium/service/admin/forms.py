@@ -2,19 +2,19 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self, TypeVar
 
 from fastapi import Request, Response
 from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import RedirectResponse
 
 from podium.errors import PodiumError
-from podium.service.admin.intents import Admin, Admission
+from podium.service.admin.dry_run import look_at
+from podium.service.admin.intents import Admin, Admission, Intent
 from podium.service.http.errors import status_of
 from podium.service.http.requests import CurrentStore, run_in
 from podium.service.http.visitors import Form
-from podium.service.web.rendering import Page, PageRouter, go_on, render
-from podium.store import Store
+from podium.service.web.rendering import SEE_OTHER, Page, PageRouter, go_on, path_of, render
 
 Choices = tuple[tuple[str, str], ...]  # values and labels
 Buttons = tuple[tuple[str, str], ...]  # addresses and labels
@@ -59,15 +59,21 @@ class Section:
     items: tuple[Item, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FormsPage(Page, template="forms.html"):
+class FormsPage(Page):
     sections: tuple[Section, ...]
-    heading: str = ""  # empty for the title
-    current: str = ""  # the current link to a pool's pages
-    refusal: str = ""  # the reason why the form had no effect
-    secret: str = ""  # shown only once
-    shown: str = "key"  # kind of secret
-    may_administer: bool = True
+    heading = ""  # empty for the title
+    current = ""  # the current link to a pool's pages
+    refusal = ""  # the reason why the form had no effect
+    secret = ""  # shown only once
+    shown = "key"  # kind of secret
+    may_administer = True
+
+    def __init__(self, **content: Any) -> None:
+        super().__init__("forms.html", **content)
+
+    def with_secret(self, secret: str, shown: str = "key") -> Self:
+        self.secret, self.shown = secret, shown
+        return self
 
 
 def filled(section: Section, form: Form) -> Section:
@@ -77,33 +83,22 @@ def filled(section: Section, form: Form) -> Section:
     return replace(section, fields=tuple(values))
 
 
-async def show_again(request: Request, form: Form, build: Callable[[], FormsPage], error: PodiumError) -> Response:
-    """Return the page of a rejected form, with the reason and the entered values."""
-    page, path = await run_in_threadpool(build), request.scope["raw_path"].decode("ascii")
-    sections = tuple(filled(each, form) if each.action == path else each for each in page.sections)
-    return render(request, replace(page, sections=sections, refusal=str(error)), status=status_of(error))
-
-
 class Done(NamedTuple):
     path: str
-    sentence: str
+    sentence: str = ""
 
 
-class Secret(NamedTuple):
-    text: str
-    what: str
+Act = Callable[[Admission, Form], Done | FormsPage | Intent]
+Build = Callable[[Admission, Form], Page]
+Builder = TypeVar("Builder", bound=Build)
 
 
-Act = Callable[[Store, Admission, Form], Done | Secret | FormsPage]
-Build = Callable[[Store, Admission], FormsPage]
+def shows(router: PageRouter, path: str, admission_of: Any = Admin) -> Callable[[Builder], Builder]:
+    """Add a page for users admitted by the dependency `admission_of`. It gets the query of the address as a form."""
 
-
-def shows(router: PageRouter, path: str, admission_of: Any = Admin) -> Callable[[Build], Build]:
-    """Add a page of forms for users admitted by the dependency `admission_of`."""
-
-    def add(build: Build) -> Build:
+    def add(build: Builder) -> Builder:
         def show(request: Request, admission: Admission, store: CurrentStore) -> Response:
-            return render(request, build(store, admission))
+            return render(request, build(replace(admission, store=store), admission.query()))
 
         show.__annotations__["admission"] = admission_of
         router.page(path)(show)
@@ -112,25 +107,37 @@ def shows(router: PageRouter, path: str, admission_of: Any = Admin) -> Callable[
     return add
 
 
-def acts(router: PageRouter, path: str, build: Build, admission_of: Any = Admin) -> Callable[[Act], Act]:
-    """Add the action of a page's form. After an error, `build` shows the page again with the entered values."""
+def acts(router: PageRouter, path: str, build: Build | None = None, admission_of: Any = Admin) -> Callable[[Act], Act]:
+    """Add the action of a page's form. An intent is previewed, and not stored yet.
+
+    After an error, `build` shows the page again with the entered values. Without it, a page tells the reason.
+    """
 
     def add(act: Act) -> Act:
-        async def answer(request: Request, admission: Admission, store: CurrentStore) -> Response:
-            form = await admission.form(request)
-            numbers = {name: (str(value),) for name, value in request.path_params.items() if name != "pool"}
-            sent = replace(form, fields={**form.fields, **numbers})
-            built = partial(build, store, admission)
+        async def answer(request: Request, admission: Admission) -> Response:
+            form = await admission.form()
+
+            async def show_again(error: PodiumError) -> Response:
+                if build is None:
+                    raise error
+                page = await run_in_threadpool(build, admission, form)
+                page.refusal = str(error)
+                if isinstance(page, FormsPage):
+                    sent_to = path_of(request)
+                    page.sections = tuple(
+                        filled(each, form) if each.action == sent_to else each for each in page.sections
+                    )
+                return render(request, page, status=status_of(error))
+
             try:
-                done = await run_in(request.app.state.threads.writing, act, store, admission, sent)
+                done = await run_in(admission.threads.writing, act, admission, form)
             except PodiumError as error:
-                return await show_again(request, form, built, error)
-            if isinstance(done, FormsPage):
-                return render(request, done)
+                return await show_again(error)
+            if isinstance(done, Intent):
+                return await look_at(admission, done, refused=None if build is None else show_again)
             if isinstance(done, Done):
-                return go_on(request, *done)
-            page = await run_in_threadpool(built)
-            return once(request, replace(page, secret=done.text, shown=done.what))
+                return go_on(request, *done) if done.sentence else RedirectResponse(done.path, SEE_OTHER)
+            return once(request, done) if done.secret else render(request, done)
 
         answer.__annotations__["admission"] = admission_of
         router.post(path, include_in_schema=False)(answer)
@@ -139,7 +146,7 @@ def acts(router: PageRouter, path: str, build: Build, admission_of: Any = Admin)
     return add
 
 
-def once(request: Request, page: FormsPage) -> Response:
+def once(request: Request, page: Page) -> Response:
     answer = render(request, page)
     answer.headers["Cache-Control"] = "no-store"
     return answer

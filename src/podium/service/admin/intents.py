@@ -3,7 +3,7 @@
 import io
 import json
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -13,6 +13,7 @@ from fastapi import Depends, Request
 from podium.log.pools import DATED, When
 from podium.results.columns import SHARED
 from podium.service.http.errors import AccessError
+from podium.service.http.json import decode_name
 from podium.service.http.keys import (
     KeyGuard,
     lacking,
@@ -21,7 +22,9 @@ from podium.service.http.keys import (
     refuse_backdated_results,
     refuse_backdating_limit,
 )
+from podium.service.http.requests import Threads
 from podium.service.http.visitors import MAX_FORM_BYTES, Form, Session, find_visitor, read_form, refuse_forged
+from podium.service.web.rendering import PoolHeader, pool_header
 from podium.store import Store
 from podium.store.keys import ApiKey
 from podium.store.waiting import Owner, WaitingFile, keep_waiting, waiting_file
@@ -37,21 +40,45 @@ SIGN_IN = "sign in with a key that may do this"
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """A signed-in user and the pool in the address. The key limits what the user may change."""
+    """A request of a signed-in user, and the pool in its address. The key limits what the user may change."""
 
+    request: Request
+    store: Store
     key: ApiKey
     session: Session
     pool: str = ""  # empty if the address names none
+
+    @property
+    def threads(self) -> Threads:
+        found: Threads = self.request.app.state.threads
+        return found
+
+    @property
+    def header(self) -> PoolHeader:
+        return pool_header(self.store.pool(self.pool))
+
+    def may(self, role: str) -> bool:
+        """Return True if the key has a role in the pool."""
+        return self.key.may(role, self.pool)
 
     def owner(self, use: str) -> Owner:
         """Return the owner of data that waits for the next form of this session and pool."""
         return Owner(self.key.id, self.session.token, self.pool, use)
 
-    async def form(self, request: Request, max_bytes: int = MAX_FORM_BYTES) -> Form:
-        """Return a form sent by a page of this session."""
-        form = await read_form(request, max_bytes)
-        refuse_forged(request, self.session, form.text("token"))
-        return form
+    async def form(self, max_bytes: int = MAX_FORM_BYTES) -> Form:
+        """Return a form sent by a page of this session. The names in the address are fields of it, too."""
+        form = await read_form(self.request, max_bytes)
+        refuse_forged(self.request, self.session, form.text("token"))
+        return replace(form, fields={**form.fields, **names_in_path(self.request)})
+
+    def query(self) -> Form:
+        """Return the query of the address and the names in it, like a form."""
+        sent = {name: (value,) for name, value in self.request.query_params.items()}
+        return Form(sent | names_in_path(self.request))
+
+
+def names_in_path(request: Request) -> dict[str, tuple[str]]:
+    return {name: (decode_name(str(value)),) for name, value in request.path_params.items() if name != "pool"}
 
 
 def admitting(role: str, *, of_all: bool = False) -> Callable[[Request], Awaitable[Admission]]:
@@ -65,7 +92,7 @@ def admitting(role: str, *, of_all: bool = False) -> Callable[[Request], Awaitab
         needed = None if of_all else pool
         if (of_all or pool is not None) and not visitor.key.may(role, needed):
             raise await guard.refusal(request, 403, lacking(role, needed))
-        return Admission(visitor.key, visitor.session, pool or "")
+        return Admission(request, request.app.state.store, visitor.key, visitor.session, pool or "")
 
     return check
 
@@ -77,27 +104,20 @@ AdminOfAll = Annotated[Admission, Depends(admitting("admin", of_all=True))]
 
 
 WRITE, ADMIN = "write", "admin"
+ROWS = "rows"  # a frame of results, because dictionaries of a season's rows take much memory
 CHANGE = "change"  # purpose of the stored data
+DATES, NUMBERS = {"by": "dates", "numbered": "dates"}, {"by": "numbers", "numbered": "numbers, not dates"}
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
     role: str  # required role
     act: Callable[[Mapping[str, Any]], Act]  # from its details
-    heading: Callable[[Mapping[str, Any]], str]
+    heading: str  # this and the next three have names of details and `Intent.words` in braces
     button: str
-    lands: Callable[[Mapping[str, Any], Any], tuple[str, ...]]  # path below the pool, from details and answer
-    done: Callable[[Mapping[str, Any]], str]  # sentence about the result
+    done: str  # sentence about the result
+    lands: tuple[str, ...] = ("events", "{event_id}")  # path below the pool of the page shown then
     has_reason: bool = True
-
-
-def events_in(details: Mapping[str, Any]) -> set[str]:
-    return {*details["rows"]["event_id"]}
-
-
-def event_path(_details: Mapping[str, Any], answer: Any) -> tuple[str, ...]:
-    receipts = answer if isinstance(answer, list) else [answer]
-    return ("events", receipts[0].event_id) if len(receipts) == 1 else ("events",)
 
 
 def sheet_in(details: Mapping[str, Any]) -> Sheet:
@@ -109,73 +129,58 @@ KINDS = {
     "submit": Kind(
         WRITE,
         lambda details: sheets.submit(
-            details["rows"], details.get("made_up", ""), sheet_in(details) if "sheet" in details else None,
+            details[ROWS], details.get("made_up", ""), sheet_in(details) if "sheet" in details else None,
             details.get("order"),
         ),
-        lambda details: f"Store {counted(len(events_in(details)), 'event')}",
-        "Store results", event_path, lambda details: f"Stored. {counted(len(events_in(details)), 'event')} came in.",
-        has_reason=False,
+        "Store {events}", "Store results", "Stored. {events} came in.", has_reason=False,
     ),
     "sheet": Kind(
-        ADMIN, lambda details: sheet_corrections.amend_sheet(
-            details["rows"], sheet_in(details), details.get("made_up", ""), overrule=bool(details.get("overrule")),
+        ADMIN,
+        lambda details: sheet_corrections.amend_sheet(
+            details[ROWS], sheet_in(details), details.get("made_up", ""), overrule=bool(details.get("overrule")),
             order=details.get("order"),
         ),
-        lambda details: f"Update from {sheet_in(details).name}", "Correct these", lambda *_: ("events",),
-        lambda details: f"Stored. The pool now equals {sheet_in(details).name}.", has_reason=False,
+        "Update from {sheet}", "Correct these", "Stored. The pool now equals {sheet}.", ("events",), has_reason=False,
     ),
     "amend": Kind(
-        ADMIN, lambda details: submission.amend(details["rows"]), lambda details: f"Correct {details['event_id']}",
-        "Store correction", event_path, lambda details: f"Stored. {details['event_id']} is corrected.",
+        ADMIN, lambda details: submission.amend(details[ROWS]),
+        "Correct {event_id}", "Store correction", "Stored. {event_id} is corrected.",
     ),
     "void": Kind(
-        ADMIN, lambda details: submission.void(details["event_id"]), lambda details: f"Void {details['event_id']}",
-        "Void event", event_path, lambda details: f"Stored. {details['event_id']} no longer counts.",
+        ADMIN, lambda details: submission.void(details["event_id"]),
+        "Void {event_id}", "Void event", "Stored. {event_id} no longer counts.",
     ),
     "withdraw": Kind(  # the sender of a new result takes it back
         WRITE, lambda details: submission.void(details["event_id"], [details["version"]]),
-        lambda details: f"Undo {details['event_id']}", "Undo", event_path,
-        lambda details: f"Undone. {details['event_id']} does not count.", has_reason=False,
+        "Undo {event_id}", "Undo", "Undone. {event_id} does not count.", has_reason=False,
     ),
     "unvoid": Kind(
-        ADMIN, lambda details: submission.unvoid(details["event_id"]), lambda details: f"Unvoid {details['event_id']}",
-        "Unvoid event", event_path, lambda details: f"Stored. {details['event_id']} counts again.",
+        ADMIN, lambda details: submission.unvoid(details["event_id"]),
+        "Unvoid {event_id}", "Unvoid event", "Stored. {event_id} counts again.",
     ),
     "merge": Kind(
         ADMIN, lambda details: accounts.merge(details["player"], details["into"]),
-        lambda details: f"Merge {details['player']} into {details['into']}", "Merge players",
-        lambda details, _: ("players", details["into"]),
-        lambda details: f"Stored. {details['player']} is merged into {details['into']}.",
+        "Merge {player} into {into}", "Merge players", "Stored. {player} is merged into {into}.", ("players", "{into}"),
     ),
     "unmerge": Kind(
         ADMIN, lambda details: accounts.unmerge(details["player"]),
-        lambda details: f"Undo the merge of {details['player']}", "Undo the merge",
-        lambda details, _: ("players", details["player"]),
-        lambda details: f"Stored. {details['player']} is separate again.",
+        "Undo the merge of {player}", "Undo the merge", "Stored. {player} is separate again.", ("players", "{player}"),
     ),
     "season": Kind(
         ADMIN,
-        lambda details: administration.begin_season(
-            details["name"], when_in(details["starts_at"]), details["keep"]
-        ),
-        lambda details: f"Begin season {details['name']}", "Begin season",
-        lambda *_: (), lambda details: f"Stored. Season {details['name']} has begun.", has_reason=False,
+        lambda details: administration.begin_season(details["name"], when_in(details["starts_at"]), details["keep"]),
+        "Begin season {name}", "Begin season", "Stored. Season {name} has begun.", (), has_reason=False,
     ),
     "configure": Kind(
         ADMIN, lambda details: administration.configure(find(details["system"]).from_text(details["parameters"])),
-        lambda details: f"Rate with {find(details['system']).title}", "Change system",
-        lambda *_: ("system",),
-        lambda details: f"Stored. All events are rated with {find(details['system']).title}, from the first event on.",
-        has_reason=False,
+        "Rate with {title}", "Change system",
+        "Stored. All events are rated with {title}, from the first event on.", ("system",), has_reason=False,
     ),
     "order": Kind(
         ADMIN, lambda details: ordering.set_order(
             details["order"], datetime.fromisoformat(details["start"]) if details["start"] else None, details["every"]
         ),
-        lambda details: f"Order events by {'dates' if details['order'] == DATED else 'numbers'}", "Change order",
-        lambda *_: ("events",),
-        lambda details: f"Stored. Events now have {'dates' if details['order'] == DATED else 'numbers, not dates'}.",
-        has_reason=False,
+        "Order events by {by}", "Change order", "Stored. Events now have {numbered}.", ("events",), has_reason=False,
     ),
 }  # fmt: skip
 
@@ -186,7 +191,6 @@ def when_in(value: str | When) -> When:
 
 
 LINE_END = b"\n"  # never within JSON on one line
-ROWS = "rows"  # a frame of results, because dictionaries of a season's rows take much memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,24 +206,50 @@ class Intent:
 
     @property
     def heading(self) -> str:
-        return self.kind.heading(self.details)
+        return self.kind.heading.format_map(self.words())
+
+    @property
+    def done(self) -> str:
+        return self.kind.done.format_map(self.words())
+
+    def words(self) -> dict[str, Any]:
+        """Return the names in the sentences about the change."""
+        words = {**self.details}
+        if ROWS in words:
+            words["events"] = counted(words[ROWS]["event_id"].n_unique(), "event")
+        if "sheet" in words:
+            words["sheet"] = words["sheet"][0]
+        if self.name == "configure":
+            words["title"] = find(words["system"]).title
+        if self.name == "order":
+            words |= DATES if words["order"] == DATED else NUMBERS
+        return words
+
+    def landing(self, answer: Any) -> tuple[str, ...]:
+        """Return the path below the pool of the page to show after the change."""
+        words = self.words()
+        if isinstance(answer, list):  # receipts
+            if len(answer) != 1:
+                return ("events",)
+            words["event_id"] = answer[0].event_id
+        return tuple(each.format_map(words) for each in self.kind.lands)
 
     def act(self) -> Act:
         return self.kind.act(self.details)
 
-    def keep(self, store: Store, admission: Admission) -> str:
+    def keep(self, admission: Admission) -> str:
         """Store the change for the form that confirms it, and return its number."""
         content = io.BytesIO()
         content.write(json.dumps({name: value for name, value in self.details.items() if name != ROWS}).encode())
         if ROWS in self.details:
             content.write(LINE_END)
             self.details[ROWS].write_parquet(content)
-        return keep_waiting(store.engine, admission.owner(CHANGE), WaitingFile(self.name, content.getvalue()))
+        return keep_waiting(admission.store.engine, admission.owner(CHANGE), WaitingFile(self.name, content.getvalue()))
 
 
-def kept_intent(store: Store, admission: Admission, number: str) -> Intent:
+def kept_intent(admission: Admission, number: str) -> Intent:
     """Return the change that a form of this session and pool names."""
-    name, content = waiting_file(store.engine, admission.owner(CHANGE), number)
+    name, content = waiting_file(admission.store.engine, admission.owner(CHANGE), number)
     others, _, rows = content.partition(LINE_END)
     return Intent(name, json.loads(others) | ({ROWS: pl.read_parquet(rows)} if rows else {}))
 
@@ -227,14 +257,15 @@ def kept_intent(store: Store, admission: Admission, number: str) -> Intent:
 UNDONE_BY = {"void": "unvoid", "unvoid": "void", "merge": "unmerge", "amend": "amend"}
 
 
-def undo_of(store: Store, admission: Admission, intent: Intent) -> str:
+def undo_of(admission: Admission, intent: Intent) -> str:
     """Store the change that would undo another, and return its number. Empty if nothing can undo it."""
     if intent.name not in UNDONE_BY:
         return ""
     details = {name: intent.details[name] for name in ("event_id", "player") if name in intent.details}
     if intent.name == "amend":
-        details[ROWS] = frame_of(store.event(admission.pool, details["event_id"]))
-    return Intent(UNDONE_BY[intent.name], details).keep(store, admission)
+        event = admission.store.event(admission.pool, details["event_id"])
+        details[ROWS] = pl.DataFrame(rows_of(event), infer_schema_length=None)
+    return Intent(UNDONE_BY[intent.name], details).keep(admission)
 
 
 def rows_of(details: EventDetails) -> list[dict[str, Any]]:
@@ -249,19 +280,13 @@ def rows_of(details: EventDetails) -> list[dict[str, Any]]:
     return rows
 
 
-def frame_of(details: EventDetails) -> pl.DataFrame:
-    """The content of an event as a table of results."""
-    return pl.DataFrame(rows_of(details), infer_schema_length=None)
-
-
-def refuse_beyond_key(request: Request, store: Store, admission: Admission, intent: Intent) -> None:
+def refuse_beyond_key(admission: Admission, intent: Intent) -> None:
     """Reject acts without the needed role, and events before the backdating limit of the session's key."""
-    pool = admission.pool
-    if not admission.key.may(intent.kind.role, pool):
+    request, store, pool, details = admission.request, admission.store, admission.pool, intent.details
+    if not admission.may(intent.kind.role):
         raise AccessError(403, lacking(intent.kind.role, pool))
     if admission.key.backdating_limit_s is None:
         return
-    details = intent.details
     if intent.name in ("sheet", "merge", "unmerge", "configure", "order"):
         refuse_backdating_limit(request)
     starts = [details["starts_at"]] if "starts_at" in details else []

@@ -1,25 +1,23 @@
 """Pages to create, describe, rate, export, close and delete pools."""
 
 from dataclasses import fields
-from functools import cache, partial
+from functools import cache
 from tempfile import SpooledTemporaryFile
 from typing import Any, cast, get_args
 from urllib.parse import quote
 
-from fastapi import Request, Response
+from fastapi import Response
 
 from podium.engine.system import System, as_setting, kinds
-from podium.errors import ParameterError, PodiumError
+from podium.errors import ParameterError
 from podium.ledger.leaderboard import instant
 from podium.log.pools import NO_DESCRIPTION, DescriptionChanges, Order, PoolDescription
 from podium.results.names import normalise
-from podium.service.admin.dry_run import look_at
-from podium.service.admin.forms import Choices, Done, Field, FormsPage, Item, Section, acts, show_again, shows
+from podium.service.admin.forms import Choices, Done, Field, FormsPage, Item, Section, acts, shows
 from podium.service.admin.intents import POOL_ADDRESS, Admin, AdminOfAll, Admission, Intent, SignedIn
-from podium.service.http.requests import CurrentStore, CurrentThreads, OpenFile, run_in
+from podium.service.http.requests import OpenFile, run_in
 from podium.service.http.visitors import Form
-from podium.service.web.rendering import PageRouter, address, pool_header, render
-from podium.store import Store
+from podium.service.web.rendering import PageRouter, address, pool_header
 from podium.store.keys import ROLES
 from podium.systems import find, names, outsiders
 
@@ -56,8 +54,8 @@ def description_in(form: Form) -> DescriptionChanges:
 
 
 @shows(router, "/admin", SignedIn)
-def admin_page(store: Store, admission: Admission) -> FormsPage:
-    opened = [each for each in store.pools() if admission.key.may(ROLES[0], each.name)]
+def admin_page(admission: Admission, _form: Form) -> FormsPage:
+    opened = [each for each in admission.store.pools() if admission.key.may(ROLES[0], each.name)]
     items = tuple(
         Item(
             name=header.title,
@@ -86,19 +84,19 @@ def admin_page(store: Store, admission: Admission) -> FormsPage:
 
 
 @acts(router, "/admin", admin_page, AdminOfAll)
-def create(store: Store, admission: Admission, form: Form) -> Done:
+def create(admission: Admission, form: Form) -> Done:
     name, system = normalise(form.text("name")), find(form.text("system"))()
     order = order_word(form.text("order")) if form.text("order") else None
-    store.create_pool(name, system, actor=admission.key.name, order=order, **description_in(form))
+    admission.store.create_pool(name, system, actor=admission.key.name, order=order, **description_in(form))
     sentence = f"The pool {name} is created and rated with {system.title}. Send its first results."
     return Done(address("admin", name), sentence)
 
 
-@router.page(POOL_ADDRESS)
-def overview(request: Request, admission: SignedIn, store: CurrentStore) -> Response:
-    """Show what the session's key may do in a pool."""
-    pool = store.pool(admission.pool)
-    header, may_administer = pool_header(pool), admission.key.may("admin", pool.name)
+@shows(router, POOL_ADDRESS, SignedIn)
+def overview(admission: Admission, _form: Form) -> FormsPage:
+    """Return what the session's key may do in a pool."""
+    pool = admission.store.pool(admission.pool)
+    header, may_administer = pool_header(pool), admission.may("admin")
     ways = [
         ("Send results", "upload", "A file or pasted text. You see the effect first.", False),
         ("Plan a race", "races", "Its page shows what each place would bring. Change or cancel it from there.", False),
@@ -111,7 +109,7 @@ def overview(request: Request, admission: SignedIn, store: CurrentStore) -> Resp
         ("Settings", "settings", "Title, contact, readers, export, closing and deletion.", True),
         ("Log", "log", "Who did what, when and why.", False),
     ]
-    may_write = admission.key.may("write", pool.name)
+    may_write = admission.may("write")
     items = tuple(
         Item(name=name, address=address("admin", pool.name, path) if path else f"{header.address}/events", note=note)
         for name, path, note, needs_admin in ways
@@ -122,9 +120,9 @@ def overview(request: Request, admission: SignedIn, store: CurrentStore) -> Resp
         items = (Item(name="Sign in", address="/sign-in", note="with a key that may send or correct results."),)
         notes = (*notes, "Your key may only read this pool.")
     sections = [Section(heading="Your options", notes=notes, items=items)]
-    waiting = tuple(Item(name=match) for match in store.waiting_matches(pool.name)[:50])
+    waiting = tuple(Item(name=match) for match in admission.store.waiting_matches(pool.name)[:50])
     sections += [Section(heading="Matches that wait for a result", items=waiting)] if waiting else []
-    page = FormsPage(
+    return FormsPage(
         title="Admin",
         pool=header,
         heading=f"Administer {header.title}",
@@ -132,13 +130,12 @@ def overview(request: Request, admission: SignedIn, store: CurrentStore) -> Resp
         current="Overview" if may_write else "",
         may_administer=may_administer,
     )
-    return render(request, page)
 
 
 @shows(router, POOL_ADDRESS + "/settings")
-def settings_page(store: Store, admission: Admission) -> FormsPage:
+def settings_page(admission: Admission, _form: Form) -> FormsPage:
     """Return the page of a pool's settings, export, closing and deletion."""
-    pool = store.pool(admission.pool)
+    pool = admission.store.pool(admission.pool)
     base = address("admin", pool.name)
     says = Section(
         heading="Description",
@@ -181,28 +178,21 @@ def settings_page(store: Store, admission: Admission) -> FormsPage:
 
 
 @acts(router, POOL_ADDRESS + "/settings", settings_page)
-def describe(store: Store, admission: Admission, form: Form) -> Done:
+def describe(admission: Admission, form: Form) -> Done:
     """Change the description of a pool, and who may read it."""
-    now = store.describe_pool(admission.pool, actor=admission.key.name, **description_in(form))
+    now = admission.store.describe_pool(admission.pool, actor=admission.key.name, **description_in(form))
     readers = "everybody may" if now.public else "only users with a key may"
     sentence = f"Stored. It is called {now.title or admission.pool}, and {readers} read it."
     return Done(address("admin", admission.pool, "settings"), sentence)
 
 
-@router.post(POOL_ADDRESS + "/order")
-async def set_order(request: Request, admission: Admin, store: CurrentStore) -> Response:
-    """Preview the effect of another order of events, without storing it."""
-    form = await admission.form(request)
-    refused = partial(show_again, request, form, partial(settings_page, store, admission))
+@acts(router, POOL_ADDRESS + "/order", settings_page)
+def set_order(_admission: Admission, form: Form) -> Intent:
     every, started_at = (form.text(name).strip() for name in ("every", "started_at"))
-    try:
-        if every and not started_at:
-            raise ParameterError("the time from each event to the next needs the date of the first event. Add it")
-        start = instant(started_at, whole_day=False).isoformat() if started_at else ""
-        intent = Intent("order", {"order": order_word(form.text("order")), "start": start, "every": every})
-    except PodiumError as error:
-        return await refused(error)
-    return await look_at(request, store, admission, intent, refused=refused)
+    if every and not started_at:
+        raise ParameterError("the time from each event to the next needs the date of the first event. Add it")
+    start = instant(started_at, whole_day=False).isoformat() if started_at else ""
+    return Intent("order", {"order": order_word(form.text("order")), "start": start, "every": every})
 
 
 def order_word(text: str) -> Order:
@@ -212,50 +202,45 @@ def order_word(text: str) -> Order:
 
 
 @acts(router, POOL_ADDRESS + "/close", settings_page)
-def close(store: Store, admission: Admission, _form: Form) -> Done:
-    store.close_pool(admission.pool, actor=admission.key.name)
+def close(admission: Admission, _form: Form) -> Done:
+    admission.store.close_pool(admission.pool, actor=admission.key.name)
     sentence = "The pool is closed. It can be read but not changed."
     return Done(address("admin", admission.pool, "settings"), sentence)
 
 
 @acts(router, POOL_ADDRESS + "/reopen", settings_page)
-def reopen(store: Store, admission: Admission, _form: Form) -> Done:
-    store.reopen_pool(admission.pool, actor=admission.key.name)
+def reopen(admission: Admission, _form: Form) -> Done:
+    admission.store.reopen_pool(admission.pool, actor=admission.key.name)
     return Done(address("admin", admission.pool, "settings"), "The pool is open again.")
 
 
 @acts(router, POOL_ADDRESS + "/delete", settings_page, AdminOfAll)
-def delete(store: Store, admission: Admission, form: Form) -> Done:
+def delete(admission: Admission, form: Form) -> Done:
     if normalise(form.text("name")) != admission.pool:
         raise ParameterError(f"{form.text('name')!r} is not the pool's name. Type {admission.pool} to delete it")
-    store.delete_pool(admission.pool)
+    admission.store.delete_pool(admission.pool)
     return Done("/admin", f"The pool {admission.pool} and all its data are deleted.")
 
 
 @router.get(POOL_ADDRESS + "/export")
-async def export(admission: Admin, store: CurrentStore, threads: CurrentThreads) -> Response:
+async def export(admission: Admin) -> Response:
     """Return a pool as a file, like `podium pool export`."""
 
     def write() -> "SpooledTemporaryFile[bytes]":  # complete before slow readers
         file = SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115  (closed after sending)
-        file.writelines(line.encode() for line in store.export_pool(admission.pool))
+        file.writelines(line.encode() for line in admission.store.export_pool(admission.pool))
         file.seek(0)
         return file
 
-    file = await run_in(threads.planning, write)
+    file = await run_in(admission.threads.planning, write)
     headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(admission.pool, safe='')}.jsonl"}
     return OpenFile(file, "application/jsonl", headers)
 
 
-@router.page(POOL_ADDRESS + "/system")
-def system(request: Request, admission: Admin, store: CurrentStore, system: str = "") -> Response:
-    """Show the system of a pool, or another one to choose."""
-    return render(request, system_page(store, admission, system))
-
-
-def system_page(store: Store, admission: Admission, name: str = "") -> FormsPage:
+@shows(router, POOL_ADDRESS + "/system")
+def system_page(admission: Admission, form: Form) -> FormsPage:
     """Return the page of a system's parameters: the pool's own if it is its system, or if none is named."""
-    pool = store.pool(admission.pool)
+    pool, name = admission.store.pool(admission.pool), form.text("system")
     chosen = pool.system if name in ("", pool.system.name) else find(name)()
     path = address("admin", pool.name, "system")
     choose = Section(
@@ -298,11 +283,7 @@ def parameter_fields(system: System) -> tuple[Field, ...]:
     )
 
 
-@router.post(POOL_ADDRESS + "/system")
-async def configure(request: Request, admission: Admin, store: CurrentStore) -> Response:
-    """Preview the effect of another system or other parameters, without storing it."""
-    form = await admission.form(request)
+@acts(router, POOL_ADDRESS + "/system", system_page)
+def configure(_admission: Admission, form: Form) -> Intent:
     sent = {name.removeprefix(PREFIX): form.text(name).strip() for name in form.fields if name.startswith(PREFIX)}
-    refused = partial(show_again, request, form, partial(system_page, store, admission, form.text("system")))
-    intent = Intent("configure", {"system": form.text("system"), "parameters": sent})
-    return await look_at(request, store, admission, intent, refused=refused)
+    return Intent("configure", {"system": form.text("system"), "parameters": sent})

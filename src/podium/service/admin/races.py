@@ -1,174 +1,167 @@
-"""Pages to plan and change races."""
+"""Pages to plan and change races, and to tap their places."""
 
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
-from fastapi import Request, Response
-from fastapi.concurrency import run_in_threadpool
+from fastapi import Response
 from fastapi.responses import RedirectResponse
 
 from podium.errors import ParameterError, PodiumError, UnknownError
 from podium.ledger.forecast import names_in
 from podium.ledger.leaderboard import instant
-from podium.service.admin.dry_run import look_at
-from podium.service.admin.intents import POOL_ADDRESS, Intent, Sender
-from podium.service.http.errors import status_of
-from podium.service.http.json import FixtureId
-from podium.service.http.requests import CurrentStore, run_in
+from podium.service.admin.forms import Done, acts, shows
+from podium.service.admin.intents import POOL_ADDRESS, ROWS, Admission, Intent, Sender
+from podium.service.http.requests import run_in
 from podium.service.http.visitors import Form
-from podium.service.web.rendering import SEE_OTHER, Page, PageRouter, address, pool_address, pool_header, render
-from podium.store import Store
+from podium.service.web.rendering import SEE_OTHER, Page, PageRouter, path_of, pool_address, render
 from podium.store.writing.fixtures import CANCELLED, TAPS, Fixture, Starter
 
 STATUS_REFUSED = 409
+RACE, PLACES = "/{fixture_id}", "/{fixture_id}/places"
 router = PageRouter(prefix=POOL_ADDRESS + "/races", include_in_schema=False)
 
 
-@dataclass(frozen=True, slots=True)
-class RaceForm:
-    """The content of the form of a race, as entered."""
-
-    race_id: str = ""
-    name: str = ""
-    starts: str = ""  # UTC
-    entrants: str = ""  # one per line
-    anybody: bool = False
-
-    @classmethod
-    def of(cls, planned: Fixture) -> "RaceForm":
-        names = "\n".join(each.player for each in planned.entrants or ())
-        starts = f"{planned.starts_at:%Y-%m-%dT%H:%M}"
-        return cls(planned.fixture_id, planned.title or "", starts, names, planned.entrants is None)
-
-    @classmethod
-    def sent(cls, form: Form, race_id: str) -> "RaceForm":
-        name, starts, entrants = (form.text(each).strip() for each in ("name", "starts", "entrants"))
-        return cls(race_id, name, starts, entrants, form.text("anybody") == "yes")
-
-    def changes(self) -> dict[str, Any]:
-        """Return the changes for the store."""
-        if not self.starts:
-            raise ParameterError("the start of the race is missing. Enter it")
-        names = [name for row in names_in(self.entrants.splitlines()) for name in row]
-        starts_at = instant(self.starts, whole_day=False)
-        return {"starts_at": starts_at, "title": self.name, "entrants": names, "anybody": self.anybody}
+def written(form: Form) -> dict[str, str]:
+    """Return the content of the form of a race: names of entrants are one per line, and its start is in UTC."""
+    return {name: form.text(name).strip() for name in ("name", "starts", "entrants", "anybody")}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RaceFormPage(Page, template="race_form.html"):
-    form: RaceForm
-    is_new: bool
-    is_cancelled: bool = False
-    refusal: str = ""
+@shows(router, "", Sender)
+def new_race(admission: Admission, form: Form) -> Page:
+    race_id = form.text("race_id").strip()
+    return race_page(admission, "Plan a race", race_id, written(form), is_new=True)
 
 
-@router.page("")
-def new_race(request: Request, admission: Sender, store: CurrentStore) -> Response:
-    page = RaceFormPage(title="Plan a race", pool=pool_header(store.pool(admission.pool)), form=RaceForm(), is_new=True)
-    return render(request, page)
+@shows(router, RACE, Sender)
+def planned_race(admission: Admission, form: Form) -> Page:
+    race_id = form.text("fixture_id")
+    if "token" in form.fields:  # sent, and refused
+        return race_page(admission, "Plan a race", race_id, written(form), is_new=False)
+    planned = admission.store.fixture(admission.pool, race_id)
+    content = {
+        "name": planned.title or "",
+        "starts": f"{planned.starts_at:%Y-%m-%dT%H:%M}",
+        "entrants": "\n".join(each.player for each in planned.entrants or ()),
+        "anybody": "yes" if planned.entrants is None else "",
+    }
+    is_cancelled = planned.status == CANCELLED
+    return race_page(admission, f"Change {race_id}", race_id, content, is_new=False, is_cancelled=is_cancelled)
 
 
-@router.page("/{fixture_id}")
-def planned_race(request: Request, admission: Sender, fixture_id: FixtureId, store: CurrentStore) -> Response:
-    planned = store.fixture(admission.pool, fixture_id)
-    page = RaceFormPage(
-        title=f"Change {fixture_id}",
-        pool=pool_header(store.pool(admission.pool)),
-        form=RaceForm.of(planned),
-        is_new=False,
-        is_cancelled=planned.status == CANCELLED,
+def race_page(
+    admission: Admission, title: str, race_id: str, content: dict[str, str], *, is_new: bool, is_cancelled: bool = False
+) -> Page:
+    return Page(
+        "race_form.html",
+        title=title,
+        pool=admission.header,
+        race_id=race_id,
+        form=content,
+        is_new=is_new,
+        is_cancelled=is_cancelled,
+        refusal="",
     )
-    return render(request, page)
 
 
-@router.post("")
-async def plan(request: Request, admission: Sender, store: CurrentStore) -> Response:
+@acts(router, "", new_race, Sender)
+def plan(admission: Admission, form: Form) -> Done:
     """Plan a race. An existing race is not changed."""
-    form = await admission.form(request)
-    sent = RaceForm.sent(form, form.text("race_id").strip())
-    return await keep(request, admission, store, sent, is_new=True)
+    race_id = form.text("race_id").strip()
+    with suppress(UnknownError):
+        admission.store.fixture(admission.pool, race_id)
+        raise ParameterError(f"there is already a race {race_id!r}. Change it, or choose another ID")
+    return keep(admission, race_id, form)
 
 
-@router.post("/{fixture_id}")
-async def change(request: Request, admission: Sender, fixture_id: FixtureId, store: CurrentStore) -> Response:
+@acts(router, RACE, planned_race, Sender)
+def change(admission: Admission, form: Form) -> Done:
     """Change a planned race. A cancelled race takes place again."""
-    return await keep(request, admission, store, RaceForm.sent(await admission.form(request), fixture_id), is_new=False)
+    return keep(admission, form.text("fixture_id"), form)
 
 
-@router.post("/{fixture_id}/cancel")
-async def cancel(request: Request, admission: Sender, fixture_id: FixtureId, store: CurrentStore) -> Response:
-    """Cancel a race."""
-    await admission.form(request)
-    act = store.cancel_fixture
-    await run_in(request.app.state.threads.writing, act, admission.pool, fixture_id, actor=admission.key.name)
-    return RedirectResponse(pool_address(admission.pool, "matches", fixture_id), SEE_OTHER)
+def keep(admission: Admission, race_id: str, form: Form) -> Done:
+    content = written(form)
+    if not content["starts"]:
+        raise ParameterError("the start of the race is missing. Enter it")
+    admission.store.plan_fixture(
+        admission.pool,
+        race_id,
+        starts_at=instant(content["starts"], whole_day=False),
+        title=content["name"],
+        entrants=[name for row in names_in(content["entrants"].splitlines()) for name in row],
+        anybody=content["anybody"] == "yes",
+        actor=admission.key.name,
+    )
+    return Done(pool_address(admission.pool, "matches", race_id))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlacesPage(Page, template="places.html"):
-    """The page to tap names in the order of the finish."""
-
-    title: str = "Places"
-    race: Fixture
-    places: list[list[str]]  # sides with a place
-    out: list[list[str]]
-    waiting: list[list[str]]  # sides without a place yet
-    refusal: str = ""
+@acts(router, RACE + "/cancel", admission_of=Sender)
+def cancel(admission: Admission, form: Form) -> Done:
+    race_id = form.text("fixture_id")
+    admission.store.cancel_fixture(admission.pool, race_id, actor=admission.key.name)
+    return Done(pool_address(admission.pool, "matches", race_id))
 
 
-@router.page("/{fixture_id}/places")
-def places_page(request: Request, admission: Sender, fixture_id: FixtureId, store: CurrentStore) -> Response:
-    """Show the names to tap, and the places so far."""
-    return places_response(request, store, admission.pool, fixture_id)
+@shows(router, PLACES, Sender)
+def places_page(admission: Admission, form: Form) -> Page:
+    """Return the page to tap names in the order of the finish, with the places so far."""
+    race, in_place, out, waiting = standing(admission, form)
+    return Page(
+        "places.html",
+        title="Places",
+        pool=admission.header,
+        race=race,
+        places=in_place,
+        out=out,
+        waiting=waiting,  # sides without a place yet
+        refusal="",
+    )
 
 
-def places_response(request: Request, store: Store, pool: str, fixture_id: str, refusal: str = "") -> Response:
-    planned, stands = store.fixture(pool, fixture_id), store.places(pool, fixture_id)
-    places, out, waiting = planned.standing(stands.places, stands.out) if stands else planned.standing()
-    header = pool_header(store.pool(pool))
-    page = PlacesPage(pool=header, race=planned, places=places, out=out, waiting=waiting, refusal=refusal)
-    return render(request, page, status=STATUS_REFUSED if refusal else 200)
+def standing(admission: Admission, form: Form) -> tuple[Fixture, list[list[str]], list[list[str]], list[list[str]]]:
+    """Return a race, and its sides with a place, those that are out, and those without a place yet."""
+    race_id = form.text("fixture_id")
+    race, stands = admission.store.fixture(admission.pool, race_id), admission.store.places(admission.pool, race_id)
+    return race, *(race.standing(stands.places, stands.out) if stands else race.standing())
 
 
-@router.post("/{fixture_id}/places")
-async def tap(request: Request, admission: Sender, fixture_id: FixtureId, store: CurrentStore) -> Response:
+@router.post(PLACES)
+async def tap(admission: Sender) -> Response:
     """Accept a tap: the next finisher, a player who is out, or the undo of a tap."""
-    form = await admission.form(request)
+    form = await admission.form()
     taps = [(what, form.text(what)) for what in TAPS if form.text(what)]
 
     def take() -> Response:
         try:
             for what, name in taps:
-                store.tap(admission.pool, fixture_id, what, name)
+                admission.store.tap(admission.pool, form.text("fixture_id"), what, name)
         except PodiumError as error:
-            return places_response(request, store, admission.pool, fixture_id, str(error))
-        return RedirectResponse(address("admin", admission.pool, "races", fixture_id, "places"), SEE_OTHER)
+            page = places_page(admission, form)
+            page.refusal = str(error)
+            return render(admission.request, page, status=STATUS_REFUSED)
+        return RedirectResponse(path_of(admission.request), SEE_OTHER)
 
-    return await run_in(request.app.state.threads.writing, take)
+    return await run_in(admission.threads.writing, take)
 
 
-@router.post("/{fixture_id}/result")
-async def make_result(request: Request, admission: Sender, fixture_id: FixtureId, store: CurrentStore) -> Response:
+@acts(router, RACE + "/result", admission_of=Sender)
+def make_result(admission: Admission, form: Form) -> Intent:
     """Preview the current places as the result. Nothing is stored before it is applied."""
-    await admission.form(request)
-    planned = await run_in_threadpool(store.fixture, admission.pool, fixture_id)
-    stands = await run_in_threadpool(store.places, admission.pool, fixture_id)
-    if stands is None:
+    race, in_place, out, _ = standing(admission, form)
+    if not in_place and not out:
         raise ParameterError("there are no places yet. Tap the names in the order of the finish")
-    pool = await run_in_threadpool(store.pool, admission.pool)
-    shared = {"event_id": fixture_id}
-    shared |= {} if pool.is_undated else {"started_at": planned.starts_at.isoformat()}
-    shared |= {"title": planned.title} if planned.title else {}
-    in_place, gone, _ = planned.standing(stands.places, stands.out)
+    shared: dict[str, Any] = {"event_id": race.fixture_id}
+    if not admission.store.pool(admission.pool).is_undated:
+        shared["started_at"] = race.starts_at.isoformat()
+    if race.title:
+        shared["title"] = race.title
     ends: list[tuple[str, dict[str, Any]]]
     ends = [(name, {"position": place}) for place, side in enumerate(in_place, 1) for name in side]
-    ends += [(name, {"status": "dnf"}) for side in gone for name in side]
-    starters = {each.player: each for each in planned.entrants or ()}
+    ends += [(name, {"status": "dnf"}) for side in out for name in side]
+    starters = {each.player: each for each in race.entrants or ()}
     rows = [shared | {"player": name} | end | plan_of(starters.get(name)) for name, end in ends]
-    frame = pl.DataFrame(rows, infer_schema_length=None)
-    return await look_at(request, store, admission, Intent("submit", {"rows": frame, "names": {}}))
+    return Intent("submit", {ROWS: pl.DataFrame(rows, infer_schema_length=None), "names": {}})
 
 
 def plan_of(starter: Starter | None) -> dict[str, str]:
@@ -177,19 +170,3 @@ def plan_of(starter: Starter | None) -> dict[str, str]:
         return {}
     shared = {f"shared:{kind}": name for kind, name in (starter.shared or {}).items()}
     return {name: value for name, value in (("team", starter.team), ("side", starter.side)) if value} | shared
-
-
-async def keep(request: Request, admission: Any, store: Store, sent: RaceForm, *, is_new: bool) -> Response:
-    """Store the plan, or show the form again with its error."""
-    try:
-        if is_new:
-            with suppress(UnknownError):
-                await run_in_threadpool(store.fixture, admission.pool, sent.race_id)
-                raise ParameterError(f"there is already a race {sent.race_id!r}. Change it, or choose another ID")
-        threads, changes = request.app.state.threads.writing, sent.changes()
-        await run_in(threads, store.plan_fixture, admission.pool, sent.race_id, **changes, actor=admission.key.name)
-    except PodiumError as error:
-        pool = pool_header(await run_in_threadpool(store.pool, admission.pool))
-        page = RaceFormPage(title="Plan a race", pool=pool, form=sent, is_new=is_new, refusal=str(error))
-        return render(request, page, status=status_of(error))
-    return RedirectResponse(pool_address(admission.pool, "matches", sent.race_id), SEE_OTHER)

@@ -1,31 +1,24 @@
 """The log of a pool, and pages for its players and seasons."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
-from functools import partial
 from typing import Annotated
 
 from fastapi import Query, Request, Response
-from fastapi.concurrency import run_in_threadpool
 from markupsafe import Markup
 
 from podium.errors import ParameterError, PodiumError
 from podium.log.log import current_kind
-from podium.log.pools import Order, read_when
+from podium.log.pools import read_when
 from podium.pages.numbers import day, percent
 from podium.results.names import normalise
-from podium.service.admin.dry_run import look_at, refusal
-from podium.service.admin.forms import Done, Field, FormsPage, Item, Section, acts, show_again, shows
+from podium.service.admin.dry_run import refusal
+from podium.service.admin.forms import Done, Field, FormsPage, Item, Section, acts, shows
 from podium.service.admin.intents import POOL_ADDRESS, Admin, Admission, Intent, Sender
-from podium.service.http.json import MAX_SENT_CHARACTERS
 from podium.service.http.requests import CurrentStore, run_in
 from podium.service.http.visitors import Form
 from podium.service.web.rendering import Page, PageRouter, address, go_on, pool_address, pool_header, render
-from podium.store import Store
 from podium.store.writing.anonymizing import COPIES, Anonymization
 from podium.views.events import EVENT_KINDS
-from podium.views.models import LogRecord
 
 PAGE_ENTRIES = 50
 DEEDS = {  # descriptions of acts, followed by their subject
@@ -53,18 +46,6 @@ DEEDS = {  # descriptions of acts, followed by their subject
 router = PageRouter(include_in_schema=False)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LogPage(Page, template="log.html"):
-    """The log of a pool, newest first."""
-
-    title: str = "Log"
-    may_administer: bool
-    records: tuple[LogRecord, ...]
-    of_events: tuple[str, ...] = tuple(map(current_kind, EVENT_KINDS))  # kinds whose subject is an event
-    deeds: Mapping[str, str] = field(default_factory=lambda: DEEDS)
-    next: int | None  # number of the oldest entry, if there may be older ones
-
-
 @router.page(POOL_ADDRESS + "/log")
 def log(
     request: Request,
@@ -73,39 +54,34 @@ def log(
     before: Annotated[int | None, Query(ge=1, lt=2**63)] = None,
 ) -> Response:
     records = store.newest_log(admission.pool, before=before, most=PAGE_ENTRIES)
-    page = LogPage(
+    page = Page(
+        "log.html",
+        title="Log",
         pool=pool_header(store.pool(admission.pool)),
-        may_administer=admission.key.may("admin", admission.pool),
-        records=records,
+        may_administer=admission.may("admin"),
+        records=records,  # newest first
+        of_events=tuple(map(current_kind, EVENT_KINDS)),  # kinds whose subject is an event
+        deeds=DEEDS,
         next=records[-1].seq if len(records) == PAGE_ENTRIES else None,
     )
     return render(request, page)
 
 
 @router.post(POOL_ADDRESS + "/log/{seq}/blank")
-async def blank_reason(request: Request, admission: Admin, seq: int, store: CurrentStore) -> Response:
-    await admission.form(request)
+async def blank_reason(request: Request, admission: Admin, seq: int) -> Response:
+    await admission.form()
+    blank, actor = admission.store.blank_reason, admission.key.name
     try:
-        await run_in(
-            request.app.state.threads.writing, store.blank_reason, admission.pool, seq, actor=admission.key.name
-        )
+        await run_in(admission.threads.writing, blank, admission.pool, seq, actor=actor)
     except PodiumError as error:
-        return await refusal(request, store, admission, error, "Delete a reason")
+        return await refusal(admission, error, "Delete a reason")
     return go_on(request, address("admin", admission.pool, "log"), f"The reason of entry {seq} is deleted.")
 
 
-@router.page(POOL_ADDRESS + "/players")
-def players(
-    request: Request,
-    admission: Admin,
-    store: CurrentStore,
-    player: Annotated[str, Query(max_length=MAX_SENT_CHARACTERS)] = "",
-) -> Response:
-    return render(request, players_page(store, admission, player))
-
-
-def players_page(store: Store, admission: Admission, player: str = "") -> FormsPage:
-    pool = pool_header(store.pool(admission.pool))
+@shows(router, POOL_ADDRESS + "/players")
+def players_page(admission: Admission, form: Form) -> FormsPage:
+    """Return the forms for players. A link may name the player to rename."""
+    pool, player = admission.header, "" if "token" in form.fields else form.text("player")
     base, word = address("admin", pool.name), pool.word
 
     def section(heading: str, path: str, button: str, note: str, *needed: tuple[str, str]) -> Section:
@@ -140,45 +116,36 @@ def players_page(store: Store, admission: Admission, player: str = "") -> FormsP
     return FormsPage(title=pool.words.capitalize(), pool=pool, current="Players", sections=sections)
 
 
-@router.post(POOL_ADDRESS + "/merge")
-async def merge(request: Request, admission: Admin, store: CurrentStore) -> Response:
-    """Preview the effect of merging two players, without storing it."""
-    return await look_at_players(request, admission, store, "merge", "player", "into")
+@acts(router, POOL_ADDRESS + "/merge", players_page)
+def merge(_admission: Admission, form: Form) -> Intent:
+    return Intent("merge", {name: form.text(name).strip() for name in ("player", "into")})
 
 
-@router.post(POOL_ADDRESS + "/unmerge")
-async def unmerge(request: Request, admission: Admin, store: CurrentStore) -> Response:
-    """Preview the effect of undoing a merge, without storing it."""
-    return await look_at_players(request, admission, store, "unmerge", "player")
-
-
-async def look_at_players(request: Request, admission: Admission, store: Store, kind: str, *names: str) -> Response:
-    form = await admission.form(request)
-    intent = Intent(kind, {name: form.text(name).strip() for name in names})
-    refused = partial(show_again, request, form, partial(players_page, store, admission))
-    return await look_at(request, store, admission, intent, refused=refused)
+@acts(router, POOL_ADDRESS + "/unmerge", players_page)
+def unmerge(_admission: Admission, form: Form) -> Intent:
+    return Intent("unmerge", {"player": form.text("player").strip()})
 
 
 @acts(router, POOL_ADDRESS + "/rename", players_page)
-def rename(store: Store, admission: Admission, form: Form) -> Done:
+def rename(admission: Admission, form: Form) -> Done:
     player, name = form.text("player").strip(), normalise(form.text("name"))
-    store.rename(admission.pool, player, name, actor=admission.key.name)
+    admission.store.rename(admission.pool, player, name, actor=admission.key.name)
     return Done(pool_address(admission.pool, "players", name), f"{player} is now called {name}.")
 
 
 @acts(router, POOL_ADDRESS + "/forget", players_page)
-def forget(store: Store, admission: Admission, form: Form) -> Done | FormsPage:
-    player = form.text("player").strip()
+def forget(admission: Admission, form: Form) -> Done | FormsPage:
+    store, player = admission.store, form.text("player").strip()
     if form.text("again").strip() != player:
         raise ParameterError("the two names differ. Type the same name twice, because this cannot be undone")
     seen = store.anonymization(admission.pool, player)
     if seen.ids and form.text("ids") != str(len(seen.ids)):
-        return ids_page(store, admission, player, seen)
+        return ids_page(admission, player, seen)
     name = store.anonymize(admission.pool, player, actor=admission.key.name)
     return Done(pool_address(admission.pool, "players", name), f"All names are removed. The player is now {name}.")
 
 
-def ids_page(store: Store, admission: Admission, player: str, seen: Anonymization) -> FormsPage:
+def ids_page(admission: Admission, player: str, seen: Anonymization) -> FormsPage:
     """Return a page that lists the IDs with the name, and asks for confirmation."""
     sent = {"player": player, "again": player, "ids": str(len(seen.ids))}
     fields = tuple(Field(name=name, label="", value=value, hidden=True) for name, value in sent.items())
@@ -190,13 +157,12 @@ def ids_page(store: Store, admission: Admission, player: str, seen: Anonymizatio
         notes=("Senders can still use the old IDs for these events.", str(seen)),
         items=tuple(Item(name=old, note=f"gets the ID {new}") for old, new in seen.ids.items()),
     )
-    pool = pool_header(store.pool(admission.pool))
-    return FormsPage(title=f"Anonymize {player}", pool=pool, current="Players", sections=(ask,))
+    return FormsPage(title=f"Anonymize {player}", pool=admission.header, current="Players", sections=(ask,))
 
 
 @shows(router, POOL_ADDRESS + "/seasons")
-def seasons_page(store: Store, admission: Admission) -> FormsPage:
-    pool = pool_header(store.pool(admission.pool))
+def seasons_page(admission: Admission, _form: Form) -> FormsPage:
+    pool = admission.header
     starts = "Number of its first event" if pool.is_undated else "Start in UTC, not in the future"
     share = "Percentage of each lead over a newcomer to keep (0: everybody equal)"
     begin = Section(
@@ -211,29 +177,18 @@ def seasons_page(store: Store, admission: Admission) -> FormsPage:
     )
     items = tuple(
         Item(name=each.name, note=Markup("{}, {} of each lead stayed").format(day(each.when), percent(each.keep)))
-        for each in store.seasons(pool.name)
+        for each in admission.store.seasons(pool.name)
     )
     known = Section(heading="Seasons so far", items=items, notes=() if items else ("No seasons yet.",))
     return FormsPage(title="Seasons", pool=pool, current="Seasons", sections=(begin, known))
 
 
-@router.post(POOL_ADDRESS + "/seasons")
-async def begin_season(request: Request, admission: Admin, store: CurrentStore) -> Response:
-    """Preview the effect of a new season, without storing it."""
-    form = await admission.form(request)
-    refused = partial(show_again, request, form, partial(seasons_page, store, admission))
-    try:
-        intent = season_in(form, await run_in_threadpool(store.order, admission.pool))
-    except PodiumError as error:
-        return await refused(error)
-    return await look_at(request, store, admission, intent, refused=refused)
-
-
-def season_in(form: Form, order: Order | None) -> Intent:
+@acts(router, POOL_ADDRESS + "/seasons", seasons_page)
+def begin_season(admission: Admission, form: Form) -> Intent:
     try:
         keep = float(form.text("keep")) / 100.0
     except ValueError:
         raise ParameterError("the percentage to keep must be a number from 0 to 100") from None
-    starts = read_when(order, form.text("starts_at").strip())
+    starts = read_when(admission.store.order(admission.pool), form.text("starts_at").strip())
     when = starts.isoformat() if isinstance(starts, datetime) else starts
     return Intent("season", {"name": form.text("name").strip(), "starts_at": when, "keep": keep})

@@ -4,25 +4,26 @@ import csv
 import io
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Literal, cast
 
-from fastapi import Request, Response
+from fastapi import Response
 from fastapi.concurrency import run_in_threadpool
 
-from podium.errors import Fault, ParameterError, PodiumError, ResultsError, UnknownError
+from podium.errors import ParameterError, PodiumError, UnknownError
 from podium.ledger.reasons.standings import plain
 from podium.results.column_guide import COMPARED
 from podium.results.columns import DEFAULTS, SHARED, STATUSES, is_shared
 from podium.service.admin.dry_run import look_at, look_at_sheet
+from podium.service.admin.forms import shows
 from podium.service.admin.intents import POOL_ADDRESS, Admin, Admission, Intent, Sender, rows_of
 from podium.service.admin.reading import MAX_UPLOAD_BYTES, PASTED, RESULTS, Interview, Upload, formats, sheet_name
 from podium.service.admin.uploads import UploadProcess, note_leaving
 from podium.service.http.errors import AccessError, status_of
 from podium.service.http.json import EventId
-from podium.service.http.requests import CurrentStore, in_background, run_in
+from podium.service.http.requests import in_background, run_in
 from podium.service.http.visitors import Form
 from podium.service.web.rendering import Page, PageRouter, pool_header, render
 from podium.store import Store
@@ -134,121 +135,84 @@ def cell(value: Any) -> str:
 router = PageRouter(prefix=POOL_ADDRESS, include_in_schema=False)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UploadPage(Page, template="upload.html"):
-    """The page to choose a file of results, or to paste text."""
-
-    title: str = "Send results"
-    formats: tuple[tuple[str, str], ...] = tuple(formats().items())
-    chosen: str = RESULTS
-    form: Mapping[str, str] = field(default_factory=lambda: dict.fromkeys(WRITTEN, ""))  # as entered before
-    today: str = field(default_factory=lambda: str(datetime.now(UTC).date()))
-    max_megabytes: int = MAX_UPLOAD_BYTES // 1_000_000
-    source: str = ""
-    faults: tuple[Fault, ...] = ()
-    refusal: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QuestionsPage(Page, template="questions.html"):
-    """The open questions of a table, with its first rows."""
-
-    name: str
-    number: str  # of the waiting file
-    interview: Interview
-    form: Mapping[str, str]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EventFormPage(Page, template="event_form.html"):
-    """An event as a table to edit."""
-
-    table: EventTable
-    known: int  # lines of the event; the form adds empty ones
-    statuses: tuple[str, ...] = STATUSES
-    pasted: str
-    is_voided: bool
-    faults: tuple[Fault, ...] = ()
-    refusal: str = ""
-
-
-@router.page("/upload")
-def upload_page(request: Request, admission: Sender, store: CurrentStore) -> Response:
-    page = UploadPage(pool=pool_header(store.pool(admission.pool)))
-    return render(request, page)
+@shows(router, "/upload", Sender)
+def upload_page(admission: Admission, form: Form) -> Page:
+    """Return the page to choose a file of results, or to paste text, with what was entered before."""
+    return Page(
+        "upload.html",
+        title="Send results",
+        pool=admission.header,
+        formats=formats(),
+        chosen=form.text("format") or RESULTS,
+        form={each: form.text(each) for each in WRITTEN},
+        today=str(datetime.now(UTC).date()),
+        max_megabytes=MAX_UPLOAD_BYTES // 1_000_000,
+        source="",
+        error="",
+    )
 
 
 @router.post("/upload")
-async def upload(request: Request, admission: Sender, store: CurrentStore) -> Response:
+async def upload(admission: Sender) -> Response:
     """Preview a file, or ask its open questions. None of its results is stored."""
-    form = await admission.form(request, MAX_UPLOAD_BYTES)
+    form = await admission.form(MAX_UPLOAD_BYTES)
     file = form.file or WaitingFile("", form.text("pasted").encode())
-    return await show_sent(request, store, admission, form, file)
+    return await show_sent(admission, form, file)
 
 
 @router.post("/upload/{number}")
-async def answer(request: Request, admission: Sender, number: str, store: CurrentStore) -> Response:
+async def answer(admission: Sender, number: str) -> Response:
     """Preview a waiting file with the chosen answers, or ask more."""
-    form = await admission.form(request)
+    form = await admission.form()
     try:
-        file = await run_in(
-            request.app.state.threads.writing, waiting_file, store.engine, admission.owner(FILE), number
-        )
+        wait = admission.threads.writing
+        file = await run_in(wait, waiting_file, admission.store.engine, admission.owner(FILE), number)
     except UnknownError as error:
-        page = UploadPage(pool=pool_header(await run_in_threadpool(store.pool, admission.pool)), refusal=str(error))
-        return render(request, page, status=status_of(error))
-    return await show_sent(request, store, admission, form, file, number)
+        page = await run_in_threadpool(upload_page, admission, Form({}))
+        page.error = error
+        return render(admission.request, page, status=status_of(error))
+    return await show_sent(admission, form, file, number)
 
 
-async def show_sent(
-    request: Request, store: Store, admission: Admission, form: Form, file: WaitingFile, number: str = ""
-) -> Response:
+async def show_sent(admission: Admission, form: Form, file: WaitingFile, number: str = "") -> Response:
     """Return the preview of a file, its open questions, or its error. A file with open questions waits."""
-    chosen, name = form.text("format") or RESULTS, file.name or PASTED
-    written = {each: form.text(each) for each in WRITTEN}
+    store, name = admission.store, file.name or PASTED
     try:
-        if form.file and written["pasted"].strip():
+        if form.file and form.text("pasted").strip():
             raise ParameterError("you chose a file and pasted text. Empty the text, or choose no file")
         if not file.content.strip():
             raise ParameterError("choose a file, or paste its text")
         pool = await run_in_threadpool(store.pool, admission.pool)
         sent = await read_apart(
-            request,
             admission,
             file.content,
             name,
-            chosen,
+            form.text("format") or RESULTS,
             admission.pool,
             by_name=form.text("players") == "name",
-            title=written["title"].strip(),
-            start="" if pool.is_undated else written["started_at"].strip(),
-            every="" if pool.is_undated else written["every"].strip(),
+            title=form.text("title").strip(),
+            start="" if pool.is_undated else form.text("started_at").strip(),
+            every="" if pool.is_undated else form.text("every").strip(),
             asks_order=pool.order is None,
             kept="" if form.text("anew") else await run_in_threadpool(kept_map, store, admission.pool, file.name),
             answers=[each for each in form.fields.get("answer", ()) if each],
         )
         if isinstance(sent, Interview):
             keep = partial(keep_waiting, store.engine, admission.owner(FILE), file)
-            page = QuestionsPage(
+            page = Page(
+                "questions.html",
                 title=f"What {name} means",
                 pool=pool_header(pool),
                 name=name,
-                number=number or await run_in(request.app.state.threads.writing, keep),
+                number=number or await run_in(admission.threads.writing, keep),
                 interview=sent,
-                form={each: written[each] for each in CARRIED},
+                form={each: form.text(each) for each in CARRIED},
             )
-            return render(request, page, status=422 if sent.faults else 200)
+            return render(admission.request, page, status=422 if sent.faults else 200)
     except PodiumError as error:
-        pool = await run_in_threadpool(store.pool, admission.pool)
-        refused = UploadPage(
-            pool=pool_header(pool),
-            chosen=chosen,
-            form=written,
-            source=name,
-            faults=error.faults if isinstance(error, ResultsError) else (),
-            refusal="" if isinstance(error, ResultsError) else str(error),
-        )
-        answer = render(request, refused, status=status_of(error))
+        page = await run_in_threadpool(upload_page, admission, form)
+        page.source, page.error = name, error
+        answer = render(admission.request, page, status=status_of(error))
         if isinstance(error, AccessError) and error.retry_after_s:
             answer.headers["Retry-After"] = str(error.retry_after_s)
         return answer
@@ -256,7 +220,7 @@ async def show_sent(
     sheet = [sheet_name(name) if file.name else "", sent.map, ""]
     details |= {"sheet": sheet, "made": dict(sent.made)}
     details |= {} if sent.order is None else {"order": sent.order}
-    return await look_at_sheet(request, store, admission, details, sent.notes)
+    return await look_at_sheet(admission, details, sent.notes)
 
 
 def kept_map(store: Store, pool: str, name: str) -> str:
@@ -264,71 +228,55 @@ def kept_map(store: Store, pool: str, name: str) -> str:
     return next((each.map for each in store.sheets(pool) if name and each.name == sheet_name(name)), "")
 
 
-async def read_apart(request: Request, admission: Admission, *sent: Any, **options: Any) -> Upload | Interview:
+async def read_apart(admission: Admission, *sent: Any, **options: Any) -> Upload | Interview:
     """Read an upload in the reading process, in its turn and until its sender leaves."""
     left = threading.Event()
-    uploads: UploadProcess = request.app.state.uploads
+    uploads: UploadProcess = admission.request.app.state.uploads
     turn = uploads.turns.take(admission.pool, admission.key.id)
-    async with in_background(note_leaving(request, left)), turn:
-        return await run_in(request.app.state.threads.uploading, uploads.read, left, *sent, **options)
+    async with in_background(note_leaving(admission.request, left)), turn:
+        return await run_in(admission.threads.uploading, uploads.read, left, *sent, **options)
 
 
-@router.page("/events/{event_id}")
-def event_form(request: Request, admission: Admin, event_id: EventId, store: CurrentStore) -> Response:
-    return render(request, event_form_page(store, admission, event_id))
+@shows(router, "/events/{event_id}")
+def event_form(admission: Admission, form: Form) -> Page:
+    """Return an event as a table to edit."""
+    details = admission.store.event(admission.pool, form.text("event_id"))
+    stored = table_of(details)
+    return Page(
+        "event_form.html",
+        title=f"Correct {details.event_id}",
+        pool=admission.header,
+        table=stored,
+        known=len(stored.lines),  # the form adds empty ones
+        statuses=STATUSES,
+        pasted=stored.csv(),
+        is_voided=details.status == "voided",
+        error="",
+    )
 
 
 @router.post("/events/{event_id}")
-async def amend(request: Request, admission: Admin, event_id: EventId, store: CurrentStore) -> Response:
+async def amend(admission: Admin, event_id: EventId) -> Response:
     """Preview a correction of an event, without storing it."""
-    form = await admission.form(request, MAX_UPLOAD_BYTES)
-    pasted = form.text("pasted")
-    table = table_in(form, event_id)
+    form = await admission.form(MAX_UPLOAD_BYTES)
+    pasted, table = form.text("pasted"), table_in(form, event_id)
     content = (pasted or table.csv()).encode()
     try:
-        sent = cast(
-            "Upload", await read_apart(request, admission, content, PASTED, RESULTS, admission.pool, strict=not pasted)
-        )
+        read = await read_apart(admission, content, PASTED, RESULTS, admission.pool, strict=not pasted)
+        sent = cast("Upload", read)
         others = {*sent.rows["event_id"]} - {event_id}
         if others:
             raise ParameterError(f"every line must belong to event {event_id}, not {min(others)}")
     except PodiumError as error:
-        filled = None if pasted else table
-        page = await run_in_threadpool(
-            event_form_page, store, admission, event_id, table=filled, pasted=pasted, error=error
-        )
-        return render(request, page, status=status_of(error))
-    intent = Intent("amend", {"event_id": event_id, "rows": sent.rows})
-    return await look_at(request, store, admission, intent, notes=sent.notes)
+        page = await run_in_threadpool(event_form, admission, form)
+        page.error, page.pasted = error, pasted or page.pasted
+        page.table = page.table if pasted else table
+        return render(admission.request, page, status=status_of(error))
+    return await look_at(admission, Intent("amend", {"event_id": event_id, "rows": sent.rows}), notes=sent.notes)
 
 
 @router.post("/events/{event_id}/{act}")
-async def change_status(
-    request: Request, admission: Admin, event_id: EventId, act: Literal["void", "unvoid"], store: CurrentStore
-) -> Response:
+async def change_status(admission: Admin, event_id: EventId, act: Literal["void", "unvoid"]) -> Response:
     """Preview voiding an event, or unvoiding it, without storing it."""
-    await admission.form(request)
-    return await look_at(request, store, admission, Intent(act, {"event_id": event_id}))
-
-
-def event_form_page(
-    store: Store,
-    admission: Admission,
-    event_id: str,
-    *,
-    table: EventTable | None = None,
-    pasted: str = "",
-    error: PodiumError | None = None,
-) -> EventFormPage:
-    pool, details = store.pool(admission.pool), store.event(admission.pool, event_id)
-    stored = table_of(details)
-    return EventFormPage(
-        title=f"Correct {event_id}",
-        pool=pool_header(pool),
-        table=table or stored,
-        known=len(stored.lines),
-        pasted=pasted or stored.csv(),
-        is_voided=details.status == "voided",
-        faults=error.faults if isinstance(error, ResultsError) else (),
-        refusal="" if error is None or isinstance(error, ResultsError) else str(error),
-    )
+    await admission.form()
+    return await look_at(admission, Intent(act, {"event_id": event_id}))

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import polars as pl
-from fastapi import Request, Response
+from fastapi import Response
 
 from podium.errors import ParameterError, PodiumError
 from podium.importers import times
@@ -25,7 +25,6 @@ from podium.service.http.errors import status_of
 from podium.service.http.requests import CurrentStore, run_in
 from podium.service.http.visitors import Form
 from podium.service.web.rendering import Page, PageRouter, go_on, pool_address, pool_header, render
-from podium.store import Store
 from podium.store.writing.submission import ConflictError
 from podium.support.words import signed
 
@@ -127,45 +126,32 @@ def value_of(line: ResultLine, column: str) -> float:
         raise ParameterError(f"{line.name}: {line.value!r} is not a score. Write a number.") from None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TonightPage(Page, template="tonight.html"):
-    """Names to tap in finishing order, and the fields above them."""
-
-    result: ResultForm
-    value_name: str  # of the values that the system needs; empty if it needs none
-    lacking: tuple[str, ...]  # columns that the system needs and the page does not have
-    is_new: bool  # whether the pool has no order of events yet
-    meant: tuple[tuple[str, str], ...] = ()  # new names, each with a known one that looks like it
-    refusal: str = ""
-    new_names: int = NEW_NAMES
-    statuses: Mapping[str, str]
-
-
 @router.pool_page("/tonight")
-def tonight(request: Request, admission: Sender, store: CurrentStore, event: str = "") -> Response:
+def tonight(admission: Sender, store: CurrentStore, event: str = "") -> Response:
     """Offer the names that played most often lately, or an event as it is stored."""
-    result = stored_result(store, admission, event) if event else new_result(store, admission)
-    return form_response(request, store, admission, result)
+    visit = replace(admission, store=store)
+    return form_response(visit, stored_result(visit, event) if event else new_result(visit))
 
 
 @router.pool_page("/tonight", takes_form=True)
-async def enter(request: Request, admission: Sender, store: CurrentStore) -> Response:
+async def enter(admission: Sender) -> Response:
     """Show what a result would change, or store it."""
-    form = await admission.form(request)
-    result, threads = read_result(form), request.app.state.threads
+    form = await admission.form()
+    result, threads = read_result(form), admission.threads
     if form.text("act") == "look":
-        return await run_in(threads.planning, preview_result, request, store, admission, result)
+        return await run_in(threads.planning, preview_result, admission, result)
     if not result.amends:
-        return await run_in(threads.writing, save, request, store, admission, result)
+        return await run_in(threads.writing, save, admission, result)
     try:
-        intent = await run_in(threads.planning, intent_of, store, admission, result)
+        intent = await run_in(threads.planning, intent_of, admission, result)
     except PodiumError as error:
-        return await run_in(threads.planning, form_response, request, store, admission, result, error)
-    return await look_at(request, store, admission, intent)
+        return await run_in(threads.planning, form_response, admission, result, error)
+    return await look_at(admission, intent)
 
 
-def new_result(store: Store, admission: Admission) -> ResultForm:
+def new_result(admission: Admission) -> ResultForm:
     """Return an empty form: the date of now, the next id, and the title and teams of the newest events."""
+    store = admission.store
     pool, now = store.pool(admission.pool), datetime.now(UTC).replace(microsecond=0)
     today = "" if pool.is_undated else str(now.date())
     newest = store.event_list(admission.pool, top=2).events
@@ -182,14 +168,14 @@ def new_result(store: Store, admission: Admission) -> ResultForm:
     )
 
 
-def stored_result(store: Store, admission: Admission, event_id: str) -> ResultForm:
+def stored_result(admission: Admission, event_id: str) -> ResultForm:
     """Return the form of an event as it is stored."""
-    details = store.event(admission.pool, event_id)
+    details = admission.store.event(admission.pool, event_id)
     rows = rows_of(details)
     if not can_be_tapped(rows):
         raise ParameterError(f"Event {event_id} has more than places. Correct it in its table.")
     lines = tuple(ResultLine(row["player"], str(int(row.get("position", 0)) or row["status"])) for row in rows)
-    offered = set(store.frequent_players(admission.pool, MAX_NAMES)) - {each.name for each in lines}
+    offered = set(admission.store.frequent_players(admission.pool, MAX_NAMES)) - {each.name for each in lines}
     teams = TEAMS if any("team" in row for row in rows) else ""
     return ResultForm(
         event_id, (*lines, *map(ResultLine, sorted(offered))), "yes", title=details.title or "", teams=teams
@@ -204,8 +190,9 @@ def can_be_tapped(rows: list[dict[str, Any]]) -> bool:
     )
 
 
-def intent_of(store: Store, admission: Admission, result: ResultForm) -> Intent:
+def intent_of(admission: Admission, result: ResultForm) -> Intent:
     """Return the change that a form asks for."""
+    store = admission.store
     pool = store.pool(admission.pool)
     stored = {}
     if result.amends:
@@ -220,76 +207,78 @@ def value_column(pool: Pool) -> str:
 
 
 def form_response(
-    request: Request,
-    store: Store,
     admission: Admission,
     result: ResultForm,
     error: PodiumError | None = None,
     meant: tuple[tuple[str, str], ...] = (),
 ) -> Response:
     """Return the page with the form, and with questions or an error."""
-    pool = store.pool(admission.pool)
+    pool = admission.store.pool(admission.pool)
     column = value_column(pool)
-    page = TonightPage(
+    page = Page(
+        "tonight.html",
         title=f"Correct {result.event_id}" if result.amends else "Enter a result",
         pool=pool_header(pool),
         result=result,
         value_name=VALUES.get(column, ""),
-        lacking=tuple(name for name in pool.system.needs if name != column),
+        lacking=tuple(name for name in pool.system.needs if name != column),  # needed, but not on this page
         is_new=pool.order is None,
-        meant=meant,
+        meant=meant,  # new names, each with a known one that looks like it
         refusal="" if error is None else str(error),
+        new_names=NEW_NAMES,
         statuses=STATUSES,
     )
-    return render(request, page, status=200 if error is None else status_of(error))
+    return render(admission.request, page, status=200 if error is None else status_of(error))
 
 
-def preview_result(request: Request, store: Store, admission: Admission, result: ResultForm) -> Response:
+def preview_result(admission: Admission, result: ResultForm) -> Response:
     """Return the form with the change that each name would get."""
+    store = admission.store
     try:
-        intent = intent_of(store, admission, result)
-        refuse_beyond_key(request, store, admission, intent)
+        intent = intent_of(admission, result)
+        refuse_beyond_key(admission, intent)
         seen = store.preview(admission.pool, intent.act())
     except PodiumError as error:
-        return form_response(request, store, admission, result, error)
+        return form_response(admission, result, error)
     digits = store.pool(admission.pool).system.digits
     moved = {each.player: change_of(each, digits) for each in seen.ratings}
     changes = {name: "new" if change is None else signed(change) for name, change in moved.items()}
     lines = tuple(replace(each, change=changes.get(each.name, "") if each.place else "") for each in result.lines)
-    return form_response(request, store, admission, replace(result, lines=lines))
+    return form_response(admission, replace(result, lines=lines))
 
 
-def new_names(store: Store, admission: Admission, result: ResultForm) -> list[str]:
+def new_names(admission: Admission, result: ResultForm) -> list[str]:
     """Return the names that the pool does not have and the sender has not confirmed."""
     names = [each.name for each in result.lines if each.place]
-    with store.reading(admission.pool) as pool:
+    with admission.store.reading(admission.pool) as pool:
         known = known_numbers(pool, names)
     return [name for name in names if name not in known and name not in result.sure]
 
 
-def save(request: Request, store: Store, admission: Admission, result: ResultForm) -> Response:
+def save(admission: Admission, result: ResultForm) -> Response:
     """Store a result and lead to its page; or ask about a new name that looks like a known one.
 
     A form that is sent twice has the same id and the same content, so that its result counts once.
     """
+    store = admission.store
     try:
-        intent = intent_of(store, admission, result)
-        refuse_beyond_key(request, store, admission, intent)
-        meant = meant_players(store, admission.pool, new_names(store, admission, result))
+        intent = intent_of(admission, result)
+        refuse_beyond_key(admission, intent)
+        meant = meant_players(store, admission.pool, new_names(admission, result))
         if meant:
-            return form_response(request, store, admission, result, meant=meant)
+            return form_response(admission, result, meant=meant)
         receipts = store.submit(admission.pool, intent.details[ROWS], actor=admission.key.name)
     except ConflictError:
         other = replace(result, event_id=store.next_event_id(admission.pool, result.event_id.partition(" #")[0]))
         known = ConflictError(
             f"{result.event_id} was stored meanwhile with another result. If yours is another race, save it again."
         )
-        return form_response(request, store, admission, other, known)
+        return form_response(admission, other, known)
     except PodiumError as error:
-        return form_response(request, store, admission, result, error)
-    count(request, admission.pool, receipts)
+        return form_response(admission, result, error)
+    count(admission, receipts)
     event_id, undo, sentence = receipts[0].event_id, "", "This result was stored already. It counts once."
     if not receipts[0].duplicate:  # a sender may take back only a result that was not there before
         details = {"event_id": event_id, "version": store.event(admission.pool, event_id).version}
-        undo, sentence = Intent("withdraw", details).keep(store, admission), "Stored."
-    return go_on(request, pool_address(admission.pool, "events", event_id), sentence, undo)
+        undo, sentence = Intent("withdraw", details).keep(admission), "Stored."
+    return go_on(admission.request, pool_address(admission.pool, "events", event_id), sentence, undo)

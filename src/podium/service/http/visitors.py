@@ -31,6 +31,8 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Form:
+    """A form as it was sent."""
+
     fields: Mapping[str, tuple[str, ...]]
     file: WaitingFile | None = None
 

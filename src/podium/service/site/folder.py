@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
 
@@ -227,19 +227,6 @@ PARTS = re.compile(
 NAMED = re.compile(r' (id|for|aria-labelledby)="([^"]*)"')
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReportPage(Page, template="report.html"):
-    """Several pages as sections of one file that loads nothing."""
-
-    sections: Sequence[tuple[str, Markup]]  # anchor and content of each page
-    style: Markup
-    script: Markup
-    policy: str  # the Content-Security-Policy, with the digests of style and script
-    icon: str  # SVG in base64
-    version: str  # of Podium
-    written: date
-
-
 def one_file(view: Store, pools: Sequence[str], title: str) -> str:
     """Return one file with pages of some pools: the leaderboards, the best players and the newest events."""
     share = max(1, len(pools))
@@ -252,7 +239,8 @@ def one_file(view: Store, pools: Sequence[str], title: str) -> str:
         environment()
         .get_template("report.html")
         .render(
-            page=ReportPage(
+            page=Page(
+                "report.html",
                 title=title,
                 sections=[(anchors[address], section(text, anchors[address], anchors)) for address, text in pages],
                 style=Markup(f"<style>{style}</style>"),  # noqa: S704  (Podium's own)
@@ -265,7 +253,7 @@ def one_file(view: Store, pools: Sequence[str], title: str) -> str:
                 version=__version__,
                 written=datetime.now(UTC).date(),
             ),
-            site=Site(STATIC_ADDRESS, origin="", path="/", is_static=True),
+            site=Site(STATIC_ADDRESS, origin="", is_static=True),
         )
     )
     return text

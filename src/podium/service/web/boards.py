@@ -3,7 +3,6 @@
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Annotated, Final, Literal, NamedTuple
 
@@ -20,9 +19,8 @@ from podium.service.http.requests import CurrentStore
 from podium.service.web import rendering
 from podium.service.web.visiting import VisiblePool, VisiblePools
 from podium.store import Store
-from podium.store.writing.fixtures import Fixture
 from podium.support.words import counted
-from podium.views.player_models import EventHeadline, FoundPlayer, Leaderboard, Listing, PlayerCard
+from podium.views.player_models import FoundPlayer, Leaderboard, Listing, PlayerCard
 
 Sort = Literal["rating", "move"]
 MIN_EVENTS: Final = (1, 10, 50)  # choices in the form
@@ -62,24 +60,6 @@ def spans_of(pool: Pool) -> Mapping[Active, Span]:
     return ACTIVE_UNDATED if pool.is_undated else ACTIVE
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LeaderboardPage(rendering.Page, template="leaderboard.html", tab="leaderboard"):
-    board: Leaderboard
-    ahead: Fixture | None  # the next race
-    reasons: str  # rules of the listing; empty if all players are listed
-    made_up: tuple[str, ...]  # notes on made-up dates
-    provisional_rule: str  # rule for provisional ratings
-    is_everyone: bool
-    is_by_move: bool  # True if sorted by the newest changes
-    is_first: bool  # True for the first page of the board
-    spans: tuple[tuple[str, str, bool], ...]  # options: value, label, and True if chosen
-    min_events: tuple[tuple[str, str, bool], ...]
-    next_address: str  # empty on the last page
-    me_address: str  # of the visitor's row, or page if not listed; empty without a chosen player
-    rating_address: str
-    move_address: str
-
-
 @router.pool_page("")
 def leaderboard(
     request: Request,
@@ -104,8 +84,10 @@ def leaderboard(
     else:
         board = store.leaderboard(pool.name, listing, after=cursor or None, top=ROWS)
     least = max(min_events, 1)
-    page = LeaderboardPage(
+    page = rendering.Page(
+        "leaderboard.html",
         title="Leaderboard",
+        tab="leaderboard",
         description=f"{counted(board.listed, header.word)} of {header.title}, rated by {header.system_title}.",
         pool=header,
         picture=rendering.pool_address(pool.name, "card.png") if board.players else "",
@@ -190,13 +172,6 @@ def row_address(store: Store, pool: Pool, listing: Listing, query: dict[str, str
     return rendering.pool_address(pool.name, **query, **({"cursor": cursor} if cursor else {})) + ROW
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EventsPage(rendering.Page, template="events.html", tab="events"):
-    lines: tuple[tuple[rendering.PoolHeader, EventHeadline], ...]
-    is_first: bool  # True for the first page of the list
-    next_address: str  # empty on the last page
-
-
 @router.pool_page("/events")
 def events(
     request: Request, visit: VisiblePool, store: CurrentStore, cursor: Annotated[str, Query(max_length=200)] = ""
@@ -204,8 +179,10 @@ def events(
     """Show the list of events, with winners and the largest changes."""
     header = rendering.pool_header(store.pool(visit.pool))
     found = store.event_list(visit.pool, before=cursor or None, top=ROWS)
-    page = EventsPage(
+    page = rendering.Page(
+        "events.html",
         title="Events",
+        tab="events",
         description=f"Winners and largest changes in the events of {header.title}, newest first.",
         pool=header,
         newest_entry=store.version(visit.pool),
@@ -219,17 +196,6 @@ def events(
 MAX_FOUND: Final = 20  # listed players
 Text = Annotated[str, Query(alias="q", max_length=MAX_SENT_CHARACTERS)]
 ListOnly = Annotated[bool, Query(alias="list")]  # True to list even a single hit
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FindPage(rendering.Page, template="find.html"):
-    """The players whose names begin with the text."""
-
-    text: str
-    hits: tuple[tuple[FoundPlayer, rendering.PoolHeader], ...]
-    similar: tuple[tuple[FoundPlayer, rendering.PoolHeader], ...]  # similar names if there are no hits
-    is_cut: bool  # True if there may be more
-    form_address: str
 
 
 @router.page("/find")
@@ -267,7 +233,8 @@ def found_players(
     if text and len(hits) == 1 and not list_only:
         hit, header = hits[0]
         return RedirectResponse(rendering.pool_address(header.name, "players", hit.player), 303, rendering.HEADERS)
-    page = FindPage(
+    page = rendering.Page(
+        "find.html",
         title=f"Find {text}" if text else "Find a player",
         pool=pool,
         text=text,

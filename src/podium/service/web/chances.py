@@ -1,9 +1,8 @@
 """Chances of players: of two against each other, and of a whole field."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from decimal import Decimal
-from typing import Annotated
+from typing import Annotated, Any
 from urllib.parse import urlencode
 
 import numpy as np
@@ -18,7 +17,7 @@ from podium.log.pools import Pool
 from podium.pages.charts import HistoryLine, HistoryPoint, history_chart
 from podium.pages.drawing import share_bar, split_bar
 from podium.pages.numbers import DASH
-from podium.pages.reliability import Trust, trust_of
+from podium.pages.reliability import trust_of
 from podium.service.http.json import MAX_SENT_CHARACTERS
 from podium.service.http.requests import CurrentStore
 from podium.service.web.boards import default_listing, ranked_card, spans_of
@@ -27,42 +26,13 @@ from podium.service.web.rendering import Page, PageRouter, PoolHeader, pool_addr
 from podium.service.web.visiting import VisiblePool
 from podium.store import Store
 from podium.views.models import Rivalry
-from podium.views.player_models import EventHeadline, Listing, PlayerCard
+from podium.views.player_models import Listing, PlayerCard
 
 router = PageRouter()
 MAX_POINTS = 150  # per history
 LAST_MEETINGS = 10
 EVEN_PERCENT = 50  # of a hundred
 Name = Annotated[str, Query(max_length=MAX_SENT_CHARACTERS)]
-
-
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """Two players, and their expected results."""
-
-    first: str
-    second: str
-    favourite: str
-    outsider: str
-    of_hundred: str  # duels won by the favourite; empty without a favourite
-    bar: Markup
-    shares: tuple[str, str]
-    figures: tuple[tuple[str, str, list[str]], ...]  # names, notes, and the values of both players
-    chart: Markup
-    found: Rivalry
-    leader_then: str  # who was rated higher on average when they met, if today's ratings differ
-    lead_then: Decimal
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ComparePage(Page, template="compare.html", tab="compare"):
-    """The comparison of two players, or the reason why there is none."""
-
-    player: str  # as in the form
-    other: str
-    unknown: tuple[tuple[str, tuple[str, ...]], ...]  # unknown names, with similar known ones
-    are_one: bool
-    pair: Pair | None
 
 
 @router.pool_page("/compare")
@@ -85,9 +55,11 @@ def compare(request: Request, visit: VisiblePool, store: CurrentStore, player: N
             pair = pair_of(store, header, store.rivalry(visit.pool, player, other, newest=LAST_MEETINGS))
         except ParameterError:  # a name and its former name
             are_one = True
-    names = f"{pair.first} or {pair.second}?" if pair else "Compare two players"
-    page = ComparePage(
+    names = f"{pair['first']} or {pair['second']}?" if pair else "Compare two players"
+    page = Page(
+        "compare.html",
         title=names,
+        tab="compare",
         description=pair_sentence(pair),
         pool=header,
         newest_entry=store.version(visit.pool),
@@ -106,15 +78,16 @@ def best_players(store: Store, pool: Pool) -> list[str]:
     return listed if len(listed) > 1 else everybody
 
 
-def pair_sentence(pair: Pair | None) -> str:
+def pair_sentence(pair: dict[str, Any] | None) -> str:
     if pair is None:
         return ""
-    if not pair.of_hundred:
-        return f"{pair.first} and {pair.second}: neither is the favourite."
-    return f"{pair.favourite} is ahead of {pair.outsider} in {pair.of_hundred} of 100 duels."
+    if not pair["of_hundred"]:
+        return f"{pair['first']} and {pair['second']}: neither is the favourite."
+    return f"{pair['favourite']} is ahead of {pair['outsider']} in {pair['of_hundred']} of 100 duels."
 
 
-def pair_of(store: Store, header: PoolHeader, found: Rivalry) -> Pair:
+def pair_of(store: Store, header: PoolHeader, found: Rivalry) -> dict[str, Any]:
+    """Return two players and their expected results, for the template."""
     first, second = found.players
     of_first = min(99, max(1, round(100.0 * first.expected)))
     favourite, outsider = (first, second) if of_first >= EVEN_PERCENT else (second, first)
@@ -124,20 +97,21 @@ def pair_of(store: Store, header: PoolHeader, found: Rivalry) -> Pair:
     shares = (f"{of_first} %", f"{100 - of_first} %")
     cards, note = ranked_cards(store, header.name, (first.player, second.player))
     then = lead_then(header, found, 1.0 if favourite is first else -1.0)
-    return Pair(
-        first=first.player,
-        second=second.player,
-        favourite=favourite.player,
-        outsider=outsider.player,
-        of_hundred=of_hundred,
-        bar=split_bar(of_first / 100.0, f"{first.player} {shares[0]}, {second.player} {shares[1]}"),
-        shares=shares,
-        figures=figures(header, cards, note),
-        chart=histories(store, header, (first.player, second.player)),
-        found=found,
-        leader_then=(favourite if then > 0 else outsider).player if then else "",
-        lead_then=abs(then),
-    )
+    return {
+        "first": first.player,
+        "second": second.player,
+        "favourite": favourite.player,
+        "outsider": outsider.player,
+        "of_hundred": of_hundred,  # duels won by the favourite; empty without a favourite
+        "bar": split_bar(of_first / 100.0, f"{first.player} {shares[0]}, {second.player} {shares[1]}"),
+        "shares": shares,
+        "figures": figures(header, cards, note),  # names, notes, and the values of both players
+        "chart": histories(store, header, (first.player, second.player)),
+        "found": found,
+        # Who was rated higher on average when they met, if today's ratings differ.
+        "leader_then": (favourite if then > 0 else outsider).player if then else "",
+        "lead_then": abs(then),
+    }
 
 
 def lead_then(header: PoolHeader, found: Rivalry, side: float) -> Decimal:
@@ -197,42 +171,6 @@ HUNDRED = Decimal(100)
 SHARP = 99  # percent; higher chances are still not certain
 
 
-@dataclass(frozen=True, slots=True)
-class EntrantRow:
-    player: str
-    address: str  # empty for newcomers, who have no page, and for sides
-    is_new: bool
-    rating: str
-    win: str
-    podium: str
-    bar: Markup
-    cells: tuple[tuple[str, str], ...]  # by place: the text, a dot below half a percent, and the colour
-
-
-@dataclass(frozen=True, slots=True)
-class Field:
-    favourites: tuple[str, ...]  # empty if nobody stands out
-    odds: str  # of each favourite, as text
-    rows: tuple[EntrantRow, ...]
-    places: tuple[str, ...]  # headings of the columns
-    is_wide: bool
-    has_podium: bool
-    newcomers: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]  # with similar names and the queries for them
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PredictPage(Page, template="predict.html", tab="compare"):
-    """The chances of winning and of each place, or the reason why there are none."""
-
-    entrants: tuple[str, ...]
-    sides: tuple[str, ...]  # as sent: `Ana,Ben`
-    newest: EventHeadline | None  # event whose entrants are used if nobody was named
-    left_out: int  # names beyond the limit
-    reason: str  # reason for missing chances, or empty
-    field: Field | None
-    trust: Trust
-
-
 @router.pool_page("/predict")
 def predict(
     request: Request,
@@ -258,8 +196,10 @@ def predict(
             field = field_of(store, header, forecast, taken, sides)
     except ParameterError as error:
         reason = str(error)
-    page = PredictPage(
+    page = Page(
+        "predict.html",
         title="Who wins?",
+        tab="compare",
         description=field_sentence(field),
         pool=header,
         newest_entry=store.version(visit.pool),
@@ -274,17 +214,18 @@ def predict(
     return render(request, page, status=422 if reason and newest is None else 200)
 
 
-def field_sentence(field: Field | None) -> str:
+def field_sentence(field: dict[str, Any] | None) -> str:
     if field is None:
         return ""
-    if not field.favourites:
+    if not field["favourites"]:
         return "Nobody stands out."
-    return f"{' or '.join(field.favourites)}, most likely: {field.odds}."
+    return f"{' or '.join(field['favourites'])}, most likely: {field['odds']}."
 
 
 def field_of(
     store: Store, header: PoolHeader, forecast: Forecast, entrants: Sequence[str], sides: Sequence[str]
-) -> Field:
+) -> dict[str, Any]:
+    """Return the chances of a field, for the template."""
     size = forecast.entrants.height
     chances = forecast.ranks["chance"].to_numpy().reshape(size, size)
     singles = size if size <= MAX_COLUMNS else SINGLE_COLUMNS
@@ -302,35 +243,35 @@ def field_of(
     for (player, points, win, top), cells in zip(columns.iter_rows(), table, strict=True):
         podium = sum(cells[:PODIUM], Decimal(0))
         rows.append(
-            EntrantRow(
-                player,
-                pool_address(header.name, "players", player) if player in known else "",
-                player in forecast.newcomers,
-                header.rating(points),
-                chance_words(cells[0], win),
-                chance_words(podium, top),
-                share_bar(float(cells[0]) / 100.0, within=float(podium) / 100.0 if has_podium else None),
-                tuple((str(cell) if cell else "·", f"h{round(SHADES * cell / most)}") for cell in cells),
-            )
+            {
+                "player": player,
+                # Newcomers and sides have no page.
+                "address": pool_address(header.name, "players", player) if player in known else "",
+                "is_new": player in forecast.newcomers,
+                "rating": header.rating(points),
+                "win": chance_words(cells[0], win),
+                "podium": chance_words(podium, top),
+                "bar": share_bar(float(cells[0]) / 100.0, within=float(podium) / 100.0 if has_podium else None),
+                # By place: the text, a dot below half a percent, and the colour.
+                "cells": [(str(cell) if cell else "·", f"h{round(SHADES * cell / most)}") for cell in cells],
+            }
         )
-    return Field(
-        favourites=tuple(tied if len(tied) <= 2 else ()),  # noqa: PLR2004  (more would be a list)
-        odds=odds_words(float(forecast.entrants["win"][0])) + (" each" if len(tied) > 1 else ""),
-        rows=tuple(rows),
-        places=tuple(
+    similar = {each: similar_names(store, header, each, most=3) for each in forecast.newcomers}
+    return {
+        "favourites": tied if len(tied) <= 2 else [],  # noqa: PLR2004  (empty if nobody or too many stand out)
+        "odds": odds_words(float(forecast.entrants["win"][0])) + (" each" if len(tied) > 1 else ""),
+        "rows": rows,
+        "places": [
             f"{start + 1}" if width == 1 else f"{start + 1}–{start + width}"  # noqa: RUF001  (a range)
             for start, width in zip(starts, widths, strict=True)
-        ),
-        is_wide=size > MAX_COLUMNS,
-        has_podium=has_podium,
-        newcomers=tuple(
-            (each, tuple(
-                (other, query_with(each, other, entrants, sides))
-                for other in similar_names(store, header, each, most=3)
-            ))
-            for each in forecast.newcomers
-        ),
-    )  # fmt: skip
+        ],
+        "is_wide": size > MAX_COLUMNS,
+        "has_podium": has_podium,
+        "newcomers": [
+            (name, [(other, query_with(name, other, entrants, sides)) for other in others])
+            for name, others in similar.items()
+        ],
+    }
 
 
 def query_with(name: str, other: str, entrants: Sequence[str], sides: Sequence[str]) -> str:

@@ -8,7 +8,6 @@ from itertools import accumulate
 from typing import Final
 
 from fastapi import Request, Response
-from markupsafe import Markup
 
 from podium.errors import UnknownError
 from podium.pages.drawing import distribution_bars
@@ -17,10 +16,8 @@ from podium.service.http.requests import CurrentStore
 from podium.service.web.rendering import Page, PageRouter, chosen_player, pool_header, render
 from podium.service.web.visiting import VisiblePool
 from podium.store import Store
-from podium.store.reading.hindsight import BestEverBoard
 from podium.support.words import capitalised, counted, plural
 from podium.views.models import RatingCount
-from podium.views.player_models import Equipment
 
 router = PageRouter()
 MAX_BARS: Final = 40
@@ -38,17 +35,6 @@ class RatingRange:
     is_own: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DistributionPage(Page, template="distribution.html"):
-    players: int
-    ranges: tuple[RatingRange, ...]  # lowest first
-    chart: Markup
-    lower_quarter: int
-    median: int
-    upper_quarter: int
-    own_rating: float | None
-
-
 @router.pool_page("/distribution")
 def distribution(request: Request, visit: VisiblePool, store: CurrentStore) -> Response:
     header, counts = pool_header(store.pool(visit.pool)), store.distribution(visit.pool)
@@ -58,7 +44,8 @@ def distribution(request: Request, visit: VisiblePool, store: CurrentStore) -> R
     ranges = rating_ranges(counts, width, own)
     lower, median, upper = (rating_at(counts, share) for share in (0.25, 0.5, 0.75))
     label = f"{counted(players, header.word)} by rating; half of them from {rating(lower)} to {rating(upper)}"
-    page = DistributionPage(
+    page = Page(
+        "distribution.html",
         title="Distribution",
         description=f"The distribution of the ratings of {counted(players, header.word)} in {header.title}.",
         pool=header,
@@ -111,13 +98,6 @@ def rating_at(counts: Sequence[RatingCount], share: float) -> int:
     return counts[bisect_left(reached, math.ceil(share * reached[-1]))].rating if counts else 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EquipmentPage(Page, template="equipment.html"):
-    """The equipment of players, with one table per kind."""
-
-    tables: tuple[tuple[str, tuple[Equipment, ...]], ...]  # with headings such as "cars"
-
-
 @router.pool_page("/equipment")
 def equipment(request: Request, visit: VisiblePool, store: CurrentStore) -> Response:
     pool = store.pool(visit.pool)
@@ -125,7 +105,8 @@ def equipment(request: Request, visit: VisiblePool, store: CurrentStore) -> Resp
     if not header.kinds:
         raise UnknownError(f"{header.title}: {header.system_title} rates no equipment here")
     words = ", ".join(header.kinds)
-    page = EquipmentPage(
+    page = Page(
+        "equipment.html",
         title=capitalised(words),
         description=f"The points that {words} in {header.title} add to ratings.",
         pool=header,
@@ -133,12 +114,6 @@ def equipment(request: Request, visit: VisiblePool, store: CurrentStore) -> Resp
         tables=tuple((plural(kind), tuple(each for each in found if each.kind == kind)) for kind in pool.system.kinds),
     )
     return render(request, page)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BestEverPage(Page, template="best.html"):
-    board: BestEverBoard | None
-    why_none: str
 
 
 @router.pool_page("/best")
@@ -151,7 +126,8 @@ def best_ever(request: Request, visit: VisiblePool, store: CurrentStore) -> Resp
         if not header.has_hindsight:
             raise
         why_none = str(error)
-    page = BestEverPage(
+    page = Page(
+        "best.html",
         title="Best ever, in hindsight",
         description=f"The best of {header.title} by their peaks in hindsight, with the confidence in the order.",
         pool=header,

@@ -1,7 +1,7 @@
 """The page of an event: its result, the reasons of one change, the expected score, and corrections."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from decimal import Decimal
 from statistics import fmean
 from typing import Annotated, Any
@@ -17,8 +17,8 @@ from podium.ledger.reasons import Explanation
 from podium.ledger.stakes import Stakes
 from podium.log.pools import today
 from podium.pages.numbers import direction, in_sentence, percent, rating
-from podium.pages.result_table import DuelTable, ResultTable, duel_table, result_table
-from podium.pages.why import WhyView, why_view
+from podium.pages.result_table import ResultTable, duel_table, result_table
+from podium.pages.why import why_view
 from podium.results.derived_heats import OVERALL
 from podium.service.http.json import EventId, PlayerName
 from podium.service.http.requests import CurrentStore
@@ -139,30 +139,6 @@ FirstRow = Annotated[int | None, Query(alias="from", ge=1, le=10**9)]
 router = PageRouter()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EventPage(Page, template="event.html", tab="events"):
-    """An event, and the explanation of one player's rating change."""
-
-    story: EventStory
-    is_about_player: bool  # True if the address names the player
-    size: str  # "6 riders, 4 heats"
-    mean_rating: float | None  # of the rated entrants, before the event
-    reason: str  # reason if it is not rated, or empty
-    result: ResultTable
-    expected: str  # sentence about the expected change for this place; empty if unknown
-    performance: str  # sentence about the performance; empty if unknown
-    why: WhyView | None
-    contact: str  # address to report a wrong result; empty without a contact
-    duels: DuelTable | None
-    fairness: tuple[str | Markup, ...]  # sentences
-    why_address: str  # to share; empty without an explained change
-    may_correct: bool  # True if the visitor may correct it
-
-    @property
-    def tag(self) -> str:
-        return TAGS.get(self.story.details.status, "not rated")
-
-
 @router.pool_page("/events/{event_id}")
 def event(
     request: Request, visit: VisiblePool, event_id: EventId, store: CurrentStore, first: FirstRow = None
@@ -204,7 +180,9 @@ def event_response(
     size = [counted(len({entry.player for entry in details.entries}), pool.word)]
     size += [counted(len(heats), "heat")] if len(heats) > 1 else []
     before = [change.rating_before for change in details.changes]
-    page = EventPage(
+    page = Page(
+        "event.html",
+        tab="events",
         title=title,
         description=description,
         pool=pool,
@@ -213,6 +191,7 @@ def event_response(
         size=", ".join(size),
         mean_rating=fmean(before) if before else None,
         reason=reason,
+        tag=TAGS.get(details.status, "not rated"),
         result=result_of(story).page(first),
         expected=expected_words(story),
         performance=performance_words(story),

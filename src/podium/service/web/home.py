@@ -57,14 +57,6 @@ class PoolCard:
     ahead: tuple[Fixture, ...]  # next races
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HomePage(Page, template="home.html"):
-    surprise: tuple[PoolHeader, Surprise, WhyView] | None  # of the week, with its reasons
-    cards: tuple[PoolCard, ...]
-    other_pools: tuple[PoolHeader, ...]  # pools without a card
-    lines: tuple[tuple[PoolHeader, EventHeadline], ...]  # newest events of all pools
-
-
 def find_headline(store: Store, name: str) -> Headline:
     """Calculate the summary of a pool for the first page."""
     movers = store.movers(name, most=0)  # only the surprise
@@ -105,7 +97,7 @@ def is_used_up(headline: Headline) -> bool:
     return len(headline.planned) == MAX_PLANNED and len(ahead_of(headline)) < TOP
 
 
-def home_page(cards: Iterable[PoolCard]) -> HomePage:
+def home_page(cards: Iterable[PoolCard]) -> Page:
     newest_first = sorted(cards, key=newest_moment, reverse=True)
     lines = [
         (moment, card.pool, event)
@@ -113,7 +105,8 @@ def home_page(cards: Iterable[PoolCard]) -> HomePage:
         for event, moment in zip(card.headline.newest, card.headline.moments, strict=True)
     ]
     lines.sort(key=itemgetter(0), reverse=True)
-    return HomePage(
+    return Page(
+        "home.html",
         title="Every point has its reason",
         description="Ratings for races and games, rated live: which heat and which opponent made each change.",
         surprise=explained_surprise(newest_first),

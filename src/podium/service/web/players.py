@@ -2,8 +2,6 @@
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import date
 from decimal import Decimal
 from typing import Annotated, Literal, NamedTuple
 from urllib.parse import quote
@@ -24,8 +22,6 @@ from podium.ledger.reasons.totals import (
     SEASON,
     TIME_AWAY,
     WON,
-    ReasonTotal,
-    ReasonTotals,
 )
 from podium.log.log import SUBMIT
 from podium.log.pools import earlier, time_of
@@ -40,7 +36,7 @@ from podium.service.web.player_tiles import Tile, tiles, upcoming, verdict_on
 from podium.service.web.visiting import VisiblePool
 from podium.store.reading.hindsight import HindsightPoint
 from podium.support.words import counted, ordinal, shown
-from podium.views.player_models import CurvePoint, FormLine, PlayerCard, RivalRow, Rivals
+from podium.views.player_models import CurvePoint, PlayerCard
 
 MAX_POINTS = 300
 ROWS = 50  # per page of changes
@@ -52,22 +48,6 @@ REASONS = {
 }  # fmt: skip
 DAYS_FROM = 6  # changes are shown from the sixth event on
 router = rendering.PageRouter()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlayerPage(rendering.Page, template="player.html", tab="leaderboard"):
-    card: PlayerCard
-    verdict: str
-    tiles: tuple[Tile, ...]
-    rival: str  # the next better player, for chances; empty if nobody is near
-    waits: bool  # True if the stakes of the next race take too long for a page
-    chart: Markup
-    hindsight_day: date | None  # date of the dashed curve, if there is one
-    is_below: bool  # True if the official peak is below the highest point of the chart
-    ranges: tuple[tuple[str, str, bool], ...]  # ranges of the history: address, label, and True if current
-    ranking: str  # basis of ranks, if it is not only the rating
-    finding: Decimal | None  # change in the first five events; None before the sixth
-    rename_address: str  # of the form to rename; empty without the right
 
 
 @router.pool_page("/players/{player}")
@@ -100,7 +80,9 @@ def player(
     rank = rank_tile(card, f"{counted(card.listed, f'{established}{header.word}')}{played}")
     above = [row.player for row in card.nearby if row.ahead > 0.0]
     others = [*(row.player for row in card.nearby), *(each.opponent for each in card.encounters)]
-    page = PlayerPage(
+    page = rendering.Page(
+        "player.html",
+        tab="leaderboard",
         title=card.player,
         description=f"{header.rating(card.rating)} points in {header.title}. {verdict}",
         pool=header,
@@ -180,17 +162,6 @@ def ranges(
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReasonsPage(rendering.Page, template="reasons.html", tab="leaderboard"):
-    """The reasons for a player's newest changes, added up."""
-
-    totals: ReasonTotals
-    rows: tuple[tuple[str, ReasonTotal], ...]  # each kind of reason in words
-    least: float  # points, the ends of the bars
-    most: float
-    max_events: int = MAX_EVENTS
-
-
 @router.pool_page("/players/{player}/reasons")
 def reasons(request: Request, player: PlayerName, visit: VisiblePool, store: CurrentStore) -> Response:
     """The reasons for the changes of the last ten events. Explaining them takes a moment."""
@@ -201,7 +172,9 @@ def reasons(request: Request, player: PlayerName, visit: VisiblePool, store: Cur
         return same
     totals = store.reasons(visit.pool, player)
     points = [each.shown for each in totals.reasons]
-    page = ReasonsPage(
+    page = rendering.Page(
+        "reasons.html",
+        tab="leaderboard",
         title="Reasons of the last ten events",
         description=totals.summary,
         pool=rendering.pool_header(store.pool(visit.pool)),
@@ -210,19 +183,9 @@ def reasons(request: Request, player: PlayerName, visit: VisiblePool, store: Cur
         rows=tuple((REASONS[each.reason], each) for each in totals.reasons),
         least=min(points, default=0.0),
         most=max(points, default=0.0),
+        max_events=MAX_EVENTS,
     )
     return rendering.render(request, page, version=version)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RivalsPage(rendering.Page, template="rivals.html", tab="leaderboard"):
-    """The opponents of a player, from explained events. This takes a moment."""
-
-    player: str
-    found: Rivals
-    brought: tuple[RivalRow, ...]
-    cost: tuple[RivalRow, ...]
-    most: float  # largest gain or loss from one opponent
 
 
 @router.pool_page("/players/{player}/rivals")
@@ -237,7 +200,9 @@ def rivals(request: Request, player: PlayerName, visit: VisiblePool, store: Curr
     by_points = sorted(found.opponents, key=lambda each: each.points)
     brought = [each for each in reversed(by_points) if shown(each.points, header.digits) > 0][:MOVED_MOST]
     cost = [each for each in by_points if shown(each.points, header.digits) < 0][:MOVED_MOST]
-    page = RivalsPage(
+    page = rendering.Page(
+        "rivals.html",
+        tab="leaderboard",
         title=f"Whom {present} met",
         description=f"Won {halves(found.won)} of {found.duels:,} duels against {found.expected:,.1f} expected.",
         pool=header,
@@ -251,14 +216,6 @@ def rivals(request: Request, player: PlayerName, visit: VisiblePool, store: Curr
     return rendering.render(request, page, version=version)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChangesPage(rendering.Page, template="changes.html", tab="leaderboard"):
-    player: str
-    rows: tuple[FormLine, ...]
-    is_first: bool
-    next: str | None  # cursor of the next page; None on the last page
-
-
 @router.pool_page("/players/{player}/changes")
 def changes(
     request: Request,
@@ -269,7 +226,9 @@ def changes(
 ) -> Response:
     header, present = rendering.pool_header(store.pool(visit.pool)), store.rank(visit.pool, player).player
     found = store.player_changes(visit.pool, present, before=before or None, top=ROWS)
-    page = ChangesPage(
+    page = rendering.Page(
+        "changes.html",
+        tab="leaderboard",
         title=f"All rating changes of {present}",
         description=f"Every event of {present} in {header.title}, with the reason for each change.",
         pool=header,
@@ -330,17 +289,6 @@ def choose_me(
     return answer
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewsPage(rendering.Page, template="news.html", tab="leaderboard"):
-    """The news for a player since the last visit. It is fetched separately, because the player's page is cached."""
-
-    player: str
-    own: tuple[FormLine, ...]  # new events of the player, newest first
-    moved: Decimal  # their sum of changes, as shown
-    results: str  # number of all new results, as text
-    corrections: int
-
-
 @router.pool_page("/players/{player}/news")
 def news(request: Request, player: PlayerName, visit: VisiblePool, store: CurrentStore) -> Response:
     """Show the news since the last visit of the visitor, who is the player."""
@@ -351,7 +299,9 @@ def news(request: Request, player: PlayerName, visit: VisiblePool, store: Curren
     events = {each.subject for each in since if each.kind == SUBMIT}
     own = [line for line in store.player_changes(visit.pool, name).rows if line.event_id in events]
     count = counted(len(events), "new result")
-    page = NewsPage(
+    page = rendering.Page(
+        "news.html",
+        tab="leaderboard",
         title=f"New for {name}",
         pool=header,
         player=name,

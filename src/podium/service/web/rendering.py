@@ -7,7 +7,8 @@ from datetime import date
 from decimal import Decimal
 from functools import cache, lru_cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, TypeVar
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 from urllib.parse import quote, unquote
 
 from fastapi import APIRouter, Request, Response
@@ -23,7 +24,7 @@ from podium.log.players import is_reserved
 from podium.log.pools import Pool
 from podium.pages import numbers
 from podium.pages.environment import create_environment, static_content
-from podium.service.http.errors import HEADER, Problem, ProblemResponse
+from podium.service.http.errors import HEADER, ProblemResponse
 from podium.service.http.json import POOLS_PATH
 from podium.service.http.requests import WROTE, WROTE_S, read_one_moment
 from podium.service.http.visitors import send_cookie
@@ -212,22 +213,19 @@ def pool_header(pool: Pool) -> PoolHeader:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
-    """The data of every page. Each page adds the data for its template."""
-
-    template: ClassVar[str]
-    tab: ClassVar[str] = ""  # current tab: leaderboard, events, compare or system
+class Page(SimpleNamespace):
+    """The content of a page: these names for the frame of every page, and others for its template."""
 
     title: str  # in the browser's tab
-    description: str = ""  # in previews of links to the page
-    picture: str = ""  # path of a PNG for previews
+    description = ""  # in previews of links to the page
+    picture = ""  # path of a PNG for previews
+    tab = ""  # current tab: leaderboard, events, calendar, compare or system
     pool: PoolHeader | None = None
     newest_entry: int | None = None  # newest log entry in the page; if given, the page reports later ones
 
-    def __init_subclass__(cls, template: str = "", tab: str = "") -> None:
-        if template:  # not for the copy of the class that `slots` creates
-            cls.template, cls.tab = template, tab
+    def __init__(self, template: str, **content: Any) -> None:
+        super().__init__(**content)
+        self.template = template
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +234,6 @@ class Site:
 
     static: str  # folder of style sheet, script and icon
     origin: str  # scheme and host, for addresses that other programs fetch
-    path: str  # of this page, encoded
     me: str = ""  # player chosen as "me" in this pool
     signed_in: str = ""  # the name of the visitor's key, if any
     token: str = ""  # for forms of the session; empty if nobody has signed in
@@ -269,7 +266,6 @@ def site(request: Request, pool: PoolHeader | None) -> Site:
     return Site(
         static=STATIC_ADDRESS,
         origin=origin_of(request),
-        path=path_of(request),
         me=chosen_player(request),
         signed_in=getattr(request.state, "signed_in", ""),
         token=getattr(request.state, "token", ""),
@@ -384,16 +380,6 @@ Handler = Callable[[Request, Any], Any]
 PASSED_ON = ("www-authenticate", "retry-after", "allow", HEADER.decode())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProblemPage(Page, template="problem.html"):
-    """An error: what happened, what is safe, and what to do."""
-
-    problem: Problem
-    headline: str
-    remedy: str
-    next: str = ""  # page after signing in, if that may help
-
-
 def page_or_problem(handler: Handler) -> Handler:
     """Return the handler of an error that answers browsers with a page."""
 
@@ -404,7 +390,8 @@ def page_or_problem(handler: Handler) -> Handler:
             return answer
         status, may_sign_in = answer.problem.status, answer.problem.status in SIGN_IN_HELPS
         headline = HEADLINES.get(status, f"{answer.problem.title}.")
-        page = ProblemPage(
+        page = Page(
+            "problem.html",
             title=headline.rstrip("."),
             problem=answer.problem,
             headline=headline,

@@ -29,7 +29,7 @@ from podium.views.boards.board import ESTABLISHED, Board
 from podium.views.changes import Changes
 from podium.views.events import rated_event
 from podium.views.names import find_event
-from podium.views.player_models import EventHeadline, FormLine, ListedRow
+from podium.views.player_models import EventHeadline, FormLine
 
 MAX_AGE_S = 300
 
@@ -79,17 +79,12 @@ def badge_texts(store: Store, pool_name: str, player: str) -> tuple[str, str]:
 LEADERS = 10
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EmbedPage(Page, template="embed.html"):
-    rows: tuple[ListedRow, ...]
-
-
 @router.pool_page("/embed")
 def embed(request: Request, visit: VisiblePool, store: CurrentStore) -> Response:
     pool = store.pool(visit.pool)
     listing = default_listing(store, pool)
     board, header = store.leaderboard(visit.pool, listing, top=LEADERS), pool_header(pool)
-    page = EmbedPage(title=header.title, pool=header, rows=board.players)
+    page = Page("embed.html", title=header.title, pool=header, rows=board.players)
     return render(request, page, frames="*")
 
 

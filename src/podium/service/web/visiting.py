@@ -62,24 +62,16 @@ VisiblePools = Annotated[frozenset[str], Depends(visible_pools)]
 router = PageRouter()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SignInPage(Page, template="sign_in.html"):
-    title: str = "Sign in"
-    next: str = "/"  # next page
-    refusal: str = ""  # reason why the key does not work
-    key: ApiKey | None = None  # of the current session
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SignOutPage(Page, template="sign_out.html"):
-    title: str = "Sign out"
+def sign_in_form(next_path: str, *, refusal: str = "", key: ApiKey | None = None) -> Page:
+    """Return the form for a key, with the reason why a key does not work, or the key of the current session."""
+    return Page("sign_in.html", title="Sign in", next=next_path, refusal=refusal, key=key)
 
 
 @router.page("/sign-in")
 async def sign_in_page(request: Request, visitor: CurrentVisitor, next: str = "/") -> Response:  # noqa: A002  (as in the address)
     """Show the form for a key."""
     key = None if visitor.session is None else visitor.key
-    return render(request, SignInPage(next=visitors.own_path(next), key=key))
+    return render(request, sign_in_form(visitors.own_path(next), key=key))
 
 
 @router.post("/sign-in", include_in_schema=False)
@@ -95,7 +87,7 @@ async def sign_in(request: Request, guard: visitors.CurrentKeyGuard, sessions: v
     key = await guard.key(secret) if secret else None
     if key is None:
         refusal = await guard.refusal(request, 401, "this key is unknown, expired or revoked")
-        return render(request, SignInPage(next=next_path, refusal=str(refusal)), status=refusal.status)
+        return render(request, sign_in_form(next_path, refusal=str(refusal)), status=refusal.status)
     await guard.count(key)
     response = RedirectResponse(next_path, SEE_OTHER)
     visitors.set_cookie(request, response, await sessions.cookie(session_key(key, secret)))
@@ -105,7 +97,7 @@ async def sign_in(request: Request, guard: visitors.CurrentKeyGuard, sessions: v
 @router.page("/sign-out")
 async def sign_out_page(request: Request, _visitor: CurrentVisitor) -> Response:
     """Show the form that ends a session."""
-    return render(request, SignOutPage())
+    return render(request, Page("sign_out.html", title="Sign out"))
 
 
 @router.post("/sign-out", include_in_schema=False)

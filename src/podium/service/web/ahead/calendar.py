@@ -6,7 +6,6 @@ Only one table of effects is calculated at a time. A table up to a minute old ma
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Annotated, Any, Final, NamedTuple
 
 from fastapi import Request, Response
@@ -111,16 +110,6 @@ router = rendering.PageRouter()
 CALENDAR_PAST, CALENDAR_MOST = 50, 200
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CalendarPage(rendering.Page, template="calendar.html", tab="calendar"):
-    """The upcoming races, and earlier planned ones."""
-
-    title: str = "Calendar"
-    ahead: tuple[Fixture, ...]
-    others: tuple[Fixture, ...]  # newest first
-    plan_address: str  # of the form to plan a race; empty without the right
-
-
 @router.pool_page("/calendar")
 def calendar(request: Request, visit: VisiblePool, store: CurrentStore) -> Response:
     ahead = store.fixtures(visit.pool, ahead=True, most=CALENDAR_MOST)
@@ -129,7 +118,10 @@ def calendar(request: Request, visit: VisiblePool, store: CurrentStore) -> Respo
         each for each in store.fixtures(visit.pool, most=CALENDAR_MOST, newest=True) if each.fixture_id not in known
     ]
     pool = rendering.pool_header(store.pool(visit.pool))
-    page = CalendarPage(
+    page = rendering.Page(
+        "calendar.html",
+        title="Calendar",
+        tab="calendar",
         pool=pool,
         newest_entry=store.version(visit.pool),
         ahead=ahead,

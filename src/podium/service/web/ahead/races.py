@@ -1,15 +1,12 @@
 """The page of an upcoming race: the effect of each place. After the result, it leads to the event's page."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from decimal import Decimal
 from typing import Annotated, Any
 
 from fastapi import Query, Request, Response
 from fastapi.responses import RedirectResponse
-from markupsafe import Markup
 
 from podium.errors import NearNameError, ParameterError, UnknownError
 from podium.ledger.forecast import Member
@@ -31,46 +28,8 @@ MAX_LINES = 30  # of a table shown completely
 AROUND = 4  # lines on either side of the likeliest, in longer tables
 
 
-@dataclass(frozen=True, slots=True)
-class PlaceLine:
-    number: int  # of the line, from 0
-    place: str  # "3rd", "win", "quit"
-    sentence: str  # "3rd place would make you 4th."
-    bar: Markup
-    change: Decimal
-    rating: Decimal
-    rank_words: str  # "4th"
-    chance: str
-    is_near: bool  # True if it is shown in long tables
-
-
-@dataclass(frozen=True, slots=True)
-class StakesView:
-    player: str
-    headline: str
-    outlook: str
-    before: Decimal
-    standing: str  # "Now 6th, with 1894."
-    lines: tuple[PlaceLine, ...]
-    likeliest: int  # number of its line, from 0
-    field: tuple[tuple[str, Decimal, str, str, str], ...]  # name, rating, rank, chance and break-even
-    method: str
-    age_s: float
-    is_entrant: bool
-
-
-@dataclass(frozen=True, slots=True)
-class MomentView:
-    # Place, player, the change if the race ended now, if known, and the likeliest place of players without one.
-    lines: tuple[tuple[str, str, Decimal | None, str], ...]
-    posted_at: datetime
-    age: str  # as text, if older than a minute
-    place: str | None  # place of the chosen player, as in the stakes
-    likely: str | None  # likeliest place of a chosen player without one
-
-
-def moment_view(store: Store, pool: rendering.PoolHeader, planned: Fixture, player: str) -> MomentView | None:
-    """Return the current state of a race, or None if no places were posted."""
+def moment_view(store: Store, pool: rendering.PoolHeader, planned: Fixture, player: str) -> dict[str, Any] | None:
+    """Return the current state of a race for the template, or None if no places were posted."""
     stands = store.running_race(pool.name, planned.fixture_id)
     if stands.posted_at is None:
         return None
@@ -81,25 +40,16 @@ def moment_view(store: Store, pool: rendering.PoolHeader, planned: Fixture, play
     rows = [*enumerate(in_place, 1), *(("out", side) for side in gone), *((DASH, side) for side in waiting)]
     moved = {name: None if change is None else shown(change, pool.digits) for name, change in stands.changes.items()}
     likely = {name: place_words(place, sides) for name, place in stands.likely.items()}
-    lines = tuple((str(place), name, moved.get(name), likely.get(name, "")) for place, side in rows for name in side)
     minutes = int((datetime.now(UTC) - stands.posted_at).total_seconds() // MINUTE_S)
-    age = f"{counted(minutes, 'minute')} ago" if minutes else ""
     own = [place_words(place, sides) for place, side in enumerate(in_place, 1) if player in side]
-    return MomentView(lines, stands.posted_at, age, own[0] if own else None, likely.get(player))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RacePage(rendering.Page, template="race.html", tab="calendar"):
-    race: Fixture
-    starts_at: datetime | None  # None for a registered match, which is about to start
-    rule: str  # treatment of entrants missing from the result
-    given: Mapping[str, str]  # planned equipment and side by player: "red, Ferrari, home"
-    view: StakesView | None
-    moment: MomentView | None  # current places during the race
-    reason: str  # reason for a missing table
-    near: str  # player with a name similar to the sent one
-    chosen: str  # the sent name
-    may_change: bool  # True if the visitor may change it
+    return {
+        # Place, player, the change if the race ended now, if known, and the likeliest place of players without one.
+        "lines": [(str(place), name, moved.get(name), likely.get(name, "")) for place, side in rows for name in side],
+        "posted_at": stands.posted_at,
+        "age": f"{counted(minutes, 'minute')} ago" if minutes else "",
+        "place": own[0] if own else None,  # of the chosen player, as in the stakes
+        "likely": likely.get(player),
+    }
 
 
 Named = Annotated[str, Query(alias="player", max_length=MAX_SENT_CHARACTERS)]
@@ -138,9 +88,11 @@ def race(
             if chosen and isinstance(error, BusyError):
                 raise
             reason, near = (error.what, error.near) if isinstance(error, NearNameError) else (str(error), "")
-    page = RacePage(
+    page = rendering.Page(
+        "race.html",
+        tab="calendar",
         title=planned.title or planned.fixture_id,
-        description=f"{view.player}: {view.headline}" if view else "",
+        description=f"{view['player']}: {view['headline']}" if view else "",
         pool=pool,
         newest_entry=store.version(visit.pool),
         race=planned,
@@ -191,8 +143,8 @@ def default_player(request: Request, planned: Fixture) -> str:
     return me if me in names else names[0] if len(names) > 1 else ""
 
 
-def stakes_view(aged: Aged, player: str, *, is_entrant: bool) -> StakesView | None:
-    """Return a table for the page, or None if there is none."""
+def stakes_view(aged: Aged, player: str, *, is_entrant: bool) -> dict[str, Any] | None:
+    """Return a table for the template, or None if there is none."""
     found = aged.stakes
     lines = found.lines()
     if not lines:
@@ -204,21 +156,21 @@ def stakes_view(aged: Aged, player: str, *, is_entrant: bool) -> StakesView | No
     likeliest = chances.index(max(chances))
     near = lines_near(lines, likeliest, own, found.sides)
     low, high = float(min(changes)), float(max(changes))
-    view_lines = tuple(
-        PlaceLine(
-            number=k,
-            place=place_words(line["place"], found.sides),
-            sentence=sentence_of(line, found.sides),
-            bar=signed_bar(float(change), low, high),
-            change=change,
-            rating=shown(line["rating"], found.digits),
-            rank_words=ordinal_number(line["rank"]),
-            chance=percent(line["chance"]) if line["chance"] is not None else "",
-            is_near=k in near,
-        )
+    view_lines = [
+        {
+            "number": k,
+            "place": place_words(line["place"], found.sides),
+            "sentence": sentence_of(line, found.sides),
+            "bar": signed_bar(float(change), low, high),
+            "change": change,
+            "rating": shown(line["rating"], found.digits),
+            "rank_words": ordinal_number(line["rank"]),
+            "chance": percent(line["chance"]) if line["chance"] is not None else "",
+            "is_near": k in near,  # shown in long tables
+        }
         for k, (line, change) in enumerate(zip(lines, changes, strict=True))
-    )
-    starters = tuple(
+    ]
+    starters = [
         (
             each["player"],
             shown(each["rating"], found.digits - 1),
@@ -227,20 +179,20 @@ def stakes_view(aged: Aged, player: str, *, is_entrant: bool) -> StakesView | No
             break_even_words(each["break_even"], found.sides),
         )
         for each in found.starters
-    )
-    return StakesView(
-        player=own["player"],
-        headline=f"{headline[0].lower()}{headline[1:]}",
-        outlook=found.outlook() or "",
-        before=before,
-        standing=f"Now {rank_words(own['rank']) or 'without a rank'}, with {with_minus(before)}.",
-        lines=view_lines,
-        likeliest=likeliest,
-        field=starters,
-        method=found.method,
-        age_s=aged.age_s,
-        is_entrant=is_entrant,
-    )
+    ]
+    return {
+        "player": own["player"],
+        "headline": f"{headline[0].lower()}{headline[1:]}",
+        "outlook": found.outlook() or "",
+        "before": before,
+        "standing": f"Now {rank_words(own['rank']) or 'without a rank'}, with {with_minus(before)}.",
+        "lines": view_lines,
+        "likeliest": likeliest,  # number of its line
+        "field": starters,
+        "method": found.method,
+        "age_s": aged.age_s,
+        "is_entrant": is_entrant,
+    }
 
 
 def lines_near(lines: Sequence[Any], likeliest: int, own: Any, sides: int) -> set[int]:

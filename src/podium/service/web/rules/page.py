@@ -1,14 +1,13 @@
 """How ratings of a pool work, with three pictures, questions and answers, settings, formulas and source."""
 
 import threading
-from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from inspect import getdoc
+from typing import Any
 
 from fastapi import Request, Response
 from markupsafe import Markup
 
-from podium.engine.system import System
 from podium.ledger.history import without_days
 from podium.pages.charts import expected_curve, weights_curve
 from podium.pages.environment import settings
@@ -57,42 +56,29 @@ WRITING = threading.Lock()  # one page at a time
 router = PageRouter()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RulesPage(Page, template="system.html", tab="system"):
-    pictures: tuple[Picture, ...]
-    counted_on: date
-    questions: tuple[tuple[str, Markup], ...]  # with their answers
-    settings: tuple[tuple[str, str, str, bool], ...]  # names, meanings, values, and True for defaults
-    system: System
-    about: str  # one line about the system
-    made_up: tuple[str, ...]  # notes on made-up dates
-    without_days: str  # treatment of idle time in pools without dates; empty if the system ignores it
-
-
 @router.pool_page("/system")
 def rules(request: Request, visit: VisiblePool, store: CurrentStore) -> Response:
     version = store.version(visit.pool), datetime.now(UTC).date()
     with WRITING:
-        page = store.answers.value(("rules", visit.pool), version, lambda: rules_page(store, visit.pool, version[0]))
-    return render(request, page)
+        found = store.answers.value(("rules", visit.pool), version, lambda: explained_rules(store, visit.pool))
+    return render(request, Page("system.html", tab="system", newest_entry=version[0], **found))
 
 
-def rules_page(store: Store, pool_name: str, newest_entry: int) -> RulesPage:
-    """Return the page of a pool. It has examples from the newest events, so it is cached until the next log entry."""
+def explained_rules(store: Store, pool_name: str) -> dict[str, Any]:
+    """Return the content of the page. It has examples from the newest events, so it is cached until the next entry."""
     pool, facts = store.pool(pool_name), store.pool_facts(pool_name)
     header, system = pool_header(pool), pool.system
     pictures = expected(header, facts), weights(header, facts), reliability_picture(facts.reliability)
-    return RulesPage(
-        title=f"How {header.title} ratings work",
-        description=header.sentence,
-        pool=header,
-        newest_entry=newest_entry,
-        pictures=tuple(each for each in pictures if each.drawing),
-        counted_on=facts.day,
-        questions=tuple(questions(Known(header, system, facts, find_examples(store, pool_name, header.digits)))),
-        settings=settings(system),
-        system=system,
-        about=(getdoc(type(system)) or "").partition("\n")[0],
-        made_up=store.made_up(pool_name),
-        without_days=without_days(system) if pool.is_undated else "",
-    )
+    return {
+        "title": f"How {header.title} ratings work",
+        "description": header.sentence,
+        "pool": header,
+        "pictures": tuple(each for each in pictures if each.drawing),
+        "counted_on": facts.day,
+        "questions": tuple(questions(Known(header, system, facts, find_examples(store, pool_name, header.digits)))),
+        "settings": settings(system),  # names, meanings, values, and True for defaults
+        "system": system,
+        "about": (getdoc(type(system)) or "").partition("\n")[0],
+        "made_up": store.made_up(pool_name),  # notes on made-up dates
+        "without_days": without_days(system) if pool.is_undated else "",
+    }

@@ -12,7 +12,7 @@ import numpy as np
 from podium.log import log as kinds
 from podium.log.pools import DATED, START, UNDATED, OrderKey, Pool, PoolDescription, system_of, time_of
 from podium.log.statements import microseconds
-from podium.pool.columns import NONE, Array, slot_of
+from podium.pool.columns import NONE, Array, Columns, slot_of
 from podium.pool.contents import Contents
 from podium.pool.snapshot import (
     EVENT_TYPES,
@@ -27,11 +27,12 @@ from podium.pool.snapshot import (
     Season,
     Snapshot,
 )
+from podium.pool.texts import Texts
 from podium.version import ARITHMETIC
 
 # The head of an event's first line: its number or its date stand in it before all other results.
 HEAD = re.compile(rb'\{(?:"sequence":([^,]+),)?"event_id":"(?:[^"\\]|\\.)*"(?:,"started_at":"([^"]+)")?').match
-CELL = {name: place for place, name in enumerate(EVENT_TYPES)}
+NEW_EVENT = dict.fromkeys(EVENT_TYPES, 0) | {"content": NONE, "match": NONE, "present": NONE, "earlier_result": NONE}
 VOIDED_REASON, SUPERSEDED_REASON = REASONS.index("voided"), REASONS.index("superseded")
 
 
@@ -47,40 +48,52 @@ class Entry(NamedTuple):
 
 
 @dataclass
-class IdTableDraft:
-    """Matches or fixtures between two snapshots."""
+class TableDraft:
+    """Events, matches or fixtures between two snapshots: rows that are found by id."""
 
-    base: IdTable
-    blank: Mapping[str, int]  # the cells of a new one
-    new: dict[str, int] = field(default_factory=dict)  # numbers of new ones, by id
-    cells: dict[int, dict[str, int]] = field(default_factory=dict)  # other cells than before, by number
+    ids: Texts
+    columns: Columns
+    blank: Mapping[str, int]  # the cells of a new row
+    added: dict[str, int] = field(default_factory=dict)  # numbers of new rows, by id
+    changed: dict[int, dict[str, int]] = field(default_factory=dict)  # other cells than before, by number
+
+    @property
+    def size(self) -> int:
+        """Return the number of rows."""
+        return self.ids.size + len(self.added)
+
+    def add(self, text: str, **cells: int) -> int:
+        """Add a row, and return its number."""
+        number = self.added[text] = self.size
+        self.changed[number] = {**self.blank, **cells}
+        return number
 
     def number(self, text: str) -> int:
         """Return the number of an id; a new one gets the next number."""
-        found = self.base.find(text)
-        return found if found >= 0 else self.new.setdefault(text, self.base.ids.size + len(self.new))
+        found = self.added.get(text, NONE)
+        found = self.ids.find(text) if found < 0 else found
+        return self.add(text) if found < 0 else found
 
     def value(self, name: str, number: int) -> int:
         """Return one cell."""
-        changed = self.cells.get(number, {})
-        if name in changed or number >= self.base.columns.size:
-            return changed.get(name, self.blank[name])
-        return int(self.base.columns.value(name, number))
+        changed = self.changed.get(number)
+        return changed[name] if changed and name in changed else int(self.columns.value(name, number))
 
     def change(self, number: int, **cells: int) -> None:
-        """Give one other cells."""
-        self.cells.setdefault(number, {}).update(cells)
+        """Give a row other cells."""
+        self.changed.setdefault(number, {}).update(cells)
 
-    def finished(self) -> IdTable:
-        """Return them as the entries leave them."""
-        if not self.cells:
-            return self.base
-        columns = self.base.columns.filled_to(self.base.columns.size + len(self.new), self.blank)
-        for name in self.blank:
-            changed = {number: cells[name] for number, cells in self.cells.items() if name in cells}
-            if changed:
-                columns = columns.updated(np.array([*changed]), {name: np.array([*changed.values()])})
-        return IdTable(self.base.ids.appended([*self.new]), columns)
+    def finished(self) -> tuple[Texts, Columns]:
+        """Return the ids and the columns as the entries leave them."""
+        columns, size = self.columns, self.columns.size
+        old = {number: cells for number, cells in self.changed.items() if number < size}
+        for name in {name for cells in old.values() for name in cells}:
+            values = {number: cells[name] for number, cells in old.items() if name in cells}
+            columns = columns.updated(np.array([*values]), {name: np.array([*values.values()])})
+        new = [self.changed[number] for number in range(size, self.size)]
+        if new:
+            columns = columns.appended({name: np.array([cells[name] for cells in new]) for name in self.blank})
+        return self.ids.appended([*self.added]), columns
 
 
 @dataclass
@@ -93,13 +106,10 @@ class Draft:
     merged: Mapping[int, int]
     seasons: Mapping[int, Season]
     contents: Contents
-    ids: list[str] = field(default_factory=list)  # of new events
-    new: list[list[int]] = field(default_factory=list)  # cells of new events, in the order of `EVENT_TYPES`
-    uids: dict[str, int] = field(default_factory=dict)  # of new events, by id
+    table: TableDraft  # events and seasons, by uid
+    matches: TableDraft
+    fixtures: TableDraft
     known: dict[str, int] = field(default_factory=dict)  # uids in `base` that were looked up together, or -1, by id
-    changed: dict[int, dict[str, int]] = field(default_factory=dict)  # other cells of old events, by uid
-    matches: "IdTableDraft" = field(init=False)
-    fixtures: "IdTableDraft" = field(init=False)
     first: OrderKey | None = None  # of the event from which on ratings may change
     seq: int = 0  # of the newest entry
     is_rewritten: bool = False  # whether an entry replaced texts of earlier ones, so that the whole log must be read
@@ -107,52 +117,33 @@ class Draft:
     @classmethod
     def of(cls, base: Snapshot) -> "Draft":
         """Return a draft in which nothing differs from a snapshot yet."""
-        return cls(base, base.pool, base.direct_merges, base.merged, base.events.seasons, base.contents, seq=base.seq)
-
-    def __post_init__(self) -> None:
-        events = self.base.events
-        self.matches = IdTableDraft(events.matches, {"seq": NONE, "expires_at": 0, "result": NONE})
-        self.fixtures = IdTableDraft(events.fixtures, {"seq": NONE, "starts_at": 0, "is_cancelled": 0})
+        events = base.events
+        tables = (
+            TableDraft(events.ids, events.columns, NEW_EVENT),
+            TableDraft(events.matches.ids, events.matches.columns, {"seq": NONE, "expires_at": 0, "result": NONE}),
+            TableDraft(events.fixtures.ids, events.fixtures.columns, {"seq": NONE, "starts_at": 0, "is_cancelled": 0}),
+        )
+        facts = base.pool, base.direct_merges, base.merged, events.seasons, base.contents
+        return cls(base, *facts, *tables, seq=base.seq)
 
     def find(self, event_id: str) -> int:
         """Return the uid of an event, or -1."""
-        uid = self.uids.get(event_id, self.known.get(event_id))
+        uid = self.table.added.get(event_id, self.known.get(event_id))
         return self.base.events.find(event_id) if uid is None else uid
-
-    def value(self, name: str, uid: int) -> int:
-        """Return one cell of an event's columns."""
-        size = self.base.events.size
-        if uid >= size:
-            return self.new[uid - size][CELL[name]]
-        changed = self.changed.get(uid)
-        return changed[name] if changed and name in changed else int(self.base.events.columns.value(name, uid))
 
     def key(self, uid: int) -> OrderKey:
         """Return what orders an event among the others."""
-        return OrderKey(self.value("started_at", uid), self.value("seq", uid))
-
-    def change(self, uid: int, **cells: int) -> None:
-        """Give an event other cells."""
-        size = self.base.events.size
-        if uid < size:
-            self.changed.setdefault(uid, {}).update(cells)
-            return
-        for name, value in cells.items():
-            self.new[uid - size][CELL[name]] = value
+        return OrderKey(self.table.value("started_at", uid), self.table.value("seq", uid))
 
     def affect(self, key: OrderKey) -> None:
         """Note that ratings may change from the event of this key on."""
         if self.first is None or key < self.first:
             self.first = key
 
-    def add_event(self, event_id: str, seq: int, started_at: int, content: int = NONE, status: int = RATED) -> int:
+    def add_event(self, event_id: str, seq: int, started_at: int, **cells: int) -> int:
         """Add an event or a season, and return its uid."""
-        uid = self.base.events.size + len(self.ids)
-        self.ids.append(event_id)
-        self.uids[event_id] = uid
-        self.new.append([seq, seq, content, started_at, status, 0, NONE, NONE, NONE])  # as `EVENT_TYPES`
         self.affect(OrderKey(started_at, seq))
-        return uid
+        return self.table.add(event_id, seq=seq, content_seq=seq, started_at=started_at, **cells)
 
     def follow(self, entries: Iterable[Entry]) -> None:
         """Bring the draft up to date with entries of the log, in their order."""
@@ -216,13 +207,13 @@ class Draft:
         started_at = self._start_of(entry.body)
         uid = self.find(entry.subject)
         if uid < 0:
-            uid = self.add_event(entry.subject, entry.seq, started_at, content)
+            uid = self.add_event(entry.subject, entry.seq, started_at, content=content)
         else:
-            moves = entry.kind == kinds.MOVE or started_at != self.value("started_at", uid)
+            moves = entry.kind == kinds.MOVE or started_at != self.table.value("started_at", uid)
             if moves or not self._has_results(uid, entry.body):  # ratings follow from no title
                 self.affect(self.key(uid))
             moved = {"seq": entry.seq} if entry.kind == kinds.MOVE else {}
-            self.change(uid, content_seq=entry.seq, content=content, started_at=started_at, **moved)
+            self.table.change(uid, content_seq=entry.seq, content=content, started_at=started_at, **moved)
             if moves:
                 self.affect(self.key(uid))
         if entry.match_id is not None:
@@ -230,7 +221,7 @@ class Draft:
 
     def _has_results(self, uid: int, body: bytes) -> bool:
         """Return True if an event has exactly the results of a body. False if the log is read from the start."""
-        number = self.value("content", uid)
+        number = self.table.value("content", uid)
         return self.base.seq > 0 and number < self.contents.size and self.contents.equals(number, body)
 
     def _start_of(self, body: bytes) -> int:
@@ -246,9 +237,9 @@ class Draft:
     def _follow_void(self, entry: Entry) -> None:
         uid = self.find(entry.subject)
         voided = entry.kind == kinds.VOID
-        self.change(uid, status=VOIDED if voided else RATED, reason=VOIDED_REASON if voided else 0)
+        self.table.change(uid, status=VOIDED if voided else RATED, reason=VOIDED_REASON if voided else 0)
         self.affect(self.key(uid))
-        match = self.value("match", uid)
+        match = self.table.value("match", uid)
         if match >= 0:
             self._choose_result(match)
 
@@ -264,7 +255,7 @@ class Draft:
     def _keys_of(self, number: int) -> list[OrderKey]:
         """Return where a merge of an account may change ratings first."""
         base = self.base
-        if self.ids or self.changed:
+        if self.table.changed:
             return [START]
         order, columns = base.events.order.part("uid"), base.events.columns
         unrated = order[np.flatnonzero(columns.at("status", order) == UNRATED)[:1]]  # it may have the account
@@ -273,46 +264,33 @@ class Draft:
 
     def _follow_result(self, uid: int, match_id: str, present: int) -> None:
         match = self.matches.number(match_id)
-        if self.value("match", uid) != match:
-            self.change(uid, match=match, earlier_result=self.matches.value("result", match))
+        if self.table.value("match", uid) != match:
+            self.table.change(uid, match=match, earlier_result=self.matches.value("result", match))
             self.matches.change(match, result=uid)
-        self.change(uid, present=present)
+        self.table.change(uid, present=present)
         self._choose_result(match)
 
     def _results_of(self, match: int) -> Iterator[int]:
         uid = self.matches.value("result", match)
         while uid >= 0:
             yield uid
-            uid = self.value("earlier_result", uid)
+            uid = self.table.value("earlier_result", uid)
 
     def _choose_result(self, match: int) -> None:
         """Let the result with most of the entrants count; of equals, the one that was submitted first."""
-        results = [uid for uid in self._results_of(match) if self.value("status", uid) != VOIDED]
-        results.sort(key=lambda uid: (-self.value("present", uid), self.value("seq", uid)))
+        results = [uid for uid in self._results_of(match) if self.table.value("status", uid) != VOIDED]
+        results.sort(key=lambda uid: (-self.table.value("present", uid), self.table.value("seq", uid)))
         for place, uid in enumerate(results):
-            if (place > 0) != (self.value("status", uid) == SUPERSEDED):
+            if (place > 0) != (self.table.value("status", uid) == SUPERSEDED):
                 status, reason = (SUPERSEDED, SUPERSEDED_REASON) if place else (RATED, 0)
-                self.change(uid, status=status, reason=reason)
+                self.table.change(uid, status=status, reason=reason)
                 self.affect(self.key(uid))
 
     def events(self) -> Events:
         """Return the events as the entries leave them, in their new order of rating."""
-        old = self.base.events
-        columns = old.columns
-        if self.changed:
-            for name in {name for cells in self.changed.values() for name in cells}:
-                cells = {uid: each[name] for uid, each in self.changed.items() if name in each}
-                columns = columns.updated(np.array([*cells]), {name: np.array([*cells.values()])})
-        if self.ids:
-            columns = columns.appended(dict(zip(EVENT_TYPES, np.array(self.new, np.int64).T, strict=True)))
-        return Events(
-            old.ids.appended(self.ids),
-            columns,
-            self._order(columns),
-            self.seasons,
-            self.matches.finished(),
-            self.fixtures.finished(),
-        )
+        ids, columns = self.table.finished()
+        matches, fixtures = IdTable(*self.matches.finished()), IdTable(*self.fixtures.finished())
+        return Events(ids, columns, self._order(columns), self.seasons, matches, fixtures)
 
     def _order(self, columns: Any) -> Any:
         """Return the order of rating; from the first affected position on without ledger rows."""

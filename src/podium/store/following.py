@@ -287,7 +287,7 @@ def drafted(pool: PoolView, base: Snapshot | None) -> Draft:
 
 def is_short(draft: Draft) -> bool:
     """Return whether few enough events are to be rated that a request can wait for them."""
-    return draft.base.events.size + len(draft.ids) - draft.position <= SHORT_EVENTS
+    return draft.table.size - draft.position <= SHORT_EVENTS
 
 
 def follow(pool: PoolView, base: Snapshot | None) -> Snapshot:

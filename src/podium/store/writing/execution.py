@@ -134,8 +134,8 @@ def rate_entries(base: Snapshot, entries: Iterable[Entry]) -> Moves:
 def rated_draft(draft: Draft) -> Moves:
     """Return the effect of a draft on its pool."""
     after, ratings = rate(draft)
-    changed = {*draft.changed, *draft.uids.values()}
-    return Moves(draft.base, after, ratings, draft.uids, changed, may_differ=draft.first is not None)
+    table = draft.table
+    return Moves(draft.base, after, ratings, table.added, table.changed.keys(), may_differ=draft.first is not None)
 
 
 def rebased(pool: PoolReader, base: Snapshot, prepared: Prepared) -> Moves | None:

@@ -1,5 +1,6 @@
 """The standings in a pool at one point in time."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -8,7 +9,7 @@ import numpy as np
 
 from podium.engine.replay import States
 from podium.engine.system import System
-from podium.pool.columns import NONE, Array, Columns, is_player, numbers_of, slot_of
+from podium.pool.columns import NONE, Array, Columns, is_player, numbers_of, slots_of
 
 BY_ENTRY = "rows", "played_at", "ratings", "events", "scores", "is_established"
 
@@ -68,8 +69,8 @@ class Standings:
             column[here], column[there] = getattr(self, name), getattr(newer, name)
         return replace(newer, slots=slots, **columns)
 
-    def find(self, number: int) -> int:
-        """Return the entry of a player or a piece of equipment by its number in the log, or -1 without a rating."""
-        slot = slot_of(number)
-        entry = int(np.searchsorted(self.slots, slot))
-        return entry if entry < self.slots.size and self.slots[entry] == slot else NONE
+    def find(self, numbers: Sequence[int]) -> Array:
+        """Return the entry of each player or piece of equipment by its number in the log, or -1 without a rating."""
+        slots = slots_of(np.array(numbers, np.int64))
+        entries = np.minimum(np.searchsorted(self.slots, slots), self.slots.size - 1)
+        return np.where(self.slots[entries] == slots, entries, NONE) if self.slots.size else np.full(slots.size, NONE)

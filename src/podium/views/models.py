@@ -6,6 +6,7 @@ Each start is a time, or in a pool without dates a number. The other of the two 
 from collections.abc import Mapping
 from dataclasses import fields
 from datetime import date, datetime
+from functools import cache
 from typing import Any, TypeVar
 
 import polars as pl
@@ -382,14 +383,20 @@ def rows_as(kind: type[Row], table: pl.DataFrame) -> tuple[Row, ...]:
         given = [{name: value for name, value in row.items() if value is not None} or None for row in cells]
         table = table.with_columns(pl.Series("shared", given, pl.Object))
     present = set(table.columns)
-    columns = [each.name for each in fields(model) if each.name in present]
+    columns = [name for name in field_names(model) if name in present]
     return tuple(kind(**dict(zip(columns, row, strict=True))) for row in table[columns].rows())
 
 
 def answer_from(kind: type[Row], source: Any, /, **given: Any) -> Row:
     """Return an answer with the given values, and other fields from a source with the same names."""
     model: Any = kind
-    return kind(**{each.name: getattr(source, each.name) for each in fields(model) if each.name not in given}, **given)
+    return kind(**{name: getattr(source, name) for name in field_names(model) if name not in given}, **given)
+
+
+@cache
+def field_names(kind: Any) -> list[str]:
+    """Return the names of a dataclass's fields."""
+    return [each.name for each in fields(kind)]
 
 
 def field_chances(forecast: Forecast) -> FieldChances:

@@ -127,7 +127,7 @@ def leaderboard(
         rules = Eligibility(listing.min_events, max_deviation, listing.active_within)
         when = None if at is None else read_when(store.order(pool), at, whole_day=True)
         rows = [UNCOMPARED | row for row in board_rows(store.board(pool, rules, when))]
-        rated = store.leaderboard(pool, top=1).rated
+        rated = sum(each.players for each in store.distribution(pool))
         page = {"players": rows[:top], "next": None, "listed": len(rows), "rated": rated}
         answer = json_response(Any, page | {"since": None, "newest": None, "provisional": ()})
     answer.headers.update(headers)

@@ -45,7 +45,7 @@ def merge(name: str, into: str, kind: str = "") -> Act:
                 (stays,) = names_of(pool, [gone[known[each]]]).values()
                 raise StoreError(f"{called(each)!r} was merged into {called(stays)!r}")
         for each in (into, name):
-            is_known = each in known and (kind or pool.snapshot.standings.find(known[each]) >= 0)
+            is_known = each in known and (kind or pool.snapshot.standings.find([known[each]])[0] >= 0)
             if not is_known:
                 raise unrated_error(pool, each)
         account, end = known[name], known[into]

@@ -1,7 +1,7 @@
 """A board: who is listed, in which order, and how they stand."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -203,7 +203,8 @@ class Board:
         """Return how many players of the board have a higher score than each of these."""
         return np.searchsorted(self._falling, -scores)
 
-    def listed(self, numbers: Iterable[int]) -> Array:
+    def listed(self, numbers: Sequence[int]) -> Array:
         """Return the entries of those of some players who are listed, in the order of the players."""
-        entries = np.array([self.standings.find(number) for number in numbers], np.int64)
-        return entries[(entries >= 0) & self.is_listed[entries]] if self.is_listed.size else entries[:0]
+        entries = self.standings.find(numbers)
+        entries = entries[entries >= 0]
+        return entries[self.is_listed[entries]]

@@ -1,6 +1,6 @@
 """Ranks of earlier days: as of 00:00 UTC of each day since the first rated event. Without dates, before each event."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 from typing import NamedTuple
@@ -44,7 +44,7 @@ class EarlierRanks(NamedTuple):
 NO_RANKS = EarlierRanks(None, {})
 
 
-def earlier_ranks(board: Board, players: Iterable[int]) -> EarlierRanks:
+def earlier_ranks(board: Board, players: Sequence[int]) -> EarlierRanks:
     """Return the ranks that players had when the day of the newest event began; a filtered board has none."""
     pool, newest, start = board.pool, board.newest, board.pool.snapshot.day_start
     if newest is None or start is None or not start.slots.size or board.is_filtered:

@@ -5,7 +5,7 @@ from itertools import islice
 
 import numpy as np
 
-from podium.pool.columns import slot_of
+from podium.pool.columns import NONE, slots_of
 from podium.views.boards.board import (
     EVERYBODY,
     Board,
@@ -27,11 +27,18 @@ MAX_POINTS = 16
 
 def sparks(pool: PoolAt, players: Sequence[int]) -> dict[int, tuple[float, ...]]:
     """The ratings after the newest 16 changes at most of each player, oldest first, by number."""
-    snapshot = pool.snapshot
-    careers = [snapshot.career(slot_of(number), most=MAX_POINTS) for number in players]
-    states = snapshot.rows.at("state", np.concatenate([*careers, np.empty(0, np.int64)]))
-    ratings = iter(states[:, pool.system.column("rating")].tolist())
-    return {number: (*islice(ratings, rows.size),) for number, rows in zip(players, careers, strict=True)}
+    ledger = pool.snapshot.rows
+    newest = pool.snapshot.newest_rows(ledger.size, slots_of(np.array(players, np.int64)))
+    steps = [newest.astype(np.int64)]  # a row of each player, then the row before it, and so on
+    while len(steps) < MAX_POINTS:
+        before = np.full(len(players), NONE)
+        known = np.flatnonzero(steps[-1] >= 0)
+        before[known] = ledger.at("previous", steps[-1][known])
+        steps.append(before)
+    rows = np.array(steps[::-1]).T
+    ratings = iter(ledger.at("state", rows[rows >= 0])[:, pool.system.column("rating")].tolist())
+    counts = (rows >= 0).sum(axis=1).tolist()
+    return {number: (*islice(ratings, count),) for number, count in zip(players, counts, strict=True)}
 
 
 MAX_PROVISIONAL = 20

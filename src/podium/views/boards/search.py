@@ -130,20 +130,23 @@ def players(pool: PoolAt, hits: Sequence[Hit], most: int) -> list[tuple[float, F
     by_player: dict[int, Hit] = {}
     for hit in sorted(hits, key=lambda hit: (hit.distance, is_former(hit))):
         by_player.setdefault(number_of[hit.account], hit)
-    found = []
-    for number, hit in by_player.items():
-        entry = standings.find(number)
-        found.append((hit.distance, entry < 0, 0.0 if entry < 0 else -float(standings.scores[entry]), number, entry))
+    entries = dict(zip(by_player, standings.find([*by_player]).tolist(), strict=True))
+
+    def order(number: int) -> tuple[float, bool, float]:
+        entry = entries[number]
+        return by_player[number].distance, entry < 0, 0.0 if entry < 0 else -float(standings.scores[entry])
+
     answers = []
-    for distance, is_unrated, _, number, entry in sorted(found, key=lambda each: each[:3])[:most]:
-        hit, rating, rank = by_player[number], None, None
-        if not is_unrated:
+    for number in sorted(by_player, key=order)[:most]:
+        hit, entry, rating, rank = by_player[number], entries[number], None, None
+        if entry >= 0:
             rating = float(standings.ratings[entry])
             if standings.is_established[entry]:
                 rank = established.rank_of(standings.scores[entry])
         former = (hit.former or names[hit.account]) if is_former(hit) else None
-        is_similar = distance > IN_A_WORD
-        answers.append((distance, FoundPlayer(pool.name, names[number], rating, rank, former, is_similar=is_similar)))
+        is_similar = hit.distance > IN_A_WORD
+        found = FoundPlayer(pool.name, names[number], rating, rank, former, is_similar=is_similar)
+        answers.append((hit.distance, found))
     return answers
 
 

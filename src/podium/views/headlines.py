@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import numpy as np
@@ -12,11 +11,7 @@ from podium.errors import ParameterError
 from podium.ledger.history import FINDING_EVENTS, can_be_provisional
 from podium.ledger.reasons import wording
 from podium.log.players import names_of
-from podium.log.pools import (
-    FOREVER,
-    OrderKey,
-    Pool,
-)
+from podium.log.pools import FOREVER, OrderKey, Pool
 from podium.log.schema import log
 from podium.log.statements import among, instant, of_pool
 from podium.pool.columns import NONE, Array
@@ -41,23 +36,6 @@ from podium.views.reader import PoolAt
 MAX_NAMED = 3  # winners in a headline; of more the first two, and how many others
 
 
-@dataclass(frozen=True, slots=True)
-class EventSummary:
-    winners: tuple[str, ...]
-    entrants: int
-    changes: tuple[EntrantChange, ...] = ()  # of the winners, of who gained most, and of who lost most
-
-    @property
-    def most_gained(self) -> EntrantChange | None:
-        best = max(self.changes, key=lambda each: each.change, default=None)
-        return best if best is not None and best.change > 0.0 else None
-
-    @property
-    def most_lost(self) -> EntrantChange | None:
-        worst = min(self.changes, key=lambda each: each.change, default=None)
-        return worst if worst is not None and worst.change < 0.0 else None
-
-
 def headlines(pool: PoolAt, events: Sequence[Event]) -> tuple[EventHeadline, ...]:
     """Return a headline for each of these events."""
     positions = np.array([each.position for each in events], np.int64)
@@ -76,40 +54,60 @@ def headlines(pool: PoolAt, events: Sequence[Event]) -> tuple[EventHeadline, ...
     undecided = [each for each, some in zip(events, entrants, strict=True) if not any(rank for _, rank in some)]
     sent, titles = sent_winners(pool, undecided), titles_of(pool, [each.content_seq for each in events])
     return tuple(
-        headline(pool, event, titles[event.content_seq], event_summary(some, count, sent.get(event.event_id)))
+        headline(pool, event, titles[event.content_seq], some, count, sent.get(event.event_id))
         for event, some, count in zip(events, entrants, counts, strict=True)
     )
 
 
-def event_summary(entrants: Sequence[tuple[EntrantChange, int]], count: int, sent: Winners | None) -> EventSummary:
-    """Return what happened in an event, by its notable entrants; where no rank is stored, who won as it was sent."""
-    changes = tuple(each for each, _ in entrants)
-    if sent is not None:
-        return EventSummary(sent.names, count or sent.entrants, changes)
-    return EventSummary(tuple(each.player for each, rank in entrants if rank == 1), count, changes)
+def headline(
+    pool: Pool,
+    event: Event,
+    titles: Titles,
+    notable: Sequence[tuple[EntrantChange, int]],
+    count: int,
+    sent: Winners | None,
+) -> EventHeadline:
+    """Return the headline of an event.
 
-
-def headline(pool: Pool, event: Event, titles: Titles, what: EventSummary) -> EventHeadline:
+    Args:
+        pool: the pool.
+        event: the event.
+        titles: its title and address.
+        notable: the changes of the winners, of who gained most, and of who lost most, each with the rank.
+        count: rated entrants.
+        sent: the winners by the results, where no rank is stored.
+    """
+    changes = [each for each, _ in notable]
+    winners = tuple(each.player for each, rank in notable if rank == 1) if sent is None else sent.names
+    entrants = count or (0 if sent is None else sent.entrants)
+    gained = max((each for each in changes if each.change > 0.0), key=lambda each: each.change, default=None)
+    lost = min((each for each in changes if each.change < 0.0), key=lambda each: each.change, default=None)
+    words = headline_words(winners, entrants, changes, gained, event.status, pool.system.digits)
     return EventHeadline(
-        event.event_id, *titles, pool.moment(event.started_at), event.status, what.entrants, what.winners,
-        what.most_gained, what.most_lost, headline_words(what, event.status, pool.system.digits),
+        event.event_id, *titles, pool.moment(event.started_at), event.status, entrants, winners, gained, lost, words,
         sequence=pool.sequence(event.started_at),
     )  # fmt: skip
 
 
-def headline_words(what: EventSummary, status: str, digits: int) -> str:
+def headline_words(
+    winners: Sequence[str],
+    entrants: int,
+    changes: Sequence[EntrantChange],
+    best: EntrantChange | None,
+    status: str,
+    digits: int,
+) -> str:
     """Return one or two sentences: "Dragana won, but lost 40.5 points.", "Ana won. Ben gained most, +8.0."."""
-    sentences = [f"{winners_words(what.winners, what.entrants)}."] if what.winners else []
+    sentences = [f"{winners_words(winners, entrants)}."] if winners else []
     if status != STATUSES[RATED]:
         return " ".join([*sentences, "The result is void." if status == STATUSES[VOIDED] else "It is not rated."])
-    winner = next((each for each in what.changes if what.winners == (each.player,)), None)
-    loser = next((each for each in what.changes if what.entrants == 2 and each is not winner), None)  # noqa: PLR2004
+    winner = next((each for each in changes if winners == (each.player,)), None)
+    loser = next((each for each in changes if entrants == 2 and each is not winner), None)  # noqa: PLR2004
     if winner is not None and loser is not None and winner.shown >= 0.0:
         moved = ", ".join(signed(shown(each.shown, digits)) for each in (winner, loser))
         return f"{winner.player} beat {loser.player}: {moved}."
     if winner is not None and winner.shown < 0.0:
         return wording.verdict(winner.player, "won", shown(winner.shown, digits))
-    best = what.most_gained
     if best is not None and best.shown > 0.0:
         points = signed(shown(best.shown, digits))
         if best is winner:

@@ -136,6 +136,7 @@ whole_body = sa.func.coalesce(  # including its title
     log.c.body,
 ).label("body")
 SELECT_BODIES = sa.select(log.c.seq, whole_body).where(among(log.c.seq))
+SELECT_CONTENTS = SELECT_BODIES.add_columns(log.c.digest)
 TITLE_OR_HEAD = (  # the title if it is stored next to the log, else the start of the body
     sa.select(log.c.seq, sa.func.coalesce(title.c.text, sa.func.substr(log.c.body, 1, 16_384)))
     .outerjoin(title, sa.and_(title.c.pool_id == log.c.pool_id, title.c.seq == log.c.seq))
@@ -152,12 +153,17 @@ def newest_seq(pool: PoolView) -> int:
     Returns:
         The number, or 0 before the first entry.
     """
-    ((newest,),) = pool.fetch(SELECT_NEWEST_SEQ)
+    ((newest,),) = pool.run(SELECT_NEWEST_SEQ)
     return newest or 0
 
 
 def bodies_of(pool: PoolView, seqs: Iterable[int]) -> dict[int, bytes]:
     return dict(pool.run(SELECT_BODIES, among=seqs))
+
+
+def contents_of(pool: PoolView, seqs: Iterable[int]) -> dict[int, tuple[bytes, bytes]]:
+    """Return the body and the digest of contents, by the numbers of their log entries."""
+    return {seq: (body, digest) for seq, body, digest in pool.run(SELECT_CONTENTS, among=seqs)}
 
 
 def titles_in(pool: PoolView, seqs: Iterable[int] | None = None) -> dict[int, dict[str, str]]:

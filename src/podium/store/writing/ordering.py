@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from podium.log.content import head_begin, start_in
 from podium.log.database import StoreError
-from podium.log.log import AMEND, CONFIGURE, WITH_CONTENT, LogEntry
+from podium.log.log import AMEND, CONFIGURE, WITH_CONTENT, LogEntry, contents_of
 from podium.log.pools import DATED, NUMBER_US, START, UNDATED, UNDATED_BODY, Order, OrderKey
 from podium.log.schema import log
 from podium.log.statements import microseconds, of_pool
@@ -20,7 +20,6 @@ from podium.results.derived_heats import made_up, with_made_dates
 from podium.store.following import PoolReader
 from podium.store.writing.administration import system_entry
 from podium.store.writing.proposals import Act, Proposal
-from podium.store.writing.sheets import contents_of
 
 MAX_EVENTS = 50  # a pool with as many keeps its order
 SELECT_ALL_CONTENTS = (
@@ -51,7 +50,7 @@ def set_order(order: Order, start: datetime | None = None, every: str = "") -> A
             ids = pl.DataFrame({"event_id": [row.event_id for row in rows]}, {"event_id": pl.String})
             made = with_made_dates(ids, start, every)["started_at"].to_physical()
             starts, why = in_order(rows, dict(zip(ids["event_id"], made, strict=True))), made_up(start, every)
-        contents = contents_of(pool, rows)
+        contents = contents_of(pool, [row.content_seq for row in rows])
         entries = [system_entry(pool.system, actor, order)]
         for row, at in zip(rows, starts, strict=True):
             was, begin = head_begin(row.event_id, pool.order, row.started_at), head_begin(row.event_id, order, at)

@@ -28,7 +28,6 @@ from podium.store.writing.sheets import (
     SheetError,
     Stored,
     brought_by,
-    contents_brought,
     equal_pairs,
     match_elsewhere,
     name_made,
@@ -129,8 +128,14 @@ def propose(
     draft.void([each for each in stored if each.is_live and each not in paired], overrule=overrule)
     lists = tuple(draft.new), tuple(draft.other), tuple(draft.gone), tuple(draft.kept)
     changes = SheetChanges(sheet.name, is_first, *lists, same=draft.same, prefix=prefix)
-    record = events.SheetRecord(sheet.name, sheet.map, draft.brought, changes)
-    return replace(draft.proposal(sets_order=sets_order), sheet=record)
+    is_plain = all(each.kind == SUBMIT for each in draft.entries)
+    return events.Proposal(
+        pool, SUBMIT if is_plain else SHEET, tuple(draft.entries),
+        dict.fromkeys((each.subject for each in draft.entries), 0),
+        newcomers=draft.numbered.newcomers, names=draft.numbered.names,
+        sets_order=sets_order and bool(draft.entries),
+        sheet=events.SheetRecord(sheet.name, sheet.map, draft.brought, changes),
+    )  # fmt: skip
 
 
 def as_known(pool: PoolReader, sheet: events.Sheet, sent: Sequence[Sent]) -> tuple[events.Sheet, bool]:
@@ -273,11 +278,6 @@ class Draft:
         self.kept: list[Other] = []
         self.same = 0
 
-    @property
-    def next(self) -> int:
-        """The placeholder of the next entry's number."""
-        return events.FIRST_PLACEHOLDER + len(self.entries)
-
     def take(self, sent: Sequence[Sent], sheet: events.Sheet, taken: set[str]) -> None:
         """Take what is new, other and back, in the order of the sheet; `taken` are the ids of events of the pool."""
         logged = [one for one in sent if not one.is_same and not one.is_kept]
@@ -288,7 +288,8 @@ class Draft:
                 if one.own_id not in sheet.made:
                     one.content = one.content.renamed(self.unused_id(sheet.prefix + one.own_id, taken))
                 taken.add(one.content.event_id)
-                seq = self.submit(one)
+                self.new.append(one.content.event_id)
+                seq = self.log(one, SUBMIT)
             else:
                 one.content = one.content.renamed(other.event.event_id)
                 seq = self.keep(one, other) if one.is_kept else self.correct(one, other)
@@ -309,40 +310,40 @@ class Draft:
                 return each
         raise StoreError(f"Every ID that begins with {base!r} is in use. Choose another prefix.")
 
-    def entry(self, one: Sent, kind: str) -> LogEntry:
-        """The entry of an event's content, at its moment."""
+    def log(self, one: Sent, kind: str) -> int:
+        """Add the entry of an event's content, at its time, and return the placeholder of its number."""
         content, other = one.content.at(self.pool.order or DATED, one.start), one.stored
         match_id, reason = (None, "") if other is None else (other.event.match_id, self.reason)
         if other is None or not one.is_same:
             sent = submission.SentEvent(content, self.actor, match_id, None, reason)
-            made = submission.to_entry(self.pool, sent, self.numbered.numbers, late=True)
-            return made._replace(kind=kind)
-        event = other.event
-        was, begin = (head_begin(event.event_id, self.pool.order, each) for each in (event.started_at, one.start))
-        body = other.body.replace(was.encode(), begin.encode())  # its players stay, whatever they are called
-        return LogEntry(event.event_id, body, self.actor, other.digest, match_id, event.present, reason, kind)
+            entry = submission.to_entry(self.pool, sent, self.numbered.numbers, late=True)._replace(kind=kind)
+        else:
+            event = other.event
+            was, begin = (head_begin(event.event_id, self.pool.order, each) for each in (event.started_at, one.start))
+            body = other.body.replace(was.encode(), begin.encode())  # its players stay, whatever they are called
+            own = other.digest, match_id, event.present, reason, kind
+            entry = LogEntry(event.event_id, body, self.actor, *own)
+        self.entries.append(entry)
+        return events.FIRST_PLACEHOLDER + len(self.entries) - 1
 
-    def submit(self, one: Sent) -> int:
-        """Take a new event."""
-        number = self.next
-        self.entries.append(self.entry(one, SUBMIT))
-        self.new.append(one.content.event_id)
-        return number
+    def set_voided(self, event_id: str, kind: str) -> None:
+        """Add the entry that voids or unvoids an event."""
+        self.entries.append(json_entry(event_id, None, self.actor, self.reason)._replace(kind=kind))
 
     def correct(self, one: Sent, other: Stored) -> int:
         """Take other content of an event, or another place; let one that was gone count again."""
-        event, number = other.event, self.next
+        event, number = other.event, other.event.content_seq
         is_corrected = not one.is_same or one.moves or one.start != event.started_at
         if is_corrected:
-            self.entries.append(self.entry(one, MOVE if one.moves else AMEND))
+            number = self.log(one, MOVE if one.moves else AMEND)
         if event.status == VOIDED:
-            self.entries.append(json_entry(event.event_id, None, self.actor, self.reason)._replace(kind=UNVOID))
+            self.set_voided(event.event_id, UNVOID)
             self.new.append(event.event_id)
         elif is_corrected:
             self.other.append(Other(event.event_id, self.sentence(one, other)))
         else:
             self.same += 1
-        return number if is_corrected else event.content_seq
+        return number
 
     def keep(self, one: Sent, other: Stored) -> int:
         """Leave an event as people made it."""
@@ -376,17 +377,8 @@ class Draft:
                 continue
             self.brought.append(events.BroughtEvent(event.event_id, other.own_id, event.content_seq, is_gone=True))
             if not other.others:
-                self.entries.append(json_entry(event.event_id, None, self.actor, self.reason)._replace(kind=VOID))
+                self.set_voided(event.event_id, VOID)
                 self.gone.append(event.event_id)
-
-    def proposal(self, *, sets_order: bool) -> events.Proposal:
-        is_plain = all(each.kind == SUBMIT for each in self.entries)
-        return events.Proposal(
-            self.pool, SUBMIT if is_plain else SHEET, tuple(self.entries),
-            dict.fromkeys((each.subject for each in self.entries), 0),
-            newcomers=self.numbered.newcomers, names=self.numbered.names,
-            sets_order=sets_order and bool(self.entries),
-        )  # fmt: skip
 
 
 def pair(pool: PoolReader, sheet: Sheet, sent: Sequence[Sent], stored: Sequence[Stored]) -> None:
@@ -398,7 +390,7 @@ def pair(pool: PoolReader, sheet: Sheet, sent: Sequence[Sent], stored: Sequence[
     """
     left = sorted(stored, key=lambda each: each.is_live, reverse=True)
     if sheet.made:
-        pair_equal(sent, [each for each in left if each.is_live], lambda each: contents_brought(pool, each))
+        pair_equal(sent, [each for each in left if each.is_live])
         for one in sent:
             one.is_same = one.stored is not None and has_content(pool, one, one.stored)
         left = [each for each in left if each not in {one.stored for one in sent}]

@@ -7,8 +7,8 @@ pool itself stay.
 
 import json
 import re
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 from types import MappingProxyType
@@ -18,11 +18,11 @@ import numpy as np
 import sqlalchemy as sa
 
 from podium.log.content import Content, head_begin, row_set, start_in
-from podium.log.log import admit_reason, bodies_of, whole_body
+from podium.log.log import admit_reason, bodies_of, contents_of
 from podium.log.players import sent_numbers
 from podium.log.pools import DATED, Order, Pool
 from podium.log.removed import public_id
-from podium.log.schema import brought, log, sheet
+from podium.log.schema import brought, sheet
 from podium.log.statements import among, instant, of_pool
 from podium.pool.snapshot import Event
 from podium.results.names import normalise
@@ -44,7 +44,6 @@ from podium.views.names import VOIDED, find_events
 COUNT = re.compile(r" #[0-9]+$")  # after what else would be the id of two events
 MAX_SHOWN = 3  # results that a question names
 MAX_COMPARED = 20_000  # events whose contents are looked for under other ids
-SELECT_CONTENTS = sa.select(log.c.seq, whole_body, log.c.digest).where(among(log.c.seq))
 SELECT_BROUGHT = sa.select(brought).where(of_pool(brought))
 SELECT_SHEETS = (
     sa.select(sheet.c.name, sheet.c.map, sa.func.count(brought.c.event_id).label("events"))
@@ -112,11 +111,14 @@ class Stored:
     event: Event
     body: bytes  # its content
     digest: bytes
-    lines: tuple[str, ...]  # of its content, in no order, without id and date or number
+    keys: list["Key"]  # what this sheet brought, where people corrected it, and what it is now
     brought: BroughtEvent | None  # by this sheet
     others: int  # sheets that have it, too
     is_corrected: bool  # its content is not what a sheet brought
-    brought_body: bytes | None = None  # what this sheet brought, where people corrected it
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        return self.keys[-1][1]
 
     @property
     def own_id(self) -> str:
@@ -276,31 +278,33 @@ def sent_events(pool: PoolReader, contents: Mapping[str, Content]) -> list[Sent]
     return [Sent(own_id, content, row_set(numbered(content))) for own_id, content in contents.items()]
 
 
-def contents_of(pool: PoolReader, events: Sequence[Event]) -> dict[int, tuple[bytes, bytes]]:
-    """Return the body and the digest of each event's content, by the number of its log entry."""
-    rows = pool.run(SELECT_CONTENTS, among=[each.content_seq for each in events])
-    return {seq: (body, digest) for seq, body, digest in rows}
+Key = tuple[int, tuple[str, ...]]  # the time of an event, and the rows of its content in no order, without id and time
+
+
+def key_of(pool: Pool, event_id: str, body: bytes, started_at: int) -> Key:
+    """Return what a logged content has in common with equal ones."""
+    return started_at, row_set(body.decode().replace(head_begin(event_id, pool.order, started_at), ""))
 
 
 def stored_events(
     pool: PoolReader, known: Mapping[str, BroughtEvent], sheet: Sheet, events: Sequence[Event]
 ) -> list[Stored]:
     """Return events with their contents and what sheets brought of them."""
-    newest, others = dict[str, int](), defaultdict[str, int](int)
+    newest, others = dict[str, int](), Counter[str]()
     for row in pool.execute(SELECT_BROUGHT.where(among(brought.c.event_id)), among=[each.event_id for each in events]):
         newest[row.event_id] = max(newest.get(row.event_id, 0), row.content_seq)
         others[row.event_id] += row.sheet != sheet.name and not row.is_gone
-    contents = contents_of(pool, events)
-    stored = []
+    contents, stored = contents_of(pool, [each.content_seq for each in events]), list[Stored]()
     for event in events:
         body, digest = contents[event.content_seq]
-        lines = row_set(body.decode().replace(head_begin(event.event_id, pool.order, event.started_at), ""))
+        keys = [key_of(pool, event.event_id, body, event.started_at)]
         corrected = event.content_seq != newest.get(event.event_id, event.seq)
-        own = known.get(event.event_id), others[event.event_id], corrected
-        stored.append(Stored(event, body, digest, lines, *own))
+        own = known.get(event.event_id)
+        stored.append(Stored(event, body, digest, keys, own, others[event.event_id], corrected))
     by_hand = {each.brought.content_seq: each for each in stored if each.is_corrected and each.brought is not None}
     for seq, body in bodies_of(pool, by_hand).items():
-        by_hand[seq].brought_body = body
+        start = start_in(json.loads(body.partition(b"\n")[0]))
+        by_hand[seq].keys.insert(0, key_of(pool, by_hand[seq].event.event_id, body, start))
     return stored
 
 
@@ -322,7 +326,7 @@ def match_made(
     if not sent:
         return []
     own = [each for each in stored_events(pool, known, sheet, find_events(pool, known)) if each.is_live]
-    pair_equal(sent, own, lambda each: contents_brought(pool, each))
+    pair_equal(sent, own)
     taken = {one.stored for one in sent}
     missing = [each for each in own if each not in taken and each.event.status != VOIDED]
     lost = list[BroughtEvent]()
@@ -348,7 +352,7 @@ def match_elsewhere(pool: PoolReader, sheet: Sheet, sent: Sequence[Sent], known:
         uids = np.argsort(-events.columns.part("seq"), kind="stable")[:MAX_COMPARED]
     others = events.of_uids([uid for uid in uids.tolist() if uid not in events.seasons])
     stored = stored_events(pool, {}, sheet, [each for each in others if each.event_id not in known])
-    pair_equal(left, stored, lambda each: [(each.event.started_at, each.lines)], apart=True)
+    pair_equal(left, stored, apart=True)
     refuse_other_result(pool, sheet, left, stored)
     found = [one for one in left if one.stored is not None]
     sure = [one for one in found if one.stored and is_proven(sheet, one, one.stored)]
@@ -377,17 +381,12 @@ def players_in(lines: Sequence[str]) -> tuple[str, ...]:
     return tuple(sorted(each.rpartition('"player":')[2].partition(',"shared:')[0] for each in rows))
 
 
-Key = tuple[int, tuple[str, ...]]
-
-
-def pair_equal(
-    sent: Sequence[Sent], stored: Iterable[Stored], keys: Callable[[Stored], Sequence[Key]], *, apart: bool = False
-) -> None:
+def pair_equal(sent: Sequence[Sent], stored: Iterable[Stored], *, apart: bool = False) -> None:
     """Pair results with equal stored ones, the n-th with the n-th; `apart` from titles and addresses."""
     is_placed = any(one.is_dated or (one.content.order is not None and not apart) for one in sent)
     for k in range(2):
         taken = {one.stored for one in sent}
-        keyed = [(each, key) for each in stored if each not in taken for key in keys(each)[k : k + 1]]
+        keyed = [(each, key) for each in stored if each not in taken for key in each.keys[k : k + 1]]
         alone = [one for one in sent if one.stored is None]
         for one, other in [*equal_pairs(alone, keyed, apart=apart, is_placed=is_placed)]:
             one.stored = other
@@ -404,16 +403,6 @@ def equal_pairs(
         same = waiting[one.content.started_at if is_placed else 0, one.lines[apart:]]
         if same:
             yield one, same.pop()
-
-
-def contents_brought(pool: Pool, each: Stored) -> list[Key]:
-    """Return the times and contents of an event: from the sheet, and as corrected by people since."""
-    now_ = each.event.started_at, each.lines
-    if each.brought_body is None:
-        return [now_]
-    text = each.brought_body.decode()
-    start = start_in(json.loads(text.partition("\n")[0]))
-    return [(start, row_set(text.replace(head_begin(each.event.event_id, pool.order, start), ""))), now_]
 
 
 def id_of_made(sheet: Sheet, one: Sent) -> tuple[str, bool]:

@@ -9,16 +9,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-import sqlalchemy as sa
-
 from podium.errors import Fault, ResultsError, UnknownError
 from podium.log.content import Content, difference, numbers_in, plain_contents, read_contents, row_set
 from podium.log.database import StoreError
-from podium.log.log import AMEND, SUBMIT, UNVOID, VOID, LogEntry, json_entry, whole_body
+from podium.log.log import AMEND, SUBMIT, UNVOID, VOID, LogEntry, contents_of, json_entry
 from podium.log.players import confusables_of, exact_numbers, names_of, provisional_numbers, sent_numbers
 from podium.log.pools import DATED, NUMBER_US, UNDATED, Order, Pool
 from podium.log.removed import mentions_removed, public_ids
-from podium.log.schema import log
 from podium.pool.snapshot import Event
 from podium.results.names import warning
 from podium.store.following import PoolReader
@@ -26,13 +23,6 @@ from podium.store.writing import administration
 from podium.store.writing.accounts import refuse_player_twice
 from podium.store.writing.proposals import Act, Proposal, require_version
 from podium.views.names import VOIDED, find_event, find_events
-
-SELECT_CONTENTS = (
-    sa.select(log.c.seq, whole_body, log.c.digest)
-    .where(log.c.seq.in_([sa.bindparam("first"), sa.bindparam("newest")]))
-    .order_by(log.c.seq)
-)
-
 
 OTHER_ORDER: Mapping[Order | None, str] = {  # what is wrong with `started_at` in a pool of each order
     DATED: "is missing, and the events of pool {pool!r} have dates. Give the date of the first event, for example "
@@ -275,10 +265,10 @@ def following(pool: Pool, newest: int | None, received: int | None) -> int:
 
 def refuse_other_content(pool: PoolReader, known: Event, content: Content) -> None:
     """Refuse content that is neither what an event was submitted with nor what it is now."""
-    rows = pool.execute(SELECT_CONTENTS, first=known.seq, newest=known.content_seq).all()
-    if any(is_repeat(pool, known, each, rows) for each in (content, content.sent) if each is not None):
+    logged = contents_of(pool, [known.seq, known.content_seq])
+    if any(is_repeat(pool, known, each, logged.values()) for each in (content, content.sent) if each is not None):
         return
-    body = rows[-1].body
+    body, _ = logged[known.content_seq]
     numbers = {number for each in body.decode().split("\n") if each for number in numbers_in(json.loads(each))}
     other = difference(body, names_of(pool, numbers), content)
     raise ConflictError(f"event {known.event_id!r} is known with other content: {other}")
@@ -288,24 +278,27 @@ def has_content(pool: PoolReader, known: Event, content: Content) -> bool:
     """Return True if an event already has exactly this content, including players missing from its match."""
     if content.started_at != known.started_at:
         return False
-    rows = pool.execute(SELECT_CONTENTS, first=known.content_seq, newest=known.content_seq).all()
+    logged = contents_of(pool, [known.content_seq]).values()
     if known.match_id is not None:  # who is missing from a match may be other than it was when this was logged
         body = present_body(pool, known, content)
         if body is not None:
-            return is_logged(body, rows)
-    return is_repeat(pool, known, content, rows)
+            return is_logged(body, logged)
+    return is_repeat(pool, known, content, logged)
 
 
-def is_repeat(pool: PoolReader, known: Event, content: Content, rows: Sequence[Any]) -> bool:
+Logged = Collection[tuple[bytes, bytes]]  # bodies with their digests
+
+
+def is_repeat(pool: PoolReader, known: Event, content: Content, logged: Logged) -> bool:
     """Return True if an event was logged with this content: by the digest of the submission, or by player numbers."""
-    if content.digest(pool.secret) in [row.digest for row in rows]:
+    if content.digest(pool.secret) in [digest for _, digest in logged]:
         return True
-    return is_logged(present_body(pool, known, content), rows)
+    return is_logged(present_body(pool, known, content), logged)
 
 
-def is_logged(body: bytes | None, rows: Sequence[Any]) -> bool:
+def is_logged(body: bytes | None, logged: Logged) -> bool:
     """Return True if a content was logged, with rows in any order, by places, times or scores."""
-    return body is not None and row_set(body.decode()) in [row_set(row.body.decode()) for row in rows]
+    return body is not None and row_set(body.decode()) in [row_set(each.decode()) for each, _ in logged]
 
 
 def present_body(pool: PoolReader, known: Event, content: Content) -> bytes | None:

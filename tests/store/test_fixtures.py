@@ -136,17 +136,17 @@ def test_stakes_before_is_the_table_from_just_before_and_a_correction_moves_it(p
     names = ["a", "b", "c", "d"]
     pool.submit("main", rows(8, "dcba"))
     before = podium.rate(pool.results("main").frame.filter(pl.col("event_id") != "e8"), "elo")
-    found = pool.stakes_before("main", "e8", "c")
+    found = pool.event_story("main", "e8", "c").stakes_before
     expected = before.stakes(names, "c")
     assert found.frame["delta"].to_list() == pytest.approx(expected.frame["delta"].to_list(), abs=1e-9)
     came = pool.explain("main", "e8", "c").delta
     assert found.frame.filter(place=2.0)["delta"].item() == pytest.approx(came, abs=1e-9)  # of elo, in any order
     pool.amend("main", rows(0, "dcba"))
-    assert pool.stakes_before("main", "e8", "c").frame["delta"].to_list() != found.frame["delta"].to_list()
+    assert pool.event_story("main", "e8", "c").stakes_before.frame["delta"].to_list() != found.frame["delta"].to_list()
     assert pool.newest_heats("main") == 0
     heats = [row | {"heat": heat} for heat in "12" for row in rows(10, "ab")]
     pool.submit("main", heats)
-    assert pool.stakes_before("main", "e10", "a") is None
+    assert pool.event_story("main", "e10", "a").stakes_before is None
     assert pool.newest_heats("main") == len("12")
 
 
@@ -160,6 +160,6 @@ def test_in_a_pool_without_dates_a_race_has_a_start_and_its_stakes_no_date(store
     store.plan_fixture("main", "gp", starts_at=SOON, entrants=["a", "b", "c"])
     found, expected = store.stakes("main", fixture="gp", player="b"), store.rated("main").stakes(["a", "b", "c"], "b")
     assert found.frame["delta"].to_list() == pytest.approx(expected.frame["delta"].to_list(), abs=1e-9)
-    before = store.stakes_before("main", "e4", "a")
+    before = store.event_story("main", "e4", "a").stakes_before
     assert before.frame.filter(place=2.0).height == 1
     assert store.verify() == []

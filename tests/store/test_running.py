@@ -72,7 +72,7 @@ def test_a_kill_within_a_post_leaves_the_places_before_or_those_of_the_post(pool
 
 def test_if_it_ended_now_is_the_dry_run_of_that_result(pool):
     pool.post_places("main", "e9", ["c", "a", "b", "d"])
-    moved = pool.if_it_ended("main", "e9")
+    moved = pool.running_race("main", "e9").changes
     rated = pool.rated("main")
     result = [
         {"event_id": "x", "pool": "main", "started_at": NOW.isoformat(), "player": name, "position": place}
@@ -82,7 +82,7 @@ def test_if_it_ended_now_is_the_dry_run_of_that_result(pool):
     for name, delta in after.history.select("player", "delta").iter_rows():
         assert moved[name] == pytest.approx(delta, abs=1e-9)
     pool.post_places("main", "e9", ["c"], out=["a"], by_hand=True)
-    partly = pool.if_it_ended("main", "e9")  # b and d come behind by their ratings; a has quit
+    partly = pool.running_race("main", "e9").changes  # b and d come behind by their ratings; a has quit
     assert partly["c"] > 0.0 > partly["a"]
     rating = dict(rated.ratings.select("player", "rating").iter_rows())
     assert [*partly] == ["c", *sorted("bd", key=lambda name: -rating[name]), "a"]
@@ -139,7 +139,7 @@ def test_every_process_shows_the_same_moment(pool):
     other = Store(url)
     posted = pool.post_places("main", "e9", ["b", "a"])
     assert other.places("main", "e9") == posted
-    assert other.if_it_ended("main", "e9") == pool.if_it_ended("main", "e9")
+    assert other.running_race("main", "e9").changes == pool.running_race("main", "e9").changes
     pool.submit("main", rows(9, "ba"))
     assert other.places("main", "e9") is None
     other.close()

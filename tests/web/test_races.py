@@ -63,7 +63,7 @@ def test_a_race_from_its_plan_to_its_why(site, pool):
 
 def test_what_was_expected_is_the_line_of_the_place_from_just_before(site, pool):
     pool.submit("races", rows(60, FIELD))
-    before = pool.stakes_before("races", "e60", "Béla")
+    before = pool.event_story("races", "e60", "Béla").stakes_before
     line = next(each for each in before.lines() if each["place"] == 2.0)
     expected = shown_change(line["rating"] - line["delta"], line["rating"], before.digits)
     change = next(each for each in pool.event("races", "e60").changes if each.player == "Béla")

@@ -80,7 +80,7 @@ def newest_head(pool: PoolView) -> Head:
 def chained_entries(pool: PoolView) -> Iterator[Any]:
     """Yield the rows of a pool's log in order of their places in the chain, a few at a time."""
     after = -(2**62)
-    while rows := pool.fetch(SELECT_ENTRIES, after=after):
+    while rows := pool.execute(SELECT_ENTRIES, after=after).all():
         yield from rows
         after = rows[-1].place
 

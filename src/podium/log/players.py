@@ -193,12 +193,12 @@ def confusables_of(pool: PoolView, names: Sequence[str]) -> dict[str, str]:
 def names_of(pool: PoolView, numbers: Iterable[int] | None = None) -> dict[int, str]:
     """Return the names of these players and equipment by number. Default: all players."""
     if numbers is None:
-        return dict(pool.fetch(SELECT_ALL_NAMES))
+        return dict(pool.run(SELECT_ALL_NAMES))
     every = [*numbers]
     equipment = [number for number in every if is_equipment(number)]
-    names = dict(pool.fetch(SELECT_NAMES, among=every))
+    names = dict(pool.run(SELECT_NAMES, among=every))
     if equipment:
-        names |= dict(pool.fetch(SELECT_EQUIPMENT, among=equipment))
+        names |= dict(pool.run(SELECT_EQUIPMENT, among=equipment))
     return names
 
 

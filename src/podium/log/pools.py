@@ -21,7 +21,7 @@ from podium.errors import ParameterError, UnknownError
 from podium.ledger.leaderboard import instant as instant_in
 from podium.log.database import StoreError, acquire_pool_lock, write_transaction
 from podium.log.schema import log, pools
-from podium.log.statements import DAY_US, instant, microseconds, prepare, run_prepared, values
+from podium.log.statements import DAY_US, instant, microseconds, run_prepared, values
 from podium.results.names import admit, is_page_address, normalise, shown
 from podium.support.collector import paused_collection
 from podium.systems import find
@@ -229,11 +229,6 @@ class PoolView(Pool):
             among: Values of the parameter with that name.
         """
         return self.connection.execute(select, self.known(among) | params)
-
-    def fetch(self, select: sa.Executable, *, among: Iterable[str | int] = (), **params: Any) -> Sequence[Any]:
-        """Return all rows of a prepared statement, with the driver's values."""
-        prepared = prepare(self.connection, select)
-        return self.connection.exec_driver_sql(prepared.text, prepared.arguments(self.known(among) | params)).all()
 
     def run(self, statement: sa.Executable, *, among: Iterable[str | int] = (), **params: Any) -> Sequence[Any]:
         """Return all rows of a prepared statement as plain tuples, which is faster; empty if it returns no rows."""

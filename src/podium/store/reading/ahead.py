@@ -24,11 +24,9 @@ from podium.ledger.forecast import (
 from podium.ledger.hypothetical_race import Race, has_draws
 from podium.ledger.stakes import Stakes, StakesGrid, changes_now, likely_places, stakes
 from podium.log.players import admit_names, known_numbers, names_like
-from podium.log.pools import (
-    Pool,
-)
+from podium.log.pools import Pool
 from podium.log.statements import instant
-from podium.pool.snapshot import RATED, STATUSES, Event
+from podium.pool.snapshot import RATED, Event
 from podium.results.derived_heats import OVERALL
 from podium.results.reading import Results
 from podium.store.following import PoolReader
@@ -38,7 +36,6 @@ from podium.views.boards.board import ESTABLISHED, Board
 from podium.views.events import Before, event_details, system_and_states
 from podium.views.headlines import event_list
 from podium.views.models import answer_from
-from podium.views.names import find_event
 from podium.views.results import event_results
 
 MAX_STARTERS = 200
@@ -214,38 +211,13 @@ def running_race(pool: PoolReader, race_id: str) -> RunningRace:
     return pool.value(("running", race_id), find, (pool.snapshot.seq, stands))
 
 
-def if_it_ended(pool: PoolReader, race_id: str) -> dict[str, float | None]:
-    """Return everyone's change if a running race ended now, without rating it.
-
-    Returns:
-        Changes by player, in the order of the places. None for players who would not be rated. Empty if no places were
-        posted.
-
-    Raises:
-        UnknownError: the pool or the fixture does not exist.
-    """
-    return running_race(pool, race_id).changes
-
-
-def stakes_before(pool: PoolReader, event_id: str, player: str) -> Stakes | None:
-    """Return the effect of each place in a past event of one heat, from the states just before it.
-
-    Returns:
-        The table, without ranks and without the others' break-even places. None for events of several heats.
-
-    Raises:
-        UnknownError: the pool or the event does not exist, or the event is not rated.
-    """
-    event = find_event(pool, event_id)
-    if event.status != STATUSES[RATED]:
-        return None
-    return stakes_before_event(pool, event, event_results(pool, [event]), player)
-
-
 def stakes_before_event(
     pool: PoolReader, event: Event, results: Results, player: str, before: Known = None
 ) -> Stakes | None:
-    """Return the same table as `stakes_before`, for a rated event with known results."""
+    """Return the effect of each place in a past event of one heat, from the states just before it.
+
+    The table has no ranks and no break-even places of the others. There is none for events of several heats.
+    """
 
     def find_starters() -> tuple[Race, bool] | None:
         sides = sides_in(pool, results.frame)

@@ -167,7 +167,7 @@ def event_record(pool: PoolReader, event_id: str) -> tuple[CorrectionRecord, ...
         UnknownError: no such pool or event.
     """
     event = find_event(pool, event_id).event_id
-    rows = [row for row in pool.fetch(SELECT_RECORDS_OF_EVENT, event=event) if row.seq <= pool.snapshot.seq]
+    rows = [row for row in pool.execute(SELECT_RECORDS_OF_EVENT, event=event) if row.seq <= pool.snapshot.seq]
     contents = [lines_of(row.body) if row.kind in WITH_CONTENT else None for row in rows]
     name_of = names_in(pool, [each for each in contents if each is not None])
     records, before = [], None

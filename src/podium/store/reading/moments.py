@@ -2,7 +2,6 @@
 
 import copy
 import functools
-import inspect
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -32,10 +31,6 @@ SHARE_OF_MEMORY = 0.6  # that may be used, for snapshots and answers
 ANSWERS_SHARE = 8  # one part of so many is for answers
 P = ParamSpec("P")
 T = TypeVar("T")
-THE_STORE = [
-    inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD),
-    inspect.Parameter("pool_name", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=str),
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,11 +218,10 @@ def reads(
     """The method of a store that reads one moment of a pool as a function does, by the pool's name."""
 
     @functools.wraps(find)
-    def read(store: Moments, pool_name: str, *args: P.args, **kwargs: P.kwargs) -> T:
+    def read(store: Moments, pool_name: str, /, *args: P.args, **kwargs: P.kwargs) -> T:
         return store.read_pool(pool_name, lambda pool: find(pool, *args, **kwargs), as_stored=as_stored)
 
-    method: Callable[Concatenate[Any, str, P], T] = with_signature(read, find)
-    return method
+    return read
 
 
 def writes(
@@ -240,7 +234,7 @@ def writes(
     """
 
     @functools.wraps(act)
-    def write(store: Moments, pool_name: str, *args: P.args, **kwargs: P.kwargs) -> T:
+    def write(store: Moments, pool_name: str, /, *args: P.args, **kwargs: P.kwargs) -> T:
         with store.writing(pool_name, even_closed=even_closed) as pool:
             answer = act(pool, *args, **kwargs)
             if forgets:
@@ -249,12 +243,4 @@ def writes(
             truncate_wal(store.engine)
         return answer
 
-    method: Callable[Concatenate[Any, str, P], T] = with_signature(write, act)
-    return method
-
-
-def with_signature(method: Any, find: Callable[..., Any]) -> Any:
-    signature = inspect.signature(find)
-    parameters = [*THE_STORE, *list(signature.parameters.values())[1:]]
-    method.__signature__ = signature.replace(parameters=parameters)
-    return method
+    return write

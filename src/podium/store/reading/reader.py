@@ -104,10 +104,8 @@ class Reader(Moments):
     fixtures = reads(planned.fixtures)
     places = reads(planned.places_now)
     running_race = reads(ahead.running_race)
-    if_it_ended = reads(ahead.if_it_ended)
     newest_heats = reads(ahead.newest_heats)
     stakes = reads(ahead.stakes_of)
-    stakes_before = reads(ahead.stakes_before)
 
     def export_pool(self, pool_name: str) -> Iterator[str]:
         """Write a pool as lines of JSON: its log with the chain, and its players' names.

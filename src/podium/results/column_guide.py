@@ -85,7 +85,7 @@ COLUMNS: tuple[Column, ...] = (
         "home, away, white or black",
         "no side begins",
         "Who is at home, or has the first move: home or white of one player or team of a heat, away or black of the "
-        "rest. podium learns what it is worth; other systems do not read it.",
+        "rest. adaptive learns what it is worth; other systems do not read it.",
         "home",
     ),
     Column("player", "text", NO_DEFAULT, "Who the row is about, written the same way everywhere.", "Ana"),

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.importers.times import add, is_lapped, parse, parse_column, pl, status_word
+import podium
+from podium.importers.times import is_lapped, parse, parse_column, pl, status_word
 
 TIMES = [
     ("1:33:56.736", 5636.736, ""),
@@ -62,8 +63,15 @@ def test_a_column_and_a_cell_never_differ(text, decimal):
 
 
 def test_sums_are_those_on_paper():
-    one, other = pl.Series([5636.736, 0.1, 1e300, None, 0.12345678901]), pl.Series([11.987, 0.2, 1.0, 1.0, 0.1])
-    assert add(one, other).to_list() == [5648.723, 0.3, 1e300, None, 0.22345678901]
+    rows = [("5636.736", "+11.987"), ("0.1", "+0.2"), ("0.12345678901", "+0.1"), ("1e300", "+1")]
+    table = [
+        {"event_id": str(number), "player": player, "t": cell}
+        for number, row in enumerate(rows)
+        for player, cell in zip("ab", row, strict=True)
+    ]
+    for gap in ("leader", "previous"):
+        read = podium.read_results(table, columns={"time_s": {"from": ["t"], "gap": gap}})
+        assert read.frame["time_s"].to_list()[1::2] == [5648.723, 0.3, 0.22345678901, 1e300]
     assert 0.1 + 0.2 != 0.3  # what a sum of doubles is
 
 

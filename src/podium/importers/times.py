@@ -12,7 +12,6 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
-import numpy as np
 import polars as pl
 
 from podium.errors import ParameterError
@@ -28,8 +27,6 @@ POINTED = re.compile(r"[+-]?(?:(?:\d{1,2}\.)?\d{1,3}\.\d\d,\d+|\d{1,2}\.[0-5]\d\
 FRACTION_LAST = re.compile(r"(\d)(?:\"|''|[\u2033\u201D])(\d+)$")  # 1'23"456
 STATUS_WORDS = {word: status for status, words in WORDS["statuses"].items() for word in words.split()}
 NO_LETTERS = "()[] .,:+-0123456789"
-NANOS = 1_000_000_000
-EXACT_NANOS = 2**53  # below it, nanoseconds / 10^9 is the double nearest to the seconds
 
 
 class Duration(NamedTuple):
@@ -108,20 +105,6 @@ def parse_clocks(texts: pl.Series, decimal: str) -> pl.DataFrame:
     whole = hours.fill_null(0) * SIZES["hours"] + minutes.fill_null(0) * SIZES["minutes"] + seconds
     written = whole.cast(pl.String) + "." + fraction.fill_null("") + "0"
     return pl.DataFrame({"seconds": written.cast(pl.Float64).set(~valid, None), "sign": sign.fill_null("")})
-
-
-def add(first: pl.Series, second: pl.Series) -> pl.Series:
-    """Add two columns of seconds exactly in decimals: 5636.736 + 11.987 is 5648.723, not the double next to it."""
-    one, other = (column.to_numpy() for column in (first, second))
-    with np.errstate(invalid="ignore", over="ignore"):
-        whole = np.round(one * NANOS), np.round(other * NANOS)
-        nanos = whole[0] + whole[1]
-        small = (np.abs(whole[0]) < EXACT_NANOS) & (np.abs(whole[1]) < EXACT_NANOS) & (np.abs(nanos) < EXACT_NANOS)
-        small &= (whole[0] / NANOS == one) & (whole[1] / NANOS == other)  # at most nine decimals
-    sums = np.where(small, nanos / NANOS, np.nan)
-    for row in np.flatnonzero(~small & np.isfinite(one) & np.isfinite(other)):
-        sums[row] = float(Decimal(repr(float(one[row]))) + Decimal(repr(float(other[row]))))
-    return pl.Series(first.name, sums, pl.Float64, nan_to_null=True)
 
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -4,10 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from functools import reduce
-from operator import or_
+from functools import cached_property
 
-import numpy as np
 import polars as pl
 
 from podium.errors import Fault, ParameterError, ResultsError
@@ -33,37 +31,43 @@ from podium.importers.tables.maps import (
 )
 from podium.importers.times import LocalTimes
 from podium.results.columns import ALL, STATUSES, SYNONYMS
-from podium.results.hashing import runs
 from podium.results.headings import FINISHED, OUTCOME_LETTERS, OUTCOMES, fold
 from podium.results.names import normalise
 from podium.support.words import suggestion
 
 NO_LEADER = "is a gap, but no earlier row of the event has a full time"
 NOT_OF_TABLES = (ROW, FILE, ROW_NAME, COLUMN, CELL, PAIR, *BESIDE)
-ROUND = "\0round"
+ROUND, SIDE, ORDER = "\0round", "\0side", "\0order"
 BAD, WRITTEN = "\0bad ", "\0written "  # before the name of a results column: the bad cells, and the original texts
 
 
 @dataclass(frozen=True)
 class Mapped:
     grid: Grid
-    table: pl.DataFrame  # in the columns of results; bad cells are null
-    rows: pl.Series  # of the grid, from 0
-    bad: Mapping[str, tuple[pl.Series, pl.Series]]  # by column: True for bad cells, and all original texts
+    frame: pl.DataFrame  # columns of results, with bad cells null; beside them `BAD` and `WRITTEN` columns, and the row
     remedies: Mapping[str, str]
     headings: Mapping[str, str]  # the grid's column by results column, if it is a single one
     dropped: Counter[str] = field(default_factory=Counter)
     notes: tuple[str, ...] = ()
     rounds: Mapping[str, str] = field(default_factory=dict)  # by event ID that Podium made; empty if unknown
 
-    def only_rows(self, rows: pl.Series) -> "Mapped":
-        numbers = rows.arg_true() if rows.dtype == pl.Boolean else rows
-        bad = {name: (which.gather(numbers), written.gather(numbers)) for name, (which, written) in self.bad.items()}
-        return replace(self, table=self.table[numbers], rows=self.rows.gather(numbers), bad=bad)
+    @cached_property
+    def table(self) -> pl.DataFrame:
+        return self.frame.select(name for name in self.frame.columns if not name.startswith("\0"))
 
     @property
-    def any_bad(self) -> pl.Series:
-        return reduce(or_, (which for which, _ in self.bad.values()))
+    def rows(self) -> pl.Series:
+        """The row of the grid of each row, from 0."""
+        return self.frame[ROW_NUMBER]
+
+    @property
+    def bad(self) -> dict[str, tuple[pl.Series, pl.Series]]:
+        """True for bad cells, and all original texts, by column."""
+        names = (name.removeprefix(BAD) for name in self.frame.columns if name.startswith(BAD))
+        return {name: (self.frame[BAD + name], self.frame[WRITTEN + name]) for name in names}
+
+    def only_rows(self, rows: pl.Series) -> "Mapped":
+        return replace(self, frame=self.frame.filter(rows) if rows.dtype == pl.Boolean else self.frame[rows])
 
 
 def apply_map(grid: Grid, mapping: Map) -> Mapped:
@@ -97,13 +101,14 @@ def apply_map(grid: Grid, mapping: Map) -> Mapped:
         if made is not None:
             laid = laid.with_columns(round_names(table, made).alias(ROUND))
         parts.append(with_members(laid, split) if split else laid)
-    laid = parts[0] if len(parts) == 1 else pl.concat(parts, how="diagonal_relaxed").sort(ROW_NUMBER, "\0side")
+    laid = parts[0] if len(parts) == 1 else pl.concat(parts, how="diagonal_relaxed").sort(ROW_NUMBER, SIDE)
     names = [name for name in ALL if name in laid.columns]
-    are_bad = {name: laid[BAD + name].fill_null(value=False) for name in names if BAD + name in laid.columns}
-    bad = {name: (which, laid[WRITTEN + name]) for name, which in are_bad.items()}
+    bad = [BAD + name for name in names if BAD + name in laid.columns]
     made_ids = zip(laid["event_id"], laid[ROUND], strict=True) if made is not None else ()
     rounds = {form: name or "" for each, name in made_ids if each for form in (each, normalise(each))}
-    mapped = Mapped(grid, laid.select(names), laid[ROW_NUMBER], bad, remedies, headings, dropped, local.notes(), rounds)
+    written = (name.replace(BAD, WRITTEN) for name in bad)
+    frame = laid.select(ROW_NUMBER, *names, *written, *(pl.col(name).fill_null(value=False) for name in bad))
+    mapped = Mapped(grid, frame, remedies, headings, dropped, local.notes(), rounds)
     if mapping.distinct and not bad:  # bad cells are all empty, but may differ
         mapped = mapped.only_rows(mapped.table.to_struct().is_first_distinct())
     return by_event(mapped)
@@ -138,7 +143,7 @@ def build_columns(table: Table, rules: Mapping[str, Rule]) -> dict[str, Cells]:
             columns["status"] = Cells(merged.alias("status"), sources=columns[name].sources)
     time_s = columns.get("time_s")
     if time_s is not None and time_s.gaps is not None and "event_id" in columns:
-        columns["time_s"] = whole_times(columns, time_s, rules["time_s"].gap == "leader")
+        columns["time_s"] = whole_times(columns, time_s, from_leader=rules["time_s"].gap == "leader")
     laps = columns.pop(LAPS, None)
     return columns if laps is None else by_laps(columns, laps)
 
@@ -168,44 +173,36 @@ def with_members(laid: pl.DataFrame, split: str) -> pl.DataFrame:
     return rows.explode("player").with_columns(pl.col("player").str.strip_chars())
 
 
-def whole_times(columns: Mapping[str, Cells], time_s: Cells, from_leader: bool) -> Cells:  # noqa: FBT001
-    """Turn gaps into times: add them to the best full time of the event, or to the time before."""
-    heat = columns["heat"].column if "heat" in columns else pl.lit("").alias("heat")
-    order = columns["position"].column.cast(pl.Float64, strict=False) if "position" in columns else pl.lit(0.0)
+def whole_times(columns: Mapping[str, Cells], time_s: Cells, *, from_leader: bool) -> Cells:
+    """Turn gaps into times: add them to the best full time of the heat, or to the time before, exactly in decimals."""
+    heat = columns["heat"].column if "heat" in columns else pl.lit("")
     series = {"event": columns["event_id"].column, "time": time_s.column, "sign": time_s.gaps}
-    table = pl.DataFrame(series).with_columns(heat.alias("heat"), order.alias("order"))
+    table = pl.DataFrame(series).with_row_index("row").with_columns(heat.alias("heat"))
     gap = (table["sign"] == "+") & table["time"].is_not_null()
-    if from_leader:
-        plain = pl.when(pl.col("sign") == "").then("time").min().over("event", "heat")
-        base = table.select(plain.alias("base")).to_series()
-        sums = times.add(base, table["time"])
-    else:
-        sums = after_each_other(table)
-    seconds = sums.zip_with(gap, table["time"]).alias("time_s")
-    alone = gap & sums.is_null()
-    bad = alone if time_s.bad is None else time_s.bad | alone
-    remedy = NO_LEADER if alone.any() else time_s.remedy
-    return Cells(seconds, bad, time_s.written, remedy, time_s.sources, time_s.statuses)
-
-
-def after_each_other(table: pl.DataFrame) -> pl.Series:
-    """Return the times of gaps to the racer ahead, by place if there is one, otherwise in row order."""
-    ordered = table.with_row_index("row").sort("event", "heat", "order", maintain_order=True, nulls_last=True)
+    order: pl.Expr | pl.Series = pl.when(pl.col("sign") == "").then("time") if from_leader else pl.lit(0)
+    if "position" in columns and not from_leader:
+        order = columns["position"].column.cast(pl.Float64, strict=False)
+    rows = table.with_columns(order.alias("order"))
+    rows = rows.sort("event", "heat", "order", maintain_order=True, nulls_last=True)
     sums: list[float | None] = [None] * table.height
-    key, before = None, None
-    for row, event, heat, time, sign in ordered.select("row", "event", "heat", "time", "sign").iter_rows():
-        if (event, heat) != key:
-            key, before = (event, heat), None
+    key, base = None, None
+    for row, event, own_heat, time, sign in rows.select("row", "event", "heat", "time", "sign").iter_rows():
+        if (event, own_heat) != key:
+            key, base = (event, own_heat), None
         if time is None:
             continue
         own = Decimal(repr(time))
-        before = own if sign == "" else None if before is None else before + own
-        sums[row] = None if before is None else float(before)
-    return pl.Series(sums, dtype=pl.Float64)
+        whole = own if sign == "" else None if base is None else base + own
+        base = base if from_leader and base is not None else whole
+        sums[row] = None if whole is None else float(whole)
+    seconds = pl.Series("time_s", sums, pl.Float64).zip_with(gap, table["time"])
+    alone = gap & seconds.is_null()
+    bad = alone if time_s.bad is None else time_s.bad | alone
+    return replace(time_s, column=seconds, bad=bad, remedy=NO_LEADER if alone.any() else time_s.remedy, gaps=None)
 
 
 def laid_out(columns: Mapping[str, Cells], numbers: pl.Series, side: int) -> pl.DataFrame:
-    parts = [numbers, pl.Series("\0side", [side], pl.UInt32).new_from_index(0, numbers.len())]
+    parts = [numbers, pl.Series(SIDE, [side], pl.UInt32).new_from_index(0, numbers.len())]
     for name, cells in columns.items():
         column = cells.column.alias(name)
         if cells.bad is not None and cells.bad.any():
@@ -218,14 +215,10 @@ def laid_out(columns: Mapping[str, Cells], numbers: pl.Series, side: int) -> pl.
 
 def by_event(mapped: Mapped) -> Mapped:
     """Sort the rows by event, in the order in which events first appear."""
-    if "event_id" not in mapped.table.columns or not mapped.table.height:
+    if "event_id" not in mapped.frame.columns:
         return mapped
-    ids = mapped.table["event_id"].fill_null("")
-    _, starts = runs(ids)
-    if starts.size == ids.n_unique():
-        return mapped
-    first = pl.DataFrame({"id": ids}).with_row_index("row").select(pl.col("row").min().over("id")).to_series()
-    return mapped.only_rows(pl.Series(np.argsort(first.to_numpy(), kind="stable")))
+    first = pl.col(ORDER).min().over(pl.col("event_id").fill_null(""))
+    return replace(mapped, frame=mapped.frame.with_row_index(ORDER).sort(first, maintain_order=True).drop(ORDER))
 
 
 def drop_small(mapped: Mapped) -> Mapped:

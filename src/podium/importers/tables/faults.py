@@ -3,13 +3,14 @@
 import re
 import shlex
 from collections.abc import Collection, Iterable
+from dataclasses import replace
 from typing import NamedTuple
 
 import polars as pl
 
 from podium.errors import Fault
 from podium.importers.grid import Choice, Question, ignoring
-from podium.importers.tables.applying import Mapped
+from podium.importers.tables.applying import BAD, Mapped
 from podium.importers.tables.cells import parse_result
 from podium.results.column_guide import COMPARED
 from podium.results.columns import REQUIRED, normalise_table
@@ -31,7 +32,8 @@ def find_faults(mapped: Mapped) -> Findings:
     parts = [cell_faults(mapped, name, *cells, mapped.remedies[name]) for name, cells in mapped.bad.items()]
     if lacking := [name for name in REQUIRED if name not in mapped.table.columns]:
         return joined(parts, [Fault(None, name, None, "is missing; every row needs it") for name in lacking])
-    rows = mapped.only_rows(~mapped.any_bad) if mapped.bad else mapped
+    bad = [BAD + name for name in mapped.bad]
+    rows = replace(mapped, frame=mapped.frame.filter(~pl.any_horizontal(bad))) if bad else mapped
     checked = normalise_table(rows.table)
     while checked.faults:
         if of_columns := [located(rows, fault) for fault in checked.faults if fault.row is None]:

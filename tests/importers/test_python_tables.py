@@ -165,3 +165,6 @@ def test_a_retirement_in_a_result_of_both_sides_is_refused():
     table = pl.DataFrame({"home": ["a", "b"], "away": ["b", "c"], "result": ["1-0", "ret."]})
     with pytest.raises(podium.ResultsError, match=r"column result: 'ret\.' does not say who won"):
         podium.from_matches(table, home="home", away="away", result="result")
+    sides = [{"player": each, "score": {"from": ["result"], "as": "result"}} for each in ("home", "away")]
+    with pytest.raises(podium.ResultsError, match=r"'ret\.' does not say who won"):
+        podium.read_results(table, map={"layout": {"kind": "wide", "sides": sides}, "columns": {"event_id": "{row}"}})

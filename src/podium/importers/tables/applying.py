@@ -90,7 +90,7 @@ def apply_map(grid: Grid, mapping: Map) -> Mapped:
         dropped += more
         numbers = rows[ROW_NUMBER].cast(pl.Int64)
         shown = numbers + (grid.first_row if grid.labels is None else 1)
-        table = Table(rows, mapping.source, stem(grid.name), shown, local)
+        table = Table(rows, mapping.source, stem(grid.name), shown, local, mapping.layout.kind == "wide")
         columns = build_columns(table, with_player(rules, mapping))
         for name, cells in columns.items():
             remedies[name] = remedies.get(name) or cells.remedy

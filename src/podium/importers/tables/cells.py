@@ -91,6 +91,7 @@ DIVISORS = {0.1: 10.0, 0.01: 100.0, 0.001: 1000.0, 0.000001: 1e6}  # division is
 PLAYED = r"^[^\p{L}]*[1-9][^\p{L}]*$"  # a part of an event was played, such as laps or a round
 NO_GAP = 'is a gap. Give the full time, or set gap = "leader" or "previous"'
 SIGNED_BACK = "is a negative gap"
+UNDECIDED = "does not say who won. Leave these matches out."
 
 
 @dataclass(frozen=True)
@@ -111,6 +112,7 @@ class Table:
     file: str = ""
     rows: pl.Series = field(default_factory=lambda: pl.Series([], dtype=pl.UInt32))  # row numbers in the source
     local: LocalTimes = field(default_factory=lambda: LocalTimes("UTC"))
+    has_sides: bool = False  # True if each row is a match
 
     def cells(self, name: str) -> pl.Series:
         """Return a column in its own type, with null for missing values."""
@@ -205,7 +207,7 @@ def as_kind(table: Table, name: str, rule: Rule, texts: pl.Series) -> Cells:
     if name not in (*NUMBERS, LAPS) or kind == "text":
         return Cells(texts)
     if kind == "result":
-        return as_results(name, rule, texts)
+        return as_results(table, name, rule, texts)
     readers = {"number": as_numbers, "place": as_places, "duration": as_times}
     cells = readers[kind](table, rule, texts)
     if rule.scale != 1.0:
@@ -215,7 +217,8 @@ def as_kind(table: Table, name: str, rule: Rule, texts: pl.Series) -> Cells:
     return replace(cells, column=cells.column + rule.offset) if rule.offset else cells
 
 
-def as_results(name: str, rule: Rule, texts: pl.Series) -> Cells:
+def as_results(table: Table, name: str, rule: Rule, texts: pl.Series) -> Cells:
+    """Return the points of one side. In a match, a word such as retired does not say who won."""
     distinct = texts.drop_nulls().unique().to_list()
     read = {text: result if rule.side == 1 else result[::-1] for text in distinct if (result := parse_result(text))}
     if name == "position":
@@ -223,7 +226,11 @@ def as_results(name: str, rule: Rule, texts: pl.Series) -> Cells:
     else:
         values = {text: own for text, (own, _) in read.items() if own is not None}
     column = texts.replace_strict(values, default=None, return_dtype=pl.Float64)
-    return without_words(rule, texts, column, "must be a result such as 1-0, ½-½, 3:1 or 6:4 7:5")
+    cells = without_words(rule, texts, column, "must be a result such as 1-0, ½-½, 3:1 or 6:4 7:5")
+    if not table.has_sides or cells.statuses is None or cells.bad is None:
+        return cells
+    remedy = cells.remedy if cells.bad.any() else UNDECIDED
+    return replace(cells, bad=cells.bad | cells.statuses.is_not_null(), remedy=remedy, statuses=None)
 
 
 def as_numbers(table: Table, rule: Rule, texts: pl.Series) -> Cells:

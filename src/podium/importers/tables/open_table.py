@@ -22,7 +22,6 @@ from podium.importers.tables.applying import Mapped, apply_map
 from podium.importers.tables.faults import find_faults
 from podium.importers.tables.maps import Map, build_map
 from podium.importers.tables.read_sheet import answer, read_with_map
-from podium.importers.times import status_word
 from podium.results.columns import ALL, text
 from podium.results.reading import STDIN, Results, header_faults, loaded, read_results, unknown_columns
 
@@ -202,9 +201,6 @@ def from_matches(
         values = [value | {"side": {"value": side}} for value, side in zip(values, ("home", "away"), strict=True)]
     document = matches_map(first, second, values, event, date, columns)
     grid = grid_of(matches, name)
-    words = grid.frame[result].cast(pl.String).drop_nulls().unique() if result in grid.headings else ()
-    if ended := [each for each in words if any(map(status_word, each.split()))]:
-        raise ResultsError(grid.name, [Fault(None, result, ended[0], "does not say who won. Leave these matches out.")])
     return checked(apply_map(grid, build_map(document, "from_matches")), grid.name)
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import polars as pl
 
 from podium.errors import Fault, ParameterError
-from podium.importers.nodes import Node
 from podium.importers.options import Imported, Options
 from podium.importers.times import LocalTimes
+from podium.importers.trees import Node
 from podium.results.columns import ALL, TYPES, UTC, normalise_table
 from podium.results.consistency import contradictions
 from podium.results.names import LONGEST, normalise, refusal

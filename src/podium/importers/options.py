@@ -1,9 +1,9 @@
-"""Options and results of imports."""
+"""Options and results of imports, and the formats by name."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from podium.errors import Fault
 
@@ -37,3 +37,27 @@ class Imported:
     names: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # display name and last event by player ID
     notes: tuple[str, ...] = ()  # decisions about the content, one per line
     made: Mapping[str, str] = field(default_factory=dict)  # as in `Results`
+
+
+class Format(NamedTuple):
+    title: str
+    map: Path | None = None
+    is_table: bool = False
+    reader: str = ""  # module and function. Default: `read` in the format's own module
+
+
+FORMATS = {
+    "xonstat": Format("match reports of Xonotic servers"),
+    "stk": Format("the database of a SuperTuxKart server that stores results"),
+    "f1db": Format("a release of f1db: a folder or .zip of CSV, or the single JSON", reader="formula1.read_f1db"),
+    "ergast": Format("Ergast's CSV tables, or the JSON of its API", reader="formula1.read_ergast"),
+    "pgn": Format("chess games"),
+    "racetime": Format("races of racetime.gg as JSON"),
+    "startgg": Format("sets of a start.gg event as JSON"),
+    "challonge": Format("a Challonge tournament as JSON"),
+    **{
+        path.stem: Format(path.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# "), path, is_table=True)
+        for path in sorted(PRESETS.glob("*.toml"))
+    },
+    "csv": Format("any table, with a map of its columns", is_table=True),
+}

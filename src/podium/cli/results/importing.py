@@ -25,7 +25,7 @@ from podium.cli.terminal.options import (
 )
 from podium.cli.terminal.show import Format
 from podium.errors import SHOWN_FAULTS, ParameterError
-from podium.importers.registry import FORMATS
+from podium.importers import FORMATS
 from podium.results.column_guide import COMPARED
 from podium.support.words import counted
 

@@ -13,7 +13,7 @@ from podium.cli.terminal.app import FILE_NAME, Made, find_settings
 from podium.cli.terminal.options import one_of
 from podium.cli.terminal.show import Format, note
 from podium.errors import ParameterError
-from podium.importers.registry import FORMATS
+from podium.importers import FORMATS
 from podium.support.words import suggestion
 
 if TYPE_CHECKING:

@@ -242,7 +242,7 @@ def read_settings(path: Path) -> SettingsFile:
         if name not in TABLES and not (isinstance(value, str) and value):
             raise settings.fault(name, f"{name} is {value!r}; it must be text: {MEANINGS[name]}")
     check_leaderboard(settings)
-    from podium.importers.registry import FORMATS
+    from podium.importers import FORMATS
 
     if settings.get("format") not in (None, *FORMATS):
         known = f"is not a format{suggestion(settings.get('format'), list(FORMATS))} ({', '.join(FORMATS)})"

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 from podium.importers import times
 from podium.importers.collecting import Collector, Event
-from podium.importers.nodes import Node, records
 from podium.importers.sources import Source, refuse_file
+from podium.importers.trees import Node, records
 
 PAIR = re.compile(r"^(-?[0-9]{1,9})-(-?[0-9]{1,9})$")
 

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 from podium.importers import times
 from podium.importers.collecting import Collector, Event
-from podium.importers.nodes import Node, csv_rows, documents
 from podium.importers.sources import Source, decode, refuse_file, stem, strict_json
 from podium.importers.times import Duration
+from podium.importers.trees import Node, csv_rows, documents
 
 DAY = re.compile(r"^\d{4}-\d{2}-\d{2}$")
 CLOCK = re.compile(r"^\d{2}:\d{2}(:\d{2})?Z?$")

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 from podium.importers import times
 from podium.importers.collecting import Collector, Event
-from podium.importers.nodes import Node, records
 from podium.importers.sources import Source, refuse_file
+from podium.importers.trees import Node, records
 
 UNFINISHED = ("open", "invitational", "pending", "in_progress", "cancelled")
 STATUSES = {"done": "finished", "dnf": "dnf", "dq": "disqualified"}

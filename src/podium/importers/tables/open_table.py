@@ -16,12 +16,11 @@ from podium.errors import Fault, ParameterError, ResultsError
 from podium.importers.files import load
 from podium.importers.grid import Grid, SourceRule, UndecidedError
 from podium.importers.options import Options
-from podium.importers.registry import read_format
 from podium.importers.sources import format_of, of_bytes, sources
 from podium.importers.tables.applying import Mapped, apply_map
 from podium.importers.tables.faults import find_faults
 from podium.importers.tables.maps import Map, build_map
-from podium.importers.tables.read_sheet import answer, read_with_map
+from podium.importers.tables.read_sheet import answer, read_format, read_with_map
 from podium.results.columns import ALL, text
 from podium.results.reading import STDIN, Results, header_faults, loaded, read_results, unknown_columns
 

@@ -6,16 +6,18 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from podium.errors import Fault, FormatError, PodiumError, ResultsError
+from podium.errors import Fault, FormatError, ParameterError, PodiumError, ResultsError
+from podium.importers.collecting import Collector
 from podium.importers.files import kind_of, language_encoding, load
 from podium.importers.grid import Choice, Grid, Question, SourceRule, UndecidedError
-from podium.importers.options import PRESETS, Imported, Options
-from podium.importers.sources import Source, decode, sources
+from podium.importers.options import FORMATS, PRESETS, Imported, Options
+from podium.importers.sources import Source, decode, refuse_file, sources
 from podium.importers.tables.applying import apply_map, drop_small
 from podium.importers.tables.faults import find_faults, questions_of_cells, without_bad_events
 from podium.importers.tables.infer import infer_map
@@ -25,10 +27,59 @@ from podium.importers.trees import Level, json_document, parse_path, walk, xml_d
 from podium.results.column_guide import COMPARED
 from podium.results.headings import fold, meanings, side_of
 from podium.results.reading import read_results
+from podium.support.words import suggestion
 
+CHOICES = {"player": ("id", "name", "fide"), "forfeits": ("keep", "drop")}  # of an option
 SHOWN_ROWS = 5
 START_BYTES = 1 << 13  # that include the head of a table
 Posed = list[tuple[Question, Choice | None]]
+
+
+def read_format(name: str, files: Sequence[str | Path], options: Options | None = None) -> Imported:
+    """Import files of a format.
+
+    Args:
+        name: Name of the format, a key of `FORMATS`.
+        files: Paths of files or folders, in the order of their events. `-` is standard input.
+        options: The user's choices. Default: `Options()`.
+
+    Returns:
+        The results table, with everything that was dropped, bad or skipped.
+
+    Raises:
+        FormatError: A file is not of this format, or breaks its rules and bad events are not skipped, or no event is
+            left without them.
+        ParameterError: The format is unknown, or an option does not fit it.
+    """
+    options = options or Options()
+    check_options(name, options)
+    known = FORMATS[name]
+    found = [source for file in files for source in sources(str(file))]
+    if not found:
+        refuse_file(", ".join(map(str, files)), "has no files to read")
+    if known.is_table:
+        imported = read(found, replace(options, map=known.map or options.map))
+    else:
+        collector = Collector(options)
+        module, _, function = (known.reader or f"{name}.read").partition(".")
+        getattr(import_module(f"podium.importers.formats.{module}"), function)(found, collector)
+        imported = collector.imported()
+    if imported.bad and (not options.skip_bad or imported.table.is_empty()):
+        raise FormatError(str(files[0]), imported.bad)
+    return imported
+
+
+def check_options(name: str, options: Options) -> None:
+    if name not in FORMATS:
+        raise ParameterError(f"{name!r} is not a format{suggestion(name, FORMATS)} (formats: {', '.join(FORMATS)})")
+    for option, known in CHOICES.items():
+        value = getattr(options, option)
+        if value not in known:
+            raise ParameterError(f"{option} is {value!r}; it must be one of {', '.join(known)}")
+    if options.player == "fide" and name != "pgn":
+        raise ParameterError(f"{name} has no FIDE IDs. Use them with pgn only.")
+    if options.map is not None and name != "csv":
+        raise ParameterError(f"{name} needs no map. Maps are for tables (csv).")
 
 
 def read(files: Sequence[Source], options: Options) -> Imported:

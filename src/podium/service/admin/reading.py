@@ -15,11 +15,10 @@ from podium.errors import Fault, ParameterError, PodiumError, ResultsError
 from podium.importers import times
 from podium.importers.collecting import shortened
 from podium.importers.grid import Choice, Question, UndecidedError
-from podium.importers.options import Options
-from podium.importers.registry import FORMATS, read_format
+from podium.importers.options import FORMATS, Options
 from podium.importers.tables.maps import write_map
 from podium.importers.tables.open_table import left_out
-from podium.importers.tables.read_sheet import answer_questions, first_rows, map_of_files
+from podium.importers.tables.read_sheet import answer_questions, first_rows, map_of_files, read_format
 from podium.ledger.leaderboard import instant
 from podium.log.pools import DATED, UNDATED, Order
 from podium.results.columns import DEFAULTS

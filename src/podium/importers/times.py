@@ -80,15 +80,17 @@ def parse_column(texts: pl.Series, *, decimal: str = ".") -> pl.DataFrame:
         return pl.DataFrame({"seconds": texts.cast(pl.Float64), "sign": pl.Series([""]).new_from_index(0, texts.len())})
     read = parse_clocks(texts, decimal)
     other = texts.filter(read["seconds"].is_null() & texts.is_not_null()).unique()
-    slow = [(text, parse(text, decimal=decimal)) for text in other]
-    rows = [(text, float(time.seconds), time.sign) for text, time in slow if time is not None]
-    if not rows:
+    slow = {text: time for text in other if (time := parse(text, decimal=decimal)) is not None}
+    if not slow:
         return read
-    schema = {"text": pl.String, "slow": pl.Float64, "other": pl.String}
-    found = pl.DataFrame(rows, schema, orient="row")
-    joined = read.with_columns(text=texts).join(found, on="text", how="left", maintain_order="left")
-    sign = pl.when(pl.col("slow").is_null()).then("sign").otherwise("other")
-    return joined.select(pl.col("seconds").fill_null(pl.col("slow")), sign=sign)
+    seconds = {text: float(time.seconds) for text, time in slow.items()}
+    signs = {text: time.sign for text, time in slow.items()}
+    return pl.DataFrame(
+        {
+            "seconds": texts.replace_strict(seconds, default=read["seconds"], return_dtype=pl.Float64),
+            "sign": texts.replace_strict(signs, default=read["sign"], return_dtype=pl.String),
+        }
+    )
 
 
 def parse_clocks(texts: pl.Series, decimal: str) -> pl.DataFrame:

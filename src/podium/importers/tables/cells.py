@@ -4,7 +4,7 @@ Results of two sides have everyday forms, such as 1-0, ½:½, 3:1 and 6:4 7:5; S
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import or_
@@ -219,18 +219,26 @@ def as_kind(table: Table, name: str, rule: Rule, texts: pl.Series) -> Cells:
 
 def as_results(table: Table, name: str, rule: Rule, texts: pl.Series) -> Cells:
     """Return the points of one side. In a match, a word such as retired does not say who won."""
-    distinct = texts.drop_nulls().unique().to_list()
-    read = {text: result if rule.side == 1 else result[::-1] for text in distinct if (result := parse_result(text))}
-    if name == "position":
-        values = {text: 1.0 if own >= other else 2.0 for text, (own, other) in read.items() if None not in (own, other)}  # type: ignore[operator]
-    else:
-        values = {text: own for text, (own, _) in read.items() if own is not None}
-    column = texts.replace_strict(values, default=None, return_dtype=pl.Float64)
+    column = each_once(texts, lambda text: points_of(parse_result(text), name, rule.side))
     cells = without_words(rule, texts, column, "must be a result such as 1-0, ½-½, 3:1 or 6:4 7:5")
     if not table.has_sides or cells.statuses is None or cells.bad is None:
         return cells
     remedy = cells.remedy if cells.bad.any() else UNDECIDED
     return replace(cells, bad=cells.bad | cells.statuses.is_not_null(), remedy=remedy, statuses=None)
+
+
+def points_of(result: Result | None, name: str, side: int) -> float | None:
+    own, other = (result or (None, None))[:: 1 if side == 1 else -1]
+    if name != "position" or own is None:
+        return own
+    return None if other is None else 1.0 if own >= other else 2.0
+
+
+def each_once(texts: pl.Series, read: Callable[[str], Any], kind: type[pl.DataType] = pl.Float64) -> pl.Series:
+    """Return what each cell means. Equal cells are read once."""
+    distinct = texts.drop_nulls().unique().to_list()
+    values = pl.Series([read(each) for each in distinct], dtype=kind)
+    return texts.replace_strict(distinct, values, default=None, return_dtype=kind)
 
 
 def as_numbers(table: Table, rule: Rule, texts: pl.Series) -> Cells:
@@ -352,8 +360,7 @@ def as_moments(table: Table, rule: Rule, texts: pl.Series) -> Cells:
         zoned = distinct.str.contains(r"([Zz]|UTC|[+-]\d{2}:?\d{2})$")
         absolute = from_texts(distinct)
         instants = absolute.zip_with(zoned & absolute.is_not_null(), instants)
-    matched = pl.DataFrame({"text": distinct, "moment": instants})
-    column = pl.DataFrame({"text": texts}).join(matched, on="text", how="left", maintain_order="left")["moment"]
+    column = texts.replace_strict(distinct, instants, default=None)
     bad = column.is_null() & texts.is_not_null() if rule.otherwise == "bad" else None
     return Cells(column, bad, texts, remedy)
 

@@ -23,7 +23,7 @@ JSON = (".json", ".ndjson")
 
 class Session(NamedTuple):
     pool: str
-    results: str  # table or path in a race that has its results
+    results: str  # path in a race that has its results
     date: str = "date"  # a session without a date has the race's, at 00:00 UTC
     time: str = "time"
     statuses: Mapping[str, str] = {}  # by word in place of a position
@@ -31,40 +31,50 @@ class Session(NamedTuple):
 
 
 class Form(NamedTuple):
-    """The paths of the values in a row of results. The first path with a value counts."""
+    """The paths of the values in a row of results, and the tables with races and names."""
 
     driver: str
     team: str
-    place: tuple[str, ...]
+    place: tuple[str, ...]  # the first one with a value counts
     millis: str
     time: str
     has_gaps: bool  # True if times may be gaps to the leader
+    races: str = ""
+    race_id: str = ""  # column of that table
+    unknown: str = ""  # remedy for a race that is not in that table
+    names: Mapping[str, tuple[str, str]] = {}  # by table, the column of the ID in results and of the public name
 
 
 F1DB_STATUSES = {"DNF": "dnf", "NC": "dnf", "DSQ": "disqualified", "EX": "disqualified"} | dict.fromkeys(
     ("DNS", "DNQ", "DNPQ", "DNP"), "did_not_start"
 )
-F1DB = Form("driverId", "constructorId", ("positionText",), "timeMillis", "time", has_gaps=False)
-F1DB_RACES = "f1db-races"
+RACES = "f1db-races"
+F1DB = Form(
+    "driverId", "constructorId", ("positionText",), "timeMillis", "time", has_gaps=False, races=RACES, race_id="id",
+    unknown=f"is not a race in {RACES}",
+)  # fmt: skip
 F1DB_SESSIONS = {  # by table of the results
-    f"{F1DB_RACES}-race-results": Session("f1-race", "raceResults", "date", "time", F1DB_STATUSES),
-    f"{F1DB_RACES}-sprint-race-results": Session(
+    f"{RACES}-race-results": Session("f1-race", "raceResults", "date", "time", F1DB_STATUSES),
+    f"{RACES}-sprint-race-results": Session(
         "f1-sprint", "sprintRaceResults", "sprintRaceDate", "sprintRaceTime", F1DB_STATUSES
     ),
-    f"{F1DB_RACES}-qualifying-results": Session(
+    f"{RACES}-qualifying-results": Session(
         "f1-qualifying", "qualifyingResults", "qualifyingDate", "qualifyingTime", F1DB_STATUSES, is_timed=False
     ),
 }
 STATUSES = {
     "R": "dnf", "N": "dnf", "D": "disqualified", "E": "disqualified", "F": "did_not_start", "W": "did_not_start",
 }  # fmt: skip
-TABLES = Form("driverId", "constructorId", ("positionText", "position"), "milliseconds", "time", has_gaps=True)
-TABLE_SESSIONS = (
-    Session("f1-race", "results", statuses=STATUSES),
-    Session("f1-sprint", "sprint_results", "sprint_date", "sprint_time", STATUSES),
-    Session("f1-qualifying", "qualifying", "quali_date", "quali_time", is_timed=False),
-)
-PUBLIC_NAMES = {"drivers": ("driverId", "driverRef"), "constructors": ("constructorId", "constructorRef")}
+TABLES = Form(
+    "driverId", "constructorId", ("positionText", "position"), "milliseconds", "time", has_gaps=True, races="races",
+    race_id="raceId", unknown="is not in races.csv",
+    names={"drivers": ("driverId", "driverRef"), "constructors": ("constructorId", "constructorRef")},
+)  # fmt: skip
+TABLE_SESSIONS = {
+    "results": Session("f1-race", "", statuses=STATUSES),
+    "sprint_results": Session("f1-sprint", "", "sprint_date", "sprint_time", STATUSES),
+    "qualifying": Session("f1-qualifying", "", "quali_date", "quali_time", is_timed=False),
+}
 ANSWERS = TABLES._replace(
     driver="Driver.driverId", team="Constructor.constructorId", millis="Time.millis", time="Time.time"
 )
@@ -78,12 +88,44 @@ ANSWER_SESSIONS = (
 def read_f1db(files: Sequence[Source], collector: Collector) -> None:
     tables = {stem(source.name).lower(): source for source in reversed(files)}
     single = next((source for source in tables.values() if is_json(source)), None)
-    if F1DB_RACES in tables:
-        read_f1db_tables(tables, Races(collector))
+    if RACES in tables:
+        if F1DB_SESSIONS.keys().isdisjoint(tables):
+            refuse_file(tables[RACES].name, f"has no results next to it. Add {RACES}-race-results.")
+        read_tables(tables, F1DB, F1DB_SESSIONS, Races(collector))
     elif single is not None:
         read_f1db_document(single, Races(collector))
     else:
         refuse_file(files[0].name, "has neither f1db-races.csv nor f1db.json. Give a release of f1db.")
+
+
+def read_tables(tables: Mapping[str, Source], form: Form, sessions: Mapping[str, Session], races: "Races") -> None:
+    """Read tables of results, with the dates of their races and the public names of drivers and teams."""
+    known = {race[form.race_id].cell: race for race, _ in rows_of(tables[form.races], (form.race_id, "date"))}
+    names = {
+        key: {row[key].cell: row[name].cell for row, _ in rows_of(tables[table], (key, name))}
+        for table, (key, name) in form.names.items()
+    }
+    for table, session in sessions.items():
+        place = form.place[0 if session.statuses else -1]
+        for row, fault in rows_of(tables[table], ("raceId", form.driver, form.team, place)) if table in tables else ():
+            race_id = row["raceId"].cell
+            event = races.event(session, race_id, row, known.get(race_id))
+            if fault:
+                event.refuse(None, fault, place=row.place)
+                continue
+            driver, team = row[form.driver].cell, row[form.team].cell
+            lacking = [("raceId", race_id, form.unknown)] if race_id not in known else []
+            lacking += [
+                (key, row[key].cell, f"is not in {other}.csv")
+                for other, (key, _) in form.names.items()
+                if row[key].cell not in names[key] and (row[key].cell or key == form.driver)
+            ]
+            for key, value, remedy in lacking:
+                event.refuse(value, remedy, key, row.place)
+            if not lacking:
+                known_drivers, known_teams = (names.get(key, {}) for key in (form.driver, form.team))
+                races.add(event, session, form, row, known_drivers.get(driver, driver), known_teams.get(team, team))
+    races.close()
 
 
 def read_f1db_document(source: Source, races: "Races") -> None:
@@ -105,36 +147,10 @@ def read_f1db_document(source: Source, races: "Races") -> None:
                 event.refuse_node(results, "must be a list of results")
             for row in results:
                 if row.is_object:
-                    add_f1db(event, session, row, races)
+                    races.add(event, session, F1DB, row, row[F1DB.driver].cell, row[F1DB.team].cell)
                 else:
                     event.refuse_node(row, "is not a result")
     races.close()
-
-
-def read_f1db_tables(tables: Mapping[str, Source], races: "Races") -> None:
-    known = {race["id"].cell: race for race, _ in rows_of(tables[F1DB_RACES], ("id", "date"))}
-    if F1DB_SESSIONS.keys().isdisjoint(tables):
-        refuse_file(tables[F1DB_RACES].name, f"has no results next to it. Add {F1DB_RACES}-race-results.")
-    for table, session in F1DB_SESSIONS.items():
-        needed = ("raceId", "positionText", "driverId", "constructorId")
-        for row, fault in rows_of(tables[table], needed) if table in tables else ():
-            race_id = row["raceId"].cell
-            event = races.event(session, race_id, row, known.get(race_id))
-            if fault:
-                event.refuse(None, fault, place=row.place)
-            elif race_id not in known:
-                event.refuse(race_id, f"is not a race in {F1DB_RACES}", "raceId", row.place)
-            else:
-                add_f1db(event, session, row, races)
-    races.close()
-
-
-def add_f1db(event: Event, session: Session, row: Node, races: "Races") -> None:
-    driver = row["driverId"].cell
-    if driver:
-        races.add(event, session, F1DB, row, driver, row["constructorId"].cell)
-    else:
-        event.refuse("", "is empty. Every result needs a driver.", "driverId", row.place)
 
 
 def is_json(source: Source) -> bool:
@@ -159,8 +175,12 @@ def read_ergast(files: Sequence[Source], collector: Collector) -> None:
     races = Races(collector)
     answers = [*filter(is_json, files)]
     tables = {stem(source.name).lower(): source for source in files if source not in answers}
-    if "races" in tables:
-        read_ergast_tables(tables, races)
+    if TABLES.races in tables:
+        sessions = {name: session for name, session in TABLE_SESSIONS.items() if name in tables}
+        missing = next((name for name in (TABLES.names if sessions else ["results"]) if name not in tables), None)
+        if missing is not None:
+            refuse_file(tables[TABLES.races].name, f"needs {missing}.csv in the same folder")
+        read_tables(tables, TABLES, sessions, races)
     elif not answers:
         refuse_file(files[0].name, "has no races.csv. Give the folder with Ergast's tables.")
     for source in answers:
@@ -185,35 +205,6 @@ def read_answer(race: Node, races: "Races") -> None:
                     races.add(event, session, ANSWERS, row, driver, row[ANSWERS.team].cell)
 
 
-def read_ergast_tables(tables: Mapping[str, Source], races: "Races") -> None:
-    sessions = [session for session in TABLE_SESSIONS if session.results in tables]
-    missing = next((name for name in (PUBLIC_NAMES if sessions else ["results"]) if name not in tables), None)
-    if missing is not None:
-        refuse_file(tables["races"].name, f"needs {missing}.csv in the same folder")
-    known = {row["raceId"].cell: row for row, _ in csv_rows(tables["races"], ("raceId", "date"))}
-    drivers, teams = (
-        {row[key].cell: row[name].cell for row, _ in csv_rows(tables[table], (key, name))}
-        for table, (key, name) in PUBLIC_NAMES.items()
-    )
-    for session in sessions:
-        needed = ("raceId", "driverId", "constructorId", "positionText" if session.statuses else "position")
-        for row, uneven in csv_rows(tables[session.results], needed):
-            race_id, driver, team = (row[name].cell for name in needed[:3])
-            event = races.event(session, race_id, row, known.get(race_id))
-            if uneven:
-                event.refuse(None, uneven, place=row.place)
-                continue
-            for name, value, table, ids in (
-                ("raceId", race_id, "races", known),
-                ("driverId", driver, "drivers", drivers),
-                ("constructorId", team or None, "constructors", {None, *teams}),
-            ):
-                if value not in ids:
-                    event.refuse(value, f"is not in {table}.csv", name, row.place)
-            if driver in drivers:
-                races.add(event, session, TABLES, row, drivers[driver], teams.get(team, ""))
-
-
 class Races:
     """The events of an import. Rows may come from several files. A time with a sign is a gap to the leader."""
 
@@ -233,6 +224,9 @@ class Races:
 
     def add(self, event: Event, session: Session, form: Form, row: Node, driver: str, team: str) -> None:
         """Add a driver with a place or a status. If a driver shared two cars, only the first row counts."""
+        if not driver:
+            event.refuse("", "is empty. Every result needs a driver.", form.driver, row.place)
+            return
         if any(known["player"] == driver for known in event.rows):
             self.collector.drop("shared drive")
             return

@@ -360,7 +360,7 @@ def as_moments(table: Table, rule: Rule, texts: pl.Series) -> Cells:
         zoned = distinct.str.contains(r"([Zz]|UTC|[+-]\d{2}:?\d{2})$")
         absolute = from_texts(distinct)
         instants = absolute.zip_with(zoned & absolute.is_not_null(), instants)
-    column = texts.replace_strict(distinct, instants, default=None)
+    column = texts.replace_strict(distinct, instants, default=None, return_dtype=instants.dtype)
     bad = column.is_null() & texts.is_not_null() if rule.otherwise == "bad" else None
     return Cells(column, bad, texts, remedy)
 

@@ -105,6 +105,9 @@ NEEDED = {
         GET /{pool}/players/{player}/reasons
         GET /{pool}/players/{player}/rivals
         GET /{pool}/predict
+        GET /{pool}/seasons
+        GET /{pool}/seasons/{season}
+        GET /{pool}/seasons/{season}/before
         GET /{pool}/system
         GET /{pool}/equipment
         POST /api/v1/pools/{pool}/matchmaking

@@ -32,6 +32,7 @@ PAGES = {
     "no events": "/empty/events",
     "distribution": "/karts/distribution",
     "no distribution": "/empty/distribution",
+    "no seasons": "/bikes/seasons",
     "best ever": "/learnt/best",
     "no such best ever": "/bikes/best",
     "player in hindsight": "/learnt/players/Entrant%2001",

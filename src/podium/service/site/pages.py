@@ -20,7 +20,7 @@ from podium.service.http.json import PathMiddleware
 from podium.service.http.keys import KeyGuard
 from podium.service.http.requests import Threads
 from podium.service.http.visitors import CachedValue, Sessions
-from podium.service.web import boards, distribution, events, home, players
+from podium.service.web import boards, distribution, events, home, players, seasons
 from podium.service.web.ahead.calendar import KeptStakes
 from podium.service.web.rendering import in_order, pool_address, pool_header
 from podium.service.web.rules import page as rules
@@ -104,6 +104,10 @@ def single_pages(view: Store, pool: str, extent: Extent) -> Iterator[PageFile]:
     yield "rules", ("system",), {}
     there = {"distribution": True, "equipment": header.kinds, "best": header.has_hindsight, "find": True}
     yield from ((page, (page,), {}) for page, is_there in there.items() if is_there)
+    for board in seasons.boards_of(view, view.pool(pool)):
+        names = "seasons", board.season, *(["before"] if board.is_before else [])
+        yield "seasons", ("seasons",), {}
+        yield f"seasons/{'/'.join(map(file_stem, names[1:]))}", names, {}
     for row in view.leaderboard(pool, boards.EVERYBODY, top=extent.players).players:
         yield f"players/{file_stem(row.player)}", ("players", row.player), {}
     for number, event in enumerate(view.event_list(pool, top=extent.events).events):
@@ -137,7 +141,9 @@ def create_pages(view: Store, pools: Sequence[str]) -> FastAPI:
     app.state.address = ""
     app.state.public_pools = CachedValue(threads, lambda: frozenset(pools))
     app.state.key_guard, app.state.sessions = KeyGuard(view, threads), Sessions(view, threads)
-    app.router.routes.extend(in_order(each.router for each in (home, boards, distribution, rules, players, events)))
+    app.router.routes.extend(
+        in_order(each.router for each in (home, boards, seasons, distribution, rules, players, events))
+    )
     app.add_middleware(PathMiddleware, refusal=problem)
     return app
 

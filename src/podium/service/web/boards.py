@@ -16,7 +16,7 @@ from podium.log.pools import Pool
 from podium.pages.numbers import deviation
 from podium.service.http.json import MAX_SENT_CHARACTERS
 from podium.service.http.requests import CurrentStore
-from podium.service.web import rendering
+from podium.service.web import rendering, seasons
 from podium.service.web.visiting import VisiblePool, VisiblePools
 from podium.store import Store
 from podium.support.words import counted
@@ -93,6 +93,7 @@ def leaderboard(
         picture=rendering.pool_address(pool.name, "card.png") if board.players else "",
         newest_entry=store.version(pool.name),
         board=board,
+        season=None if cursor else next(iter(seasons.boards_of(store, pool)), None),
         ahead=None if cursor else next(iter(store.fixtures(pool.name, ahead=True, most=1)), None),
         reasons=listing_reasons(pool.system, listing, spans[span]) if board.listed < board.rated else "",
         made_up=(*store.made_up(pool.name), *filter(None, [pool.system.ranking])),

@@ -154,11 +154,10 @@ def by_laps(columns: dict[str, Cells], laps: Cells) -> dict[str, Cells]:
     nothing = pl.Series("time_s", [None], pl.Float64).new_from_index(0, laps.column.len())
     time_s = columns["time_s"].column if "time_s" in columns else nothing
     table = pl.DataFrame([*(columns[name].column for name in heat), laps.column.alias(LAPS), time_s.alias("time_s")])
-    order = table.unique().sort(LAPS, "time_s", descending=[True, False], nulls_last=True)
-    order = order.with_columns(position=pl.int_range(1, pl.len() + 1).over(heat).cast(pl.Float64))
-    placed = table.join(order, on=table.columns, how="left", nulls_equal=True, maintain_order="left")
+    order = pl.struct(each.fill_null(float("inf")) for each in (-pl.col(LAPS), pl.col("time_s")))
+    position = table.select(order.rank("dense").over(heat).cast(pl.Float64)).to_series()
     if "position" not in columns:
-        columns["position"] = replace(laps, column=placed["position"])
+        columns["position"] = replace(laps, column=position)
     if "time_s" in columns:
         lapped = table.select(pl.col(LAPS) < pl.col(LAPS).max().over(heat)).to_series()
         columns["time_s"] = replace(columns["time_s"], column=time_s.set(lapped, None))
@@ -332,15 +331,15 @@ def join_table(frame: pl.DataFrame, name: str, join: Join, grid: Grid, mapping: 
         row = int(twice[1])
         fault = Fault(None, join.there, keys[row], "appears twice. Each row must have one partner.", side.place(row))
         raise ResultsError(side.name, [fault])
-    columns = side.frame.rename({column: f"{name}.{column}" for column in side.frame.columns})
-    columns = columns.with_columns(keys.alias("\0key"), pl.lit(value=True).alias("\0found"))
-    frame = frame.with_columns(own.alias("\0key")).join(columns, on="\0key", how="left", maintain_order="left")
-    alone = frame.filter(pl.col("\0found").is_null())
-    if alone.height:
+    named = keys.is_not_null().arg_true()
+    partners = own.replace_strict(keys.gather(named), named, default=None)
+    alone = partners.is_null()
+    if alone.any():
         remedy = f"has no row in {side.name}"
-        rows = alone.select("\0key", ROW_NUMBER).iter_rows()
+        rows = zip(own.filter(alone), frame[ROW_NUMBER].filter(alone), strict=True)
         raise ResultsError(grid.name, [Fault(None, join.here, key, remedy, grid.place(row)) for key, row in rows])
-    return frame.drop("\0key", "\0found")
+    columns = side.frame[partners]
+    return frame.with_columns(column.alias(f"{name}.{column.name}") for column in columns)
 
 
 def load_side(file: str, grid: Grid, mapping: Map) -> Grid:

@@ -123,6 +123,11 @@ class Fault(NamedTuple):
         return self.place.endswith(")")
 
     @property
+    def is_named(self) -> bool:
+        """True if the place begins with a name, such as that of a sheet or key."""
+        return bool(self.place) and not self.is_group and not self.place.startswith(("row ", "line "))
+
+    @property
     def is_placed(self) -> bool:
         """True if the fault has a position. Without one, next to others that have one, it is a remark."""
         return bool(self.place) or self.row is not None or self.column is not None

@@ -114,25 +114,27 @@ class Moves:
         return int(np.isin(self._new.uids[self.is_written], uids).sum())
 
     @cached_property
+    def _moved(self) -> dict[str, Array]:
+        """The rows that move: new and differing rows, then removed ones."""
+        parts = (self._new, np.flatnonzero(self.is_written)), (self._old, self.gone)
+        names = "started_at", "seq", "numbers", "uids"
+        return {name: np.concatenate([getattr(rows, name)[chosen] for rows, chosen in parts]) for name in names}
+
+    @cached_property
     def uids(self) -> Array:
         """The events and seasons with a row that moves."""
-        return np.union1d(self._new.uids[self.is_written], self._old.uids[self.gone])
+        return np.unique(self._moved["uids"])
 
     def count_by_event(self) -> list[tuple[int, int]]:
         """Return events by uid with their number of changed rows. A moved event is listed at both places."""
-        names = "started_at", "seq", "uids"
-        moved = [
-            np.concatenate([getattr(self._new, each)[self.is_written], getattr(self._old, each)[self.gone]])
-            for each in names
-        ]
+        moved = [self._moved[name] for name in ("started_at", "seq", "uids")]
         events, counts = np.unique(np.column_stack(moved), axis=0, return_counts=True)
         return list(zip(events[:, 2].tolist(), counts.tolist(), strict=True))
 
     @property
     def players(self) -> int:
         """The number of players with a row that moves."""
-        numbers = np.union1d(self._new.numbers[self.is_written], self._old.numbers[self.gone])
-        return int((numbers < FIRST_EQUIPMENT).sum())
+        return int((np.unique(self._moved["numbers"]) < FIRST_EQUIPMENT).sum())
 
     @property
     def largest(self) -> float:
@@ -156,38 +158,29 @@ class Moves:
             most: effects to return.
             after: the cursor of the page before. None begins with the largest effect.
         """
-        new, old, written = self._new, self._old, np.flatnonzero(self.is_written)
-        counterparts = self._counterparts[written]
-        was = np.full(written.size, np.nan)
-        was[counterparts >= 0] = old.rating[counterparts[counterparts >= 0]]
-        now = new.rating[written]
-        move = np.where((counterparts < 0) | np.isnan(now - was), math.inf, np.abs(now - was))
-        columns = [
-            np.concatenate(pair)
-            for pair in (
-                (move, np.full(self.gone.size, math.inf)),
-                (new.started_at[written], old.started_at[self.gone]),
-                (new.seq[written], old.seq[self.gone]),
-                (new.numbers[written], old.numbers[self.gone]),
-                (new.uids[written], old.uids[self.gone]),
-            )
-        ]
-        has_old = np.concatenate([counterparts >= 0, np.ones(self.gone.size, np.bool_)])
-        has_new = np.arange(has_old.size) < written.size
-        was, now = np.concatenate([was, old.rating[self.gone]]), np.concatenate([now, np.full(self.gone.size, np.nan)])
+        counterparts = self._counterparts[self.is_written]
+        was = np.full(counterparts.size, np.nan)
+        was[counterparts >= 0] = self._old.rating[counterparts[counterparts >= 0]]
+        was = np.concatenate([was, self._old.rating[self.gone]])
+        now = np.concatenate([self._new.rating[self.is_written], np.full(self.gone.size, np.nan)])
+        had_row = np.concatenate([counterparts >= 0, np.ones(self.gone.size, np.bool_)])
+        has_row = np.arange(now.size) < counterparts.size
+        move = np.abs(now - was)
+        move[np.isnan(move)] = math.inf
+        sizes = [move, *(self._moved[name] for name in ("started_at", "seq", "numbers"))]
 
         def size_of(k: int) -> Size:
-            return Size(*(column[k].item() for column in columns[:4]))
+            return Size(*(column[k].item() for column in sizes))
 
-        order = np.lexsort(columns[3::-1])[::-1]  # the largest first
+        order = np.lexsort(sizes[::-1])[::-1]  # the largest first
         if after is not None:
             order = order[bisected(order.size, lambda place: size_of(order[place]) >= after) :]
         found = [
             Effect(
                 size_of(k),
-                int(columns[4][k]),
-                float(was[k]) if has_old[k] else None,
-                float(now[k]) if has_new[k] else None,
+                int(self._moved["uids"][k]),
+                float(was[k]) if had_row[k] else None,
+                float(now[k]) if has_row[k] else None,
             )
             for k in order[:most].tolist()
         ]

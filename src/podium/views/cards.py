@@ -17,10 +17,9 @@ from podium.views.boards.board import ESTABLISHED, Board, PlayerStanding, Positi
 from podium.views.boards.daily import earlier_ranks
 from podium.views.changes import Changes, career_of
 from podium.views.events import Titles, encounters, titles_of
-from podium.views.headlines import read_cursor
 from podium.views.models import answer_from
 from podium.views.names import names_had
-from podium.views.reader import PoolAt
+from podium.views.reader import PoolAt, read_cursor
 
 EVER = -(2**62)  # microseconds: no change is older
 
@@ -60,7 +59,7 @@ def changes_page(pool: PoolAt, name: str, *, before: str | None = None, top: int
         ParameterError: `before` is not a cursor.
     """
     snapshot = pool.snapshot
-    end = None if before is None else snapshot.row_at(snapshot.events.position(read_cursor(before, "a page")))
+    end = None if before is None else snapshot.row_at(snapshot.events.position(read_cursor(before, "a page", int, int)))
     rows = snapshot.career(slot_of(standing_of(pool, name).number), end, top + 1)[::-1]
     career = Changes(snapshot, rows[:top])
     following = "{},{}".format(*snapshot.events.key(int(career.uids[-1]))) if rows.size > top else None

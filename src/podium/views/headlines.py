@@ -7,11 +7,10 @@ from datetime import datetime, timedelta
 import numpy as np
 import sqlalchemy as sa
 
-from podium.errors import ParameterError
 from podium.ledger.history import FINDING_EVENTS, can_be_provisional
 from podium.ledger.reasons import wording
 from podium.log.players import names_of
-from podium.log.pools import FOREVER, OrderKey, Pool
+from podium.log.pools import Pool
 from podium.log.schema import log
 from podium.log.statements import among, instant, of_pool
 from podium.pool.columns import NONE, Array
@@ -31,7 +30,7 @@ from podium.views.player_models import (
     Movers,
     Surprise,
 )
-from podium.views.reader import PoolAt
+from podium.views.reader import PoolAt, read_cursor
 
 MAX_NAMED = 3  # winners in a headline; of more the first two, and how many others
 
@@ -127,9 +126,6 @@ def winners_words(winners: Sequence[str], entrants: int) -> str:
     return f"{listed(winners)} won"
 
 
-MAX_NUMBER = 2**62  # below it are all starts and numbers of log entries
-
-
 def count_events(pool: PoolAt) -> int:
     """Count the events of a pool, whatever became of them.
 
@@ -154,21 +150,10 @@ def event_list(pool: PoolAt, *, before: str | None = None, top: int = 50) -> Eve
         ParameterError: `before` is not a cursor.
     """
     events = pool.snapshot.events
-    end = events.position(read_cursor(before, "a page of events")) if before else events.order.size
+    end = events.position(read_cursor(before, "a page of events", int, int)) if before else events.order.size
     found = events.first(range(end)[::-1], top + 1, RATED, UNRATED, VOIDED)
     following = f"{found[top - 1].started_at},{found[top - 1].seq}" if len(found) > top else None
     return EventListPage(headlines(pool, found[:top]), following)
-
-
-def read_cursor(cursor: str, page: str) -> OrderKey:
-    started_at, _, seq = cursor.partition(",")
-    try:
-        key = OrderKey(int(started_at), int(seq))
-    except ValueError:
-        key = FOREVER
-    if max(map(abs, key)) >= MAX_NUMBER:
-        raise ParameterError(f"{cursor!r} is not the `next` of {page}")
-    return key
 
 
 def adjacent_events(pool: PoolAt, event_id: str) -> AdjacentEvents:

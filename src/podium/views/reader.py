@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Any, TypeVar
 
+from podium.errors import ParameterError
 from podium.log.pools import PoolView
 from podium.pool.snapshot import Snapshot
 from podium.support.collector import size_of
 
 T = TypeVar("T")
+MAX_NUMBER = 2**62  # below it are all starts, scores, and numbers of players and log entries
 
 
 class Answers:
@@ -45,6 +47,21 @@ class Answers:
             while self.nbytes > self.most_bytes:
                 _, (_, _, gone) = self._answers.popitem(last=False)
                 self.nbytes -= gone
+
+
+def read_cursor(cursor: str, page: str, *kinds: type[int] | type[float]) -> tuple[Any, ...]:
+    """Return the numbers in the `next` of a page.
+
+    Raises:
+        ParameterError: it is not one.
+    """
+    try:
+        found: tuple[float, ...] = tuple(kind(part) for kind, part in zip(kinds, cursor.split(","), strict=True))
+    except ValueError:
+        found = (MAX_NUMBER,)
+    if not all(abs(each) < MAX_NUMBER for each in found):
+        raise ParameterError(f"the cursor {cursor!r} is not the `next` of {page}")
+    return found
 
 
 @dataclass(frozen=True)

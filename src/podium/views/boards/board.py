@@ -1,6 +1,5 @@
 """A board: who is listed, in which order, and how they stand."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -9,7 +8,6 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from podium.errors import ParameterError
 from podium.ledger.history import are_established
 from podium.log.players import names_of, unrated_error
 from podium.log.pools import DAY, START
@@ -22,8 +20,6 @@ from podium.views.names import number_of
 from podium.views.player_models import Listing
 from podium.views.reader import PoolAt
 
-MAX_CURSOR_SCORE = 1e300  # what a database holds
-MAX_CURSOR_NUMBER = 2**63
 Place = tuple[float, int]  # a score, and the player's number
 
 
@@ -78,17 +74,6 @@ def cursor_of(row: PlayerStanding) -> str:
     return f"{row.score!r},{row.number}"
 
 
-def parse_cursor(cursor: str) -> Place:
-    score, _, number = cursor.partition(",")
-    try:
-        place = float(score), int(number)
-    except ValueError:
-        place = math.inf, 0
-    if not abs(place[0]) < MAX_CURSOR_SCORE or abs(place[1]) >= MAX_CURSOR_NUMBER:
-        raise ParameterError("the cursor is not the `next` of a page")
-    return place
-
-
 def span_begins(pool: PoolAt, span: timedelta, until: int) -> int:
     """Return when a span up to a time begins; in a numbered pool a span of days has as many events, the last ones."""
     if not pool.is_undated:
@@ -130,11 +115,6 @@ class Board:
         return self.listing.min_events is not None or self.listing.active_within is not None
 
     @property
-    def only_established(self) -> bool:
-        """True if players with a provisional rating are left out."""
-        return not self.listing.provisional
-
-    @property
     def newest(self) -> Event | None:
         """The pool's newest rated event, if there is one."""
         return self.pool.snapshot.events.newest_rated
@@ -153,7 +133,7 @@ class Board:
     @cached_property
     def is_listed(self) -> Array:
         """A flag for each entry of the standings: it is on the board."""
-        return self.fits & self.standings.is_established if self.only_established else self.fits
+        return self.fits if self.listing.provisional else self.fits & self.standings.is_established
 
     @cached_property
     def entries(self) -> Array:

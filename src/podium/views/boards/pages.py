@@ -11,7 +11,6 @@ from podium.views.boards.board import (
     Board,
     PlayerStanding,
     cursor_of,
-    parse_cursor,
     standing_of,
     standings_of,
 )
@@ -20,7 +19,7 @@ from podium.views.changes import Changes
 from podium.views.headlines import headlines
 from podium.views.models import BoardRow, answer_from
 from podium.views.player_models import Leaderboard, ListedRow, Listing
-from podium.views.reader import PoolAt
+from podium.views.reader import PoolAt, read_cursor
 
 MAX_POINTS = 16
 
@@ -81,11 +80,11 @@ def leaderboard(pool: PoolAt, listing: Listing = EVERYBODY, *, after: str | None
         ParameterError: `after` is not a cursor.
     """
     board = Board.of(pool, listing)
-    first = board.position(parse_cursor(after)).through if after else 0
+    first = board.position(read_cursor(after, "a page", float, int)).through if after else 0
     ranked = board.rows(first, first + top)
     following = cursor_of(ranked[-1][1]) if first + top < board.size else None
     others = []
-    if board.only_established and not after:
+    if not (listing.provisional or after):
         provisional = board.best(board.fits & ~board.standings.is_established)[:MAX_PROVISIONAL]
         others = standings_of(pool, board.standings.slots[provisional])
     return page(board, ranked, [(None, row) for row in others], following)

@@ -185,10 +185,11 @@ def write_snapshot(engine: sa.Engine, pool: PoolView, entry_hash: bytes, snapsho
                     with locked(engine, pool, *place) as now:
                         insert(now.connection, kept, [(now.id, SNAPSHOT, number, digest, body)])
                 parts[path].append((known[digest], digest))
-        system = snapshot.pool.system
+        system, used = snapshot.pool.system, dict(part for some in parts.values() for part in some)
         then = {"system": system.name, "parameters": json.dumps(settings_of(system)), "parts": parts}
-        stamp = publish(engine, pool, place, json.dumps(facts_of(snapshot) | then).encode(), parts)
-        delete_others(engine, pool, place, stamp, parts)
+        body = json.dumps(facts_of(snapshot) | then).encode()
+        used[HEAD] = publish(engine, pool, place, body, used)
+        delete_others(engine, pool, place, used)
     except (OvertakenError, UnknownError):
         return False
     return True
@@ -209,28 +210,24 @@ def locked(engine: sa.Engine, pool: Pool, seq: int, entry_hash: bytes) -> Iterat
         yield now
 
 
-Parts = Mapping[str, list[tuple[int, str]]]  # number and digest of the parts of each table
-
-
-def publish(engine: sa.Engine, pool: Pool, place: tuple[int, bytes], body: bytes, parts: Parts) -> str:
+def publish(engine: sa.Engine, pool: Pool, place: tuple[int, bytes], body: bytes, parts: Mapping[int, str]) -> str:
     """Store the head of a snapshot whose parts are all stored, and return its stamp."""
     with locked(engine, pool, *place) as now:
         stored = dict(now.run(SELECT_STAMPS, cache=SNAPSHOT))
-        if any(stored.get(number) != digest for some in parts.values() for number, digest in some):
+        if any(stored.get(number) != digest for number, digest in parts.items()):
             raise OvertakenError
         stamp = stamp_of(now, *place, body)
         upsert(now.connection, kept, [(now.id, SNAPSHOT, HEAD, stamp, body)])
     return stamp
 
 
-def delete_others(engine: sa.Engine, pool: Pool, place: tuple[int, bytes], stamp: str, parts: Parts) -> None:
-    """Delete the parts of earlier snapshots, one per transaction, as long as the stamp is the newest."""
-    used = {HEAD, *(number for some in parts.values() for number, _ in some)}
+def delete_others(engine: sa.Engine, pool: Pool, place: tuple[int, bytes], used: Mapping[int, str]) -> None:
+    """Delete the parts of earlier snapshots, one per transaction, as long as the head is the newest."""
     numbers = {HEAD}
     while numbers:
         with locked(engine, pool, *place) as now:
             stored = dict(now.run(SELECT_STAMPS, cache=SNAPSHOT))
-            numbers = stored.keys() - used if stored.get(HEAD) == stamp else set()
+            numbers = stored.keys() - used.keys() if stored.get(HEAD) == used[HEAD] else set()
             for number in sorted(numbers)[:1]:
                 now.run(DELETE_PART, cache=SNAPSHOT, part=number)
 

@@ -14,6 +14,7 @@ from functools import partial
 from itertools import islice
 from typing import Any, TypeVar
 
+import numpy as np
 import polars as pl
 import sqlalchemy as sa
 
@@ -35,7 +36,7 @@ from podium.log.pools import every_pool
 from podium.log.schema import log
 from podium.log.statements import of_pool
 from podium.pool.columns import numbers_of
-from podium.pool.snapshot import STATUSES, SUPERSEDED, VOIDED, Snapshot, count_counting
+from podium.pool.snapshot import SEASON, STATUSES, SUPERSEDED, VOIDED, Event, Snapshot, count_counting
 from podium.store.following import PoolReader
 from podium.store.store import Store
 from podium.store.writing import execution
@@ -160,17 +161,16 @@ def former_ratings(pool: PoolReader) -> pl.DataFrame:
 
 def former_differences(pool: PoolReader, former: pl.DataFrame) -> Iterator[str]:
     """Name each fact in which the tables of an earlier version differ from the log."""
-    snapshot = pool.snapshot
-    events = snapshot.events
-    known, is_known = 0, not former.is_empty()
-    for event_id, *cells in pool.execute(SELECT_FORMER_EVENTS):
-        uid, is_known = events.find(event_id), True
-        known += uid >= 0
-        if uid < 0 or event_cells(snapshot, uid) != [*cells[:-1], cells[-1] if cells[-1] in UNCOUNTED else ""]:
-            yield f"event {event_id!r}"
-    if not is_known:  # an earlier upgrade compared the pool, and deleted its rows
+    snapshot, events = pool.snapshot, pool.snapshot.events
+    rows = pool.execute(SELECT_FORMER_EVENTS).all()
+    if not rows and former.is_empty():  # an earlier upgrade compared the pool, and deleted its rows
         return
-    if known < events.size - len(events.seasons):
+    left = {each.event_id: each for each in events.at(np.arange(events.size)) if each.status != STATUSES[SEASON]}
+    for event_id, *cells, status in rows:
+        event = left.pop(event_id, None)
+        if event is None or event_cells(event) != (*cells, status if status in UNCOUNTED else ""):
+            yield f"event {event_id!r}"
+    if left:
         yield "an event is missing"
     if dict(pool.execute(SELECT_FORMER_MERGES).all()) != snapshot.merged:
         yield "merges"
@@ -185,13 +185,10 @@ def former_differences(pool: PoolReader, former: pl.DataFrame) -> Iterator[str]:
 UNCOUNTED = STATUSES[VOIDED], STATUSES[SUPERSEDED]
 
 
-def event_cells(snapshot: Snapshot, uid: int) -> list[Any]:
+def event_cells(event: Event) -> tuple[Any, ...]:
     """Return an event as an earlier version stored it, but for statuses that follow from ratings."""
-    columns, matches = snapshot.events.columns, snapshot.events.matches
-    names = "seq", "content_seq", "started_at", "match", "present", "status"
-    *numbers, match, present, status = (int(columns.value(name, uid)) for name in names)
-    of_match = (None, None) if match < 0 else (matches.ids[match], present)
-    return [*numbers, *of_match, STATUSES[status] if STATUSES[status] in UNCOUNTED else ""]
+    status = event.status if event.status in UNCOUNTED else ""
+    return event.seq, event.content_seq, event.started_at, event.match_id, event.present, status
 
 
 def moved(former: pl.DataFrame, snapshot: Snapshot) -> pl.DataFrame:

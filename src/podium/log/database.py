@@ -221,6 +221,12 @@ def write_transaction(engine: sa.Engine) -> Iterator[sa.Connection]:
         yield connection
 
 
+def write(engine: sa.Engine, statement: sa.Executable, params: Any = None) -> Any:
+    """Execute a statement in a transaction of its own, and return the number of its rows."""
+    with write_transaction(engine) as connection:
+        return connection.execute(statement, params).rowcount
+
+
 @contextmanager
 def explain_outage() -> Iterator[None]:
     """Raise a temporary failure of the database as an `UnavailableError`, and any other as it is."""

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import sqlalchemy as sa
 
 from podium.errors import ParameterError, UnknownError
-from podium.log.database import acquire_pool_lock, read_transaction, write_transaction
+from podium.log.database import acquire_pool_lock, read_transaction, write, write_transaction
 from podium.log.log import newest_seq
 from podium.log.pools import get_pool
 from podium.log.schema import api_key, pools, signing_secret, webhook
@@ -216,14 +216,13 @@ def revoke_expired(engine: sa.Engine) -> int:
     with read_transaction(engine) as connection:
         if not connection.execute(SELECT_EXPIRED, now).first():
             return 0
-    with write_transaction(engine) as connection:
-        return connection.execute(UPDATE_EXPIRED, now).rowcount
+    expired: int = write(engine, UPDATE_EXPIRED, now)
+    return expired
 
 
 def store_last_uses(engine: sa.Engine, last_uses: Mapping[int, str]) -> None:
     if last_uses:
-        with write_transaction(engine) as connection:
-            connection.execute(UPDATE_LAST_USE, [{"number": key, "used": used} for key, used in last_uses.items()])
+        write(engine, UPDATE_LAST_USE, [{"number": key, "used": used} for key, used in last_uses.items()])
 
 
 def valid_keys(engine: sa.Engine, numbers: Collection[int]) -> set[int]:
@@ -286,8 +285,7 @@ def draw(engine: sa.Engine, owner: str, per_second: float, burst: float, most: i
 def forget_budgets(engine: sa.Engine) -> None:
     """Delete the budgets that nobody has drawn from for an hour."""
     if engine.dialect.name == "postgresql":
-        with write_transaction(engine) as connection:
-            connection.execute(FORGET, {"seconds": FORGOTTEN_AFTER_S})
+        write(engine, FORGET, {"seconds": FORGOTTEN_AFTER_S})
 
 
 SECRET_BYTES = 32
@@ -417,19 +415,17 @@ def find_webhook(engine: sa.Engine, pool: str, number: int) -> Webhook:
 
 
 def delete_webhook(engine: sa.Engine, number: int) -> None:
-    with write_transaction(engine) as connection:
-        require_one(connection.execute(sa.delete(webhook).where(webhook.c.id == number)), number)
+    require_one(write(engine, sa.delete(webhook).where(webhook.c.id == number)), number)
 
 
 def resume_webhook(engine: sa.Engine, number: int) -> None:
     """Send to a webhook again that was stopped, from where it stopped."""
     state = {"stopped": False, "failing_since": None, "last_error": ""}
-    with write_transaction(engine) as connection:
-        require_one(connection.execute(sa.update(webhook).where(webhook.c.id == number).values(**state)), number)
+    require_one(write(engine, sa.update(webhook).where(webhook.c.id == number).values(**state)), number)
 
 
-def require_one(result: "sa.CursorResult[tuple[object, ...]]", number: int) -> None:
-    if not result.rowcount:
+def require_one(changed: int, number: int) -> None:
+    if not changed:
         raise UnknownError(f"there is no webhook {number}")
 
 
@@ -446,8 +442,7 @@ def store_progress(
     state = {"delivered_seq": delivered_seq, "last_error": error, "failing_since": failing_since, "stopped": stopped}
     chat = {"leader": leader, "announced_until": announced_until}
     is_receiver = webhook.c.id == receiver.id, webhook.c.secret == receiver.secret  # another may have its number
-    with write_transaction(engine) as connection:
-        connection.execute(sa.update(webhook).where(*is_receiver).values(under_way_since=None, **state, **chat))
+    write(engine, sa.update(webhook).where(*is_receiver).values(under_way_since=None, **state, **chat))
 
 
 def store_under_way(engine: sa.Engine, since: dict[int, str | None]) -> None:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import sqlalchemy as sa
 
 from podium.errors import UnknownError
-from podium.log.database import UnavailableError, read_transaction, write_transaction
+from podium.log.database import UnavailableError, read_transaction, write, write_transaction
 from podium.log.schema import waiting
 from podium.log.statements import now
 
@@ -87,5 +87,4 @@ def waiting_file(engine: sa.Engine, owner: Owner, number: str) -> WaitingFile:
 
 def forget_waiting(engine: sa.Engine) -> None:
     """Delete the files that have waited for an hour."""
-    with write_transaction(engine) as connection:
-        connection.execute(sa.delete(waiting).where(IS_EXPIRED), {"now": now()})
+    write(engine, sa.delete(waiting).where(IS_EXPIRED), {"now": now()})

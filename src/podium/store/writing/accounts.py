@@ -109,9 +109,8 @@ def refuse_player_twice(pool: PoolReader, contents: Iterable[Content], numbers: 
         heats = [row_of(head).get("heat") for head in content.heads]
         for one, two in repeats(list(zip(heats, ends, strict=True))):
             where = f"rows {one + 1} and {two + 1} of event {content.event_id}"
-            why = cause(pool, (names[one], names[two]), numbers, ends[one])
-            remedy = f"{names[one]!r} and {names[two]!r} ({where}) are one player since {why}; send the player once"
-            faults.append(Fault(None, "player", None, remedy))
+            why = cause(pool, (names[one], names[two]), where, numbers, ends[one])
+            faults.append(Fault(None, "player", None, f"{why}; send the player once"))
     if faults:
         raise ResultsError("results", faults)
 
@@ -120,10 +119,8 @@ def refuse_entrant_twice(pool: PoolReader, match_id: str, names: Sequence[str], 
     ends = ends_of(names, numbers, pool.snapshot.merged)
     faults = []
     for one, two in repeats(ends):
-        why = cause(pool, (names[one], names[two]), numbers, ends[one])
-        where = f"entrants {one + 1} and {two + 1}"
-        remedy = f"{names[one]!r} and {names[two]!r} ({where}) are one player since {why}; register the player once"
-        faults.append(Fault(None, "entrants", None, remedy))
+        why = cause(pool, (names[one], names[two]), f"entrants {one + 1} and {two + 1}", numbers, ends[one])
+        faults.append(Fault(None, "entrants", None, f"{why}; register the player once"))
     if faults:
         raise ResultsError(f"match {match_id}", faults)
 
@@ -140,15 +137,16 @@ def repeats(values: Sequence[Any]) -> Iterator[tuple[int, int]]:
             yield first[value], place
 
 
-def cause(pool: PoolReader, names: tuple[str, str], numbers: Mapping[str, int], end: int) -> str:
-    """Return the renaming or merge that made two names one player's, as text."""
+def cause(pool: PoolReader, names: tuple[str, str], where: str, numbers: Mapping[str, int], end: int) -> str:
+    """Say which renaming or merge made two names one player's."""
     current = names_of(pool, [end])[end]
     if numbers[names[0]] == numbers[names[1]]:
         others, act = [name for name in names if name != current], "renamed to"
     else:
         others, act = [name for name in names if numbers[name] != end], "merged into"
     subject = repr(others[0]) if len(others) == 1 else "both"
-    return f"{subject} {'was' if len(others) == 1 else 'were'} {act} {current!r}"
+    was = "was" if len(others) == 1 else "were"
+    return f"{names[0]!r} and {names[1]!r} ({where}) are one player since {subject} {was} {act} {current!r}"
 
 
 def rename(pool: PoolReader, name: str, new: str) -> int:

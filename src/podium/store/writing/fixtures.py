@@ -192,17 +192,17 @@ def numbered_entrants(pool: PoolReader, fixture_id: str, entrants: Sequence[Any]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise ParameterError(f"entrants: {twice!r} is entered twice. Remove one entry.")
-    given = [[member_of({key: each[key] for key in Member._fields if each.get(key)})] for each in rows]
+    members = [member_of({key: each[key] for key in Member._fields if each.get(key)}) for each in rows]
     if not any(teams):
-        field_of([each for (each,) in given], (), lambda all_names: all_names)  # one begins at most
-    equipment = [{kind: equipment_name(kind, name) for kind, name in each.shared.items()} for (each,) in given]
+        field_of(members, (), lambda all_names: all_names)  # one begins at most
+    equipment = [{kind: equipment_name(kind, name) for kind, name in each.shared.items()} for each in members]
     numbers = numbers_of(pool, [*names, *(name for each in equipment for name in each.values())])
     refuse_entrant_twice(pool, fixture_id, names, {name: numbers[name] for name in names})
     return [
         {"player": numbers[name], "team": team}
         | ({"side": each.side} if each.side else {})
         | {f"{SHARED}{kind}": numbers[equipment] for kind, equipment in owned.items()}
-        for name, team, (each,), owned in zip(names, teams, given, equipment, strict=True)
+        for name, team, each, owned in zip(names, teams, members, equipment, strict=True)
     ]
 
 
@@ -229,7 +229,7 @@ def cancel_fixture(pool: PoolReader, fixture_id: str, *, actor: str = "") -> Fix
     fixture_id = known.fixture_id
     if known.status != CANCELLED:
         append(pool, CANCEL, [json_entry(fixture_id, None, actor)])
-        pool.connection.execute(sa.delete(running).where(running.c.pool_id == pool.id, running.c.race_id == fixture_id))
+        pool.run(DELETE_RACE, race=fixture_id)
     return replace(known, status=CANCELLED)
 
 
@@ -357,13 +357,11 @@ def post_places(
     for (each,) in pool.run(SELECT_RACES):
         if pool.snapshot.events.find(each) >= 0:
             pool.run(DELETE_RACE, race=each)
-    body = {"places": [numbers[name] for name in places], "out": [numbers[name] for name in out]}
-    upsert(pool.connection, running, [(pool.id, race_id, now(), json.dumps(body))])
+    posted_at, body = now(), {"places": [numbers[name] for name in places], "out": [numbers[name] for name in out]}
+    upsert(pool.connection, running, [(pool.id, race_id, posted_at, json.dumps(body))])
     announce(pool, newest_seq(pool))
-    found = places_now(pool, race_id)
-    if found is None:
-        raise StoreError(f"race {race_id!r} has its result")
-    return found
+    in_place, gone = (tuple(called[numbers[name]] for name in each) for each in (places, out))
+    return Places(race_id, instant(posted_at), in_place, gone)
 
 
 def tap(pool: PoolReader, race_id: str, what: Tap, name: str) -> Places:

@@ -281,21 +281,10 @@ def export_lines(pool: PoolReader) -> Iterator[str]:
             "sheets": exported_sheets(pool),
         }
     )
-    for number in sorted(names):
-        yield line(
-            {"player": number, "name": names[number], "former": former.get(number, []), "rating": ratings.get(number)}
-        )
-    for number in sorted(equipment):
-        (kind, name), *others = map(kind_and_name, [equipment[number], *former.get(number, [])])
-        yield line(
-            {
-                "player": number,
-                "name": name,
-                "former": [each for _, each in others],
-                "kind": kind,
-                "rating": ratings.get(number),
-            }
-        )
+    for number, name in sorted((names | equipment).items()):
+        (kind, own), *others = map(kind_and_name, [name, *former.get(number, [])])
+        fields = {"player": number, "name": own, "former": [each for _, each in others]}
+        yield line(fields | ({"kind": kind} if kind else {}) | {"rating": ratings.get(number)})
     reasons = {row.seq: row for row in pool.execute(entries.SELECT_HASHED_REASONS)}
     last, changed = entries.Checked(0, 0, (GENESIS,)), entries.redactions(pool)
     for row in chained_entries(pool):

@@ -122,7 +122,7 @@ def propose(
         by_hand = other is not None and (other.is_voided_by_hand or (other.is_corrected and not one.is_same))
         one.is_kept = by_hand and not overrule  # is other than the sheet has it because people made it so in the pool
     place(pool, [one for one in sent if not one.is_kept])
-    draft = Draft(pool, actor, reason or f"{sheet.name} was mended")
+    draft = Draft(pool, actor, reason or f"{sheet.name} was corrected")
     draft.take(sent, sheet, {each.event.event_id for each in stored})
     paired = {one.stored for one in sent}
     draft.void([each for each in stored if each.is_live and each not in paired], overrule=overrule)

@@ -24,7 +24,7 @@ def begin(store, name):
 def follow(store, name, snapshot):
     """Return a snapshot brought up to date with the log."""
     with store.reading(name) as pool:
-        return following.follow(pool, snapshot)
+        return following.rate(following.drafted(pool, snapshot))[0]
 
 
 def differences(store, name, snapshot):

@@ -119,7 +119,7 @@ def test_probes_answer_while_every_other_thread_is_taken(store, monkeypatch):
     gate = threading.Event()
     with calling(store) as client:
         store.submit = lambda *_sent, **_options: gate.wait(30.0) and []
-        store.merge = lambda *_sent, **_options: gate.wait(30.0) and 0
+        store.run = lambda *_sent, **_options: gate.wait(30.0) and 0
         sent = [(f"{POOL}/merge", {"player": "a", "into": "b"})] * 12 + [(f"{POOL}/events?dry_run=true", event(1))] * 3
         waiting = [threading.Thread(target=client.post, args=(path,), kwargs={"json": body}) for path, body in sent]
         for each in waiting:

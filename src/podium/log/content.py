@@ -64,25 +64,22 @@ class Content:
         """Return the content with a date or number, if it was sent without."""
         if self.order is not None:
             return self
-        bare = len(head_begin(self.event_id, None, 0))
-        begin = head_begin(self.event_id, order, started_at)
-        heads = tuple(begin + head[bare:] for head in self.heads)
         sent = None if self.sent is None else self.sent.at(order, started_at)
-        return replace(self, order=order, started_at=started_at, heads=heads, sent=sent, sent_heads=self.heads)
+        return replace(self._begun(self.event_id, order, started_at), sent=sent, sent_heads=self.heads)
 
     def undated(self) -> "Content":
         """Return the content without its date or number."""
-        begin = head_begin(self.event_id, None, 0)
-        sent = None if self.sent is None else self.sent.undated()
-        return replace(self, order=None, started_at=0, heads=tuple(begin + rest for rest in self.row_tails), sent=sent)
+        return self._begun(self.event_id, None, 0)
 
     def renamed(self, event_id: str) -> "Content":
         """Return the content under another ID, before the store adds its date or number."""
-        if event_id == self.event_id:
-            return self
-        begin = head_begin(event_id, self.order, self.started_at)
-        sent = None if self.sent is None else self.sent.renamed(event_id)
-        return replace(self, event_id=event_id, heads=tuple(begin + rest for rest in self.row_tails), sent=sent)
+        return self if event_id == self.event_id else self._begun(event_id, self.order, self.started_at)
+
+    def _begun(self, event_id: str, order: Order | None, started_at: int) -> "Content":
+        begin = head_begin(event_id, order, started_at)
+        heads = tuple(begin + rest for rest in self.row_tails)
+        sent = None if self.sent is None else self.sent._begun(event_id, order, started_at)  # noqa: SLF001  (its own)
+        return replace(self, event_id=event_id, order=order, started_at=started_at, heads=heads, sent=sent)
 
     def without_texts(self) -> "Content":
         """Return the content without its texts for pages."""

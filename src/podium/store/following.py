@@ -290,15 +290,10 @@ def is_short(draft: Draft) -> bool:
     return draft.table.size - draft.position <= SHORT_EVENTS
 
 
-def follow(pool: PoolView, base: Snapshot | None) -> Snapshot:
-    """Return a snapshot brought up to date with the log as a transaction sees it."""
-    after, _ = rate(drafted(pool, base))
-    return after
-
-
 def replay(pool: PoolView) -> Snapshot:
     """Return a pool folded from its whole log as a transaction sees it."""
-    return follow(pool, None)
+    after, _ = rate(drafted(pool, None))
+    return after
 
 
 def unfolded(pool: PoolView) -> Snapshot:

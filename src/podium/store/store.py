@@ -279,9 +279,12 @@ class Store(Reader):
         Raises:
             PodiumError: the act is refused, as it would be if it were carried out.
         """
-        with self.reading(pool_name) as pool:
-            refuse_closed(pool)  # acts that need ratings refuse those of another arithmetic
+
+        def look(pool: PoolReader) -> Rerated:
+            refuse_closed(pool)
             return execution.rerated(pool, execution.plan(pool, act(pool, "", "")), effects_after)
+
+        return self.read_pool(pool_name, look, as_stored=True)
 
     # Players
 

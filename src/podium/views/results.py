@@ -43,16 +43,13 @@ def counting_results(pool: PoolAt) -> Results:
     uids = uids[
         are_counting(columns.at("status", uids)) & ~np.isin(columns.at("reason", uids), (NOT_FINITE, PLAYER_TWICE))
     ]
-    table, titles = results_of(pool, uids), titles_in(pool)
     ids, seqs = map(snapshot.events.ids.__getitem__, uids.tolist()), columns.at("content_seq", uids).tolist()
-    given = {each: titles.get(seq, {}) for each, seq in zip(ids, seqs, strict=True)}
-    for name in FOR_PAGES:
-        values = {event_id: texts[name] for event_id, texts in given.items() if name in texts}
-        named = pl.col("event_id").replace_strict(values, default=None, return_dtype=pl.String)
-        column = table.select(named.alias(name))[name]
-        if column.null_count() < len(column):
-            table = table.with_columns(column)
-    return as_results(pool, table)
+    titles, names = titles_in(pool), ("event_id", *FOR_PAGES)
+    texts = [{"event_id": event_id, **titles.get(seq, {})} for event_id, seq in zip(ids, seqs, strict=True)]
+    of_events = pl.DataFrame(texts, dict.fromkeys(names, pl.String))
+    given = [column for column in of_events if column.name == "event_id" or column.null_count() < len(column)]
+    table = results_of(pool, uids)
+    return as_results(pool, table.join(pl.DataFrame(given), on="event_id", how="left", maintain_order="left"))
 
 
 def results_of(pool: PoolAt, uids: Array) -> pl.DataFrame:

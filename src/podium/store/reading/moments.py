@@ -93,7 +93,7 @@ class Moments:
         Yields:
             The store as of the first read. It belongs to one thread and ends with the block.
         """
-        with self._reading_all() as moment:
+        with self._reading() as moment:
             yield self._view(moment)
 
     def _view(self, moment: Moment) -> Self:
@@ -102,7 +102,7 @@ class Moments:
         return view
 
     @contextmanager
-    def _reading_all(self) -> Iterator[Moment]:
+    def _reading(self) -> Iterator[Moment]:
         if self._moment is not None:
             yield self._moment
             return
@@ -167,7 +167,7 @@ class Moments:
     @contextmanager
     def reading(self, pool_name: str) -> Iterator[PoolReader]:
         """A transaction that sees one moment of a pool; if its snapshot is behind, this thread folds the rest."""
-        with self._reading_all() as moment:
+        with self._reading() as moment:
             yield moment.pool(pool_name)
 
     def pool(self, pool_name: str) -> Pool:
@@ -176,8 +176,7 @@ class Moments:
         Returns:
             The pool, with its system.
         """
-        with self.reading(pool_name) as pool:
-            return pool
+        return self.read_pool(pool_name, lambda pool: pool)
 
     def follow(self, pool_name: str) -> None:
         """Have a pool in memory before it is locked: to fold a whole log takes long."""

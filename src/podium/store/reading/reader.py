@@ -57,8 +57,7 @@ class Reader(Moments):
         Returns:
             The pools with their systems, by name.
         """
-        with self._reading_all() as moment:
-            return [*every_pool(moment.connection)]
+        return self.read(lambda moment: [*every_pool(moment.connection)])
 
     def _every_pool(self, moment: Moment) -> Iterator[PoolReader]:
         return map(moment.reader, every_pool(moment.connection))
@@ -69,8 +68,7 @@ class Reader(Moments):
         Returns:
             Their names.
         """
-        with self._reading_all() as moment:
-            return frozenset(moment.connection.execute(SELECT_PUBLIC).scalars())
+        return self.read(lambda moment: frozenset(moment.connection.execute(SELECT_PUBLIC).scalars()))
 
     def pool_summaries(self) -> tuple[PoolSummary, ...]:
         """List every pool with its parameters, and a warning where its system does not suit its players.

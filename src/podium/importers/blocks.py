@@ -35,7 +35,7 @@ PATTERNS = heads.written_out(heads.WORDS["lines"], _WORDS)
 LINE_PATTERNS = tuple(PATTERNS[name] for name in heads.WORDS["lines"] if name.startswith("row_"))
 LISTED = re.compile(PATTERNS["listed"])
 LABELLED = re.compile(r"(.{1,60}?)\s*[:\u2013-]\s+(?=1\S{0,2}\s)(.+)")
-ORDINALS = re.compile(r"[,;]?\s*(?<!\S)(\d{1,2})(?:st|nd|rd|th|er|e|[.):º°])\s+")
+ORDINALS = re.compile(heads.WORDS["results"]["listed"])
 
 
 def split_lists(text: str) -> str:

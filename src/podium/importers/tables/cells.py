@@ -27,9 +27,6 @@ PAIR, BRACKETS, AS_TIME, LONGER, SHOOT_OUT, FENCED = (
 DIAGONAL = re.compile(r"(?i)0?|[x*#■█/\\\u2013\u2014-]+")  # diagonal of a crosstable
 TINY = 1e-6
 AMOUNT = re.compile(r"([+-]?)\s?[€£$]?\s?([+-]?)(\d+(?:[.,]\d+)?)\s?[€£$]?")
-UNIT = r"(?i)^([+-]?[0-9][0-9.,]*)\s?(m|cm|km|kg|pts?\.?|points?|punkte|pkt\.?|[%€£$])$"  # after a number
-POUNDS = r"(?i)^([0-9]+)\s?lbs?\.?(?:\s?([0-9]+(?:\.[0-9]+)?)\s?ozs?\.?)?$"
-PRICE = r"^([+-]?)([€£$])\s?(.*)$"  # with the unit first
 POINTS = {"=": 0.5, "w": 1.0, "d": 0.5, "l": 0.0}
 WHOLE = (0.0, 0.5, 1.0)  # points of one game
 Result = tuple[float | None, float | None]
@@ -77,12 +74,6 @@ def mirrored(text: str | None) -> str | None:
 
 
 NUMBER = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?$"
-ORDINAL = r"st|nd|rd|th|er|ex|[eè]?re|nde?|[eè]me|e|\.|º|ª|°"  # after a number
-SHARED = r"(?:\s*[-\u2013/]\s*[0-9]+\.?)?"  # by several players: 2.-3.
-MARKED = r"=|t|eq\.?|[pf*\u2020\u2021]{1,3}"  # after a shared place, a pole position or a fastest lap
-PLACE = (
-    rf"(?i)^[(\[]?(?:t|=|#|p|nr\.?|no\.?)?\s*([0-9]{{1,9}})(?:\.0*)?\s*(?:{ORDINAL})?\s*(?:{MARKED})?{SHARED}[)\]]?$"
-)
 ROMAN = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII")
 IN_WORDS = {word: f"{place}" for words in (ROMAN, "🥇🥈🥉") for place, word in enumerate(words, start=1)}
 EXCEL_EPOCH_DAYS = 25569  # from 1899-12-30 to 1970-01-01
@@ -255,11 +246,11 @@ def as_numbers(table: Table, rule: Rule, texts: pl.Series) -> Cells:
         plain = plain.str.replace(",", ".", literal=True).set(~swapped, None)
     numbers = plain.cast(pl.Float64, strict=False)
     if numbers.null_count() > texts.null_count():
-        parts = texts.str.replace(PRICE, "$1$3 $2").str.extract_groups(UNIT).struct
+        parts = texts.str.replace(RESULTS["price"], "$1$3 $2").str.extract_groups(RESULTS["unit"]).struct
         if parts[1].drop_nulls().n_unique() == 1:  # a single unit, so the numbers compare without it
             bare = as_numbers(table, replace(rule, otherwise="null"), parts[0])
             numbers = numbers.zip_with(numbers.is_not_null(), bare.column)
-        pounds, ounces = (texts.str.extract(POUNDS, group).cast(pl.Float64) for group in (1, 2))
+        pounds, ounces = (texts.str.extract(RESULTS["pounds"], group).cast(pl.Float64) for group in (1, 2))
         numbers = numbers.zip_with(numbers.is_not_null(), pounds + ounces.fill_null(0.0) / 16)
     return without_words(rule, texts, numbers, "must be a number")
 
@@ -288,7 +279,7 @@ def is_lapped(word: str, unit: str | None) -> bool:
 
 def placed(texts: pl.Series) -> pl.Series:
     """Return the places in cells, or null if a cell has none."""
-    return texts.str.strip_chars(" .").replace(IN_WORDS).str.extract(PLACE).cast(pl.Float64)
+    return texts.str.strip_chars(" .").replace(IN_WORDS).str.extract(RESULTS["place"]).cast(pl.Float64)
 
 
 def is_result(text: str) -> bool:

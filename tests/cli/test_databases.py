@@ -148,6 +148,11 @@ def test_an_account_is_merged_and_is_a_player_of_its_own_again(tmp_path):
     back = run("unmerge", "--player", "a", *words)
     assert re.fullmatch(r"a is separate again; \d+ ratings? changed\n", back)
     assert players_in(path) == before
+    moved = run("void-player", "--player", "a", *words, "--dry-run").splitlines()[1:]
+    assert sorted(line[0] for line in moved) == ["a", "b", "c", "d"]
+    done = run("void-player", "--player", "a", *words)
+    assert re.fullmatch(r"the events of a do not count; \d+ ratings? changed\n", done)
+    assert {each.player for each in players_in(path)} == {"b", "d"}
 
 
 def test_a_process_ends_with_its_database_closed(tmp_path):

@@ -127,6 +127,7 @@ def store(filled, tmp_path):
         ("/events/e3", "/events/e3", {"player-0": "d", "player-3": "a"}, "/main/events/e3"),
         ("/events/e3", "/events/e3/void", {}, "/main/events/e3"),
         ("/players", "/merge", {"player": "new", "into": "a"}, "/main/players/a"),
+        ("/players", "/void", {"player": "a"}, "/main/events"),
         ("/seasons", "/seasons", {"name": "2025", "starts_at": "2025-01-01T00:03:30Z", "keep": "50"}, "/main"),
         ("/upload", "/upload", {"pasted": CSV}, "/main/events/new"),
         ("/system", "/system", {"set-k": "40"}, "/main/system"),

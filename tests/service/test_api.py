@@ -187,6 +187,7 @@ ROUTES = [
     ("POST", f"{PLAYER}/rename", {"name": "a"}, ADMIN),
     ("POST", f"{PLAYER}/anonymize", None, ADMIN),
     ("POST", f"{PLAYER}/unmerge", None, ADMIN),
+    ("POST", f"{PLAYER}/void", None, ADMIN),
     ("GET", f"{POOL}/compare?player=a&other=b", None, READ),
     ("POST", f"{POOL}/predict", {"entrants": ["a", "b"]}, READ),
     ("POST", f"{POOL}/matchmaking", TICKETS, READ),

@@ -167,6 +167,10 @@ def test_everything_the_service_does(kind, bridge):
         assert client.unmerge("main", "x") > 0
         assert client.unmerge("main", "x") == 0
         assert client.merge("main", "x", "b") > 0
+        moved = client.void_player("main", "c", dry_run=True)
+        assert client.void_player("main", "c", reason="banned") == moved > 0
+        assert client.void_player("main", "c") == 0
+        assert [client.unvoid("main", f"e{number}")["status"] for number in range(4)] == ["rated"] * 4
         page = client.leaderboard("main", top=2)
         assert len(client.leaderboard("main", top=2, cursor=page["next"])["players"]) == 1
         assert "words" in client.explain("main", "e1", "a")

@@ -169,6 +169,7 @@ NEEDED = {
         POST /admin/{pool}/system
         POST /admin/{pool}/order
         POST /admin/{pool}/unmerge
+        POST /admin/{pool}/void
         POST /admin/{pool}/webhooks
         POST /admin/{pool}/webhooks/{number:int}/delete
         POST /admin/{pool}/webhooks/{number:int}/resume
@@ -180,6 +181,7 @@ NEEDED = {
         POST /api/v1/pools/{pool}/players/{player}/anonymize
         POST /api/v1/pools/{pool}/players/{player}/rename
         POST /api/v1/pools/{pool}/players/{player}/unmerge
+        POST /api/v1/pools/{pool}/players/{player}/void
         POST /api/v1/pools/{pool}/seasons
         POST /api/v1/pools/{pool}/webhooks
         PUT /api/v1/pools/{pool}/events/{event_id}
@@ -279,6 +281,7 @@ BACKDATES = (  # requests that change old ratings; each succeeds after those bef
     (f"PUT {API}/order", {}, {"order": "sequence"}),
     (f"PUT {API}/order", {}, {"order": "dated"}),
     (f"POST {API}/seasons", {}, {"name": "s", "starts_at": OLD, "keep": 0.5}),
+    (f"POST {API}/players/{{player}}/void", {"player": "late"}, None),
 )
 TONIGHT = {"event_id": "e9", "date": OLD, "lines": "2", "name-0": "a", "place-0": "1", "name-1": "b", "place-1": "2"}
 FORMS_BACKDATE = (
@@ -292,6 +295,7 @@ FORMS_BACKDATE = (
     ("POST /admin/{pool}/events/{event_id}/{act}", {"event_id": "e8"}, {}),  # and so an old result counts again
     ("POST /admin/{pool}/merge", {}, {"player": "late", "into": "a"}),
     ("POST /admin/{pool}/unmerge", {}, {"player": "gone"}),
+    ("POST /admin/{pool}/void", {}, {"player": "a"}),
     ("POST /admin/{pool}/system", {}, {"system": "glicko2"}),
     ("POST /admin/{pool}/order", {}, {"order": "sequence"}),
     ("POST /admin/{pool}/seasons", {}, {"name": "s", "starts_at": OLD, "keep": "50"}),

@@ -49,6 +49,7 @@ COMMANDS = {
         ("service.storing:amend", "amend", "Correct an event, and recalculate later ratings."),
         ("service.storing:void", "void", "Void an event: it no longer counts."),
         ("service.storing:unvoid", "unvoid", "Let a voided event count again."),
+        ("service.storing:void_player", "void-player", "Void all events of a player."),
         ("service.storing:merge", "merge", "Merge two accounts of one player."),
         ("service.storing:unmerge", "unmerge", "Undo a merge."),
         ("service.storing:rename", "rename", "Rename a player everywhere."),

@@ -236,6 +236,23 @@ class WriteRoutes:
         return json_call("POST", f"{PLAYER}/unmerge", Rerated, None, params, pool=pool, player=player).then(rerated)
 
     @route
+    def void_player(self, pool: str, player: str, *, reason: str = "", dry_run: bool = False) -> Call[int]:
+        """Void every rated event of a player, for example after a ban.
+
+        Args:
+            reason: Reason for the log, which can be blanked later.
+            dry_run: Store nothing.
+
+        Returns:
+            Number of history rows that changed, or would change.
+
+        Raises:
+            ClientError: 404 if there is no such player.
+        """
+        params = write_params(reason=reason, dry_run=dry_run)
+        return json_call("POST", f"{PLAYER}/void", Rerated, None, params, pool=pool, player=player).then(rerated)
+
+    @route
     def rename(self, pool: str, player: str, name: str, *, kind: str = "") -> Call[None]:
         """Rename a player everywhere.
 

@@ -406,6 +406,27 @@ def unmerge(
     typer.echo(f"{player} is separate again; {ratings_changed(changed)}")
 
 
+@examples("podium void-player --player ana --pool karts --reason banned")
+def void_player(
+    player: str = PLAYER,
+    pool: str = POOL_NAME,
+    actor: str = ACTOR,
+    reason: str = REASON,
+    dry_run: bool = WOULD_MOVE,
+    store: "Store" = STORE,
+    form: Format = options.FORM,
+) -> None:
+    """Void every rated event of a player, for example after a ban."""
+    from podium.store.writing import accounts
+
+    act = accounts.void_player(player)
+    if dry_run:
+        show_moved(store, pool, act, f"the events of {player} would not count", form)
+        return
+    changed = store.run(pool, act, actor=actor, reason=reason)
+    typer.echo(f"the events of {player} do not count; {ratings_changed(changed)}")
+
+
 @examples('podium rename --player ana --to "Ana B." --pool karts')
 def rename(
     player: str = PLAYER,

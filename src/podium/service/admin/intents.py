@@ -150,6 +150,10 @@ KINDS = {
         ADMIN, lambda details: submission.void(details["event_id"]),
         "Void {event_id}", "Void event", "Stored. {event_id} no longer counts.",
     ),
+    "void_player": Kind(
+        ADMIN, lambda details: accounts.void_player(details["player"]),
+        "Void all events of {player}", "Void these events", "Stored. No event of {player} counts.", ("events",),
+    ),
     "withdraw": Kind(  # the sender of a new result takes it back
         WRITE, lambda details: submission.void(details["event_id"], [details["version"]]),
         "Undo {event_id}", "Undo", "Undone. {event_id} does not count.", has_reason=False,
@@ -287,7 +291,7 @@ def refuse_beyond_key(admission: Admission, intent: Intent) -> None:
         raise AccessError(403, lacking(intent.kind.role, pool))
     if admission.key.backdating_limit_s is None:
         return
-    if intent.name in ("sheet", "merge", "unmerge", "configure", "order"):
+    if intent.name in ("sheet", "merge", "unmerge", "void_player", "configure", "order"):
         refuse_backdating_limit(request)
     starts = [details["starts_at"]] if "starts_at" in details else []
     for name in {"started_at", "sequence"} & {*details[ROWS].columns} if ROWS in details else ():

@@ -103,6 +103,11 @@ def players_page(admission: Admission, form: Form) -> FormsPage:
             ("player", "Account that was merged"),
         ),
         section(
+            f"Void all events of a {word}", "void", "Show the effect",
+            f"None of the events in which the {word} took part counts any more, for anybody.",
+            ("player", "Name"),
+        ),
+        section(
             f"Rename a {word}", "rename", "Rename",
             "The name changes everywhere. No rating changes, and results under the old name still count.",
             ("player", "Old name"), ("name", "New name"),
@@ -124,6 +129,11 @@ def merge(_admission: Admission, form: Form) -> Intent:
 @acts(router, POOL_ADDRESS + "/unmerge", players_page)
 def unmerge(_admission: Admission, form: Form) -> Intent:
     return Intent("unmerge", {"player": form.text("player").strip()})
+
+
+@acts(router, POOL_ADDRESS + "/void", players_page)
+def void_player(_admission: Admission, form: Form) -> Intent:
+    return Intent("void_player", {"player": form.text("player").strip()})
 
 
 @acts(router, POOL_ADDRESS + "/rename", players_page)

@@ -278,6 +278,13 @@ async def unmerge(
     return await act.rerate(pool, accounts.unmerge(player, kind), reason)
 
 
+@router.post("/{pool}/players/{player}/void", tags=["players"])
+async def void_player(pool: PoolName, player: PlayerName, act: RequestedRerate, *, reason: Reason = "") -> Rerated:
+    """Void every rated event of a player, for example after a ban."""
+    refuse_backdating_limit(act.request)
+    return await act.rerate(pool, accounts.void_player(player), reason)
+
+
 @router.post("/{pool}/players/{player}/rename", tags=["players"], openapi_extra=bodies.request_body(bodies.NewName))
 async def rename(pool: PoolName, player: PlayerName, act: RequestedAct, *, kind: Kind = "") -> bodies.NewName:
     """Rename a player everywhere. No rating changes."""

@@ -11,7 +11,7 @@ from podium.engine.tables.equipment import called, equipment_name, kind_and_name
 from podium.errors import Fault, MeetingError, ParameterError, ResultsError
 from podium.log.content import Content, row_of
 from podium.log.database import StoreError
-from podium.log.log import MERGE, RENAME, UNMERGE, append, json_entry
+from podium.log.log import MERGE, RENAME, UNMERGE, VOID, append, json_entry
 from podium.log.players import (
     forget_alias,
     insert_aliases,
@@ -28,7 +28,19 @@ from podium.pool.snapshot import UNRATED, Snapshot
 from podium.results.names import admit, normalise
 from podium.store.following import PoolReader
 from podium.store.writing.proposals import Act, Proposal
+from podium.views.changes import career_of
 from podium.views.names import accounts_of, number_of
+
+
+def void_player(name: str) -> Act:
+    """Void every rated event of a player, for example after a ban."""
+
+    def propose(pool: PoolReader, actor: str, reason: str) -> Proposal:
+        events = career_of(pool.snapshot, number_of(pool, name)).without_seasons.event_ids
+        entries = (json_entry(event_id or "", None, actor, reason) for event_id in events)
+        return Proposal(pool, VOID, tuple(entries))
+
+    return propose
 
 
 def merge(name: str, into: str, kind: str = "") -> Act:

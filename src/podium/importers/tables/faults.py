@@ -2,9 +2,7 @@
 
 import re
 import shlex
-from collections.abc import Collection, Iterable
-from dataclasses import replace
-from typing import NamedTuple
+from dataclasses import dataclass, field, replace
 
 import polars as pl
 
@@ -21,73 +19,77 @@ STATUS_MEANINGS = {"dnf": "did not finish", "did_not_start": "did not start", "d
 MAX_VALUES = 1000  # listed values of a column
 
 
-class Findings(NamedTuple):
-    faults: list[Fault]
-    events: Collection[str | None] = frozenset()  # events with faults
+@dataclass
+class Findings:
+    faults: list[Fault] = field(default_factory=list)
+    events: set[str | None] = field(default_factory=set)  # events with faults
     checked: tuple[pl.DataFrame, pl.DataFrame | None] = (pl.DataFrame(), None)  # the results if there are no faults
 
 
 def find_faults(mapped: Mapped) -> Findings:
     """Return all faults of mapped rows, grouped, as when reading a results table."""
-    parts = [cell_faults(mapped, name, *cells, mapped.remedies[name]) for name, cells in mapped.bad.items()]
+    found = Findings()
+    for name, (which, written) in mapped.bad.items():
+        add_cells(found, mapped, name, which, written, mapped.remedies[name])
     if lacking := [name for name in REQUIRED if name not in mapped.table.columns]:
-        return joined(parts, [Fault(None, name, None, "is missing; every row needs it") for name in lacking])
+        found.faults += [Fault(None, name, None, "is missing; every row needs it") for name in lacking]
+        return found
     bad = [BAD + name for name in mapped.bad]
     rows = replace(mapped, frame=mapped.frame.filter(~pl.any_horizontal(bad))) if bad else mapped
     checked = normalise_table(rows.table)
     while checked.faults:
         if of_columns := [located(rows, fault) for fault in checked.faults if fault.row is None]:
-            return joined(parts, of_columns)
+            found.faults += of_columns
+            return found
         wrong = pl.Series([False], dtype=pl.Boolean).new_from_index(0, rows.table.height)
         for fault in checked.faults:
             row, name = (fault.row or 1) - 1, fault.column or ""
             if not wrong[row]:  # all cells with this value are wrong
                 column = rows.table[name]
                 alike = column.eq_missing(column[row])
-                parts.append(cell_faults(rows, name, alike, column.cast(pl.String), fault.remedy))
+                add_cells(found, rows, name, alike, column.cast(pl.String), fault.remedy)
                 wrong |= alike
         rows = rows.only_rows(~wrong)
         checked = normalise_table(rows.table)
-    found, frame = joined(parts), checked.frame
+    frame = checked.frame
     if found.events:
         whole = ~rows.table["event_id"].is_in([each for each in found.events if each is not None])
         frame, rows = frame.filter(whole), rows.only_rows(whole)
-    parts, is_first = [found], True
+    add_contradictions(found, rows, frame)
+    found.checked = frame, checked.sent
+    return found
+
+
+def add_contradictions(found: Findings, mapped: Mapped, frame: pl.DataFrame) -> None:
+    """Add the faults of rows against each other. Entrants without a comparison share one fault."""
+    are_blank = False
     for fault in contradictions(frame):
-        events = [] if fault.row is None else [rows.table["event_id"][fault.row - 1]]
+        found.events |= set() if fault.row is None else {mapped.table["event_id"][fault.row - 1]}
         if not fault.remedy.startswith(NOTHING_COMPARES):
-            parts.append(Findings([located(rows, fault)], events))
-            continue
-        parts += [Findings([], events), *([blank_faults(rows, frame)] if is_first else [])]
-        is_first = False
-    return joined(parts)._replace(checked=(frame, checked.sent))
+            found.faults.append(located(mapped, fault))
+        elif not are_blank:
+            are_blank = True
+            add_blanks(found, mapped, frame)
 
 
-def joined(parts: Iterable[Findings], last: Iterable[Fault] = ()) -> Findings:
-    parts = list(parts)
-    faults = [fault for part in parts for fault in part.faults]
-    return Findings([*faults, *last], {event for part in parts for event in part.events})
-
-
-def cell_faults(mapped: Mapped, name: str, which: pl.Series, written: pl.Series, remedy: str) -> Findings:
-    """Return one fault per value of a column among the marked rows, with its rows."""
+def add_cells(found: Findings, mapped: Mapped, name: str, which: pl.Series, written: pl.Series, remedy: str) -> None:
+    """Add one fault per value of a column among the marked rows, with its rows."""
     grid, column = mapped.grid, mapped.headings.get(name, name)
     rows = pl.DataFrame({"value": written, "row": mapped.rows}).filter(which)
     groups = rows.group_by("value", maintain_order=True).agg(pl.col("row").unique(maintain_order=True))
-    faults = []
     for value, numbers in groups.head(MAX_VALUES).iter_rows():
         question = ask_what_it_says(mapped, name, value or "")
         command = question.command(grid.name)
         if not command and (name in mapped.bad or value is None):
             command = f"To leave its event out, type podium import {shlex.quote(grid.name)} --skip-bad"
         place = grid.places(numbers)
-        faults.append(Fault(None, column, value, remedy, place, grid.name, command, question.shown))
-    has_events = "event_id" in mapped.table.columns
-    return Findings(faults, mapped.table["event_id"].filter(which).to_list() if has_events else ())
+        found.faults.append(Fault(None, column, value, remedy, place, grid.name, command, question.shown))
+    if "event_id" in mapped.table.columns:
+        found.events |= {*mapped.table["event_id"].filter(which)}
 
 
-def blank_faults(mapped: Mapped, frame: pl.DataFrame) -> Findings:
-    """Return a fault for entrants without a comparison: they lack a column that most others have."""
+def add_blanks(found: Findings, mapped: Mapped, frame: pl.DataFrame) -> None:
+    """Add a fault for entrants without a comparison: they lack a column that most others have."""
     table = with_ids(frame)
     heats = bare_heats(table)
     rows = finishers(table).filter(pl.col("unit").is_in(heats["unit"].implode()))
@@ -98,7 +100,8 @@ def blank_faults(mapped: Mapped, frame: pl.DataFrame) -> Findings:
     subject = "nothing" if name is None else "is empty, and no other column"
     column = name and mapped.headings.get(name, name)
     remedy = f"{subject} compares these finishers; {REMEDY}"
-    return Findings([Fault(None, column, None, remedy, where, mapped.grid.name)], {*heats["event_id"]})
+    found.faults.append(Fault(None, column, None, remedy, where, mapped.grid.name))
+    found.events |= {*heats["event_id"]}
 
 
 def located(mapped: Mapped, fault: Fault) -> Fault:

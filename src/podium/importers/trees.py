@@ -124,7 +124,7 @@ def rows_of_tree(
 ) -> tuple[pl.DataFrame, list[str]]:
     """Return the rows at a path of each document, and their places."""
     rows: list[dict[str, str | None]] = []
-    labels: list[str] = []
+    labels, names = list[str](), dict[str, None]()
     steps = parse_path(records, name)
     for label, document in documents:
         for place, chain in walk(Level(document), steps, (), ""):
@@ -135,8 +135,8 @@ def rows_of_tree(
             others = {heading: value_at(chain, heading) for heading in wanted if heading not in fields}
             rows.append(fields | {heading: text for heading, text in others.items() if text or is_from_around(heading)})
             labels.append(where)
-    names = dict.fromkeys(key for row in rows for key in row)
-    refuse_wide(names, name)
+            names |= dict.fromkeys(rows[-1])
+            refuse_wide(names, name)
     if not rows and records:
         refuse_file(name, f"has no rows at {records}")
     return pl.DataFrame({key: [row.get(key) for row in rows] for key in names}, dict.fromkeys(names, pl.String)), labels

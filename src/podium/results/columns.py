@@ -299,7 +299,7 @@ FREE_CELLS = 1_000_000  # cells that any sheet may span
 def refuse_wide(columns: Collection[object], table_name: str) -> None:
     """Raise an error for too many columns, because every row is stored in each."""
     if len(columns) > MAX_COLUMNS:
-        remedy = f"has {len(columns):,} columns, or keys; a table of results has {MAX_COLUMNS:,} at most"
+        remedy = f"has more than {MAX_COLUMNS:,} columns, or keys. Leave out those that Podium does not need."
         raise ResultsError.whole(table_name, remedy)
 
 

@@ -42,7 +42,6 @@ class Moves:
     ratings: Ratings
     added: Mapping[str, int] = field(default_factory=dict)  # uids of new events, by id
     changed: Collection[int] = ()  # uids of events that are new or differ themselves
-    may_differ: bool = True  # whether any event or season is new, or counts in another way
 
     @cached_property
     def _old(self) -> "Rows":

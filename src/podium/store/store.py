@@ -282,7 +282,7 @@ class Store(Reader):
 
         def look(pool: PoolReader) -> Rerated:
             refuse_closed(pool)
-            return execution.rerated(pool, execution.plan(pool, act(pool, "", "")), effects_after)
+            return execution.rerated(execution.plan(pool, act(pool, "", "")), effects_after)
 
         return self.read_pool(pool_name, look, as_stored=True)
 

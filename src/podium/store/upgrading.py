@@ -127,7 +127,7 @@ def rerate_pool(store: Store, name: str, actor: str) -> Snapshot | None:
 
     propose, lock = partial(rerate_all, actor=actor), partial(store.locking, name)
     done = in_turn(lambda: execution.run(read, lock, propose))
-    return None if done.place is None else done.snapshot
+    return done.snapshot if done.proposal.entries else None
 
 
 def find_differences(store: Store, name: str, former: pl.DataFrame) -> list[str]:

@@ -109,7 +109,7 @@ def moved_ratings(pool: PoolReader, moves: Moves, proposal: Proposal) -> tuple[M
         (rating, rank), (new_rating, new_rank) = before.get(number, nothing), after.get(number, nothing)
         if rating != new_rating or (by_rank and rank != new_rank):
             moved[number] = rating, new_rating, rank, new_rank
-    names = names_with(pool, proposal, moved)
+    names = names_with(proposal, moved)
     found = (MovedRating(names[number], *cells) for number, cells in moved.items())
     return tuple(sorted(found, key=lambda each: (-size_of(each), each.player)))
 

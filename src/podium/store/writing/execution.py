@@ -94,11 +94,10 @@ def execute(pool: PoolReader, propose: Propose, prepared: Prepared | None = None
     logged = record(proposal)
     rated = rated_draft(draft) if ready is None else ready
     moves = replace(rated, before=base, after=numbered(rated, logged.seqs))
-    refuse_unrateable(pool, proposal, moves)
+    refuse_unrateable(proposal, moves)
     store_witness(pool, moves.after, moves.ratings.first_row)
-    place = LogPlace(logged.seqs[-1], bytes.fromhex(logged.head.hash))
-    pool.publish(place, moves.after)
-    done = Done(proposal, moves.after, moves if moves.may_differ else None, logged.head, place)
+    pool.publish(LogPlace(logged.seqs[-1], bytes.fromhex(logged.head.hash)), moves.after)
+    done = Done(proposal, moves.after, moves, logged.head)
     if proposal.kind != SUBMIT:
         totals = done.totals
         row = {"events": totals.events, "players": totals.players, "largest": totals.largest}
@@ -135,7 +134,7 @@ def rated_draft(draft: Draft) -> Moves:
     """Return the effect of a draft on its pool."""
     after, ratings = rate(draft)
     table = draft.table
-    return Moves(draft.base, after, ratings, table.added, table.changed.keys(), may_differ=draft.first is not None)
+    return Moves(draft.base, after, ratings, table.added, table.changed.keys())
 
 
 def rebased(pool: PoolReader, base: Snapshot, prepared: Prepared) -> Moves | None:
@@ -179,16 +178,16 @@ def numbered(moves: Moves, seqs: list[int]) -> Snapshot:
 def dry_run(pool: PoolReader, propose: Propose, after: str | None) -> Done:
     """Return receipts without storing anything. The first one has the totals and the largest effects."""
     done = with_receipts(plan(pool, propose(pool)))
-    moved = rerated(pool, done, after)
+    moved = rerated(done, after)
     first = [
         replace(each, effects=moved.effects or (), totals=moved.totals, next=moved.next) for each in done.receipts[:1]
     ]
     return replace(done, receipts=(*first, *done.receipts[1:]))
 
 
-def rerated(pool: PoolReader, done: Done, after: str | None) -> Rerated:
+def rerated(done: Done, after: str | None) -> Rerated:
     """Return how much a dry run would move, and the largest effects after a cursor."""
-    listed, following = list_effects(pool, done, None if after is None else parse_cursor(after))
+    listed, following = list_effects(done, None if after is None else parse_cursor(after))
     return Rerated(done.written, done.totals, listed, following)
 
 
@@ -198,11 +197,11 @@ def plan(pool: PoolReader, proposal: Proposal) -> Done:
     if not proposal.entries:
         return Done(proposal, base)
     moves = rate_entries(base, entries_of(proposal))
-    refuse_unrateable(pool, proposal, moves)
-    return Done(proposal, moves.after, moves if moves.may_differ else None)
+    refuse_unrateable(proposal, moves)
+    return Done(proposal, moves.after, moves)
 
 
-def refuse_unrateable(pool: PoolReader, proposal: Proposal, moves: Moves) -> None:
+def refuse_unrateable(proposal: Proposal, moves: Moves) -> None:
     """Refuse what makes an event unrateable that was not so before, unless such events are to be marked."""
     if not proposal.refuses_unrateable:
         return
@@ -212,9 +211,9 @@ def refuse_unrateable(pool: PoolReader, proposal: Proposal, moves: Moves) -> Non
         error = ratings.errors.get(uid)
         if error is not None:
             number = int(str(error.player))
-            name = names_with(pool, proposal, [number])[number]
+            name = names_with(proposal, [number])[number]
             raise NotFiniteError(error.system, error.update, error.entrant, event_id, name)
         if uid in moves.changed:
-            name = names_with(pool, proposal, [ratings.twice[uid]])[ratings.twice[uid]]
+            name = names_with(proposal, [ratings.twice[uid]])[ratings.twice[uid]]
             remedy = " of two accounts that are one now; amend the event, or unmerge one"
             raise MeetingError(name, event_id, remedy)

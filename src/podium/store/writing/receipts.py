@@ -12,11 +12,9 @@ from podium.errors import ParameterError
 from podium.log.chain import Head
 from podium.log.log import SUBMIT
 from podium.log.players import names_of
-from podium.log.pools import PoolView
 from podium.pool.moves import Moves, Size
 from podium.pool.rating import Ratings
 from podium.pool.snapshot import REASONS, STATUSES, Snapshot
-from podium.store.following import LogPlace
 from podium.store.writing.proposals import FIRST_PLACEHOLDER, Proposal
 from podium.support.answers import answer, described
 from podium.views.changes import Change, Changes
@@ -90,9 +88,8 @@ class Done:
 
     proposal: Proposal  # as it was recorded
     snapshot: Snapshot  # the pool afterwards
-    moves: Moves | None = None  # None if no rating can have moved
+    moves: Moves | None = None  # None if nothing is logged
     head: Head | None = None  # of the log; None of a dry run
-    place: LogPlace | None = None  # of the newest entry; None if nothing was logged
     receipts: tuple[Receipt, ...] = ()  # in the order in which events were sent
 
     @property
@@ -136,12 +133,12 @@ class Done:
         return self.receipts[0] if self.receipts else self.written
 
 
-def list_effects(pool: PoolView, done: Done, after: Size | None) -> tuple[tuple[Effect, ...], str | None]:
+def list_effects(done: Done, after: Size | None) -> tuple[tuple[Effect, ...], str | None]:
     """Return the largest effects after a cursor, and the cursor of those that follow."""
     if done.moves is None:
         return (), None
     found, following = done.moves.largest_effects(MAX_EFFECTS, after)
-    names = names_with(pool, done.proposal, {each.size.number for each in found})
+    names = names_with(done.proposal, {each.size.number for each in found})
     effects = tuple(
         Effect(done.snapshot.events.id_of(each.uid), called(names[each.size.number]), each.rating_was, each.rating)
         for each in found
@@ -157,11 +154,11 @@ def parse_cursor(text: str) -> Size:
         raise ParameterError(f"{text!r} is not the `next` of a page of effects") from None
 
 
-def names_with(pool: PoolView, proposal: Proposal, numbers: Collection[int]) -> dict[int, str]:
+def names_with(proposal: Proposal, numbers: Collection[int]) -> dict[int, str]:
     """Return the names of players and equipment, newcomers included."""
     known = {**proposal.names, **proposal.newcomers}
     others = [number for number in numbers if number not in known]
-    return known | names_of(pool, others) if others else known
+    return known | names_of(proposal.pool, others) if others else known
 
 
 def with_receipts(done: Done) -> Done:
@@ -208,6 +205,6 @@ def changes_of(
     tail = {uid: newest + place for place, uid in enumerate(events.order.part("uid", newest).tolist())}
     positions = [tail[uid] if uid in tail else events.position(events.key(uid)) for uid in uids]
     found, event = Changes.by_events(snapshot, np.array(positions))
-    made = iter(found.answers(names_with(proposal.pool, proposal, {*found.numbers.tolist()})))
+    made = iter(found.answers(names_with(proposal, {*found.numbers.tolist()})))
     counts = np.bincount(event, minlength=len(uids)).tolist()
     return {uid: tuple(islice(made, count)) for uid, count in zip(uids, counts, strict=True)}

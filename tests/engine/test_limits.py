@@ -89,6 +89,6 @@ def test_commands_say_so_on_stderr(command, tmp_path, capsys):
 
 def test_a_pool_says_so(sqlite_store):
     sqlite_store.create_pool("karts", find("glicko2")(max_volatility=0.07))
-    assert sqlite_store.limit_notice("karts") is None
+    assert sqlite_store.pool_summary("karts").notice is None
     sqlite_store.submit("karts", races(80, 20))
-    assert "of 20 players are beyond" in sqlite_store.limit_notice("karts")
+    assert "of 20 players are beyond" in sqlite_store.pool_summary("karts").notice

@@ -103,7 +103,7 @@ def test_the_service_says_the_same_and_counts_seasons(store):
         assert client.get("/api/v1/pools/main/players/nobody/reasons").status_code == 404
     store.begin_season("main", "2026", datetime(2025, 1, 1, 0, 4, 30, tzinfo=UTC), keep=0.5)
     with_season = store.reasons("main", "b", 3)
-    whole = store.career("main", "b")
+    whole = store.player("main", "b").history
     assert SEASON in {each.reason for each in with_season.reasons}
     assert with_season.change == pytest.approx(whole[0].rating - whole[3].rating_before, abs=1e-9)
 

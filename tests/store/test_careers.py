@@ -181,7 +181,9 @@ def test_changes_come_page_by_page(sqlite_store):
     fill(sqlite_store, find("elo")(), events=12)
     whole = sqlite_store.player_changes("main", "ben", top=100)
     assert whole.next is None
-    assert [row.event_id for row in whole.rows] == [each.event_id for each in sqlite_store.career("main", "ben")]
+    assert [row.event_id for row in whole.rows] == [
+        each.event_id for each in sqlite_store.player("main", "ben").history
+    ]
     pages, cursor = [], None
     while cursor is not None or not pages:
         page = sqlite_store.player_changes("main", "ben", before=cursor, top=3)

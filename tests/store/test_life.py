@@ -152,7 +152,7 @@ def test_a_late_event_of_a_season_that_is_over_moves_what_it_kept(filled):
     truth.rate(race(90, "dcab"))
     assert ratings(filled) == {name: state.rating for (_, name), state in truth.ratings.items()}
     assert filled.verify() == []
-    assert [each.event_id for each in filled.career("main", "a")][:3] == ["e90", None, "e7"]
+    assert [each.event_id for each in filled.player("main", "a").history][:3] == ["e90", None, "e7"]
     with pytest.raises(StoreError, match="season 's' already"):
         filled.begin_season("main", "s", START, keep=1.0)
     assert filled.begin_season("main", "s", START + timedelta(hours=1), keep=0.5) == 0

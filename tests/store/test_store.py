@@ -185,7 +185,7 @@ def test_ranks_and_pages_agree_with_the_board(filled):
         page = filled.leaderboard("main", top=4, after=page.next)
         rows += page.players
     assert tuple(rows) == whole
-    career = filled.career("main", "a")
+    career = filled.player("main", "a").history
     assert career[0].rating == ratings(filled)["a"]
     with pytest.raises(podium.UnknownError):
         filled.rank("main", "nobody")

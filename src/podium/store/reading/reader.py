@@ -79,7 +79,6 @@ class Reader(Moments):
         return self.read(lambda moment: tuple(map(ranks.pool_summary, self._every_pool(moment))))
 
     pool_summary = reads(ranks.pool_summary)
-    limit_notice = reads(ranks.limit_notice)
     pool_facts = reads(whole.pool_facts)
     best_ever = reads(hindsight.best_ever)
     hindsight_day = reads(hindsight.hindsight_day)
@@ -191,7 +190,6 @@ class Reader(Moments):
     neighbours = reads(pages.neighbours)
     player_card = reads(cards.player_card)
     frequent_players = reads(player_names.frequent_players)
-    career = reads(events.career)
     player_changes = reads(cards.changes_page)
     rating_curve = reads(cards.rating_curve)
     hindsight_curve = reads(hindsight.curve_of)

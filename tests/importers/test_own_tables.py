@@ -30,7 +30,7 @@ def write_file(path, encoding, text):
 
 def test_the_page_has_fifteen_files():
     assert len(SECTIONS) == 15
-    assert PAGE.split("\n\n")[1].startswith("Fifteen files")
+    assert PAGE.split("\n\n")[1].startswith("These are fifteen files")
 
 
 @pytest.mark.parametrize("title", SECTIONS)

@@ -190,31 +190,6 @@ class WebhookDetails(TypedDict):
     secret: NotRequired[str]  # Secret of the signatures, only in the answer that creates it.
 
 
-class Moved(TypedDict):
-    """The effect of a correction."""
-
-    events: int  # Events with a change that moved.
-    players: int  # Players who have one.
-    largest: float  # Largest difference in any rating, in points, or 0.
-
-
-class LogRecord(TypedDict):
-    """An entry of the log: something that was done to a pool."""
-
-    seq: int  # Its number: rising, and never used again.
-    place: int | None  # Position in the hash chain, from 1. Null outside it.
-    # Hash of the log up to and including this entry, hexadecimal. Null for entries that are not in the chain.
-    hash: str | None
-    kind: str  # Kind of entry: submit, amend, void, unvoid, register, merge and so on.
-    subject: str  # Name of the event, match or season, or number of the player.
-    player: str | None  # Current name of the player concerned, or null.
-    into: str | None  # Player into whom the account was merged. Null for other entries.
-    received_at: datetime  # When it came.
-    actor: str  # Name of the key, or the name given to the command.
-    reason: str | None  # Reason. Null if none was given, or if it was deleted.
-    moved: Moved | None  # Effect of a correction. Null for other entries and in imported pools.
-
-
 class ListedRow(TypedDict):
     """A player on the leaderboard."""
 
@@ -497,3 +472,28 @@ class RankedPlayer(TypedDict):
     rank: int  # Rank, 1 is the best. Equal ratings share the best of their ranks.
     player: str  # The player's name as it is now.
     rating: float  # The rating, in points.
+
+
+class Moved(TypedDict):
+    """The effect of a correction."""
+
+    events: int  # Events with a change that moved.
+    players: int  # Players who have one.
+    largest: float  # Largest difference in any rating, in points, or 0.
+
+
+class LogRecord(TypedDict):
+    """An entry of the log: something that was done to a pool."""
+
+    seq: int  # Its number: rising, and never used again.
+    place: int | None  # Position in the hash chain, from 1. Null outside it.
+    # Hash of the log up to and including this entry, hexadecimal. Null for entries that are not in the chain.
+    hash: str | None
+    kind: str  # Kind of entry: submit, amend, void, unvoid, register, merge and so on.
+    subject: str  # Name of the event, match or season, or number of the player.
+    player: str | None  # Current name of the player concerned, or null.
+    into: str | None  # Player into whom the account was merged. Null for other entries.
+    received_at: datetime  # When it came.
+    actor: str  # Name of the key, or the name given to the command.
+    reason: str | None  # Reason. Null if none was given, or if it was deleted.
+    moved: Moved | None  # Effect of a correction. Null for other entries and in imported pools.

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from importlib.resources import files
@@ -22,7 +22,7 @@ from podium.service.admin import connections, dry_run, first_link, pools, record
 from podium.service.admin import races as race_forms
 from podium.service.admin.uploads import UploadProcess
 from podium.service.api import fixtures, pages, reads, receiving, status, writes
-from podium.service.api.bodies import REQUEST_MODELS, schemas
+from podium.service.api.bodies import request_body, schemas
 from podium.service.api.dependencies import Intake
 from podium.service.http import requests
 from podium.service.http.errors import ERROR_HANDLERS, MEDIA_TYPE, RequestLog, problem
@@ -248,30 +248,33 @@ def complete_document(app: FastAPI) -> None:
         if app.openapi_schema is None:
             document = build_document()  # cached by now
             models = document["components"]["schemas"]
-            models |= schemas((*REQUEST_MODELS, *fixtures.REQUEST_MODELS))
-            for name in models.keys() & EXAMPLES:
-                models[name]["examples"] = [EXAMPLES[name]]
             scheme = {"type": "http", "scheme": "bearer", "description": KEY_HELP}
             document["components"]["securitySchemes"] = {"key": scheme}
             for route in app.routes:
                 if isinstance(route, APIRoute) and route.include_in_schema:
                     is_of_pool = "{pool}" in route.path_format  # only a pool can be public
-                    needed = [each for each in security(route.dependant) if each or is_of_pool]
+                    needed = [each for each in marked(route.dependant, "security") if each or is_of_pool]
+                    sent = marked(route.dependant, "models")
+                    models |= schemas(sent) if sent else {}
                     for method in route.methods or ():
                         operation = document["paths"][route.path_format][method.lower()]
                         operation["security"] = needed
+                        operation |= {"requestBody": request_body(sent)} if sent else {}
                         for response in operation["responses"].values():
                             content = response.get("content", {})
                             if {MEDIA_TYPE, JSON} <= content.keys():  # the framework adds the model as another type
                                 response["content"] = {MEDIA_TYPE: content[JSON]}
+            for name in models.keys() & EXAMPLES:
+                models[name]["examples"] = [EXAMPLES[name]]
         return app.openapi_schema or {}
 
     app.openapi = openapi  # type: ignore[method-assign]
 
 
-def security(dependant: Dependant) -> list[dict[str, list[str]]]:
-    """Return what a route needs: a key, or a key or nothing for pools that are public, or nothing."""
+def marked(dependant: Dependant, name: str) -> Sequence[Any]:
+    """Return a mark of a route's dependencies: what key it needs (`security`), or the `models` of its body."""
     for each in dependant.dependencies:
-        if found := getattr(each.call, "security", None) or security(each):
+        found: Sequence[Any] = getattr(each.call, name, None) or marked(each, name)
+        if found:
             return found
-    return []
+    return ()

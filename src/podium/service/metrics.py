@@ -8,13 +8,12 @@ import asyncio
 import collections
 import os
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Literal
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
-from prometheus_client.metrics_core import GaugeMetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 
 from podium.service.http.requests import in_background
@@ -26,21 +25,8 @@ SHARED_FOLDER = "PROMETHEUS_MULTIPROC_DIR"  # read by the library when it is loa
 SHARE_S = 1.0  # between updates of a worker's figures
 
 
-class PoolGauge:
-    """A figure per pool that is read together with the metrics."""
-
-    def __init__(self, name: str, meaning: str, read: Callable[[], Mapping[str, float]]) -> None:
-        self.name, self.meaning, self.read = name, meaning, read
-
-    def collect(self) -> Iterator[GaugeMetricFamily]:
-        family = GaugeMetricFamily(self.name, self.meaning, labels=["pool"])
-        for pool, value in self.read().items():
-            family.add_metric([pool], value)
-        yield family
-
-
 class PartGauge:
-    """A figure per pool of which every worker has a part. All parts are added up."""
+    """A figure per pool that is read together with the metrics. Every worker has a part of it."""
 
     def __init__(self, gauge: Gauge, read: Callable[[], Mapping[str, float]]) -> None:
         self.gauge, self.read = gauge, read
@@ -56,7 +42,6 @@ class PartGauge:
 class Metrics:
     def __init__(self) -> None:
         self.folder = os.environ.get(SHARED_FOLDER)  # None without other workers
-        self._gauges: list[PoolGauge] = []
         self._parts: list[PartGauge] = []
         self.registry = registry = CollectorRegistry()
         self.requests = Counter(
@@ -102,10 +87,6 @@ class Metrics:
             self.events.labels(pool, outcome).inc(count)
         self.rerated.labels(pool).inc(max((each.rerated for each in receipts), default=0))
 
-    def add_gauge(self, name: str, meaning: str, read: Callable[[], Mapping[str, float]]) -> None:
-        """Add a figure per pool that is read together with the metrics. Every worker reads the same value."""
-        self._gauges.append(PoolGauge(name, meaning, read))
-
     def add_part(
         self,
         name: str,
@@ -114,11 +95,8 @@ class Metrics:
         mode: Literal["livesum", "liveall"] = "livesum",
     ) -> None:
         """Add a figure per pool of which every worker has a part, as their sum or by process."""
-        if self.folder is None:
-            self.add_gauge(name, meaning, read)
-        else:
-            gauge = Gauge(name, meaning, ["pool"], registry=self.registry, multiprocess_mode=mode)
-            self._parts.append(PartGauge(gauge, read))
+        gauge = Gauge(name, meaning, ["pool"], registry=self.registry, multiprocess_mode=mode)
+        self._parts.append(PartGauge(gauge, read))
 
     @asynccontextmanager
     async def sharing(self) -> AsyncIterator[None]:
@@ -143,14 +121,11 @@ class Metrics:
             each.store()
 
     def text(self) -> bytes:
-        registry = CollectorRegistry()
+        self._store_parts()
         if self.folder is None:
-            registry.register(self.registry)
-        else:
-            self._store_parts()
-            MultiProcessCollector(registry, self.folder)  # type: ignore[no-untyped-call]
-        for each in self._gauges:
-            registry.register(each)
+            return generate_latest(self.registry)
+        registry = CollectorRegistry()
+        MultiProcessCollector(registry, self.folder)  # type: ignore[no-untyped-call]
         return generate_latest(registry)
 
 

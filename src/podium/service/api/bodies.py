@@ -1,6 +1,6 @@
 """Models of request bodies, functions that read requests by them, and functions that write responses."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Annotated, Any, Literal, Self, TypeVar
@@ -22,7 +22,7 @@ from pydantic.json_schema import models_json_schema
 from podium.log.pools import Order
 from podium.results.columns import MAX_KINDS, MAX_URL, MAX_WEIGHT, SHARED
 from podium.results.headings import column_meant_by
-from podium.service.http.json import MAX_SENT_CHARACTERS, Identifier, Name, RefusedError, SentName, loads, printable
+from podium.service.http.json import MAX_SENT_CHARACTERS, Identifier, Name, RefusedError, SentName, printable
 from podium.service.http.visitors import read_bytes
 
 MAX_BODY_BYTES = 4_000_000
@@ -31,18 +31,10 @@ Body = TypeVar("Body", bound=BaseModel)
 T = TypeVar("T")
 
 
-async def read_body(request: Request, model: type[Body]) -> Body:
-    return await read_parsed(request, lambda body: parse_body(body, model))
-
-
 async def read_parsed(request: Request, parse: Callable[[bytes], T]) -> T:
     """Return the result of a function of a request's body."""
     body = await read_bytes(request, MAX_BODY_BYTES)
     return await run_in_threadpool(parse, body) if len(body) > OFFLOAD_BYTES else parse(body)
-
-
-def parse_body(body: bytes, model: type[Body]) -> Body:
-    return validate(loads(body), model)
 
 
 def validate(value: Any, model: type[Body]) -> Body:
@@ -77,11 +69,11 @@ def json_response(model: Any, value: Any, status: int = 200) -> Response:
     return Response(adapter(model).dump_json(value), status, media_type="application/json")
 
 
-def request_body(*models: type[BaseModel]) -> dict[str, Any]:
-    """Return the OpenAPI description of a body that a route reads itself, as any of these models."""
+def request_body(models: Sequence[type[BaseModel]]) -> dict[str, Any]:
+    """Return the OpenAPI description of a body that is any of these models."""
     references = [{"$ref": f"#/components/schemas/{model.__name__}"} for model in models]
     schema = references[0] if len(references) == 1 else {"anyOf": references}
-    return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
+    return {"required": True, "content": {"application/json": {"schema": schema}}}
 
 
 def schemas(models: Iterable[type[BaseModel]]) -> dict[str, Any]:
@@ -425,9 +417,3 @@ class NewWebhook(Strict):
         Literal["json", "discord", "slack", "matrix", "text"] | None,
         Field(description="`json` for programs; otherwise the chat. If left out, the URL decides."),
     ] = None
-
-
-REQUEST_MODELS = (
-    Batch, Configuration, Description, Event, Merge, NewKey, NewMatch, NewName, NewOrder, NewPool, NewSeason,
-    NewWebhook, PredictRequest, Tickets,
-)  # fmt: skip

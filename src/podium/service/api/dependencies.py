@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated, Any, NamedTuple
 
 from fastapi import Depends, Request
@@ -12,8 +12,9 @@ from pydantic import BaseModel
 from podium.errors import PodiumError
 from podium.log.statements import now
 from podium.results.plain_rows import PlainRows
-from podium.service.api.bodies import read_body
+from podium.service.api.bodies import read_parsed, validate
 from podium.service.http.errors import BusyError, UnexpectedError
+from podium.service.http.json import loads
 from podium.service.http.keys import require_role
 from podium.service.http.requests import Threads, from_state, run_in
 from podium.service.http.visitors import Visitor, check_reader
@@ -147,11 +148,17 @@ def resolve(waiting: Waiting, outcome: list[Receipt] | Exception) -> None:
 
 
 def sent(model: type[BaseModel]) -> Any:
-    """Return a dependency that reads the body of a request."""
+    """Return a dependency: the body of a request, which must fit a model."""
+    return parsed(lambda body: validate(loads(body), model), model)
 
-    async def read(request: Request) -> BaseModel:
-        return await read_body(request, model)
 
+def parsed(parse: Callable[[bytes], Any], *models: type[BaseModel]) -> Any:
+    """Return a dependency that parses the body of a request. The OpenAPI document describes it by these models."""
+
+    async def read(request: Request) -> Any:
+        return await read_parsed(request, parse)
+
+    read.__dict__["models"] = models
     return Depends(read)
 
 

@@ -17,11 +17,9 @@ from podium.service.api.bodies import (
     SentSide,
     Strict,
     in_utc,
-    read_body,
-    request_body,
     with_example,
 )
-from podium.service.api.dependencies import ReadAccess, Writer
+from podium.service.api.dependencies import ReadAccess, Writer, sent
 from podium.service.http.errors import AccessError, error_responses
 from podium.service.http.json import MAX_SENT_CHARACTERS, FixtureId, Identifier, PoolName, SentName
 from podium.service.http.keys import pool_in_path
@@ -102,9 +100,6 @@ class NewPlaces(Strict):
     out: list[SentName] = Field([], max_length=MAX_ENTRANTS, description="Players who did not finish.")
 
 
-REQUEST_MODELS = NewFixture, FixtureChange, NewPlaces
-
-
 @router.get("/{pool}/fixtures")
 def fixtures(
     pool: PoolName,
@@ -183,32 +178,43 @@ def places(pool: PoolName, fixture_id: FixtureId, store: CurrentStore, _key: Rea
     return store.running_race(pool, fixture_id)
 
 
-@router.put("/{pool}/fixtures/{fixture_id}/places", responses=REFUSALS_OF_BODIES, openapi_extra=request_body(NewPlaces))
+@router.put("/{pool}/fixtures/{fixture_id}/places", responses=REFUSALS_OF_BODIES)
 async def post_places(
-    request: Request, pool: PoolName, fixture_id: FixtureId, store: CurrentStore, threads: CurrentThreads, _key: Writer
+    pool: PoolName,
+    fixture_id: FixtureId,
+    store: CurrentStore,
+    threads: CurrentThreads,
+    _key: Writer,
+    body: Annotated[NewPlaces, sent(NewPlaces)],
 ) -> Places:
     """Set the current places of a race, at most once a second. They are not logged."""
-    body = await read_body(request, NewPlaces)
     return await run_in(threads.writing, store.post_places, pool, fixture_id, body.places, out=body.out)
 
 
-@router.post("/{pool}/fixtures", status_code=201, responses=REFUSALS_OF_BODIES, openapi_extra=request_body(NewFixture))
+@router.post("/{pool}/fixtures", status_code=201, responses=REFUSALS_OF_BODIES)
 async def plan_fixture(
-    request: Request, pool: PoolName, store: CurrentStore, threads: CurrentThreads, key: Writer
+    pool: PoolName,
+    store: CurrentStore,
+    threads: CurrentThreads,
+    key: Writer,
+    body: Annotated[NewFixture, sent(NewFixture)],
 ) -> Fixture:
     """Plan a race. Its result is the event with the same ID. Entrants missing from the result did not start."""
-    body = await read_body(request, NewFixture)
     return await run_in(
         threads.writing, store.plan_fixture, pool, body.fixture_id, actor=key, **body.model_dump(exclude={"fixture_id"})
     )
 
 
-@router.put("/{pool}/fixtures/{fixture_id}", responses=REFUSALS_OF_BODIES, openapi_extra=request_body(FixtureChange))
+@router.put("/{pool}/fixtures/{fixture_id}", responses=REFUSALS_OF_BODIES)
 async def change_fixture(
-    request: Request, pool: PoolName, fixture_id: FixtureId, store: CurrentStore, threads: CurrentThreads, key: Writer
+    pool: PoolName,
+    fixture_id: FixtureId,
+    store: CurrentStore,
+    threads: CurrentThreads,
+    key: Writer,
+    body: Annotated[FixtureChange, sent(FixtureChange)],
 ) -> Fixture:
     """Change the date, title or entrants of an upcoming race. A cancelled race takes place again."""
-    body = await read_body(request, FixtureChange)
     await run_in(threads.writing, store.fixture, pool, fixture_id)  # raises an error if there is none
     return await run_in(threads.writing, store.plan_fixture, pool, fixture_id, actor=key, **body.model_dump())
 

@@ -16,8 +16,8 @@ from podium.log.pools import day_shown, parse_day, read_when
 from podium.matchmaking import matcher
 from podium.matchmaking.matcher import Match, Policy, Ticket
 from podium.matchmaking.pairing import match_quality, odds_scale
-from podium.service.api.bodies import MAX_PREDICTED, PredictRequest, Tickets, json_response, request_body
-from podium.service.api.dependencies import Admin, KeyedReader, ReadAccess, sent
+from podium.service.api.bodies import MAX_PREDICTED, PredictRequest, Tickets, json_response
+from podium.service.api.dependencies import Admin, KeyedReader, sent
 from podium.service.http.errors import error_responses
 from podium.service.http.json import (
     MAX_SENT_CHARACTERS,
@@ -29,6 +29,7 @@ from podium.service.http.json import (
     SeasonName,
 )
 from podium.service.http.requests import CurrentStore, ReadRouter
+from podium.service.http.visitors import check_reader
 from podium.store.reading import explanations
 from podium.store.reading.hindsight import BestEverBoard, HindsightPoint
 from podium.store.writing.administration import RegisteredMatch
@@ -36,7 +37,8 @@ from podium.views import models
 from podium.views.player_models import Equipment, Leaderboard, Listing
 
 MAX_REASONS = 100  # events per sum of reasons
-router = ReadRouter()
+router = ReadRouter(dependencies=[Depends(check_reader)])
+keyed = ReadRouter()  # routes that need a key even for a public pool
 REFUSALS_OF_BODIES = error_responses(409, 413)  # besides the others
 Top = Annotated[int, Query(ge=1, le=1000, description="Number of players per page.")]
 Cursor = Annotated[str | None, Query(max_length=100, description="Cursor: `next` of the previous page.")]
@@ -61,18 +63,18 @@ At = Annotated[
 
 
 @router.get("", tags=["pools"])
-def pools(store: CurrentStore, _key: ReadAccess) -> tuple[models.PoolSummary, ...]:
+def pools(store: CurrentStore) -> tuple[models.PoolSummary, ...]:
     """List all pools."""
     return store.pool_summaries()
 
 
 @router.get("/{pool}", tags=["pools"])
-def pool(pool: PoolName, store: CurrentStore, _key: ReadAccess) -> models.PoolSummary:
+def pool(pool: PoolName, store: CurrentStore) -> models.PoolSummary:
     """Return a pool."""
     return store.pool_summary(pool)
 
 
-@router.get("/{pool}/log", tags=["pools"])
+@keyed.get("/{pool}/log", tags=["pools"])
 def log(
     pool: PoolName,
     store: CurrentStore,
@@ -106,7 +108,6 @@ def leaderboard(
     request: Request,
     pool: PoolName,
     store: CurrentStore,
-    _key: ReadAccess,
     listing: SentListing,
     top: Top = 100,
     cursor: Cursor = None,
@@ -140,7 +141,7 @@ def board_rows(board: pl.DataFrame) -> list[dict[str, Any]]:
 
 
 @router.get("/{pool}/distribution", tags=["players"])
-def distribution(pool: PoolName, store: CurrentStore, _key: ReadAccess) -> tuple[models.RatingCount, ...]:
+def distribution(pool: PoolName, store: CurrentStore) -> tuple[models.RatingCount, ...]:
     """Return the number of players per whole rating, lowest first."""
     return store.distribution(pool)
 
@@ -150,7 +151,6 @@ def player(
     pool: PoolName,
     player: PlayerName,
     store: CurrentStore,
-    _key: ReadAccess,
     most: Annotated[int, Query(ge=1, le=100_000, description="Maximum number of changes, newest first.")] = 1000,
 ) -> models.PlayerDetails:
     """Return a player's rank and history, newest first."""
@@ -162,7 +162,6 @@ def neighbours(
     pool: PoolName,
     player: PlayerName,
     store: CurrentStore,
-    _key: ReadAccess,
     each: Annotated[int, Query(ge=1, le=100)] = 5,
 ) -> tuple[models.BoardRow, ...]:
     """Return a player and the neighbours by rank, best first."""
@@ -170,22 +169,20 @@ def neighbours(
 
 
 @router.get("/{pool}/players/{player}/ranks", tags=["daily ranks"])
-def ranks_of(pool: PoolName, player: PlayerName, store: CurrentStore, _key: ReadAccess) -> tuple[models.DailyRank, ...]:
+def ranks_of(pool: PoolName, player: PlayerName, store: CurrentStore) -> tuple[models.DailyRank, ...]:
     """Return a player's rank at 00:00 UTC, day by day, oldest first."""
     return store.ranks_of(pool, player)
 
 
 @router.get("/{pool}/players/{player}/hindsight", tags=["hindsight"])
-def hindsight_of(
-    pool: PoolName, player: PlayerName, store: CurrentStore, _key: ReadAccess
-) -> tuple[HindsightPoint, ...]:
+def hindsight_of(pool: PoolName, player: PlayerName, store: CurrentStore) -> tuple[HindsightPoint, ...]:
     """Return a player's strength at each event, using later results too (system adaptive). Calculated once a day."""
     store.best_ever(pool)  # raises an error if there is no hindsight
     return store.hindsight_curve(pool, player)
 
 
 @router.get("/{pool}/hindsight", tags=["hindsight"])
-def best_ever(pool: PoolName, store: CurrentStore, _key: ReadAccess) -> BestEverBoard:
+def best_ever(pool: PoolName, store: CurrentStore) -> BestEverBoard:
     """Rank the best players ever by their peaks in hindsight, with the confidence in this order, not by ratings."""
     return store.best_ever(pool)
 
@@ -196,7 +193,6 @@ def compare(
     player: Annotated[str, Query(min_length=1, max_length=MAX_SENT_CHARACTERS, examples=["ana"])],
     other: Annotated[str, Query(min_length=1, max_length=MAX_SENT_CHARACTERS, examples=["ben"])],
     store: CurrentStore,
-    _key: ReadAccess,
 ) -> models.Comparison:
     """Compare two players: ranks, expected score in a heat, and every event in which they met."""
     return store.compare(pool, player, other)
@@ -207,12 +203,10 @@ def compare(
     response_model=models.FieldChances,
     responses=REFUSALS_OF_BODIES,
     tags=["chances"],
-    openapi_extra=request_body(PredictRequest),
 )
 def predict(
     pool: PoolName,
     store: CurrentStore,
-    _key: ReadAccess,
     body: Annotated[PredictRequest, sent(PredictRequest)],
 ) -> Response:
     """Predict a field: chances of winning, of top places and of every rank. Unknown players count as newcomers."""
@@ -224,12 +218,11 @@ def predict(
     return json_response(models.FieldChances, models.field_chances(chances))
 
 
-@router.post(
+@keyed.post(
     "/{pool}/matchmaking",
     response_model=list[Match],
     responses=REFUSALS_OF_BODIES,
     tags=["chances"],
-    openapi_extra=request_body(Tickets),
 )
 def matchmaking(
     pool: PoolName, store: CurrentStore, _key: KeyedReader, body: Annotated[Tickets, sent(Tickets)]
@@ -260,9 +253,7 @@ def matchmaking(
 
 
 @router.get("/{pool}/events/{event_id}", tags=["events"])
-def event(
-    pool: PoolName, event_id: EventId, store: CurrentStore, _key: ReadAccess, response: Response
-) -> models.EventDetails:
+def event(pool: PoolName, event_id: EventId, store: CurrentStore, response: Response) -> models.EventDetails:
     """Return an event with its results and effects. Use its `ETag` as `If-Match` for a correction."""
     details = store.event(pool, event_id)
     response.headers["ETag"] = f'"{details.version}"'
@@ -270,9 +261,7 @@ def event(
 
 
 @router.get("/{pool}/events/{event_id}/players/{player}", responses=error_responses(409), tags=["events"])
-def explain(
-    pool: PoolName, event_id: EventId, player: PlayerName, store: CurrentStore, _key: ReadAccess
-) -> explanations.ExplainedChange:
+def explain(pool: PoolName, event_id: EventId, player: PlayerName, store: CurrentStore) -> explanations.ExplainedChange:
     """Explain why a player's rating changed in an event."""
     return explanations.explained_change(store.explain(pool, event_id, player))
 
@@ -282,7 +271,6 @@ def reasons(
     pool: PoolName,
     player: PlayerName,
     store: CurrentStore,
-    _key: ReadAccess,
     events: Annotated[int, Query(ge=1, le=MAX_REASONS, description="Number of newest events.")] = 10,
 ) -> ReasonTotals:
     """Explain why a player's rating changed in the newest events, with the reasons added up by kind."""
@@ -291,49 +279,52 @@ def reasons(
 
 @router.get("/{pool}/events/{event_id}/players/{player}/what-if", responses=error_responses(409), tags=["events"])
 def what_if(
-    pool: PoolName, event_id: EventId, player: PlayerName, store: CurrentStore, _key: ReadAccess
+    pool: PoolName, event_id: EventId, player: PlayerName, store: CurrentStore
 ) -> explanations.AlternativeChanges:
     """Return the changes that other results of an event would have caused a player, up to eight."""
     return explanations.alternative_changes(store.what_if(pool, event_id, player))
 
 
 @router.get("/{pool}/matches", tags=["matches"])
-def waiting_matches(pool: PoolName, store: CurrentStore, _key: ReadAccess) -> list[str]:
+def waiting_matches(pool: PoolName, store: CurrentStore) -> list[str]:
     """List the matches that wait for a result, in order of expiry."""
     return store.waiting_matches(pool)
 
 
 @router.get("/{pool}/matches/{match_id}", tags=["matches"])
-def match(pool: PoolName, match_id: MatchId, store: CurrentStore, _key: ReadAccess) -> RegisteredMatch:
+def match(pool: PoolName, match_id: MatchId, store: CurrentStore) -> RegisteredMatch:
     """Return a registered match, and its result."""
     return store.match(pool, match_id)
 
 
 @router.get("/{pool}/equipment", tags=["leaderboards"])
-def equipment(pool: PoolName, store: CurrentStore, _key: ReadAccess) -> tuple[Equipment, ...]:
+def equipment(pool: PoolName, store: CurrentStore) -> tuple[Equipment, ...]:
     """List the equipment that the system rates, such as cars, by kind, most points first. It has no ranks."""
     return store.equipment(pool)
 
 
 @router.get("/{pool}/seasons", tags=["seasons"])
-def seasons(pool: PoolName, store: CurrentStore, _key: ReadAccess) -> tuple[models.Season, ...]:
+def seasons(pool: PoolName, store: CurrentStore) -> tuple[models.Season, ...]:
     """List the seasons, oldest first."""
     return store.seasons(pool)
 
 
 @router.get("/{pool}/seasons/{season}/leaderboard", response_model=list[models.BoardRow], tags=["seasons"])
-def season_leaderboard(pool: PoolName, season: SeasonName, store: CurrentStore, _key: ReadAccess) -> Response:
+def season_leaderboard(pool: PoolName, season: SeasonName, store: CurrentStore) -> Response:
     """Return the board at the end of a season, or the current one if the season is not over."""
     return json_response(Any, board_rows(store.season_leaderboard(pool, season)))
 
 
 @router.get("/{pool}/snapshots", tags=["daily ranks"])
-def snapshot_days(pool: PoolName, store: CurrentStore, _key: ReadAccess) -> list[date | float]:
+def snapshot_days(pool: PoolName, store: CurrentStore) -> list[date | float]:
     """List the days since the first event, oldest first. In pools without dates, list the numbers after each event."""
     return [day_shown(store.order(pool), day) for day in store.snapshot_days(pool)]
 
 
 @router.get("/{pool}/snapshots/{day}", tags=["daily ranks"])
-def ranks_on(pool: PoolName, day: str, store: CurrentStore, _key: ReadAccess) -> tuple[models.RankedPlayer, ...]:
+def ranks_on(pool: PoolName, day: str, store: CurrentStore) -> tuple[models.RankedPlayer, ...]:
     """Return the ranks at 00:00 UTC of a day, or before the event of a number, best first."""
     return store.ranks_on(pool, parse_day(day, store.order(pool)))
+
+
+router.routes.extend(keyed.routes)

@@ -14,8 +14,8 @@ from podium.engine.system import System
 from podium.log.database import read_transaction
 from podium.log.statements import now
 from podium.service.api import bodies
-from podium.service.api.dependencies import Admin, CurrentIntake, CurrentMetrics, Writer
-from podium.service.api.receiving import parse_events
+from podium.service.api.dependencies import Admin, CurrentIntake, CurrentMetrics, Writer, parsed, sent
+from podium.service.api.receiving import SentEvents, parse_events
 from podium.service.http.errors import WRITE_ERRORS, AccessError, error_responses
 from podium.service.http.json import POOLS_PATH, EventId, PlayerName, PoolName, RefusedError
 from podium.service.http.keys import (
@@ -97,44 +97,48 @@ RequestedAct = Annotated[AdminAct, Depends()]
 RequestedRerate = Annotated[RerateAct, Depends()]
 
 
-@router.post("", status_code=201, tags=["pools"], openapi_extra=bodies.request_body(bodies.NewPool))
-async def create_pool(act: RequestedAct) -> PoolSummary:
+@router.post("", status_code=201, tags=["pools"])
+async def create_pool(act: RequestedAct, body: Annotated[bodies.NewPool, sent(bodies.NewPool)]) -> PoolSummary:
     """Create a pool."""
-    body = await bodies.read_body(act.request, bodies.NewPool)
     system = requested_system(body)
     rest = body.model_dump(exclude={"name", "system", "parameters"})
     await act.run(act.store.create_pool, body.name, system, **rest)
     return await run_in_threadpool(act.store.pool_summary, body.name)
 
 
-@router.patch("/{pool}", tags=["pools"], openapi_extra=bodies.request_body(bodies.Description))
-async def describe_pool(pool: PoolName, act: RequestedAct) -> PoolSummary:
+@router.patch("/{pool}", tags=["pools"])
+async def describe_pool(
+    pool: PoolName, act: RequestedAct, body: Annotated[bodies.Description, sent(bodies.Description)]
+) -> PoolSummary:
     """Change the description of a pool, and who may read it."""
-    body = await bodies.read_body(act.request, bodies.Description)
     await act.run(act.store.describe_pool, pool, **body.model_dump())
     return await run_in_threadpool(act.store.pool_summary, pool)
 
 
-@router.put("/{pool}/system", tags=["pools"], openapi_extra=bodies.request_body(bodies.Configuration))
-async def configure(pool: PoolName, act: RequestedRerate) -> Rerated:
+@router.put("/{pool}/system", tags=["pools"])
+async def configure(
+    pool: PoolName, act: RequestedRerate, body: Annotated[bodies.Configuration, sent(bodies.Configuration)]
+) -> Rerated:
     """Rate a pool with another system or other parameters, from its first event on."""
     refuse_backdating_limit(act.request)
-    system = requested_system(await bodies.read_body(act.request, bodies.Configuration))
+    system = requested_system(body)
     return await act.rerate(pool, administration.configure(system))
 
 
-@router.put("/{pool}/order", tags=["pools"], openapi_extra=bodies.request_body(bodies.NewOrder))
-async def set_order(pool: PoolName, act: RequestedRerate) -> Rerated:
+@router.put("/{pool}/order", tags=["pools"])
+async def set_order(
+    pool: PoolName, act: RequestedRerate, body: Annotated[bodies.NewOrder, sent(bodies.NewOrder)]
+) -> Rerated:
     """Order a pool of fewer than 50 events by dates or by numbers."""
     refuse_backdating_limit(act.request)
-    body = await bodies.read_body(act.request, bodies.NewOrder)
     return await act.rerate(pool, ordering.set_order(body.order, body.started_at, body.every))
 
 
-@router.post("/{pool}/seasons", status_code=201, tags=["seasons"], openapi_extra=bodies.request_body(bodies.NewSeason))
-async def begin_season(pool: PoolName, act: RequestedRerate) -> Rerated:
+@router.post("/{pool}/seasons", status_code=201, tags=["seasons"])
+async def begin_season(
+    pool: PoolName, act: RequestedRerate, body: Annotated[bodies.NewSeason, sent(bodies.NewSeason)]
+) -> Rerated:
     """Shrink every lead over a newcomer to a share of itself, from a time or an event on."""
-    body = await bodies.read_body(act.request, bodies.NewSeason)
     refuse_backdated(act.request, [body.when])
     return await act.rerate(pool, administration.begin_season(body.name, body.when, body.keep))
 
@@ -149,7 +153,6 @@ def requested_system(body: bodies.NewPool | bodies.Configuration) -> System:
     response_model=list[Receipt],
     tags=["events"],
     responses={200: {"model": list[Receipt], "description": "Every event is a duplicate."}},
-    openapi_extra=bodies.request_body(bodies.Event, bodies.Batch),
 )
 async def submit(
     request: Request,
@@ -159,12 +162,12 @@ async def submit(
     intake: CurrentIntake,
     metrics: CurrentMetrics,
     key: Writer,
+    sent: Annotated[SentEvents, parsed(parse_events, bodies.Event, bodies.Batch)],
     *,
     dry_run: DryRun = False,
     effects_after: EffectsAfter = None,
 ) -> Response:
     """Submit one event, or several of which all are stored or none. A duplicate is answered with 200."""
-    sent = await bodies.read_parsed(request, parse_events)
     refuse_backdated(request, sent.whens())
     if sent.match_ids:
         await run_in_threadpool(refuse_backdated_results, request, store, pool, sent.match_ids.values())
@@ -220,11 +223,14 @@ RequestedCorrection = Annotated[Correction, Depends()]
     response_model=Receipt,
     responses=REFUSALS_OF_CORRECTIONS,
     tags=["events"],
-    openapi_extra=bodies.request_body(bodies.Event),
 )
-async def amend(pool: PoolName, event_id: EventId, correction: RequestedCorrection) -> Response:
+async def amend(
+    pool: PoolName,
+    event_id: EventId,
+    correction: RequestedCorrection,
+    body: Annotated[bodies.Event, sent(bodies.Event)],
+) -> Response:
     """Correct an event, and recalculate all later ratings."""
-    body = await bodies.read_body(correction.request, bodies.Event)
     if body.event_id != event_id:
         raise RefusedError("event_id", "is not the event in the address")
     if body.match_id is not None:
@@ -249,23 +255,33 @@ async def unvoid(pool: PoolName, event_id: EventId, correction: RequestedCorrect
     return await correction.correct(pool, event_id, correction.store.unvoid, event_id)
 
 
-@router.post("/{pool}/matches", status_code=201, tags=["matches"], openapi_extra=bodies.request_body(bodies.NewMatch))
+@router.post("/{pool}/matches", status_code=201, tags=["matches"])
 async def register(
-    request: Request, pool: PoolName, store: CurrentStore, threads: CurrentThreads, key: Writer
+    request: Request,
+    pool: PoolName,
+    store: CurrentStore,
+    threads: CurrentThreads,
+    key: Writer,
+    body: Annotated[bodies.NewMatch, sent(bodies.NewMatch)],
 ) -> RegisteredMatch:
     """Register a match that starts. Its result counts once, and a player missing from the result has quit."""
-    body = await bodies.read_body(request, bodies.NewMatch)
     entrants = [each.model_dump() for each in body.entrants]
     return await run_in(
         threads.writing, store.register, pool, body.match_id, entrants, held_s=body.expires_in_s, actor=key
     )
 
 
-@router.post("/{pool}/merge", tags=["players"], openapi_extra=bodies.request_body(bodies.Merge))
-async def merge(pool: PoolName, act: RequestedRerate, *, kind: Kind = "", reason: Reason = "") -> Rerated:
+@router.post("/{pool}/merge", tags=["players"])
+async def merge(
+    pool: PoolName,
+    act: RequestedRerate,
+    body: Annotated[bodies.Merge, sent(bodies.Merge)],
+    *,
+    kind: Kind = "",
+    reason: Reason = "",
+) -> Rerated:
     """Merge one player's results into another's."""
     refuse_backdating_limit(act.request)
-    body = await bodies.read_body(act.request, bodies.Merge)
     return await act.rerate(pool, accounts.merge(body.player, body.into, kind), reason)
 
 
@@ -285,10 +301,16 @@ async def void_player(pool: PoolName, player: PlayerName, act: RequestedRerate, 
     return await act.rerate(pool, accounts.void_player(player), reason)
 
 
-@router.post("/{pool}/players/{player}/rename", tags=["players"], openapi_extra=bodies.request_body(bodies.NewName))
-async def rename(pool: PoolName, player: PlayerName, act: RequestedAct, *, kind: Kind = "") -> bodies.NewName:
+@router.post("/{pool}/players/{player}/rename", tags=["players"])
+async def rename(
+    pool: PoolName,
+    player: PlayerName,
+    act: RequestedAct,
+    body: Annotated[bodies.NewName, sent(bodies.NewName)],
+    *,
+    kind: Kind = "",
+) -> bodies.NewName:
     """Rename a player everywhere. No rating changes."""
-    body = await bodies.read_body(act.request, bodies.NewName)
     await act.run(act.store.rename, pool, player, body.name, kind=kind)
     return body
 
@@ -316,10 +338,12 @@ def webhook_details(webhook: store_keys.Webhook, secret: str | None = None) -> W
     return details(WebhookDetails, webhook, url=webhook.shown_url, secret=secret)
 
 
-@router.post("/{pool}/keys", status_code=201, tags=["keys"], openapi_extra=bodies.request_body(bodies.NewKey))
-async def create_key(pool: PoolName, act: RequestedAct) -> KeyDetails:
+@router.post("/{pool}/keys", status_code=201, tags=["keys"])
+async def create_key(
+    pool: PoolName, act: RequestedAct, body: Annotated[bodies.NewKey, sent(bodies.NewKey)]
+) -> KeyDetails:
     """Create a key. The answer shows it once; Podium stores only a digest."""
-    body, own = await bodies.read_body(act.request, bodies.NewKey), act.request.state.key
+    own = act.request.state.key
     refuse_limited(own)
     opened = None if body.all_pools else pool
     if not own.may("admin", opened):
@@ -365,12 +389,11 @@ async def revoke_key(pool: PoolName, number: Number, act: RequestedAct) -> None:
     await run_in(act.threads.writing, revoke)
 
 
-@router.post(
-    "/{pool}/webhooks", status_code=201, tags=["webhooks"], openapi_extra=bodies.request_body(bodies.NewWebhook)
-)
-async def create_webhook(pool: PoolName, act: RequestedAct) -> WebhookDetails:
+@router.post("/{pool}/webhooks", status_code=201, tags=["webhooks"])
+async def create_webhook(
+    pool: PoolName, act: RequestedAct, body: Annotated[bodies.NewWebhook, sent(bodies.NewWebhook)]
+) -> WebhookDetails:
     """Send what happens in a pool to a URL. The answer shows the secret of the signatures once."""
-    body = await bodies.read_body(act.request, bodies.NewWebhook)
 
     def create() -> WebhookDetails:
         created = store_keys.create_webhook(act.store.engine, pool, body.url, form=body.format or "")

@@ -2,10 +2,8 @@
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Annotated, Literal
-from xml.etree import ElementTree as ET
+from typing import Annotated, Literal, NamedTuple
 
 from fastapi import Query, Request, Response
 from pydantic_core import to_json
@@ -20,7 +18,16 @@ from podium.service.http.json import EventId, PlayerName
 from podium.service.http.requests import CurrentStore
 from podium.service.web.boards import default_listing, ranked_card
 from podium.service.web.messages import headline_of, plain, title_of
-from podium.service.web.rendering import Page, PageRouter, PoolHeader, origin_of, pool_address, pool_header, render
+from podium.service.web.rendering import (
+    Page,
+    PageRouter,
+    PoolHeader,
+    origin_of,
+    page_text,
+    pool_address,
+    pool_header,
+    render,
+)
 from podium.service.web.visiting import VisiblePool
 from podium.store import Store
 from podium.store.following import PoolReader
@@ -88,18 +95,15 @@ def embed(request: Request, visit: VisiblePool, store: CurrentStore) -> Response
     return render(request, page, frames="*")
 
 
-ATOM = "http://www.w3.org/2005/Atom"
-MEDIA_TYPE = "application/atom+xml"
 ENTRIES = 30
 NEVER = datetime(1970, 1, 1, tzinfo=UTC)  # date of a feed without entries
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     path: str  # of the linked page, also its ID
     title: str
     summary: str
-    updated: datetime
+    updated: str
 
 
 @router.pool_page("/feed.xml")
@@ -124,7 +128,7 @@ def player_feed(request: Request, visit: VisiblePool, player: PlayerName, store:
 def event_entry(pool: PoolHeader, event: EventHeadline, updated: datetime) -> Entry:
     title = f"{event.title or event.event_id}: {event.headline}"
     summary = f"{number_words(pool, event)}{counted(event.entrants, 'entrant')}, {event.status}."
-    return Entry(pool_address(pool.name, "events", event.event_id), title, summary, updated)
+    return Entry(pool_address(pool.name, "events", event.event_id), title, summary, utc_text(updated))
 
 
 def number_words(pool: PoolHeader, line: EventHeadline | FormLine) -> str:
@@ -137,33 +141,21 @@ def change_entry(pool: PoolHeader, player: str, line: FormLine, updated: datetim
     place = "" if line.rank is None or line.field is None else f"Place {line.rank} of {line.field}. "
     title = f"{player} {pool.change(line.shown)} in {line.title or event_id}"
     path = pool_address(pool.name, "events", event_id, player)
-    return Entry(path, title, f"{number_words(pool, line)}{place}Every point has its reason.", updated)
+    return Entry(path, title, f"{number_words(pool, line)}{place}Every point has its reason.", utc_text(updated))
 
 
-def feed_response(request: Request, title: str, path: str, page: str, entries: Sequence[Entry]) -> Response:
-    origin = origin_of(request)
-    ET.register_namespace("", ATOM)
-    feed = ET.Element(f"{{{ATOM}}}feed")
-    add(feed, "id", origin + path)
-    add(feed, "title", title)
-    add(feed, "updated", utc_text(max((each.updated for each in entries), default=NEVER)))
-    add(add(feed, "author"), "name", "Podium")
-    add(feed, "link", rel="self", type=MEDIA_TYPE, href=origin + path)
-    add(feed, "link", rel="alternate", type="text/html", href=origin + page)
-    for each in entries:
-        entry = add(feed, "entry")
-        add(entry, "id", origin + each.path)
-        add(entry, "title", each.title)
-        add(entry, "updated", utc_text(each.updated))
-        add(entry, "link", rel="alternate", type="text/html", href=origin + each.path)
-        add(entry, "summary", each.summary)
-    return shared_response(request, ET.tostring(feed, encoding="utf-8", xml_declaration=True), MEDIA_TYPE)
-
-
-def add(parent: ET.Element, name: str, text: str = "", **attributes: str) -> ET.Element:
-    element = ET.SubElement(parent, f"{{{ATOM}}}{name}", attributes)
-    element.text = text or None
-    return element
+def feed_response(request: Request, title: str, path: str, address: str, entries: Sequence[Entry]) -> Response:
+    """Return a feed in Atom's format. `path` is its own, and `address` that of its page."""
+    page = Page(
+        "feed.xml",
+        title=title,
+        origin=origin_of(request),
+        path=path,
+        address=address,
+        entries=entries,
+        updated=max((each.updated for each in entries), default=utc_text(NEVER)),
+    )
+    return shared_response(request, page_text(request, page).encode(), "application/atom+xml")
 
 
 Theme = Annotated[Literal["light", "dark"], Query(description="Dark ink on light paper, or light on dark.")]

@@ -21,10 +21,17 @@ from podium.service.api.bodies import (
     Batch,
     Event,
     PredictRequest,
-    parse_body,
+    validate,
 )
 from podium.service.http.errors import BusyError
-from podium.service.http.json import MAX_DEPTH, MAX_KEYS, MAX_SENT_CHARACTERS, RefusedError, reject_duplicate_keys
+from podium.service.http.json import (
+    MAX_DEPTH,
+    MAX_KEYS,
+    MAX_SENT_CHARACTERS,
+    RefusedError,
+    loads,
+    reject_duplicate_keys,
+)
 from podium.service.http.requests import OpenFile
 from podium.service.http.visitors import MAX_FORM_BYTES
 from podium.service.web.ahead import calendar
@@ -69,7 +76,7 @@ def test_a_repeated_key_is_found_with_work_in_proportion_to_the_keys(keys):
 def test_a_body_of_keys_is_refused_before_each_is_described():
     members = ",".join(f'"k{k}":1' for k in range(MAX_KEYS + 1))
     with pytest.raises(RefusedError, match="more than 1,000 keys"):
-        parse_body(f"{{{members}}}".encode(), PredictRequest)
+        validate(loads(f"{{{members}}}".encode()), PredictRequest)
 
 
 def test_only_the_first_wrong_event_of_a_batch_is_described():

@@ -27,7 +27,7 @@ def pages():
                 key.value for each in tree if isinstance(each, ast.Dict) for key in each.keys if hasattr(key, "value")
             }
             for call in (each for each in tree if isinstance(each, ast.Call)):
-                if "Page" in (getattr(call.func, "id", ""), getattr(call.func, "attr", "")):
+                if {"Page", "show"} & {getattr(call.func, "id", ""), getattr(call.func, "attr", "")}:
                     names = {each.arg for each in call.keywords}
                     yield call.args[0].value, names | (keys if None in names else set())
 

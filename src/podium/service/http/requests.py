@@ -6,6 +6,7 @@ import secrets
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from functools import partial, wraps
 from inspect import Parameter, iscoroutinefunction, signature
 from itertools import count
@@ -122,23 +123,26 @@ def read_one_moment(route: Callable[..., Any]) -> Callable[..., Any]:
     """Let a route read one version of its store, and name this version in a header."""
     taken = signature(route)
     own = next((name for name, each in taken.parameters.items() if each.annotation is Response), None)
-    if "store" not in taken.parameters or iscoroutinefunction(route):
+    if {"store", "visit"}.isdisjoint(taken.parameters) or iscoroutinefunction(route):
         return route
 
     @wraps(route)
     def answer(**arguments: Any) -> Any:
         headers = arguments.get(own) if own else arguments.pop(ANSWER, None)  # None if the caller is not a route
         since = arguments.pop(SINCE, 0)
-        pool = arguments["visit"].pool if "visit" in arguments else arguments.get("pool")
+        visit = arguments.get("visit")  # of a page
+        pool = arguments.get("pool") if visit is None else visit.pool
 
         def read(view: Store) -> Any:
-            found = route(**arguments | {"store": view})
+            seen = {"store": view} if visit is None else {"visit": replace(visit, store=view)}
+            found = route(**arguments | seen)
             answered = found if isinstance(found, Response) else headers
             if pool is not None and answered is not None:
                 answered.headers[VERSION_HEADER] = str(view.version(pool))
             return found
 
-        return arguments["store"].read_view(read, since)
+        store: Store = arguments["store"] if visit is None else visit.store
+        return store.read_view(read, since)
 
     await_version = version_after_write if "since" in taken.parameters else version_to_await
     more = [Parameter(SINCE, Parameter.KEYWORD_ONLY, annotation=Annotated[float, Depends(await_version)])]

@@ -62,9 +62,7 @@ def spans_of(pool: Pool) -> Mapping[Active, Span]:
 
 @router.pool_page("")
 def leaderboard(
-    request: Request,
     visit: VisiblePool,
-    store: CurrentStore,
     cursor: Annotated[str, Query(max_length=200)] = "",
     active: Active | None = None,
     min_events: Annotated[int, Query(alias="min", ge=0, le=10**9)] = 0,
@@ -73,6 +71,7 @@ def leaderboard(
     everyone: Annotated[bool, Query(alias="all")] = False,
 ) -> Response:
     """Show a page of the board, with the players with provisional ratings on the first page."""
+    store = visit.store
     pool = store.pool(visit.pool)
     header = rendering.pool_header(pool)
     terms = {"active": active, "min": min_events, "all": int(everyone)}  # query for the same listing
@@ -84,14 +83,12 @@ def leaderboard(
     else:
         board = store.leaderboard(pool.name, listing, after=cursor or None, top=ROWS)
     least = max(min_events, 1)
-    page = rendering.Page(
+    return visit.show(
         "leaderboard.html",
         title="Leaderboard",
         tab="leaderboard",
         description=f"{counted(board.listed, header.word)} of {header.title}, rated by {header.system_title}.",
-        pool=header,
         picture=rendering.pool_address(pool.name, "card.png") if board.players else "",
-        newest_entry=store.version(pool.name),
         board=board,
         season=None if cursor else next(iter(seasons.boards_of(store, pool)), None),
         ahead=None if cursor else next(iter(store.fixtures(pool.name, ahead=True, most=1)), None),
@@ -104,11 +101,10 @@ def leaderboard(
         spans=tuple((each, known.words, each == span) for each, known in spans.items()),
         min_events=tuple((str(each), counted(each, "event"), each == least) for each in sorted({*MIN_EVENTS, least})),
         next_address=rendering.pool_address(pool.name, **query, cursor=board.next) if board.next else "",
-        me_address=row_address(store, pool, listing, query, board, rendering.chosen_player(request)),
+        me_address=row_address(store, pool, listing, query, board, rendering.chosen_player(visit.request)),
         rating_address=rendering.pool_address(pool.name, **query),
         move_address=rendering.pool_address(pool.name, **query, sort="move"),
     )
-    return rendering.render(request, page)
 
 
 def default_listing(store: Store, pool: Pool) -> Listing:
@@ -174,24 +170,19 @@ def row_address(store: Store, pool: Pool, listing: Listing, query: dict[str, str
 
 
 @router.pool_page("/events")
-def events(
-    request: Request, visit: VisiblePool, store: CurrentStore, cursor: Annotated[str, Query(max_length=200)] = ""
-) -> Response:
+def events(visit: VisiblePool, cursor: Annotated[str, Query(max_length=200)] = "") -> Response:
     """Show the list of events, with winners and the largest changes."""
-    header = rendering.pool_header(store.pool(visit.pool))
-    found = store.event_list(visit.pool, before=cursor or None, top=ROWS)
-    page = rendering.Page(
+    header = visit.header
+    found = visit.store.event_list(visit.pool, before=cursor or None, top=ROWS)
+    return visit.show(
         "events.html",
         title="Events",
         tab="events",
         description=f"Winners and largest changes in the events of {header.title}, newest first.",
-        pool=header,
-        newest_entry=store.version(visit.pool),
         lines=tuple((header, each) for each in found.events),
         is_first=not cursor,
         next_address=rendering.pool_address(visit.pool, "events", cursor=found.next) if found.next else "",
     )
-    return rendering.render(request, page)
 
 
 MAX_FOUND: Final = 20  # listed players
@@ -207,11 +198,9 @@ def find_everywhere(
 
 
 @router.pool_page("/find")
-def find_in_pool(
-    request: Request, visit: VisiblePool, store: CurrentStore, text: Text = "", *, list_only: ListOnly = False
-) -> Response:
-    header = rendering.pool_header(store.pool(visit.pool))
-    return found_players(request, store, [visit.pool], text, header, list_only=list_only)
+def find_in_pool(visit: VisiblePool, text: Text = "", *, list_only: ListOnly = False) -> Response:
+    header = visit.header
+    return found_players(visit.request, visit.store, [visit.pool], text, header, list_only=list_only)
 
 
 def found_players(

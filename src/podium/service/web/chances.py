@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from urllib.parse import urlencode
 
 import numpy as np
-from fastapi import Query, Request, Response
+from fastapi import Query, Response
 from markupsafe import Markup
 
 from podium.errors import ParameterError
@@ -19,10 +19,9 @@ from podium.pages.drawing import share_bar, split_bar
 from podium.pages.numbers import DASH
 from podium.pages.reliability import trust_of
 from podium.service.http.json import MAX_SENT_CHARACTERS
-from podium.service.http.requests import CurrentStore
 from podium.service.web.boards import default_listing, ranked_card, spans_of
 from podium.service.web.distribution import rating_of
-from podium.service.web.rendering import Page, PageRouter, PoolHeader, pool_address, pool_header, render
+from podium.service.web.rendering import PageRouter, PoolHeader, pool_address, pool_header
 from podium.service.web.visiting import VisiblePool
 from podium.store import Store
 from podium.views.models import Rivalry
@@ -36,8 +35,9 @@ Name = Annotated[str, Query(max_length=MAX_SENT_CHARACTERS)]
 
 
 @router.pool_page("/compare")
-def compare(request: Request, visit: VisiblePool, store: CurrentStore, player: Name = "", other: Name = "") -> Response:
+def compare(visit: VisiblePool, player: Name = "", other: Name = "") -> Response:
     """Compare two players, by default the first two of the board."""
+    store = visit.store
     pool, player, other = store.pool(visit.pool), player.strip(), other.strip()
     header = pool_header(pool)
     if not (player and other):
@@ -56,20 +56,18 @@ def compare(request: Request, visit: VisiblePool, store: CurrentStore, player: N
         except ParameterError:  # a name and its former name
             are_one = True
     names = f"{pair['first']} or {pair['second']}?" if pair else "Compare two players"
-    page = Page(
+    return visit.show(
         "compare.html",
         title=names,
         tab="compare",
         description=pair_sentence(pair),
-        pool=header,
-        newest_entry=store.version(visit.pool),
         player=player,
         other=other,
         unknown=unknown,
         are_one=are_one,
         pair=pair,
+        status=404 if unknown else 422 if are_one else 200,
     )
-    return render(request, page, status=404 if unknown else 422 if are_one else 200)
 
 
 def best_players(store: Store, pool: Pool) -> list[str]:
@@ -173,14 +171,13 @@ SHARP = 99  # percent; higher chances are still not certain
 
 @router.pool_page("/predict")
 def predict(
-    request: Request,
     visit: VisiblePool,
-    store: CurrentStore,
     entrants: Annotated[list[Annotated[str, Query(max_length=MAX_SENT_CHARACTERS)]] | None, Query()] = None,
     side: Annotated[list[Annotated[str, Query(max_length=MAX_SENT_SIDE)]] | None, Query(max_length=MAX_SIDES)] = None,
 ) -> Response:
     """Predict a field of players or of sides `Ana,Ben`, by default that of the newest event."""
-    header, newest = pool_header(store.pool(visit.pool)), None
+    store = visit.store
+    header, newest = visit.header, None
     names, sides = (tuple(dict.fromkeys(filter(None, map(str.strip, each or ())))) for each in (entrants, side))
     if not names and not sides:
         newest = store.leaderboard(visit.pool, Listing(), top=1).newest
@@ -196,13 +193,11 @@ def predict(
             field = field_of(store, header, forecast, taken, sides)
     except ParameterError as error:
         reason = str(error)
-    page = Page(
+    return visit.show(
         "predict.html",
         title="Who wins?",
         tab="compare",
         description=field_sentence(field),
-        pool=header,
-        newest_entry=store.version(visit.pool),
         entrants=taken,
         sides=sides,
         newest=newest,
@@ -210,8 +205,8 @@ def predict(
         reason=reason,
         field=field,
         trust=trust_of(store.pool_facts(visit.pool).reliability),
+        status=422 if reason and newest is None else 200,
     )
-    return render(request, page, status=422 if reason and newest is None else 200)
 
 
 def field_sentence(field: dict[str, Any] | None) -> str:

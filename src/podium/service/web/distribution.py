@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Final
 
-from fastapi import Request, Response
+from fastapi import Response
 
 from podium.errors import UnknownError
 from podium.pages.drawing import distribution_bars
 from podium.pages.numbers import rating
-from podium.service.http.requests import CurrentStore
-from podium.service.web.rendering import Page, PageRouter, chosen_player, pool_header, render
+from podium.service.web.rendering import PageRouter, chosen_player, pool_header
 from podium.service.web.visiting import VisiblePool
 from podium.store import Store
 from podium.support.words import capitalised, counted, plural
@@ -36,20 +35,18 @@ class RatingRange:
 
 
 @router.pool_page("/distribution")
-def distribution(request: Request, visit: VisiblePool, store: CurrentStore) -> Response:
-    header, counts = pool_header(store.pool(visit.pool)), store.distribution(visit.pool)
+def distribution(visit: VisiblePool) -> Response:
+    header, counts = visit.header, visit.store.distribution(visit.pool)
     players = sum(each.players for each in counts)
-    own = rating_of(store, visit.pool, chosen_player(request))
+    own = rating_of(visit.store, visit.pool, chosen_player(visit.request))
     width = bar_width(counts)
     ranges = rating_ranges(counts, width, own)
     lower, median, upper = (rating_at(counts, share) for share in (0.25, 0.5, 0.75))
     label = f"{counted(players, header.word)} by rating; half of them from {rating(lower)} to {rating(upper)}"
-    page = Page(
+    return visit.show(
         "distribution.html",
         title="Distribution",
         description=f"The distribution of the ratings of {counted(players, header.word)} in {header.title}.",
-        pool=header,
-        newest_entry=store.version(visit.pool),
         players=players,
         ranges=ranges,
         chart=distribution_bars([(each.low, each.players) for each in ranges], width, own, label),
@@ -58,7 +55,6 @@ def distribution(request: Request, visit: VisiblePool, store: CurrentStore) -> R
         upper_quarter=upper,
         own_rating=own,
     )
-    return render(request, page)
 
 
 def rating_of(store: Store, pool_name: str, name: str) -> float | None:
@@ -99,40 +95,34 @@ def rating_at(counts: Sequence[RatingCount], share: float) -> int:
 
 
 @router.pool_page("/equipment")
-def equipment(request: Request, visit: VisiblePool, store: CurrentStore) -> Response:
-    pool = store.pool(visit.pool)
-    header, found = pool_header(pool), store.equipment(visit.pool)
+def equipment(visit: VisiblePool) -> Response:
+    pool = visit.store.pool(visit.pool)
+    header, found = pool_header(pool), visit.store.equipment(visit.pool)
     if not header.kinds:
         raise UnknownError(f"{header.title}: {header.system_title} rates no equipment here")
     words = ", ".join(header.kinds)
-    page = Page(
+    return visit.show(
         "equipment.html",
         title=capitalised(words),
         description=f"The points that {words} in {header.title} add to ratings.",
-        pool=header,
-        newest_entry=store.version(visit.pool),
         tables=tuple((plural(kind), tuple(each for each in found if each.kind == kind)) for kind in pool.system.kinds),
     )
-    return render(request, page)
 
 
 @router.pool_page("/best")
-def best_ever(request: Request, visit: VisiblePool, store: CurrentStore) -> Response:
+def best_ever(visit: VisiblePool) -> Response:
     """Show the highest peaks in hindsight, as last calculated."""
-    header, board, why_none = pool_header(store.pool(visit.pool)), None, ""
+    header, board, why_none = visit.header, None, ""
     try:
-        board = store.best_ever(visit.pool)
+        board = visit.store.best_ever(visit.pool)
     except UnknownError as error:
         if not header.has_hindsight:
             raise
         why_none = str(error)
-    page = Page(
+    return visit.show(
         "best.html",
         title="Best ever, in hindsight",
         description=f"The best of {header.title} by their peaks in hindsight, with the confidence in the order.",
-        pool=header,
-        newest_entry=store.version(visit.pool),
         board=board,
         why_none=why_none,
     )
-    return render(request, page)

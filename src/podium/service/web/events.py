@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from urllib.parse import quote, urlencode, urlsplit, urlunsplit
 
 import polars as pl
-from fastapi import Query, Request, Response
+from fastapi import Query, Response
 from markupsafe import Markup
 
 from podium.ledger.hypothetical_race import place_words
@@ -21,11 +21,9 @@ from podium.pages.result_table import ResultTable, duel_table, result_table
 from podium.pages.why import why_view
 from podium.results.derived_heats import OVERALL
 from podium.service.http.json import EventId, PlayerName
-from podium.service.http.requests import CurrentStore
 from podium.service.web.messages import card_path, headline_of
-from podium.service.web.rendering import Page, PageRouter, PoolHeader, pool_header, render, unchanged
+from podium.service.web.rendering import PageRouter, PoolHeader, pool_header, unchanged
 from podium.service.web.visiting import VisiblePool, Visit
-from podium.store import Store
 from podium.store.reading.explanations import EventStory
 from podium.store.reading.pool_facts import LARGE_FIELD, PoolFacts, fair_expectation
 from podium.support.words import capitalised, counted, part, shown, shown_change, signed
@@ -140,30 +138,20 @@ router = PageRouter()
 
 
 @router.pool_page("/events/{event_id}")
-def event(
-    request: Request, visit: VisiblePool, event_id: EventId, store: CurrentStore, first: FirstRow = None
-) -> Response:
+def event(visit: VisiblePool, event_id: EventId, first: FirstRow = None) -> Response:
     """Show an event, with its most surprising change."""
-    return event_response(request, store, visit, event_id, None, first or 1)
+    return event_response(visit, event_id, None, first or 1)
 
 
 @router.pool_page("/events/{event_id}/{player}")
-def why(
-    request: Request,
-    visit: VisiblePool,
-    event_id: EventId,
-    player: PlayerName,
-    store: CurrentStore,
-    first: FirstRow = None,
-) -> Response:
-    return event_response(request, store, visit, event_id, player, first)
+def why(visit: VisiblePool, event_id: EventId, player: PlayerName, first: FirstRow = None) -> Response:
+    return event_response(visit, event_id, player, first)
 
 
-def event_response(
-    request: Request, store: Store, visit: Visit, event_id: str, player: str | None, first: int | None
-) -> Response:
+def event_response(visit: Visit, event_id: str, player: str | None, first: int | None) -> Response:
+    store = visit.store
     version = f"{store.version(visit.pool)} {today()} {event_id}\0{player}\0{first}"  # the fairness changes daily
-    same = unchanged(request, version)
+    same = unchanged(visit.request, version)
     if same is not None:
         return same
     story = store.event_story(visit.pool, event_id, player)
@@ -180,12 +168,12 @@ def event_response(
     size = [counted(len({entry.player for entry in details.entries}), pool.word)]
     size += [counted(len(heats), "heat")] if len(heats) > 1 else []
     before = [change.rating_before for change in details.changes]
-    page = Page(
+    return visit.show(
         "event.html",
         tab="events",
         title=title,
         description=description,
-        pool=pool,
+        newest_entry=None,
         story=story,
         is_about_player=player is not None,
         size=", ".join(size),
@@ -202,8 +190,8 @@ def event_response(
         why_address=why_address,
         picture=picture,
         may_correct=visit.visitor.may("admin", visit.pool),
+        version=version,
     )
-    return render(request, page, version=version)
 
 
 def expected_words(story: EventStory) -> str:

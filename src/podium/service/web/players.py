@@ -28,7 +28,6 @@ from podium.log.pools import earlier, time_of
 from podium.pages.charts import HistoryLine, HistoryPoint, history_chart
 from podium.pages.numbers import DASH, Shape, day_words, halves, short_day
 from podium.service.http.json import PlayerName
-from podium.service.http.requests import CurrentStore
 from podium.service.http.visitors import refuse_foreign, send_cookie
 from podium.service.web import boards, rendering
 from podium.service.web.ahead.calendar import CurrentStakes
@@ -52,22 +51,21 @@ router = rendering.PageRouter()
 
 @router.pool_page("/players/{player}")
 def player(
-    request: Request,
     player: PlayerName,
     visit: VisiblePool,
-    store: CurrentStore,
     kept: CurrentStakes,
     span: Annotated[boards.Range, Query(alias="range")] = "all",
     *,
     draws: Annotated[bool, Query(alias="stakes")] = False,
 ) -> Response:
     """Show an overview of a player, or similar names if nobody has this name."""
+    store = visit.store
     pool = store.pool(visit.pool)
     header = rendering.pool_header(pool)
     try:
         card, active = boards.ranked_card(store, pool, player)
     except UnknownError:
-        return boards.found_players(request, store, [visit.pool], player, header, list_only=True, is_missing=True)
+        return boards.found_players(visit.request, store, [visit.pool], player, header, list_only=True, is_missing=True)
     spans = boards.RANGES_UNDATED if pool.is_undated else boards.RANGES
     length = spans[span].length
     since = None if length is None else earlier(card.last_when, length)
@@ -80,13 +78,11 @@ def player(
     rank = rank_tile(card, f"{counted(card.listed, f'{established}{header.word}')}{played}")
     above = [row.player for row in card.nearby if row.ahead > 0.0]
     others = [*(row.player for row in card.nearby), *(each.opponent for each in card.encounters)]
-    page = rendering.Page(
+    return visit.show(
         "player.html",
         tab="leaderboard",
         title=card.player,
         description=f"{header.rating(card.rating)} points in {header.title}. {verdict}",
-        pool=header,
-        newest_entry=store.version(visit.pool),
         card=card,
         verdict=verdict,
         tiles=tiles(header, card, rank, boards.established_rule(pool.system), ahead),
@@ -102,7 +98,6 @@ def player(
         if visit.visitor.may("admin", visit.pool)
         else "",
     )
-    return rendering.render(request, page)
 
 
 def rank_tile(card: PlayerCard, listed: str) -> Tile:
@@ -163,82 +158,72 @@ def ranges(
 
 
 @router.pool_page("/players/{player}/reasons")
-def reasons(request: Request, player: PlayerName, visit: VisiblePool, store: CurrentStore) -> Response:
+def reasons(player: PlayerName, visit: VisiblePool) -> Response:
     """The reasons for the changes of the last ten events. Explaining them takes a moment."""
-    newest_entry = store.version(visit.pool)
-    version = f"reasons {newest_entry} {player}"
-    same = rendering.unchanged(request, version)
+    version = f"reasons {visit.store.version(visit.pool)} {player}"
+    same = rendering.unchanged(visit.request, version)
     if same is not None:
         return same
-    totals = store.reasons(visit.pool, player)
+    totals = visit.store.reasons(visit.pool, player)
     points = [each.shown for each in totals.reasons]
-    page = rendering.Page(
+    return visit.show(
         "reasons.html",
         tab="leaderboard",
         title="Reasons of the last ten events",
         description=totals.summary,
-        pool=rendering.pool_header(store.pool(visit.pool)),
-        newest_entry=newest_entry,
         totals=totals,
         rows=tuple((REASONS[each.reason], each) for each in totals.reasons),
         least=min(points, default=0.0),
         most=max(points, default=0.0),
         max_events=MAX_EVENTS,
+        version=version,
     )
-    return rendering.render(request, page, version=version)
 
 
 @router.pool_page("/players/{player}/rivals")
-def rivals(request: Request, player: PlayerName, visit: VisiblePool, store: CurrentStore) -> Response:
-    newest_entry = store.version(visit.pool)
-    version = f"rivals {newest_entry} {player}"
-    same = rendering.unchanged(request, version)
+def rivals(player: PlayerName, visit: VisiblePool) -> Response:
+    store = visit.store
+    version = f"rivals {store.version(visit.pool)} {player}"
+    same = rendering.unchanged(visit.request, version)
     if same is not None:
         return same
-    header, present = rendering.pool_header(store.pool(visit.pool)), store.rank(visit.pool, player).player
+    header, present = visit.header, store.rank(visit.pool, player).player
     found = store.rivals(visit.pool, present)
     by_points = sorted(found.opponents, key=lambda each: each.points)
     brought = [each for each in reversed(by_points) if shown(each.points, header.digits) > 0][:MOVED_MOST]
     cost = [each for each in by_points if shown(each.points, header.digits) < 0][:MOVED_MOST]
-    page = rendering.Page(
+    return visit.show(
         "rivals.html",
         tab="leaderboard",
         title=f"Whom {present} met",
         description=f"Won {halves(found.won)} of {found.duels:,} duels against {found.expected:,.1f} expected.",
-        pool=header,
-        newest_entry=newest_entry,
         player=present,
         found=found,
         brought=tuple(brought),
         cost=tuple(cost),
         most=max((abs(each.points) for each in (*brought, *cost)), default=0.0),
+        version=version,
     )
-    return rendering.render(request, page, version=version)
 
 
 @router.pool_page("/players/{player}/changes")
 def changes(
-    request: Request,
     player: PlayerName,
     visit: VisiblePool,
-    store: CurrentStore,
     before: Annotated[str, Query(max_length=100)] = "",
 ) -> Response:
-    header, present = rendering.pool_header(store.pool(visit.pool)), store.rank(visit.pool, player).player
-    found = store.player_changes(visit.pool, present, before=before or None, top=ROWS)
-    page = rendering.Page(
+    header, present = visit.header, visit.store.rank(visit.pool, player).player
+    found = visit.store.player_changes(visit.pool, present, before=before or None, top=ROWS)
+    return visit.show(
         "changes.html",
         tab="leaderboard",
         title=f"All rating changes of {present}",
         description=f"Every event of {present} in {header.title}, with the reason for each change.",
-        pool=header,
-        newest_entry=store.version(visit.pool),
         player=present,
         rows=found.rows,
         is_first=not before,
         next=found.next,
     )
-    return rendering.render(request, page)
 
 
 COOKIE = "me"  # name, newest known and newest shown log entry, and minute
@@ -275,42 +260,40 @@ def remember(request: Request, answer: Response, pool: str, name: str, visit: La
 
 @router.pool_page("/players/{player}/me", takes_form=True)
 def choose_me(
-    request: Request,
     player: PlayerName,
     visit: VisiblePool,
-    store: CurrentStore,
     me: Annotated[Literal["yes", "no"], Form()],
 ) -> Response:
     """Remember the player as the visitor, or forget the choice."""
-    refuse_foreign(request)
-    name, newest = store.rank(visit.pool, player).player, store.version(visit.pool)
+    refuse_foreign(visit.request)
+    name, newest = visit.store.rank(visit.pool, player).player, visit.store.version(visit.pool)
     answer = RedirectResponse(rendering.pool_address(visit.pool, "players", name), 303)
-    remember(request, answer, visit.pool, name, LastVisit(newest, newest, 0) if me == "yes" else None)
+    remember(visit.request, answer, visit.pool, name, LastVisit(newest, newest, 0) if me == "yes" else None)
     return answer
 
 
 @router.pool_page("/players/{player}/news")
-def news(request: Request, player: PlayerName, visit: VisiblePool, store: CurrentStore) -> Response:
+def news(player: PlayerName, visit: VisiblePool) -> Response:
     """Show the news since the last visit of the visitor, who is the player."""
-    header, newest = rendering.pool_header(store.pool(visit.pool)), store.version(visit.pool)
+    store = visit.store
+    header, newest = visit.header, store.version(visit.pool)
     name = store.rank(visit.pool, player).player
-    seen = LastVisit.read(request, newest).at(newest, int(time.time()) // 60)
+    seen = LastVisit.read(visit.request, newest).at(newest, int(time.time()) // 60)
     since = store.log(visit.pool, after=seen.known, most=MAX_NEWS)
     events = {each.subject for each in since if each.kind == SUBMIT}
     own = [line for line in store.player_changes(visit.pool, name).rows if line.event_id in events]
     count = counted(len(events), "new result")
-    page = rendering.Page(
+    answer = visit.show(
         "news.html",
         tab="leaderboard",
         title=f"New for {name}",
-        pool=header,
+        newest_entry=None,  # the player's page reports them
         player=name,
         own=tuple(own),
         moved=sum((shown(each.shown, header.digits) for each in own), Decimal(0)),
         results=f"{count} or more" if len(since) == MAX_NEWS else count if events else "",
         corrections=sum(each.moved is not None and each.kind != SUBMIT for each in since),
     )
-    answer = rendering.render(request, page)
-    if rendering.chosen_player(request) == name:
-        remember(request, answer, visit.pool, name, seen)
+    if rendering.chosen_player(visit.request) == name:
+        remember(visit.request, answer, visit.pool, name, seen)
     return answer

@@ -15,7 +15,6 @@ from podium.pages.numbers import day_words, utc_text
 from podium.pages.share_picture import CARD_ROWS, TALL, WIDE, CardRow, badge_svg, draw_png, result_card, share_picture
 from podium.pages.why import why_view
 from podium.service.http.json import EventId, PlayerName
-from podium.service.http.requests import CurrentStore
 from podium.service.web.boards import default_listing, ranked_card
 from podium.service.web.messages import headline_of, plain, title_of
 from podium.service.web.rendering import (
@@ -26,7 +25,6 @@ from podium.service.web.rendering import (
     page_text,
     pool_address,
     pool_header,
-    render,
 )
 from podium.service.web.visiting import VisiblePool
 from podium.store import Store
@@ -63,16 +61,18 @@ router = PageRouter()
 
 
 @router.pool_page("/players/{player}/badge.svg")
-def badge(request: Request, visit: VisiblePool, player: PlayerName, store: CurrentStore) -> Response:
-    return shared_response(request, badge_svg(*badge_texts(store, visit.pool, player)).encode(), "image/svg+xml")
+def badge(visit: VisiblePool, player: PlayerName) -> Response:
+    return shared_response(
+        visit.request, badge_svg(*badge_texts(visit.store, visit.pool, player)).encode(), "image/svg+xml"
+    )
 
 
 @router.pool_page("/players/{player}/badge.json")
-def badge_parts(request: Request, visit: VisiblePool, player: PlayerName, store: CurrentStore) -> Response:
+def badge_parts(visit: VisiblePool, player: PlayerName) -> Response:
     """Return the texts of a badge for badge services."""
-    label, message = badge_texts(store, visit.pool, player)
+    label, message = badge_texts(visit.store, visit.pool, player)
     parts = {"schemaVersion": 1, "label": label, "message": message, "color": "4f46b8"}
-    return shared_response(request, to_json(parts), "application/json")
+    return shared_response(visit.request, to_json(parts), "application/json")
 
 
 def badge_texts(store: Store, pool_name: str, player: str) -> tuple[str, str]:
@@ -87,12 +87,11 @@ LEADERS = 10
 
 
 @router.pool_page("/embed")
-def embed(request: Request, visit: VisiblePool, store: CurrentStore) -> Response:
-    pool = store.pool(visit.pool)
-    listing = default_listing(store, pool)
-    board, header = store.leaderboard(visit.pool, listing, top=LEADERS), pool_header(pool)
-    page = Page("embed.html", title=header.title, pool=header, rows=board.players)
-    return render(request, page, frames="*")
+def embed(visit: VisiblePool) -> Response:
+    pool = visit.store.pool(visit.pool)
+    listing = default_listing(visit.store, pool)
+    board = visit.store.leaderboard(visit.pool, listing, top=LEADERS)
+    return visit.show("embed.html", title=visit.header.title, rows=board.players, frames="*")
 
 
 ENTRIES = 30
@@ -107,22 +106,23 @@ class Entry(NamedTuple):
 
 
 @router.pool_page("/feed.xml")
-def pool_feed(request: Request, visit: VisiblePool, store: CurrentStore) -> Response:
-    pool = pool_header(store.pool(visit.pool))
-    events = store.event_list(visit.pool, top=ENTRIES).events
-    moments = store.event_moments(visit.pool, [each.event_id for each in events])
+def pool_feed(visit: VisiblePool) -> Response:
+    pool = visit.header
+    events = visit.store.event_list(visit.pool, top=ENTRIES).events
+    moments = visit.store.event_moments(visit.pool, [each.event_id for each in events])
     entries = [event_entry(pool, each, moments[each.event_id]) for each in events]
-    return feed_response(request, pool.title, f"{pool.address}/feed.xml", pool.address, entries)
+    return feed_response(visit.request, pool.title, f"{pool.address}/feed.xml", pool.address, entries)
 
 
 @router.pool_page("/players/{player}/feed.xml")
-def player_feed(request: Request, visit: VisiblePool, player: PlayerName, store: CurrentStore) -> Response:
-    pool, name = pool_header(store.pool(visit.pool)), store.rank(visit.pool, player).player
+def player_feed(visit: VisiblePool, player: PlayerName) -> Response:
+    store = visit.store
+    pool, name = visit.header, store.rank(visit.pool, player).player
     rows = store.player_changes(visit.pool, name, top=ENTRIES).rows
     moments = store.event_moments(visit.pool, [each.event_id for each in rows if each.event_id is not None])
     entries = [change_entry(pool, name, each, moments[each.event_id]) for each in rows if each.event_id in moments]
     address = pool_address(visit.pool, "players", name)
-    return feed_response(request, f"{name}, {pool.title}", f"{address}/feed.xml", address, entries)
+    return feed_response(visit.request, f"{name}, {pool.title}", f"{address}/feed.xml", address, entries)
 
 
 def event_entry(pool: PoolHeader, event: EventHeadline, updated: datetime) -> Entry:
@@ -162,9 +162,10 @@ Theme = Annotated[Literal["light", "dark"], Query(description="Dark ink on light
 
 
 @router.pool_page("/card.png")
-def standings_picture(request: Request, visit: VisiblePool, store: CurrentStore, theme: Theme = "light") -> Response:
+def standings_picture(visit: VisiblePool, theme: Theme = "light") -> Response:
     """The standings card of a pool: the first of its leaderboard."""
-    address, is_dark = origin_of(request).partition("://")[2], theme == "dark"
+    store = visit.store
+    address, is_dark = origin_of(visit.request).partition("://")[2], theme == "dark"
     pool = store.pool(visit.pool)
     header, listing = pool_header(pool), default_listing(store, pool)
 
@@ -183,7 +184,7 @@ def standings_picture(request: Request, visit: VisiblePool, store: CurrentStore,
         return draw_png(result_card(heading, leader, rows, f"{address}{header.address}", dark=is_dark))
 
     png = store.answers.value(("standings card", pool.id, is_dark, address), store.version(pool.name), draw_card)
-    return shared_response(request, png, "image/png")
+    return shared_response(visit.request, png, "image/png")
 
 
 def shown_move(places: int | None) -> str:
@@ -193,21 +194,19 @@ def shown_move(places: int | None) -> str:
 
 @router.pool_page("/cards/{event_id}.png")
 def result_picture(
-    request: Request,
     visit: VisiblePool,
     event_id: EventId,
-    store: CurrentStore,
     theme: Theme = "light",
 ) -> Response:
     """Return the result card of an event."""
-    address, is_dark = origin_of(request).partition("://")[2], theme == "dark"
+    address, is_dark = origin_of(visit.request).partition("://")[2], theme == "dark"
     kind = "card", visit.pool, event_id, is_dark, address
 
     def draw_card() -> bytes:
-        return store.read_pool(visit.pool, lambda pool: card_png(pool, event_id, address, dark=is_dark))
+        return visit.store.read_pool(visit.pool, lambda pool: card_png(pool, event_id, address, dark=is_dark))
 
-    png = store.answers.value(kind, store.version(visit.pool), draw_card)
-    return shared_response(request, png, "image/png")
+    png = visit.store.answers.value(kind, visit.store.version(visit.pool), draw_card)
+    return shared_response(visit.request, png, "image/png")
 
 
 def card_png(pool: PoolReader, event_id: str, host: str, *, dark: bool = False) -> bytes:
@@ -249,16 +248,16 @@ SIZES = {"wide": WIDE, "tall": TALL}
 
 @router.pool_page("/events/{event_id}/{player}/picture.png")
 def picture(
-    request: Request,
     visit: VisiblePool,
     event_id: EventId,
     player: PlayerName,
-    store: CurrentStore,
     size: Annotated[Literal["wide", "tall"], Query(description="For links, or for phones.")] = "wide",
 ) -> Response:
-    sent = visit.pool, event_id, player, size, origin_of(request)
-    png = store.answers.value(("picture", *sent), store.version(visit.pool), lambda: draw(store, *sent))
-    return shared_response(request, png, "image/png")
+    sent = visit.pool, event_id, player, size, origin_of(visit.request)
+    png = visit.store.answers.value(
+        ("picture", *sent), visit.store.version(visit.pool), lambda: draw(visit.store, *sent)
+    )
+    return shared_response(visit.request, png, "image/png")
 
 
 def draw(store: Store, pool_name: str, event_id: str, player: str, size: str, origin: str) -> bytes:

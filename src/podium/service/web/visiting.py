@@ -1,7 +1,7 @@
 """Access to the pages of a pool, and the pages to sign in and out."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 from fastapi import Depends, Request, Response
 from fastapi.concurrency import run_in_threadpool
@@ -12,22 +12,32 @@ from podium.log.players import is_reserved
 from podium.service.http import visitors
 from podium.service.http.errors import AccessError
 from podium.service.http.keys import pool_in_path
-from podium.service.web.rendering import SEE_OTHER, Page, PageRouter, render
+from podium.service.web.rendering import SEE_OTHER, Page, PageRouter, PoolHeader, pool_header, render
+from podium.store import Store
 from podium.store.keys import ApiKey, session_key
-
-if TYPE_CHECKING:
-    from podium.store import Store
-
 
 ANY_POOL = "/p/{pool}"  # address of every pool, and the only one if the name is a page's address
 
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """A visit to a page of a pool."""
+    """A visit to a page of a pool. A page that reads sees the store as of one version."""
 
+    request: Request
+    store: Store
     pool: str
     visitor: visitors.Visitor
+
+    @property
+    def header(self) -> PoolHeader:
+        return pool_header(self.store.pool(self.pool))
+
+    def show(
+        self, template: str, *, status: int = 200, version: str = "", frames: str = "'none'", **content: Any
+    ) -> Response:
+        """Return a page of the pool, which reports later log entries, as `render` does."""
+        page = Page(template, **{"pool": self.header, "newest_entry": self.store.version(self.pool)} | content)
+        return render(self.request, page, status=status, version=version, frames=frames)
 
 
 async def check_visit(request: Request) -> Visit:
@@ -37,7 +47,7 @@ async def check_visit(request: Request) -> Visit:
         raise UnknownError("there is no such page")
     visitor = await visitors.find_visitor(request)
     if visitor.may("read", pool) or await visitors.is_public(request, pool):
-        return Visit(pool, visitor)
+        return Visit(request, request.app.state.store, pool, visitor)
     if visitor.key is None:
         raise AccessError(401, f"there is no public pool {pool!r} on this site. Sign in to read a private one")
     raise AccessError(403, f"your key does not open pool {pool!r}. Sign in with another key")

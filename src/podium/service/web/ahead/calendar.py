@@ -8,13 +8,13 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Final, NamedTuple
 
-from fastapi import Request, Response
+from fastapi import Response
 
 from podium.errors import ParameterError
 from podium.ledger.forecast import Member
 from podium.ledger.stakes import Stakes
 from podium.service.http.errors import BusyError
-from podium.service.http.requests import CurrentStore, from_state
+from podium.service.http.requests import from_state
 from podium.service.web import rendering
 from podium.service.web.visiting import VisiblePool
 from podium.store import Store
@@ -111,32 +111,31 @@ CALENDAR_PAST, CALENDAR_MOST = 50, 200
 
 
 @router.pool_page("/calendar")
-def calendar(request: Request, visit: VisiblePool, store: CurrentStore) -> Response:
-    ahead = store.fixtures(visit.pool, ahead=True, most=CALENDAR_MOST)
+def calendar(visit: VisiblePool) -> Response:
+    ahead = visit.store.fixtures(visit.pool, ahead=True, most=CALENDAR_MOST)
     known = {each.fixture_id for each in ahead}
     others = [
-        each for each in store.fixtures(visit.pool, most=CALENDAR_MOST, newest=True) if each.fixture_id not in known
+        each
+        for each in visit.store.fixtures(visit.pool, most=CALENDAR_MOST, newest=True)
+        if each.fixture_id not in known
     ]
-    pool = rendering.pool_header(store.pool(visit.pool))
-    page = rendering.Page(
+    pool = visit.header
+    return visit.show(
         "calendar.html",
         title="Calendar",
         tab="calendar",
-        pool=pool,
-        newest_entry=store.version(visit.pool),
         ahead=ahead,
         others=tuple(others[:CALENDAR_PAST]),
         plan_address=rendering.address("admin", pool.name, "races") if visit.visitor.may("write", pool.name) else "",
     )
-    return rendering.render(request, page)
 
 
 @router.pool_page("/calendar.ics")
-def calendar_file(request: Request, visit: VisiblePool, store: CurrentStore) -> Response:
+def calendar_file(visit: VisiblePool) -> Response:
     """Return the upcoming races for calendar programs, by RFC 5545."""
-    pool = rendering.pool_header(store.pool(visit.pool))
-    planned = store.fixtures(visit.pool, most=CALENDAR_MOST, newest=True)
-    text = ics(pool, planned, rendering.origin_of(request), store.version(visit.pool))
+    pool = visit.header
+    planned = visit.store.fixtures(visit.pool, most=CALENDAR_MOST, newest=True)
+    text = ics(pool, planned, rendering.origin_of(visit.request), visit.store.version(visit.pool))
     return Response(text.encode(), media_type="text/calendar; charset=utf-8", headers={"Cache-Control": "no-cache"})
 
 

@@ -15,7 +15,6 @@ from podium.pages.drawing import signed_bar
 from podium.pages.numbers import DASH, MINUTE_S, percent, with_minus
 from podium.service.http.errors import BusyError
 from podium.service.http.json import MAX_SENT_CHARACTERS, MatchId
-from podium.service.http.requests import CurrentStore
 from podium.service.web import rendering
 from podium.service.web.ahead.calendar import Aged, CurrentStakes
 from podium.service.web.visiting import VisiblePool
@@ -57,17 +56,16 @@ Named = Annotated[str, Query(alias="player", max_length=MAX_SENT_CHARACTERS)]
 
 @router.pool_page("/matches/{match_id}")
 def race(
-    request: Request,
     visit: VisiblePool,
     match_id: MatchId,
-    store: CurrentStore,
     kept: CurrentStakes,
     chosen: Named = "",
     *,
     new: Annotated[bool, Query(description="True for a newcomer, even if the name is similar to a known one.")] = False,
 ) -> Response:
     """Return the page of an upcoming race. After the result, redirect to the event."""
-    pool = rendering.pool_header(store.pool(visit.pool))
+    store = visit.store
+    pool = visit.header
     result = result_of(store, visit.pool, match_id)
     if result:
         return RedirectResponse(rendering.pool_address(pool.name, "events", result), rendering.SEE_OTHER)
@@ -75,7 +73,7 @@ def race(
     heats = store.newest_heats(pool.name)
     rule += f" The newest event had {heats} heats. All changes below are for one heat." if heats > 1 else ""
     view, reason, near = None, "", ""
-    player = chosen.strip() or default_player(request, planned)
+    player = chosen.strip() or default_player(visit.request, planned)
     if planned.entrants is not None and player:
         try:
             joining = Member(player, new=new)
@@ -88,13 +86,11 @@ def race(
             if chosen and isinstance(error, BusyError):
                 raise
             reason, near = (error.what, error.near) if isinstance(error, NearNameError) else (str(error), "")
-    page = rendering.Page(
+    return visit.show(
         "race.html",
         tab="calendar",
         title=planned.title or planned.fixture_id,
         description=f"{view['player']}: {view['headline']}" if view else "",
-        pool=pool,
-        newest_entry=store.version(visit.pool),
         race=planned,
         starts_at=None if is_match else planned.starts_at,
         rule=rule,
@@ -108,8 +104,8 @@ def race(
         near=near,
         chosen=chosen.strip(),
         may_change=visit.visitor.may("write", pool.name) and not is_match,
+        status=422 if reason and chosen and view is None else 200,
     )
-    return rendering.render(request, page, status=422 if reason and chosen and view is None else 200)
 
 
 def result_of(store: Store, pool: str, race_id: str) -> str:

@@ -5,15 +5,14 @@ from datetime import UTC, datetime
 from inspect import getdoc
 from typing import Any
 
-from fastapi import Request, Response
+from fastapi import Response
 from markupsafe import Markup
 
 from podium.ledger.history import without_days
 from podium.pages.charts import expected_curve, weights_curve
 from podium.pages.environment import settings
 from podium.pages.reliability import Picture, reliability_picture
-from podium.service.http.requests import CurrentStore
-from podium.service.web.rendering import Page, PageRouter, PoolHeader, pool_header, render
+from podium.service.web.rendering import PageRouter, PoolHeader, pool_header
 from podium.service.web.rules.examples import find_examples
 from podium.service.web.rules.questions import Known, questions
 from podium.service.web.visiting import VisiblePool
@@ -57,11 +56,13 @@ router = PageRouter()
 
 
 @router.pool_page("/system")
-def rules(request: Request, visit: VisiblePool, store: CurrentStore) -> Response:
-    version = store.version(visit.pool), datetime.now(UTC).date()
+def rules(visit: VisiblePool) -> Response:
+    version = visit.store.version(visit.pool), datetime.now(UTC).date()
     with WRITING:
-        found = store.answers.value(("rules", visit.pool), version, lambda: explained_rules(store, visit.pool))
-    return render(request, Page("system.html", tab="system", newest_entry=version[0], **found))
+        found = visit.store.answers.value(
+            ("rules", visit.pool), version, lambda: explained_rules(visit.store, visit.pool)
+        )
+    return visit.show("system.html", tab="system", **found)
 
 
 def explained_rules(store: Store, pool_name: str) -> dict[str, Any]:
@@ -72,7 +73,6 @@ def explained_rules(store: Store, pool_name: str) -> dict[str, Any]:
     return {
         "title": f"How {header.title} ratings work",
         "description": header.sentence,
-        "pool": header,
         "pictures": tuple(each for each in pictures if each.drawing),
         "counted_on": facts.day,
         "questions": tuple(questions(Known(header, system, facts, find_examples(store, pool_name, header.digits)))),

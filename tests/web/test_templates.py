@@ -26,8 +26,9 @@ def pages():
             keys = {
                 key.value for each in tree if isinstance(each, ast.Dict) for key in each.keys if hasattr(key, "value")
             }
-            for call in (each for each in tree if isinstance(each, ast.Call)):
-                if {"Page", "show"} & {getattr(call.func, "id", ""), getattr(call.func, "attr", "")}:
+            for call in (each for each in tree if isinstance(each, ast.Call) and each.args):
+                called = getattr(call.func, "attr", getattr(call.func, "id", ""))
+                if called in ("Page", "show") and isinstance(call.args[0], ast.Constant):
                     names = {each.arg for each in call.keywords}
                     yield call.args[0].value, names | (keys if None in names else set())
 

@@ -5,7 +5,7 @@ import inspect
 import json
 import random
 import types
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from functools import cache
@@ -183,28 +183,62 @@ class route(Generic[Arguments, Answer]):  # noqa: N801  (a decorator)
         return send
 
 
+IN_QUERY = ("kind", "reason", "dry_run", "effects_after")  # arguments of writes; others are in the body
+Entrants = Iterable[str | Mapping[str, Any]]
+
+
 def get(
     path: str,
 ) -> Callable[[Callable[Concatenate[Any, Arguments], Call[Answer]]], route[Arguments, Answer]]:
     """Declare a GET route by its signature: arguments that are not in the path are its query, except None."""
+    return declared("GET", path)
+
+
+def declared(
+    verb: str, path: str, then: Callable[[Any], Any] | None = None
+) -> Callable[[Callable[Concatenate[Any, Arguments], Call[Answer]]], route[Arguments, Answer]]:
+    """Declare a route by its signature: arguments that are not in the path are the query, or the body of a write.
+
+    Args:
+        then: Converts the JSON, of the type of its parameter, to the answer. Default: the JSON is the answer.
+    """
     names = [name for _, name, _, _ in Formatter().parse(path) if name]
 
     def declare(method: Callable[Concatenate[Any, Arguments], Call[Answer]]) -> route[Arguments, Answer]:
         signature = inspect.signature(method)
         (kind,) = get_args(signature.return_annotation)
+        if then is not None:
+            kind = next(iter(get_type_hints(then).values()))
 
         @functools.wraps(method)
         def build(*args: Any, **options: Any) -> Call[Answer]:
             method(*args, **options)  # raises Python's errors for invalid arguments
             bound = signature.bind(*args, **options)
             bound.apply_defaults()
-            _client, *given = bound.arguments.items()
-            params = {name: moment_text(value) if isinstance(value, date) else value for name, value in given}
-            return json_call("GET", path, kind, None, params, **{name: params.pop(name) for name in names})
+            _client, *arguments = bound.arguments.items()
+            given = {name: moment_text(value) if isinstance(value, date) else value for name, value in arguments}
+            in_path = {name: str(given.pop(name)) for name in names}
+            query, body = given, None
+            if verb != "GET":
+                query = {name: given.pop(name) or None for name in IN_QUERY if name in given}
+                body = given or None
+            if body is not None and "entrants" in body:
+                body["entrants"] = entrant_rows(body["entrants"])
+            call: Call[Answer] = json_call(verb, path, kind, body, query, **in_path)
+            return call if then is None else call.then(then)
 
+        build.__dict__["__signature__"] = signature
+        del build.__wrapped__  # documentation describes this function
         return route(build)
 
     return declare
+
+
+def entrant_rows(entrants: Entrants | None) -> list[Mapping[str, Any]] | None:
+    """Return entrants in the form for the service. Raise ParameterError for a single text."""
+    if isinstance(entrants, str):
+        raise ParameterError(f"the entrants {entrants!r} are a text. Write them as a list of names.")
+    return None if entrants is None else [{"player": row} if isinstance(row, str) else row for row in entrants]
 
 
 PATIENCE_S = 30.0  # longer than a restart of the service

@@ -6,7 +6,19 @@ from typing import Any
 
 from podium.client import page_answers as answers
 from podium.client.answers import Leaderboard
-from podium.client.calls import EVENT, PLAYER, POOL, Call, Moment, ParameterError, get, json_call, route
+from podium.client.calls import (
+    EVENT,
+    PLAYER,
+    POOL,
+    Call,
+    Entrants,
+    Moment,
+    declared,
+    entrant_rows,
+    get,
+    json_call,
+    route,
+)
 from podium.client.chance_answers import Fixture, Places, RaceStakes, RunningRace
 
 
@@ -153,14 +165,6 @@ class PageRoutes:
 
 
 FIXTURE = f"{POOL}/fixtures/{{fixture_id}}"
-Entrants = Iterable[str | Mapping[str, Any]]
-
-
-def entrant_rows(entrants: Entrants | None) -> list[Mapping[str, Any]] | None:
-    """Return entrants in the form for the service. Raise ParameterError for a single text."""
-    if isinstance(entrants, str):
-        raise ParameterError(f"the entrants {entrants!r} are a text. Write them as a list of names.")
-    return None if entrants is None else [{"player": row} if isinstance(row, str) else row for row in entrants]
 
 
 def cells_of(entrant: Mapping[str, Any]) -> str:
@@ -175,7 +179,7 @@ def cells_of(entrant: Mapping[str, Any]) -> str:
 class FixtureRoutes:
     """Reads and writes of upcoming races."""
 
-    @route
+    @declared("POST", f"{POOL}/fixtures")
     def plan_fixture(
         self,
         pool: str,
@@ -198,10 +202,8 @@ class FixtureRoutes:
         Raises:
             ClientError: 409 or 422 if an event or a match has the ID, or an entrant is listed twice.
         """
-        body = {"fixture_id": fixture_id, "starts_at": starts_at, "title": title, "entrants": entrant_rows(entrants)}
-        return json_call("POST", f"{POOL}/fixtures", Fixture, body, pool=pool)
 
-    @route
+    @declared("PUT", FIXTURE)
     def change_fixture(
         self,
         pool: str,
@@ -223,17 +225,14 @@ class FixtureRoutes:
         Returns:
             The changed fixture.
         """
-        body = {"starts_at": starts_at, "title": title, "entrants": entrant_rows(entrants), "anybody": anybody}
-        return json_call("PUT", FIXTURE, Fixture, body, pool=pool, fixture_id=fixture_id)
 
-    @route
+    @declared("POST", f"{FIXTURE}/cancel")
     def cancel_fixture(self, pool: str, fixture_id: str) -> Call[Fixture]:
         """Cancel an upcoming race.
 
         Returns:
             The changed fixture.
         """
-        return json_call("POST", f"{FIXTURE}/cancel", Fixture, pool=pool, fixture_id=fixture_id)
 
     @get(FIXTURE)
     def fixture(self, pool: str, fixture_id: str) -> Call[Fixture]:

@@ -5,9 +5,8 @@ from datetime import date
 from typing import Any
 
 from podium.client import answers
-from podium.client.calls import EVENT, PLAYER, POOL, Call, get, json_call, route
+from podium.client.calls import EVENT, PLAYER, POOL, Call, Entrants, entrant_rows, get, json_call, route
 from podium.client.chance_answers import Comparison, FieldChances, Match
-from podium.client.pages import entrant_rows
 
 
 class ReadRoutes:
@@ -155,9 +154,9 @@ class ReadRoutes:
     def predict(
         self,
         pool: str,
-        entrants: Iterable[str | Mapping[str, Any]] = (),
+        entrants: Entrants = (),
         *,
-        sides: Iterable[Iterable[str | Mapping[str, Any]]] = (),
+        sides: Iterable[Entrants] = (),
         top: int = 3,
     ) -> Call[FieldChances]:
         """Predict the result of a field.

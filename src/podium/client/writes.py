@@ -13,8 +13,7 @@ from podium.client.answers import (
     Rerated,
     WebhookDetails,
 )
-from podium.client.calls import EVENT, PLAYER, POOL, Call, Moment, get, json_call, route
-from podium.client.pages import Entrants, entrant_rows
+from podium.client.calls import EVENT, PLAYER, POOL, Call, Entrants, Moment, declared, get, json_call, route
 
 Order = Literal["dated", "sequence"]
 Parameter = float | str | bool | None
@@ -38,10 +37,23 @@ class CorrectionOptions(DryRunOptions, total=False):
     version: str | None
 
 
+def rerated(answer: Rerated) -> int:
+    """Return the number of moved rating changes."""
+    return answer["rerated"]
+
+
+def no_name(_answer: NewName) -> None:
+    """Return nothing: the caller knows the name."""
+
+
+def no_content(_content: bytes) -> None:
+    """Return nothing for an answer without a body."""
+
+
 class WriteRoutes:
     """Writes to pools."""
 
-    @route
+    @declared("POST", "/pools")
     def create_pool(
         self, /, name: str, system: str, *, order: Order | None = None, **parameters: Parameter
     ) -> Call[PoolSummary]:
@@ -59,10 +71,8 @@ class WriteRoutes:
         Raises:
             ClientError: 409 if the pool exists, 422 if the system or a parameter is invalid.
         """
-        body = {"name": name, "system": system, "parameters": parameters, "order": order}
-        return json_call("POST", "/pools", PoolSummary, body)
 
-    @route
+    @declared("PATCH", POOL)
     def describe_pool(
         self,
         pool: str,
@@ -83,10 +93,8 @@ class WriteRoutes:
         Returns:
             The pool, as in `create_pool`.
         """
-        body = {"title": title, "contact": contact, "player_word": player_word, "public": public}
-        return json_call("PATCH", POOL, PoolSummary, body, pool=pool)
 
-    @route
+    @declared("PUT", f"{POOL}/system", rerated)
     def configure(self, /, pool: str, system: str, *, dry_run: bool = False, **parameters: Parameter) -> Call[int]:
         """Rate a pool with another system from its first event on.
 
@@ -96,10 +104,8 @@ class WriteRoutes:
         Returns:
             Number of history rows that changed, or would change.
         """
-        body, params = {"system": system, "parameters": parameters}, write_params(dry_run=dry_run)
-        return json_call("PUT", f"{POOL}/system", Rerated, body, params, pool=pool).then(rerated)
 
-    @route
+    @declared("PUT", f"{POOL}/order", rerated)
     def set_order(
         self,
         pool: str,
@@ -120,8 +126,6 @@ class WriteRoutes:
         Returns:
             Number of history rows that changed, or would change.
         """
-        body = {"order": order, "started_at": started_at, "every": every}
-        return json_call("PUT", f"{POOL}/order", Rerated, body, write_params(dry_run=dry_run), pool=pool).then(rerated)
 
     @route
     def submit(
@@ -178,7 +182,7 @@ class WriteRoutes:
         call = json_call("POST", f"{EVENT}/unvoid", Receipt, None, params, pool=pool, event_id=event_id)
         return call.of_version(options.get("version"))
 
-    @route
+    @declared("POST", f"{POOL}/matches")
     def register(
         self, pool: str, match_id: str, entrants: Entrants, *, expires_in_s: float = 86_400.0
     ) -> Call[RegisteredMatch]:
@@ -191,10 +195,8 @@ class WriteRoutes:
         Returns:
             The match: its ID, entrants, status and expiry.
         """
-        body = {"match_id": match_id, "entrants": entrant_rows(entrants), "expires_in_s": expires_in_s}
-        return json_call("POST", f"{POOL}/matches", RegisteredMatch, body, pool=pool)
 
-    @route
+    @declared("POST", f"{POOL}/merge", rerated)
     def merge(
         self, pool: str, player: str, into: str, *, kind: str = "", reason: str = "", dry_run: bool = False
     ) -> Call[int]:
@@ -211,13 +213,8 @@ class WriteRoutes:
         Raises:
             ClientError: 404 if one of them has no rating, 422 if they met.
         """
-        body, params = (
-            {"player": player, "into": into},
-            {"kind": kind or None} | write_params(reason=reason, dry_run=dry_run),
-        )
-        return json_call("POST", f"{POOL}/merge", Rerated, body, params, pool=pool).then(rerated)
 
-    @route
+    @declared("POST", f"{PLAYER}/unmerge", rerated)
     def unmerge(self, pool: str, player: str, *, kind: str = "", reason: str = "", dry_run: bool = False) -> Call[int]:
         """Undo a merge: the merged account is a separate player again.
 
@@ -232,10 +229,8 @@ class WriteRoutes:
         Raises:
             ClientError: 404 if there is no such player, 409 if the account was never merged.
         """
-        params = {"kind": kind or None} | write_params(reason=reason, dry_run=dry_run)
-        return json_call("POST", f"{PLAYER}/unmerge", Rerated, None, params, pool=pool, player=player).then(rerated)
 
-    @route
+    @declared("POST", f"{PLAYER}/void", rerated)
     def void_player(self, pool: str, player: str, *, reason: str = "", dry_run: bool = False) -> Call[int]:
         """Void every rated event of a player, for example after a ban.
 
@@ -249,19 +244,14 @@ class WriteRoutes:
         Raises:
             ClientError: 404 if there is no such player.
         """
-        params = write_params(reason=reason, dry_run=dry_run)
-        return json_call("POST", f"{PLAYER}/void", Rerated, None, params, pool=pool, player=player).then(rerated)
 
-    @route
+    @declared("POST", f"{PLAYER}/rename", no_name)
     def rename(self, pool: str, player: str, name: str, *, kind: str = "") -> Call[None]:
         """Rename a player everywhere.
 
         Args:
             kind: Kind of a piece of equipment instead of a player, for example `car`.
         """
-        body, params = {"name": name}, {"kind": kind or None}
-        call = json_call("POST", f"{PLAYER}/rename", NewName, body, params, pool=pool, player=player)
-        return call.then(lambda _answer: None)
 
     @route
     def anonymize(self, pool: str, player: str, *, dry_run: bool = False) -> Call[str | Anonymization]:
@@ -293,11 +283,10 @@ class WriteRoutes:
         """
         when = "sequence" if isinstance(starts_at, int | float) else "starts_at"
         body = {"name": name, when: starts_at, "keep": keep}
-        return json_call("POST", f"{POOL}/seasons", Rerated, body, write_params(dry_run=dry_run), pool=pool).then(
-            rerated
-        )
+        params = write_params(dry_run=dry_run)
+        return json_call("POST", f"{POOL}/seasons", Rerated, body, params, pool=pool).then(rerated)
 
-    @route
+    @declared("POST", f"{POOL}/keys")
     def create_key(
         self,
         pool: str,
@@ -325,9 +314,6 @@ class WriteRoutes:
         Raises:
             ClientError: 403 if your key has a limit or does not administer all that the new one opens.
         """
-        body = {"name": name, "role": role, "all_pools": all_pools, "expires_in_days": expires_in_days}
-        body |= {"per_second": per_second, "backdating_limit_s": backdating_limit_s}
-        return json_call("POST", f"{POOL}/keys", KeyDetails, body, pool=pool)
 
     @get(f"{POOL}/keys")
     def keys(self, pool: str) -> Call[list[KeyDetails]]:
@@ -337,12 +323,11 @@ class WriteRoutes:
             The keys, as in `create_key`, without their secrets.
         """
 
-    @route
+    @declared("DELETE", f"{POOL}/keys/{{number}}", no_content)
     def revoke_key(self, pool: str, number: int) -> Call[None]:
         """Revoke a key. Requests with it are refused from now on."""
-        return empty_call("DELETE", f"{POOL}/keys/{{number}}", pool=pool, number=str(number))
 
-    @route
+    @declared("POST", f"{POOL}/webhooks")
     def create_webhook(
         self,
         pool: str,
@@ -360,7 +345,6 @@ class WriteRoutes:
             The webhook: `id, url, format, delivered_seq, failing_since, last_error, stopped`. `secret` is for
             `verify_webhook`, and is only in this answer.
         """
-        return json_call("POST", f"{POOL}/webhooks", WebhookDetails, {"url": url, "format": format}, pool=pool)
 
     @get(f"{POOL}/webhooks")
     def webhooks(self, pool: str) -> Call[list[WebhookDetails]]:
@@ -370,20 +354,9 @@ class WriteRoutes:
             The webhooks, as in `create_webhook`, without their secrets.
         """
 
-    @route
+    @declared("DELETE", f"{POOL}/webhooks/{{number}}", no_content)
     def delete_webhook(self, pool: str, number: int) -> Call[None]:
         """Send nothing more to a webhook."""
-        return empty_call("DELETE", f"{POOL}/webhooks/{{number}}", pool=pool, number=str(number))
-
-
-def empty_call(method: str, path: str, /, **names: str) -> Call[None]:
-    """Return a call whose answer has no body."""
-    return Call(method, path, bytes, lambda _content: None, names)
-
-
-def rerated(answer: Rerated) -> int:
-    """Return the number of moved rating changes."""
-    return answer["rerated"]
 
 
 def write_params(**options: Unpack[CorrectionOptions]) -> dict[str, str]:

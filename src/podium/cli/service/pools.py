@@ -13,12 +13,11 @@ from podium.cli.service.storing import (
     CREATED_STORE,
     DATABASE,
     POOL_NAME,
+    RERATING,
     STORE,
-    WOULD_MOVE,
     OrderWord,
+    Rerating,
     open_store,
-    ratings_changed,
-    show_moved,
 )
 from podium.cli.terminal import options, show
 from podium.cli.terminal.app import App, Made
@@ -107,25 +106,16 @@ def list_pools(store: "Store" = STORE, form: Format = options.FORM) -> None:
 def configure_pool(
     name: str = NAME,
     named: SystemFlags = options.SYSTEM_FLAGS,
-    actor: str = ACTOR,
-    dry_run: bool = WOULD_MOVE,
-    url: str = DATABASE,
-    form: Format = options.FORM,
+    change: Rerating = RERATING,
 ) -> None:
     """Rate a pool with another system or other parameters, from its first event on."""
-    if not named.names_one:
-        raise ParameterError("the new system is missing. Name it with --system or --system-file.")
-    rating_system = named.choose()
-    store = open_store(url)
     from podium.store.writing import administration
 
-    act = administration.configure(rating_system)
-    if dry_run:
-        show_moved(store, name, act, f"pool {name} would be rated with {rating_system.name}", form)
-        return
-    with show.progress("rating again"):
-        changed = store.run(name, act, actor=actor)
-    typer.echo(f"pool {name} is rated with {rating_system.name}; {ratings_changed(changed)}")
+    if not named.names_one:
+        raise ParameterError("the new system is missing. Name it with --system or --system-file.")
+    system = named.choose()
+    done, planned = f"pool {name} is rated with {system.name}", f"pool {name} would be rated with {system.name}"
+    change.make(name, administration.configure(system), done, planned)
 
 
 @pool.command(
@@ -140,10 +130,7 @@ def set_order(
         None, metavar="DATE", help="The date of the first event [default: each one's earlier date, or that of receipt]."
     ),
     every: str = Option("", metavar="SPAN", help="With --started-at, the time from each event to the next: 7d or 1mo."),
-    actor: str = ACTOR,
-    dry_run: bool = WOULD_MOVE,
-    store: "Store" = STORE,
-    form: Format = options.FORM,
+    change: Rerating = RERATING,
 ) -> None:
     """Order the events of a pool by dates or by numbers, while it has fewer than 50."""
     from podium.ledger.leaderboard import instant
@@ -152,12 +139,8 @@ def set_order(
     if every and not started_at:
         raise ParameterError("--every needs the date of the first event. Add, for example, --started-at 2026-01-31")
     start = None if started_at is None else instant(started_at, whole_day=False)
-    act = ordering.set_order(order.value, start, every)
-    if dry_run:
-        show_moved(store, name, act, f"pool {name} would have the order {order.value}", form)
-        return
-    changed = store.run(name, act, actor=actor)
-    typer.echo(f"pool {name} has the order {order.value}; {ratings_changed(changed)}")
+    done, planned = f"pool {name} has the order {order.value}", f"pool {name} would have the order {order.value}"
+    change.make(name, ordering.set_order(order.value, start, every), done, planned)
 
 
 @pool.command("log", "podium pool log karts --most 20")

@@ -287,21 +287,14 @@ def begin_season(
         help="Start. A date means 00:00 UTC. In a pool without dates, the number of its first event.",
     ),
     keep: float = Option(min=0.0, max=1.0, help="Share of each lead over a newcomer to keep. 0 makes all equal."),
-    actor: str = storing.ACTOR,
-    dry_run: bool = storing.WOULD_MOVE,
-    store: "Store" = storing.STORE,
-    form: Format = options.FORM,
+    change: storing.Rerating = storing.RERATING,
 ) -> None:
     """Move every rating towards a newcomer's. The leaderboard before that can still be read."""
     from podium.log.pools import read_when
     from podium.store.writing import administration
 
-    act = administration.begin_season(name, read_when(store.order(pool), starts), keep)
-    if dry_run:
-        storing.show_moved(store, pool, act, f"season {name} would begin", form)
-        return
-    changed = store.run(pool, act, actor=actor)
-    typer.echo(f"season {name} begins; {storing.ratings_changed(changed)}")
+    act = administration.begin_season(name, read_when(change.store.order(pool), starts), keep)
+    change.make(pool, act, f"season {name} begins", f"season {name} would begin")
 
 
 @season.command("list", "podium season list --pool karts")

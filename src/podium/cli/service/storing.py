@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -86,18 +87,53 @@ def store_type() -> "type[Store]":
     return Store
 
 
-def ratings_changed(count: int) -> str:
-    return f"{count} {'rating' if count == 1 else 'ratings'} changed"
-
-
 WOULD_MOVE = Option(False, "--dry-run", help="Store nothing, and show the ratings that would change.")
 
 
-def show_moved(store: "Store", pool: str, act: "Act", sentence: str, form: Format) -> None:
-    """Print the ratings that an act would change, the largest change first."""
-    moved = store.preview(pool, act).ratings
-    show.note(f"{sentence}; {len(moved)} {'rating' if len(moved) == 1 else 'ratings'} would change")
-    show.show_records(moved, {"player": str, "before": float, "after": float}, form, max_rows=50)
+@dataclass(frozen=True)
+class Rerating:
+    """The database of a command that may change many ratings, and options for the change."""
+
+    url: str
+    actor: str
+    dry_run: bool
+    form: Format
+    reason: str = ""
+
+    @cached_property
+    def store(self) -> "Store":
+        return open_store(self.url)
+
+    def make(self, pool: str, act: "Act", done: str, planned: str) -> None:
+        """Make a change and print that it is `done`, or print what is `planned` and the largest changes of ratings."""
+        if self.dry_run:
+            moved = self.store.preview(pool, act).ratings
+            show.note(f"{planned}; {counted(len(moved), 'rating')} would change")
+            show.show_records(moved, {"player": str, "before": float, "after": float}, self.form, max_rows=50)
+            return
+        with show.progress("rating again"):
+            changed = self.store.run(pool, act, actor=self.actor, reason=self.reason)
+        typer.echo(f"{done}; {changed} {'rating' if changed == 1 else 'ratings'} changed")
+
+
+def rerating(
+    actor: str = ACTOR, dry_run: bool = WOULD_MOVE, url: str = DATABASE, form: Format = options.FORM
+) -> Rerating:
+    return Rerating(url, actor, dry_run, form)
+
+
+def rerating_with_reason(
+    actor: str = ACTOR,
+    reason: str = REASON,
+    dry_run: bool = WOULD_MOVE,
+    url: str = DATABASE,
+    form: Format = options.FORM,
+) -> Rerating:
+    return Rerating(url, actor, dry_run, form, reason)
+
+
+RERATING: Any = Made(rerating)
+RERATING_WITH_REASON: Any = Made(rerating_with_reason)
 
 
 def show_receipts(receipts: list["Receipt"], form: Format) -> None:
@@ -367,21 +403,13 @@ def merge(
     into: str = Option(help="Account that stays."),
     kind: str = KIND,
     pool: str = POOL_NAME,
-    actor: str = ACTOR,
-    reason: str = REASON,
-    dry_run: bool = WOULD_MOVE,
-    store: "Store" = STORE,
-    form: Format = options.FORM,
+    change: Rerating = RERATING_WITH_REASON,
 ) -> None:
     """Merge an account into another. The results of both count as one player's."""
     from podium.store.writing import accounts
 
-    act = accounts.merge(player, into, kind)
-    if dry_run:
-        show_moved(store, pool, act, f"{player} would be merged into {into}", form)
-        return
-    changed = store.run(pool, act, actor=actor, reason=reason)
-    typer.echo(f"{player} is merged into {into}; {ratings_changed(changed)}")
+    done, planned = f"{player} is merged into {into}", f"{player} would be merged into {into}"
+    change.make(pool, accounts.merge(player, into, kind), done, planned)
 
 
 @examples("podium unmerge --player ana2 --pool karts")
@@ -389,42 +417,26 @@ def unmerge(
     player: str = Option(help="Account that was merged into another."),
     kind: str = KIND,
     pool: str = POOL_NAME,
-    actor: str = ACTOR,
-    reason: str = REASON,
-    dry_run: bool = WOULD_MOVE,
-    store: "Store" = STORE,
-    form: Format = options.FORM,
+    change: Rerating = RERATING_WITH_REASON,
 ) -> None:
     """Undo a merge. The account is separate again, as if it had never been merged."""
     from podium.store.writing import accounts
 
     act = accounts.unmerge(player, kind)
-    if dry_run:
-        show_moved(store, pool, act, f"{player} would be separate again", form)
-        return
-    changed = store.run(pool, act, actor=actor, reason=reason)
-    typer.echo(f"{player} is separate again; {ratings_changed(changed)}")
+    change.make(pool, act, f"{player} is separate again", f"{player} would be separate again")
 
 
 @examples("podium void-player --player ana --pool karts --reason banned")
 def void_player(
     player: str = PLAYER,
     pool: str = POOL_NAME,
-    actor: str = ACTOR,
-    reason: str = REASON,
-    dry_run: bool = WOULD_MOVE,
-    store: "Store" = STORE,
-    form: Format = options.FORM,
+    change: Rerating = RERATING_WITH_REASON,
 ) -> None:
     """Void every rated event of a player, for example after a ban."""
     from podium.store.writing import accounts
 
-    act = accounts.void_player(player)
-    if dry_run:
-        show_moved(store, pool, act, f"the events of {player} would not count", form)
-        return
-    changed = store.run(pool, act, actor=actor, reason=reason)
-    typer.echo(f"the events of {player} do not count; {ratings_changed(changed)}")
+    done, planned = f"the events of {player} do not count", f"the events of {player} would not count"
+    change.make(pool, accounts.void_player(player), done, planned)
 
 
 @examples('podium rename --player ana --to "Ana B." --pool karts')

@@ -28,16 +28,19 @@ class Made:
     """The default of a parameter that several options make: the parameters of `make`.
 
     The options take the place of the parameter. If `last`, all except FILE come after the command's own options.
+    `then` converts what was made.
     """
 
     make: Callable[..., Any]
     last: bool = False
+    then: Callable[[Any], Any] | None = None
 
     def options(self) -> Mapping[str, inspect.Parameter]:
         return inspect.signature(self.make).parameters
 
     def of(self, values: Mapping[str, Any]) -> Any:
-        return self.make(**{name: values[name] for name in self.options()})
+        made = self.make(**{name: values[name] for name in self.options()})
+        return made if self.then is None else self.then(made)
 
 
 def with_options(command: Callable[..., None]) -> Callable[..., None]:

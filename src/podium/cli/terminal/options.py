@@ -245,9 +245,7 @@ class SystemFlags:
         return chosen_system(self.system, self.settings, self.system_file)
 
 
-def chosen_system(
-    system: str | None = SYSTEM_NAME, settings: list[str] | None = SETTINGS, system_file: Path | None = SYSTEM_FILE
-) -> "System":
+def chosen_system(system: str | None, settings: list[str] | None, system_file: Path | None) -> "System":
     """Return the system that the options describe. `--set` overrides the file."""
     prepare()
     from podium.cli.terminal.trust import require_trust
@@ -272,8 +270,8 @@ def chosen_system(
     return default.from_text(known | to_spelling(type(default), parameters)) if parameters else default
 
 
-SYSTEM: Any = Made(chosen_system)
 SYSTEM_FLAGS: Any = Made(SystemFlags)
+SYSTEM: Any = Made(SystemFlags, then=SystemFlags.choose)
 
 
 def system_of(text: str, parameters: dict[str, Any]) -> "System":

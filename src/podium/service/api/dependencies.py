@@ -4,7 +4,8 @@ import asyncio
 import logging
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from typing import Annotated, Any, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
 
 from fastapi import Depends, Request
 from pydantic import BaseModel
@@ -16,7 +17,7 @@ from podium.service.api.bodies import read_parsed, validate
 from podium.service.http.errors import BusyError, UnexpectedError
 from podium.service.http.json import loads
 from podium.service.http.keys import require_role
-from podium.service.http.requests import Threads, from_state, run_in
+from podium.service.http.requests import CurrentStore, CurrentThreads, Threads, from_state, run_in
 from podium.service.http.visitors import Visitor, check_reader
 from podium.service.metrics import Metrics
 from podium.service.watchers import Watchers
@@ -25,6 +26,7 @@ from podium.store.writing.execution import LongWorkError
 from podium.store.writing.receipts import Receipt
 from podium.store.writing.submission import Submission
 
+T = TypeVar("T")
 LOGGER = logging.getLogger(__name__)
 MAX_WAITING_EVENTS = 5_000  # per pool
 MAX_BATCH_EVENTS = 1_000  # per transaction
@@ -147,9 +149,15 @@ def resolve(waiting: Waiting, outcome: list[Receipt] | Exception) -> None:
         waiting.answer.set_result(outcome)
 
 
-def sent(model: type[BaseModel]) -> Any:
-    """Return a dependency: the body of a request, which must fit a model."""
-    return parsed(lambda body: validate(loads(body), model), model)
+if TYPE_CHECKING:
+    Sent = Annotated[T, None]
+else:
+
+    class Sent:
+        """`Sent[Model]` is the body of a request, which must fit the model."""
+
+        def __class_getitem__(cls, model: type[BaseModel]) -> Any:
+            return Annotated[model, parsed(lambda body: validate(loads(body), model), model)]
 
 
 def parsed(parse: Callable[[bytes], Any], *models: type[BaseModel]) -> Any:
@@ -169,3 +177,26 @@ ReadAccess = Annotated[Visitor, Depends(check_reader)]  # anybody, for a public 
 KeyedReader = Annotated[str, Depends(require_role("read"))]  # name of the request's key
 Writer = Annotated[str, Depends(require_role("write"))]
 Admin = Annotated[str, Depends(require_role("admin"))]
+
+
+@dataclass(frozen=True, slots=True)
+class WriterAct:
+    """A writer's request for a pool, without the action itself."""
+
+    request: Request
+    store: CurrentStore
+    threads: CurrentThreads
+    key: Writer
+
+    async def run(self, act: Callable[..., T], *given: Any, **options: Any) -> T:
+        """Run the action in a writer thread, in the name of the key."""
+        return await run_in(self.threads.writing, act, *given, actor=self.key, **options)
+
+
+@dataclass(frozen=True, slots=True)
+class AdminAct(WriterAct):
+    key: Admin
+
+
+RequestedWrite = Annotated[WriterAct, Depends()]
+RequestedAct = Annotated[AdminAct, Depends()]

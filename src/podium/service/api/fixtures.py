@@ -19,11 +19,11 @@ from podium.service.api.bodies import (
     in_utc,
     with_example,
 )
-from podium.service.api.dependencies import ReadAccess, Writer, sent
+from podium.service.api.dependencies import ReadAccess, RequestedWrite, Sent
 from podium.service.http.errors import AccessError, error_responses
 from podium.service.http.json import MAX_SENT_CHARACTERS, FixtureId, Identifier, PoolName, SentName
 from podium.service.http.keys import pool_in_path
-from podium.service.http.requests import CurrentStore, CurrentThreads, ReadRouter, run_in
+from podium.service.http.requests import CurrentStore, ReadRouter, run_in
 from podium.service.http.visitors import find_visitor
 from podium.service.web.ahead.calendar import CurrentStakes, refuse_large_field
 from podium.store.reading.ahead import RaceStakes, RunningRace, race_stakes
@@ -182,46 +182,36 @@ def places(pool: PoolName, fixture_id: FixtureId, store: CurrentStore, _key: Rea
 async def post_places(
     pool: PoolName,
     fixture_id: FixtureId,
-    store: CurrentStore,
-    threads: CurrentThreads,
-    _key: Writer,
-    body: Annotated[NewPlaces, sent(NewPlaces)],
+    act: RequestedWrite,
+    body: Sent[NewPlaces],
 ) -> Places:
     """Set the current places of a race, at most once a second. They are not logged."""
-    return await run_in(threads.writing, store.post_places, pool, fixture_id, body.places, out=body.out)
+    return await run_in(act.threads.writing, act.store.post_places, pool, fixture_id, body.places, out=body.out)
 
 
 @router.post("/{pool}/fixtures", status_code=201, responses=REFUSALS_OF_BODIES)
 async def plan_fixture(
     pool: PoolName,
-    store: CurrentStore,
-    threads: CurrentThreads,
-    key: Writer,
-    body: Annotated[NewFixture, sent(NewFixture)],
+    act: RequestedWrite,
+    body: Sent[NewFixture],
 ) -> Fixture:
     """Plan a race. Its result is the event with the same ID. Entrants missing from the result did not start."""
-    return await run_in(
-        threads.writing, store.plan_fixture, pool, body.fixture_id, actor=key, **body.model_dump(exclude={"fixture_id"})
-    )
+    return await act.run(act.store.plan_fixture, pool, **body.model_dump())
 
 
 @router.put("/{pool}/fixtures/{fixture_id}", responses=REFUSALS_OF_BODIES)
 async def change_fixture(
     pool: PoolName,
     fixture_id: FixtureId,
-    store: CurrentStore,
-    threads: CurrentThreads,
-    key: Writer,
-    body: Annotated[FixtureChange, sent(FixtureChange)],
+    act: RequestedWrite,
+    body: Sent[FixtureChange],
 ) -> Fixture:
     """Change the date, title or entrants of an upcoming race. A cancelled race takes place again."""
-    await run_in(threads.writing, store.fixture, pool, fixture_id)  # raises an error if there is none
-    return await run_in(threads.writing, store.plan_fixture, pool, fixture_id, actor=key, **body.model_dump())
+    await run_in(act.threads.writing, act.store.fixture, pool, fixture_id)  # raises an error if there is none
+    return await act.run(act.store.plan_fixture, pool, fixture_id, **body.model_dump())
 
 
 @router.post("/{pool}/fixtures/{fixture_id}/cancel", responses=REFUSALS_OF_BODIES)
-async def cancel_fixture(
-    pool: PoolName, fixture_id: FixtureId, store: CurrentStore, threads: CurrentThreads, key: Writer
-) -> Fixture:
+async def cancel_fixture(pool: PoolName, fixture_id: FixtureId, act: RequestedWrite) -> Fixture:
     """Cancel an upcoming race."""
-    return await run_in(threads.writing, store.cancel_fixture, pool, fixture_id, actor=key)
+    return await act.run(act.store.cancel_fixture, pool, fixture_id)

@@ -17,7 +17,7 @@ from podium.matchmaking import matcher
 from podium.matchmaking.matcher import Match, Policy, Ticket
 from podium.matchmaking.pairing import match_quality, odds_scale
 from podium.service.api.bodies import MAX_PREDICTED, PredictRequest, Tickets, json_response
-from podium.service.api.dependencies import Admin, KeyedReader, sent
+from podium.service.api.dependencies import Admin, KeyedReader, Sent
 from podium.service.http.errors import error_responses
 from podium.service.http.json import (
     MAX_SENT_CHARACTERS,
@@ -207,7 +207,7 @@ def compare(
 def predict(
     pool: PoolName,
     store: CurrentStore,
-    body: Annotated[PredictRequest, sent(PredictRequest)],
+    body: Sent[PredictRequest],
 ) -> Response:
     """Predict a field: chances of winning, of top places and of every rank. Unknown players count as newcomers."""
     count = len(body.entrants) + sum(map(len, body.sides))
@@ -224,9 +224,7 @@ def predict(
     responses=REFUSALS_OF_BODIES,
     tags=["chances"],
 )
-def matchmaking(
-    pool: PoolName, store: CurrentStore, _key: KeyedReader, body: Annotated[Tickets, sent(Tickets)]
-) -> Response:
+def matchmaking(pool: PoolName, store: CurrentStore, _key: KeyedReader, body: Sent[Tickets]) -> Response:
     """Return the matches to start now from the waiting players. The others continue to wait."""
     waiting = [Member(each.player, each.shared or {}) for each in body.tickets]
     names = names_to_rate([waiting], store.pool(pool).system.kinds)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta
 from typing import Annotated, Any, TypeVar
 
-from fastapi import APIRouter, Depends, Path, Query, Request, Response
+from fastapi import APIRouter, Depends, Path, Query, Response
 from fastapi.concurrency import run_in_threadpool
 
 from podium import systems
@@ -14,7 +14,15 @@ from podium.engine.system import System
 from podium.log.database import read_transaction
 from podium.log.statements import now
 from podium.service.api import bodies
-from podium.service.api.dependencies import Admin, CurrentIntake, CurrentMetrics, Writer, parsed, sent
+from podium.service.api.dependencies import (
+    AdminAct,
+    CurrentIntake,
+    CurrentMetrics,
+    RequestedAct,
+    RequestedWrite,
+    Sent,
+    parsed,
+)
 from podium.service.api.receiving import SentEvents, parse_events
 from podium.service.http.errors import WRITE_ERRORS, AccessError, error_responses
 from podium.service.http.json import POOLS_PATH, EventId, PlayerName, PoolName, RefusedError
@@ -28,8 +36,6 @@ from podium.service.http.keys import (
     visible_keys,
 )
 from podium.service.http.requests import (
-    CurrentStore,
-    CurrentThreads,
     IfMatch,
     StrictRoute,
     operation_id,
@@ -65,20 +71,6 @@ EffectsAfter = Annotated[
 
 
 @dataclass(frozen=True, slots=True)
-class AdminAct:
-    """An admin's request for a pool, without the action itself."""
-
-    request: Request
-    store: CurrentStore
-    threads: CurrentThreads
-    key: Admin
-
-    async def run(self, act: Callable[..., T], *sent: Any, **options: Any) -> T:
-        """Run the action in a writer thread, in the name of the key."""
-        return await run_in(self.threads.writing, act, *sent, actor=self.key, **options)
-
-
-@dataclass(frozen=True, slots=True)
 class RerateAct(AdminAct):
     """A request that recalculates ratings, without the action itself."""
 
@@ -93,12 +85,11 @@ class RerateAct(AdminAct):
         return Rerated(await self.run(self.store.run, pool, act, reason=reason))
 
 
-RequestedAct = Annotated[AdminAct, Depends()]
 RequestedRerate = Annotated[RerateAct, Depends()]
 
 
 @router.post("", status_code=201, tags=["pools"])
-async def create_pool(act: RequestedAct, body: Annotated[bodies.NewPool, sent(bodies.NewPool)]) -> PoolSummary:
+async def create_pool(act: RequestedAct, body: Sent[bodies.NewPool]) -> PoolSummary:
     """Create a pool."""
     system = requested_system(body)
     rest = body.model_dump(exclude={"name", "system", "parameters"})
@@ -107,18 +98,14 @@ async def create_pool(act: RequestedAct, body: Annotated[bodies.NewPool, sent(bo
 
 
 @router.patch("/{pool}", tags=["pools"])
-async def describe_pool(
-    pool: PoolName, act: RequestedAct, body: Annotated[bodies.Description, sent(bodies.Description)]
-) -> PoolSummary:
+async def describe_pool(pool: PoolName, act: RequestedAct, body: Sent[bodies.Description]) -> PoolSummary:
     """Change the description of a pool, and who may read it."""
     await act.run(act.store.describe_pool, pool, **body.model_dump())
     return await run_in_threadpool(act.store.pool_summary, pool)
 
 
 @router.put("/{pool}/system", tags=["pools"])
-async def configure(
-    pool: PoolName, act: RequestedRerate, body: Annotated[bodies.Configuration, sent(bodies.Configuration)]
-) -> Rerated:
+async def configure(pool: PoolName, act: RequestedRerate, body: Sent[bodies.Configuration]) -> Rerated:
     """Rate a pool with another system or other parameters, from its first event on."""
     refuse_backdating_limit(act.request)
     system = requested_system(body)
@@ -126,18 +113,14 @@ async def configure(
 
 
 @router.put("/{pool}/order", tags=["pools"])
-async def set_order(
-    pool: PoolName, act: RequestedRerate, body: Annotated[bodies.NewOrder, sent(bodies.NewOrder)]
-) -> Rerated:
+async def set_order(pool: PoolName, act: RequestedRerate, body: Sent[bodies.NewOrder]) -> Rerated:
     """Order a pool of fewer than 50 events by dates or by numbers."""
     refuse_backdating_limit(act.request)
     return await act.rerate(pool, ordering.set_order(body.order, body.started_at, body.every))
 
 
 @router.post("/{pool}/seasons", status_code=201, tags=["seasons"])
-async def begin_season(
-    pool: PoolName, act: RequestedRerate, body: Annotated[bodies.NewSeason, sent(bodies.NewSeason)]
-) -> Rerated:
+async def begin_season(pool: PoolName, act: RequestedRerate, body: Sent[bodies.NewSeason]) -> Rerated:
     """Shrink every lead over a newcomer to a share of itself, from a time or an event on."""
     refuse_backdated(act.request, [body.when])
     return await act.rerate(pool, administration.begin_season(body.name, body.when, body.keep))
@@ -155,26 +138,23 @@ def requested_system(body: bodies.NewPool | bodies.Configuration) -> System:
     responses={200: {"model": list[Receipt], "description": "Every event is a duplicate."}},
 )
 async def submit(
-    request: Request,
     pool: PoolName,
-    store: CurrentStore,
-    threads: CurrentThreads,
+    act: RequestedWrite,
     intake: CurrentIntake,
     metrics: CurrentMetrics,
-    key: Writer,
     sent: Annotated[SentEvents, parsed(parse_events, bodies.Event, bodies.Batch)],
     *,
     dry_run: DryRun = False,
     effects_after: EffectsAfter = None,
 ) -> Response:
     """Submit one event, or several of which all are stored or none. A duplicate is answered with 200."""
-    refuse_backdated(request, sent.whens())
+    refuse_backdated(act.request, sent.whens())
     if sent.match_ids:
-        await run_in_threadpool(refuse_backdated_results, request, store, pool, sent.match_ids.values())
+        await run_in_threadpool(refuse_backdated_results, act.request, act.store, pool, sent.match_ids.values())
     if dry_run:
         receipts = await run_in(
-            threads.planning,
-            store.submit,
+            act.threads.planning,
+            act.store.submit,
             pool,
             sent.rows,
             match_ids=sent.match_ids,
@@ -183,7 +163,7 @@ async def submit(
             effects_after=effects_after,
         )
         return bodies.json_response(list[Receipt], receipts)
-    receipts = await intake.submit(pool, sent.rows, key, sent.match_ids)
+    receipts = await intake.submit(pool, sent.rows, act.key, sent.match_ids)
     metrics.count_receipts(pool, receipts)
     return bodies.json_response(list[Receipt], receipts, 200 if all(each.duplicate for each in receipts) else 201)
 
@@ -228,7 +208,7 @@ async def amend(
     pool: PoolName,
     event_id: EventId,
     correction: RequestedCorrection,
-    body: Annotated[bodies.Event, sent(bodies.Event)],
+    body: Sent[bodies.Event],
 ) -> Response:
     """Correct an event, and recalculate all later ratings."""
     if body.event_id != event_id:
@@ -256,26 +236,17 @@ async def unvoid(pool: PoolName, event_id: EventId, correction: RequestedCorrect
 
 
 @router.post("/{pool}/matches", status_code=201, tags=["matches"])
-async def register(
-    request: Request,
-    pool: PoolName,
-    store: CurrentStore,
-    threads: CurrentThreads,
-    key: Writer,
-    body: Annotated[bodies.NewMatch, sent(bodies.NewMatch)],
-) -> RegisteredMatch:
+async def register(pool: PoolName, act: RequestedWrite, body: Sent[bodies.NewMatch]) -> RegisteredMatch:
     """Register a match that starts. Its result counts once, and a player missing from the result has quit."""
     entrants = [each.model_dump() for each in body.entrants]
-    return await run_in(
-        threads.writing, store.register, pool, body.match_id, entrants, held_s=body.expires_in_s, actor=key
-    )
+    return await act.run(act.store.register, pool, body.match_id, entrants, held_s=body.expires_in_s)
 
 
 @router.post("/{pool}/merge", tags=["players"])
 async def merge(
     pool: PoolName,
     act: RequestedRerate,
-    body: Annotated[bodies.Merge, sent(bodies.Merge)],
+    body: Sent[bodies.Merge],
     *,
     kind: Kind = "",
     reason: Reason = "",
@@ -306,7 +277,7 @@ async def rename(
     pool: PoolName,
     player: PlayerName,
     act: RequestedAct,
-    body: Annotated[bodies.NewName, sent(bodies.NewName)],
+    body: Sent[bodies.NewName],
     *,
     kind: Kind = "",
 ) -> bodies.NewName:
@@ -339,9 +310,7 @@ def webhook_details(webhook: store_keys.Webhook, secret: str | None = None) -> W
 
 
 @router.post("/{pool}/keys", status_code=201, tags=["keys"])
-async def create_key(
-    pool: PoolName, act: RequestedAct, body: Annotated[bodies.NewKey, sent(bodies.NewKey)]
-) -> KeyDetails:
+async def create_key(pool: PoolName, act: RequestedAct, body: Sent[bodies.NewKey]) -> KeyDetails:
     """Create a key. The answer shows it once; Podium stores only a digest."""
     own = act.request.state.key
     refuse_limited(own)
@@ -390,9 +359,7 @@ async def revoke_key(pool: PoolName, number: Number, act: RequestedAct) -> None:
 
 
 @router.post("/{pool}/webhooks", status_code=201, tags=["webhooks"])
-async def create_webhook(
-    pool: PoolName, act: RequestedAct, body: Annotated[bodies.NewWebhook, sent(bodies.NewWebhook)]
-) -> WebhookDetails:
+async def create_webhook(pool: PoolName, act: RequestedAct, body: Sent[bodies.NewWebhook]) -> WebhookDetails:
     """Send what happens in a pool to a URL. The answer shows the secret of the signatures once."""
 
     def create() -> WebhookDetails:

@@ -9,7 +9,7 @@ import pytest
 
 from podium.ledger.reasons.standings import SCHEMA
 from podium.pages import numbers
-from podium.pages.drawing import StepScale, bar, duel_marks, spark
+from podium.pages.drawing import Scale, bar, duel_marks, spark
 from podium.pages.environment import without_spaces
 from podium.pages.result_table import result_table
 from podium.service.http.json import decode_name
@@ -83,13 +83,13 @@ def test_duels_are_squares_as_long_as_squares_can_be_told_apart():
 
 
 def test_a_bar_begins_where_the_one_above_ends_and_none_is_invisible():
-    scale = StepScale.over([Decimal(0), Decimal(100)])
+    scale = Scale.over([Decimal(0), Decimal(100)])
     first = str(bar(scale, Decimal(0), Decimal(100)))
     second = str(bar(scale, Decimal(100), Decimal("0.1")))
     assert re.findall(r'x1="([\d.]+)%"', first) == ["3", "97"]
     assert re.findall(r'x1="([\d.]+)%"', second)[0] == "97"
     assert 'width="0.4%"' in second
-    level = str(bar(StepScale.over([Decimal(5)]), Decimal(5), Decimal(0)))
+    level = str(bar(Scale.over([Decimal(5)]), Decimal(5), Decimal(0)))
     assert 'class="none"' in level
     assert 'x1="50%"' in level
 

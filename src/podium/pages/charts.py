@@ -67,8 +67,7 @@ def history_chart(
     if not lines:
         return Markup("")
     every = [point for points in (*(line.points for line in lines), hindsight) for point in points]
-    across = [place(point.at) for point in every]
-    plot = Plot(Scale(min(across), max(across)), rating_span(lines, hindsight), height)
+    plot = Plot(Scale.over(place(point.at) for point in every), rating_span(lines, hindsight), height)
     marked = round_values(plot.y.low, plot.y.high, MAX_ROWS)
     fitting = (k for k in range(4) if all(abs(round(mark, k) - mark) < 1e-9 for mark in marked))  # noqa: PLR2004
     decimals = next(fitting, 4)  # decimals that distinguish them

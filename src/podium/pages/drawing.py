@@ -38,6 +38,11 @@ class Scale:
     low: float
     high: float
 
+    @classmethod
+    def over(cls, values: Iterable[float | Decimal]) -> "Scale":
+        numbers = [float(value) for value in values]
+        return cls(min(numbers), max(numbers))
+
     def share(self, value: float) -> float:
         """Return 0 for the lowest value and 1 for the highest, or 0.5 if they are equal."""
         return (value - self.low) / (self.high - self.low) if self.high > self.low else 0.5
@@ -248,28 +253,14 @@ MIDDLE = 50.0
 THINNEST = 0.4  # per cent: the thinnest visible bar
 
 
-@dataclass(frozen=True, slots=True)
-class StepScale:
-    """The horizontal scale of a waterfall."""
-
-    low: float
-    high: float
-
-    @classmethod
-    def over(cls, ratings: Iterable[Decimal]) -> "StepScale":
-        values = [float(rating) for rating in ratings]
-        return cls(min(values), max(values))
-
-    def x(self, rating: Decimal) -> float:
-        """Return the position of a rating, in per cent."""
-        if self.high <= self.low:
-            return MIDDLE
-        return LEFT + (RIGHT - LEFT) * (float(rating) - self.low) / (self.high - self.low)
+def inset(scale: Scale, rating: Decimal) -> float:
+    """Return the position of a rating in a waterfall, in per cent."""
+    return LEFT + (RIGHT - LEFT) * scale.share(float(rating))
 
 
-def bar(scale: StepScale, start: Decimal, points: Decimal, *, opens: bool = False) -> Markup:
+def bar(scale: Scale, start: Decimal, points: Decimal, *, opens: bool = False) -> Markup:
     """Return the bar of a part, with lines from the row above and to the row below."""
-    first, last = scale.x(start), scale.x(start + points)
+    first, last = inset(scale, start), inset(scale, start + points)
     left, width = min(first, last), max(abs(last - first), THINNEST)
     kind = "up" if points > 0 else "down" if points < 0 else "none"
     below, inner = Shape('<line x1="{0}" x2="{0}" y1="50%" y2="100%"/>'), Markup()
@@ -282,9 +273,9 @@ def bar(scale: StepScale, start: Decimal, points: Decimal, *, opens: bool = Fals
     ).format(percent(first), below.format(percent(last)), inner, kind, percent(left), percent(width))
 
 
-def end(scale: StepScale, rating: Decimal, text: str, *, is_first: bool) -> Markup:
+def end(scale: Scale, rating: Decimal, text: str, *, is_first: bool) -> Markup:
     """Return a dot with the rating at the start or the end of the waterfall."""
-    x = scale.x(rating)
+    x = inset(scale, rating)
     to_the_right = x < MIDDLE
     line = Shape('<line x1="{0}" x2="{0}" y1="{1}" y2="{2}"/>').format(
         percent(x), *(("50%", "100%") if is_first else ("0", "50%"))

@@ -203,7 +203,7 @@ def waterfall(view: WhyView, top: float, bottom: float, width: int) -> Markup:
     """Draw the bars between two heights, each starting where the one above ends."""
     bars = bars_of(view, min(MAX_BARS, int((bottom - top - TOTAL_ROW) / MIN_ROW)))
     ends = [float(view.before), *(end for _, _, end, _ in bars)]
-    scale = Scale(min(ends), max(ends))
+    scale = Scale.over(ends)
     left, right = MARGIN + LABEL_WIDTH, width - MARGIN - 130
     row = min(MAX_ROW, (bottom - top - TOTAL_ROW) / max(len(bars), 1))
     thick = 0.5 * row

@@ -9,7 +9,7 @@ from markupsafe import Markup
 from podium.ledger.reasons import Explanation
 from podium.ledger.reasons.duels import BAND, CAUSE, HEAT, OPPONENT, Group
 from podium.ledger.reasons.wording import gap_words, heat_words
-from podium.pages.drawing import StepScale, bar, duel_marks, end
+from podium.pages.drawing import Scale, bar, duel_marks, end
 from podium.pages.numbers import change, halves, in_sentence, rating
 from podium.support.words import shown, signed
 
@@ -95,7 +95,7 @@ class WhyView:
 def why_view(explanation: Explanation) -> WhyView:
     before, after, digits = explanation.shown_before, explanation.shown_after, explanation.digits
     steps = steps_of(explanation)
-    scale = StepScale.over(partial_sums(before, explanation.groups, steps))
+    scale = Scale.over(partial_sums(before, explanation.groups, steps))
     opened = opened_group(explanation, steps)
     groups, total = [], before
     for number, (group, inner) in enumerate(zip(explanation.groups, steps, strict=True)):
@@ -144,7 +144,7 @@ def opened_group(explanation: Explanation, steps: list[tuple[Step, ...]]) -> int
 
 
 def drawn_group(
-    explanation: Explanation, group: Group, steps: tuple[Step, ...], scale: StepScale, start: Decimal, *, is_open: bool
+    explanation: Explanation, group: Group, steps: tuple[Step, ...], scale: Scale, start: Decimal, *, is_open: bool
 ) -> DrawnGroup:
     inner, running = [], start
     for step in steps:

@@ -130,6 +130,9 @@ def store(filled, tmp_path):
         ("/players", "/void", {"player": "a"}, "/main/events"),
         ("/seasons", "/seasons", {"name": "2025", "starts_at": "2025-01-01T00:03:30Z", "keep": "50"}, "/main"),
         ("/upload", "/upload", {"pasted": CSV}, "/main/events/new"),
+        ("/seasons", "/seasons", {"name": "2025", "starts_at": "today", "keep": "50"}, "/main"),
+        ("/seasons", "/seasons", {"name": "2025", "starts_at": "31.12.2025", "keep": "50"}, "/main"),
+        ("/seasons", "/seasons", {"name": "2025", "starts_at": "13 March 2025", "keep": "50"}, "/main"),
         ("/system", "/system", {"set-k": "40"}, "/main/system"),
     ],
 )
@@ -449,6 +452,7 @@ def test_a_form_that_cannot_be_meant_so_is_shown_again_as_it_was_filled_in(store
         ("/keys", "/keys", {"name": "x", "days": "1e9"}, "A key lasts up to 36,525 days"),
         ("/seasons", "/seasons", {"name": "x", "starts_at": "2025-01-01", "keep": "half"}, "a number from 0 to 100"),
         ("/seasons", "/seasons", {"name": "x", "starts_at": "soon", "keep": "50"}, "'soon'"),
+        ("/seasons", "/seasons", {"name": "x", "starts_at": "03/04/2025", "keep": "50"}, "'03/04/2025' is not a date"),
         ("/players", "/unmerge", {"player": "a"}, "'a' was never merged"),
         ("/upload", "/upload", {"started_at": "2025-01-01"}, "Choose a file, or paste its text"),
         ("/races", "/races", {"race_id": "new"}, "The start of the race is missing"),

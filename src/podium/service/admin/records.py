@@ -1,14 +1,16 @@
 """The log of a pool, and pages for its players and seasons."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated
 
+import polars as pl
 from fastapi import Query, Request, Response
 from markupsafe import Markup
 
 from podium.errors import ParameterError, PodiumError
+from podium.importers import times
 from podium.log.log import current_kind
-from podium.log.pools import read_when
+from podium.log.pools import UNDATED, read_when
 from podium.pages.numbers import day, percent
 from podium.results.names import normalise
 from podium.service.admin.dry_run import refusal
@@ -193,12 +195,21 @@ def seasons_page(admission: Admission, _form: Form) -> FormsPage:
     return FormsPage(title="Seasons", pool=pool, current="Seasons", sections=(begin, known))
 
 
+def as_typed(text: str) -> str:
+    """Return a date as people type it, such as today or 28.11.2026, in ISO 8601. Other texts stay as they are."""
+    if text.casefold() == "today":
+        return datetime.now(UTC).date().isoformat()
+    found = [times.by_format(pl.Series([text]), form).item() for form in times.fitting(pl.Series([text]))]
+    return found[0].isoformat() if len({*found}) == 1 and found[0] is not None else text
+
+
 @acts(router, POOL_ADDRESS + "/seasons", seasons_page)
 def begin_season(admission: Admission, form: Form) -> Intent:
     try:
         keep = float(form.text("keep")) / 100.0
     except ValueError:
         raise ParameterError("the percentage to keep must be a number from 0 to 100") from None
-    starts = read_when(admission.store.order(admission.pool), form.text("starts_at").strip())
+    order, text = admission.store.order(admission.pool), form.text("starts_at").strip()
+    starts = read_when(order, text if order == UNDATED else as_typed(text))
     when = starts.isoformat() if isinstance(starts, datetime) else starts
     return Intent("season", {"name": form.text("name").strip(), "starts_at": when, "keep": keep})

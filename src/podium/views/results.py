@@ -49,6 +49,8 @@ def counting_results(pool: PoolAt) -> Results:
     of_events = pl.DataFrame(texts, dict.fromkeys(names, pl.String))
     given = [column for column in of_events if column.name == "event_id" or column.null_count() < len(column)]
     table = results_of(pool, uids)
+    if table.is_empty():
+        return as_results(pool, table)
     return as_results(pool, table.join(pl.DataFrame(given), on="event_id", how="left", maintain_order="left"))
 
 

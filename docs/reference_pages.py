@@ -14,21 +14,21 @@ import podium
 import podium.sklearn
 from podium.cli.commands import build
 
-COMMON = 5  # commands with an option from which on it is described once for all
+COMMON = 3  # commands with an option from which on it is described once for all
 HELP = "--help"
 INTRODUCTIONS = {  # by the tag of the endpoints
     "pools": "A pool is one ranking with its rating system. New pools are private.",
-    "events": "Send results here, correct them, and ask why a rating moved. An `event_id` counts once in its pool.",
-    "pages": "The data behind the public pages: each answer has what one page shows.",
-    "matches": "Register a match when it starts. Players who are missing from its result have quit.",
+    "events": "Send results, correct them, and see why a rating changed. An `event_id` counts only once in its pool.",
+    "pages": "The data behind the public pages: each response has the content of one page.",
+    "matches": "Register a match when it starts. Players who are missing from its result count as having quit.",
     "players": "A player's rating, rank and history, the leaderboard, and the names of players.",
     "chances": "Predictions, comparisons of two players, and matchmaking.",
-    "fixtures": "Upcoming races. They change no rating; `stakes` shows what each place would bring.",
-    "seasons": "A new season moves every rating towards a newcomer's. The old leaderboard can still be read.",
-    "hindsight": "Smoothed ratings, which also use later results. Only pools of the system `adaptive` have them.",
+    "fixtures": "Upcoming races. They do not change ratings; `stakes` shows what each place would be worth.",
+    "seasons": "A new season moves every rating towards a newcomer's. You can still see the old leaderboard.",
+    "hindsight": "Smoothed ratings, which also use later results. Only pools with the system `adaptive` have them.",
     "daily ranks": "Ranks at 00:00 UTC of each day.",
 }
-OFTEN = 8  # endpoints with a parameter from which on it is described once for all
+OFTEN = 3  # endpoints with a parameter from which on it is described once for all
 
 NAMES_OF = {  # the names that a group has; every other one is under the last title
     "Rating": (
@@ -164,7 +164,7 @@ def http_page() -> str:
         "# HTTP API",
         "",
         "The endpoints of `podium serve`. A running service describes every field at `/api/docs`, and code generators",
-        "can read `/api/openapi.json`. Send a key as `Authorization: Bearer KEY`. Reads of public pools need no key.",
+        "can read `/api/openapi.json`. Send a key as `Authorization: Bearer KEY`. Reading public pools needs no key.",
         "Bodies are JSON.",
         "",
         "Every answer about a pool has a header `Pool-Version`. Pass it as `since` to wait for a result that you sent.",
@@ -220,7 +220,7 @@ def operation_lines(
     shared = ", ".join(f"`{name}`" for name, text in beside if (name, text) in common)
     successes = (each for status, each in operation["responses"].items() if status[0] == "2")
     answers = sorted({shown(content) for each in successes for content in each.get("content", {}).items()})
-    yield f"- Answer: {', '.join(answers) or 'none'}." + f" Also: {shared}." * bool(shared)
+    yield f"- Response: {', '.join(answers) or 'none'}." + f" Also: {shared}." * bool(shared)
 
 
 def example_address(path: str, parameters: Any) -> str:

@@ -255,7 +255,7 @@ def small_cases() -> list[list[str]]:
     cases = {
         "three newcomers, one race": (podium.rate(season.head(3), "adaptive"), ""),
         "10,000 entrants, twice": (podium.rate(crowd(10_000, 2), "adaptive"), ""),
-        "all ties": (tied, f"; within {widest:.1g} of where all begin"),
+        "all ties": (tied, f"; within {widest:.1g} of the starting rating"),
         "every race in reverse": (
             podium.rate(reversed_places(season), "adaptive"),
             f"; mirrored within {mirrored:.1g}",

@@ -191,7 +191,7 @@ def test_saved_ratings_begin_a_run_and_its_ratings_begin_another(tmp_path):
     later = duels(3, first=90)
     goes_on = podium.rate(later, "adaptive", start=tmp_path / "1" / "ratings.parquet")
     assert goes_on.states.equals(podium.rate(later, "adaptive", start=whole).states)
-    with pytest.raises(podium.ResultsError, match="is before the newest event of the saved ratings"):
+    with pytest.raises(podium.ResultsError, match="is before the latest event of the saved ratings"):
         podium.rate_parts(write_files(tmp_path / "early", before), tmp_path / "2", "adaptive", start=whole)
 
 
@@ -204,7 +204,7 @@ def test_a_run_continues_only_as_it_began(tmp_path):
     files, out = write_files(tmp_path / "results", *split(duels(30), 30)), tmp_path / "out"
     podium.rate_parts(files, out, rows=10)
     refused("holds ratings of elo, not of glicko2", podium.ParameterError, files, out, "glicko2")
-    refused("with k .*, now it is 20", podium.ParameterError, files, out, k=20.0)
+    refused("with k .*, but now it is 20", podium.ParameterError, files, out, k=20.0)
     refused("with the period event, not 1w", podium.ParameterError, files, out, period="1w")
     descriptor = lock(out)
     assert descriptor is not None
@@ -237,10 +237,14 @@ BAD_POSITION = pl.when(pl.int_range(pl.len()) == 11).then(-1).otherwise("positio
 @pytest.mark.parametrize(
     ("frames", "system", "message"),
     [
-        (split(duels(30), 40)[::-1], "elo", r"part-2\.parquet row 1, column started_at: .* is before the newest event"),
-        ([duels(30).with_columns(event_id=REPEATED)], "elo", r"part-1.parquet row 25, column event_id: 'e9' is the id"),
+        (split(duels(30), 40)[::-1], "elo", r"part-2\.parquet row 1, column started_at: .* is before the latest event"),
+        ([duels(30).with_columns(event_id=REPEATED)], "elo", r"part-1.parquet row 25, column event_id: 'e9' is the ID"),
         ([duels(7), duels(9, first=7).with_columns(position=BAD_POSITION)], "elo", "part-2.parquet row 12, .* -1 must"),
-        ([duels(7), without_dates(duels(7, first=7))], "elo", "started_at: is in some files only. Add it to all"),
+        (
+            [duels(7), without_dates(duels(7, first=7))],
+            "elo",
+            "started_at: is in only some of the files. Add it to all",
+        ),
         (
             [duels(7).with_columns(time_s=1.0), duels(7, first=7)],
             "stk",

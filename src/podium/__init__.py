@@ -1,4 +1,4 @@
-"""Podium: a rating engine for multiplayer races and games that can say why every rating moved."""
+"""Podium: a rating engine for multiplayer races and games that can explain every rating change."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -125,5 +125,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """The public names, for what completes them as one types."""
+    """Return the public names, for tab completion."""
     return [*__all__, "importers", *(name for name in globals() if name.startswith("_"))]

@@ -10,12 +10,12 @@ MORE_ON_COLUMNS = "the columns are described in docs/results.md and by: podium c
 
 
 class PodiumError(Exception):
-    """An error that a user of Podium can fix. Its text is shown as it is."""
+    """An error that a user of Podium can fix. Its text is shown to the user unchanged."""
 
     exit_status: ClassVar[int] = 2  # exit status of a command that ends with this error
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the error by its attributes, since subclasses have other constructors."""
+        """Pickle the error by its attributes, because subclasses have different constructors."""
         return rebuild_error, (type(self), self.args, self.__dict__)
 
 
@@ -51,7 +51,7 @@ def needs_extra(extra: str, subject: str) -> Iterator[None]:
         subject: The part of Podium that needs it, as the start of a sentence.
 
     Raises:
-        MissingExtraError: An import in the context fails.
+        MissingExtraError: An import within the context fails.
     """
     try:
         yield
@@ -60,7 +60,7 @@ def needs_extra(extra: str, subject: str) -> Iterator[None]:
 
 
 class NearNameError(ParameterError):
-    """An unknown player, whose name is similar to a known one."""
+    """An unknown player whose name is similar to a known one."""
 
     def __init__(self, name: str, near: str) -> None:
         self.name, self.near = name, near
@@ -70,7 +70,7 @@ class NearNameError(ParameterError):
 
 
 class UnknownError(PodiumError, LookupError):
-    """The results have no such event, player or pool."""
+    """The results do not contain this event, player or pool."""
 
 
 class OutputError(PodiumError, OSError):
@@ -82,7 +82,7 @@ class ExecutorError(PodiumError, RuntimeError):
 
 
 class NotFiniteError(PodiumError, ArithmeticError):
-    """An event would give a player an infinite number or NaN. It is not rated.
+    """An event would give a player an infinite rating or NaN. The event is not rated.
 
     `event_id` and `player` are None if only `update` and `entrant`, their positions in the columns, are known.
     """
@@ -101,11 +101,12 @@ class NotFiniteError(PodiumError, ArithmeticError):
 
 
 class Fault(NamedTuple):
-    """One fault in a results table.
+    """One error in a results table.
 
-    `row` counts from 1 below the header. `row` and `column` are None if they do not apply. For a file in another format
-    `place` gives the position instead (`line 12`, `$.entrants[3]`, `byte 88`), and `file` the file. `command` says what
-    to type in a terminal, and `choices` are the answers to a question in it. Pages and programs have their own ways.
+    `row` counts from 1 below the header. `row` and `column` are None if they do not apply. For a file in another
+    format, `place` gives the position instead (`line 12`, `$.entrants[3]`, `byte 88`), and `file` gives the file.
+    `command` is the command to type in a terminal, and `choices` are the possible answers to a question there. Pages
+    and programs show the fix in their own way.
     """
 
     row: int | None
@@ -119,7 +120,7 @@ class Fault(NamedTuple):
 
     @property
     def is_group(self) -> bool:
-        """True if the fault concerns several rows, which its place lists in brackets."""
+        """True if the error concerns several rows, which its place lists in brackets."""
         return self.place.endswith(")")
 
     @property
@@ -129,7 +130,7 @@ class Fault(NamedTuple):
 
     @property
     def is_placed(self) -> bool:
-        """True if the fault has a position. Without one, next to others that have one, it is a remark."""
+        """True if the error has a position. If others have a position and this one does not, it is a remark."""
         return bool(self.place) or self.row is not None or self.column is not None
 
     def __str__(self) -> str:
@@ -142,15 +143,15 @@ class Fault(NamedTuple):
 
     @property
     def with_command(self) -> str:
-        """The sentence of the fault, and the one that says what to type."""
+        """The sentence about the error, and the one that says what to type."""
         end = "" if self.remedy.endswith(("?", ".")) else "."
         return f"{self}{end} {self.command}" if self.command else str(self)
 
 
 class ResultsError(PodiumError, ValueError):
-    """A results table is invalid. `faults` holds the first 20 faults.
+    """A results table is invalid. `faults` holds the first 20 errors.
 
-    The text has a line per fault, and ends with the place where the columns are described.
+    The text has one line per error, and ends with a pointer to the description of the columns.
     """
 
     more: ClassVar[str] = MORE_ON_COLUMNS
@@ -164,17 +165,17 @@ class ResultsError(PodiumError, ValueError):
             f"{each.file or source}{mark} {each.with_command}" for each, mark in zip(self.faults, marks, strict=True)
         ]
         if next(remaining, None) is not None:
-            lines.append(f"{source}: these are the first {SHOWN_FAULTS} faults; there are more")
+            lines.append(f"{source}: these are the first {SHOWN_FAULTS} errors; there are more")
         super().__init__("\n".join([*lines, self.more]).rstrip())
 
     @classmethod
     def whole(cls, source: str, remedy: str, place: str = "", command: str = "") -> Self:
-        """Return the error of a table or file as a whole, or at a place that is not a row."""
+        """Return the error of a whole table or file, or of a place that is not a row."""
         return cls(source, [Fault(None, None, None, remedy, place, command=command)])
 
 
 class MeetingError(ResultsError):
-    """Two accounts to merge took part in the same event."""
+    """The two accounts to merge took part in the same event."""
 
     more: ClassVar[str] = ""
 
@@ -183,6 +184,6 @@ class MeetingError(ResultsError):
 
 
 class FormatError(ResultsError):
-    """A file in another format is invalid: it is not of that format, or breaks the format's rules."""
+    """A file in another format is invalid: it is not in that format, or it breaks the format's rules."""
 
     more: ClassVar[str] = "the formats are described in docs/importers.md and by: podium import --help"

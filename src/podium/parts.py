@@ -35,7 +35,7 @@ TRIES = 3  # attempts when workers die without finishing a pool
 
 
 class Progress(NamedTuple):
-    """Progress of a run. Row numbers start at 0 and run through all files."""
+    """Progress of a run. Row numbers start at 0 and continue through all files."""
 
     number: int = 0  # parts rated
     first: int = 0  # row where the last of them begins
@@ -61,22 +61,21 @@ def rate_parts(
 
     Args:
         files: a folder, a pattern such as `results/*.parquet`, a URL that Polars reads, or a list of these. The files
-            of a folder or pattern are read in natural order: `part-2` before `part-10`. Each pool must be in order of
+            of a folder or pattern are read in natural order: `part-2` before `part-10`. Each pool must be sorted by
             time, with the rows of an event together.
-        out: the output folder: a new one, or that of the run to continue.
+        out: the output folder: a new one, or the folder of the run to continue.
         system: a system's name, with parameters if it is `elo:k=20`, or an instance.
         period: the rating period: `event`, or a span such as `1d`, `1w` or `1mo`. One period must fit in memory.
         start: ratings to start from, as for `rate`. A continued run ignores them.
         rows: minimum number of rows in a part. A part ends where an event and a rating period end.
         settings: the system's parameters, by name.
 
-    Returns:
-        Every player's rating after the last event: one row per pool and player, by pool and rank, as in
+    Returns: Every player's rating after the last event: one row per pool and player, sorted by pool and rank, as in
         `Rated.ratings`.
 
     Raises:
-        ResultsError: a part is invalid, is not later than the parts before, or repeats the id of an event in the part
-            before. Ids repeated in more distant parts are not noticed.
+        ResultsError: a part is invalid, is not later than the parts before, or repeats an event ID from the part
+            before. IDs repeated in more distant parts are not detected.
         ParameterError: the system, a parameter or the period does not exist, or `out` belongs to a run with other files
             or settings.
         OutputError: `out` cannot be written, holds other files, or another process writes there.
@@ -96,14 +95,15 @@ def rate_pools(
     executor: Executor | None = None,
     **settings: Any,
 ) -> pl.DataFrame:
-    """Rate many pools at once, each as `rate_parts` does.
+    """Rate many pools at once, each of them as `rate_parts` does.
 
-    The ratings do not depend on the workers. Workers read the files and write `out/NAME/` for each pool, so they need
-    the same paths. In a script, call this under `if __name__ == "__main__":`, because the processes import the script.
+    The ratings do not depend on the number of workers. Workers read the files and write `out/NAME/` for each pool, so
+    they need the same paths. In a script, call this under `if __name__ == "__main__":`, because the processes import
+    the script.
 
     Args:
-        folder: a folder with one folder of Parquet files per pool, called `NAME` or `pool=NAME`.
-        out: the output folder: a new one, or that of the run to continue.
+        folder: a folder that contains one folder of Parquet files per pool, named `NAME` or `pool=NAME`.
+        out: the output folder: a new one, or the folder of the run to continue.
         system: a system's name, with parameters if it is `elo:k=20`, or an instance that workers can import.
         period: the rating period, as for `rate_parts`.
         rows: minimum number of rows in a part.
@@ -111,8 +111,7 @@ def rate_pools(
             core. If a worker dies, its pools are submitted again.
         settings: the system's parameters, by name.
 
-    Returns:
-        Every player's rating: one row per pool and player, by pool and rank.
+    Returns: Every player's rating: one row per pool and player, sorted by pool and rank.
 
     Raises:
         ResultsError: a pool is invalid, or the folder has no pools.
@@ -147,7 +146,7 @@ def find_pools(folder: str | Path) -> list[Path]:
 
 
 def _run(tasks: list[Any], executor: Executor | None) -> list[pl.DataFrame]:
-    """Return the frame from `_rate_pool` for each task. Submit tasks again if workers die."""
+    """Return the frame from `_rate_pool` for each task. If workers die, submit their tasks again."""
     done: dict[int, pl.DataFrame] = {}
     tries = 0
     while tries < TRIES:
@@ -166,7 +165,9 @@ def _run(tasks: list[Any], executor: Executor | None) -> list[pl.DataFrame]:
                 for future in futures.values():
                     future.cancel()
     raise ExecutorError(
-        f"workers died {TRIES} times. Call rate_pools again with a new executor of fewer workers: it continues."
+        f"workers died {TRIES} times. Call rate_pools again with a new executor of fewer workers: it"
+        " continues"
+        " where it stopped."
     )
 
 
@@ -193,7 +194,7 @@ def _rate_part(
 ) -> tuple[Progress, StartingRatings, pl.Series]:
     """Rate the next part and write its history. Save the ratings and the progress every few parts.
 
-    A run continued after a kill writes the history since the last save again, with the same bytes.
+    A run that continues after a kill rewrites the history since the last save, with the same bytes.
     """
     first = done.next
     results, numbered = files.check(_next_part(files, first, rows, period), first)
@@ -201,7 +202,7 @@ def _rate_part(
         ids = results.frame["event_id"].gather(as_indices(numbered.first))
         again = numbered.first[ids.is_in(before.implode()).to_numpy()]
         if again.size:
-            remedy = "is the id of an event in the part before. Give each event its own id, with its rows together."
+            remedy = "is the ID of an event in the part before. Give each event its own ID, and keep its rows together."
             faults = (Fault(int(row) + 1, "event_id", results.frame["event_id"][int(row)], remedy) for row in again)
             raise ResultsError(results.source, faults)
         start = None if known is None else begin(known, system, period, results)
@@ -217,7 +218,7 @@ def _rate_part(
 
 
 def _next_part(files: ParquetFiles, first: int, rows: int, period: str) -> pl.DataFrame:
-    """Return about so many rows, up to the end of an event and of a rating period."""
+    """Return about this many rows, up to the end of an event and of a rating period."""
     while True:
         frame = files.read(first, rows)
         if first + frame.height >= files.height or "event_id" not in frame.columns:

@@ -1,4 +1,4 @@
-"""Rated results: ratings, history, boards, forecasts and the reason of each change."""
+"""Rated results: ratings, history, boards, forecasts and the reason for each change."""
 
 import functools
 from collections.abc import Iterator, Mapping, Sequence
@@ -51,7 +51,7 @@ class Rated(boards.Standings):
         return f"Rated({self.system.label}: {', '.join(sizes)})"
 
     def _repr_html_(self) -> str:
-        """The ratings, as a notebook shows them."""
+        """Return the ratings for display in a notebook."""
         return table_html(repr(self), self.ratings)
 
     @property
@@ -61,12 +61,12 @@ class Rated(boards.Standings):
 
     @property
     def notice(self) -> str | None:
-        """A warning of players at a limit of the system, or None."""
+        """A warning about players at a limit of the system, or None."""
         return self.system.limit_notice(self.replayed.states)
 
     @functools.cached_property
     def ratings(self) -> pl.DataFrame:
-        """Every player's rating after the last event, a row each, by pool and rank."""
+        """Every player's rating after the last event: one row per player, sorted by pool and rank."""
         return boards.ratings(self.system, *self._everyone)
 
     @functools.cached_property
@@ -97,10 +97,9 @@ class Rated(boards.Standings):
         return boards.last_played(self.events, self.replayed, self.start)
 
     def final_state(self) -> StartingRatings:
-        """Return the ratings after the last event, from which later results can start.
+        """Return the ratings after the last event, from which later results can continue.
 
-        Returns:
-            The rating of each player, and what the system has learnt.
+        Returns: The rating of each player, and the parameters that the system has learnt.
         """
         return StartingRatings(*self._everyone, self._pool_states)
 
@@ -113,7 +112,7 @@ class Rated(boards.Standings):
 
     @functools.cached_property
     def history(self) -> pl.DataFrame:
-        """Every change, a row for each player of each event, in the order of rating."""
+        """Every change: one row for each player of each event, in the order the events are rated."""
         return history.history(self.system, self.events, self.replayed)
 
     def leaderboard(
@@ -126,15 +125,15 @@ class Rated(boards.Standings):
         pool: str | None = None,
         at: str | date | datetime | None = None,
     ) -> pl.DataFrame:
-        """Show the leaderboard. See `podium.ledger.leaderboard.leaderboard`.
+        """Return the leaderboard. See `podium.ledger.leaderboard.leaderboard`.
 
         Args:
-            min_events: the rated events that a player needs. If None, the system's rule applies.
+            min_events: the number of rated events that a player needs. If None, the system's rule applies.
             max_deviation: the largest deviation that a player may have.
-            active_within: the time before `at`, or before the last event, in which a player must have played.
+            active_within: how recently a player must have played, counted back from `at` or the last event.
             top: the number of players to list.
             pool: the pool to list. If None, all pools are listed.
-            at: the moment of the leaderboard. A plain date includes the whole day.
+            at: the date or time of the leaderboard. A plain date includes the whole day.
 
         Returns:
             `pool, rank, player, rating`, the system's other fields, `events, last_event_id, last_played_at,
@@ -155,19 +154,18 @@ class Rated(boards.Standings):
         return boards.leaderboard(self.system, self._board_rows(moment), rule, moment)
 
     def _board_rows(self, at: datetime | None) -> pl.DataFrame:
-        """The changes up to a moment that a leaderboard is made of; those of the last of each player are enough."""
+        """The changes up to a given time that a leaderboard needs; the last change of each player is enough."""
         rows = self.history if self.start is None else pl.concat([self._rows_before(), self.history])
         return rows if at is None else boards.as_of(rows, at)
 
     def _rows_before(self) -> pl.DataFrame:
-        """Where players stood before the first event, as the history has rows."""
+        """The ratings of players before the first event, in the form of history rows."""
         return self.history.clear() if self.start is None else history.starting_rows(self.system, self.start)
 
     def pool(self, name: str | None = None) -> str:
         """Return the name of a pool. If `name` is None, return the pool with the most events.
 
-        Returns:
-            The name, as it is written in the results.
+        Returns: The name as it is written in the results.
 
         Raises:
             UnknownError: no such pool, or no pool has an event.
@@ -191,10 +189,9 @@ class Rated(boards.Standings):
             yield from ((name, 0) for name in known if name not in played)
 
     def explain(self, event_id: str, player: str) -> "Explanation":
-        """Explain why a player's rating moved in an event. See `podium.ledger.reasons.explaining.explain`.
+        """Explain why a player's rating changed in an event. See `podium.ledger.reasons.explaining.explain`.
 
-        Returns:
-            The change in points, every reason as a row, and the reasons in a sentence.
+        Returns: The change in points, one row for every reason, and the reasons as a sentence.
 
         Raises:
             UnknownError: the event does not exist, or it did not rate the player.
@@ -204,15 +201,14 @@ class Rated(boards.Standings):
         return explain(self.system, self.events, self.replayed, event_id, player)
 
     def reasons(self, player: str, last: int = 10, *, pool: str | None = None) -> "ReasonTotals":
-        """Add up the reasons for a player's changes in the newest events.
+        """Add up the reasons for a player's changes in the latest events.
 
         Args:
             last: how many events.
-            pool: the pool; None stands for the only one.
+            pool: the pool; None means the only one.
 
-        Returns:
-            The points of each kind of reason, such as opponents behind or ahead, quits and time away. They add up to
-            the change of the rating.
+        Returns: The points for each kind of reason, such as opponents behind or ahead, quits and time away. They add up
+            to the change in the rating.
 
         Raises:
             ParameterError: `last` is below 1, or there are several pools and none is named.
@@ -231,8 +227,8 @@ class Rated(boards.Standings):
     def what_if(self, event_id: str, player: str) -> "WhatIf":
         """Calculate how a player's change in an event would differ with another result.
 
-        Returns:
-            The real change, and the change if each heat, or all heats, had been won, and if each quit were a finish.
+        Returns: The actual change, and the change if each heat, or all heats, had been won, and if each quit had been a
+            finish.
 
         Raises:
             UnknownError: the event does not exist, or it did not rate the player.
@@ -256,7 +252,7 @@ class Rated(boards.Standings):
         return pool and self.pool(pool)
 
     def _only_pool(self, pool: str | None) -> str | None:
-        """The pool of that name, or the only one; None if nobody is rated."""
+        """The pool with that name, or the only one; None if no player is rated."""
         from podium.ledger.forecast import only_pool
 
         return only_pool(self.final_state().players["pool"].unique(maintain_order=True).to_list(), pool)
@@ -271,19 +267,20 @@ class Rated(boards.Standings):
         heats: int = 1,
         at: str | date | datetime | None = None,
     ) -> "Stakes":
-        """Calculate the change that each place of an upcoming race would bring. See `podium.ledger.stakes`.
+        """Calculate the rating change that each place in an upcoming race would bring. See `podium.ledger.stakes`.
 
         Args:
-            entrants: the names of players who start alone. `sides` and `pool` are those of `predict`.
-            player: the player to calculate. A player outside the field joins it. If None, calculate all.
-            heats: the number of heats, from 1 to 100. Everybody has the same place in each heat.
+            entrants: the names of players who compete individually. `sides` and `pool` work as in `predict`.
+            player: the player to calculate. A player who is not in the field is added to it. If None, calculate the
+                changes for all players.
+            heats: the number of heats, from 1 to 100. Everybody takes the same place in each heat.
             at: the start of the race. If None, the race starts with the last event.
 
         Returns:
             `frame` has `player, place, chance, delta, rating, rank, error`. `field` has the break-even place of each.
 
         Raises:
-            ParameterError: as `predict` raises it.
+            ParameterError: as in `predict`.
             UnknownError: no such pool.
         """
         from podium.ledger.forecast import names_of_field
@@ -311,10 +308,9 @@ class Rated(boards.Standings):
         return stakes(race, chosen, board, heats=heats, draws=has_draws(self.events, name))
 
     def hindsight(self) -> "Hindsight":
-        """Estimate how strong each player was at each event, from all results. No rating changes.
+        """Estimate how strong each player was at each event, from all results. Ratings do not change.
 
-        Returns:
-            `frame` has `player, pool, event_id, at, rating, deviation`, in the order of rating.
+        Returns: `frame` has `player, pool, event_id, at, rating, deviation`, in the order the events are rated.
 
         Raises:
             ParameterError: the system is not `adaptive`, or its parameter `modes` is set.
@@ -324,12 +320,12 @@ class Rated(boards.Standings):
         return hindsight(self.system, self.events, self.replayed)
 
     def predictions(self) -> pl.DataFrame:
-        """List the expected and the real result of every pair in each event, for your own metrics.
+        """List the expected and the actual result of every pair in each event, for your own metrics.
 
         Returns:
             One row for each pair that the system compares: `event_id, heat` (in events with several), `pool,
-            started_at, player, opponent, expected, result`. `expected` and `result` are scores of the player, from 0
-            to 1. If an event has heats, its overall result is left out, because no prediction belongs to it.
+            started_at, player, opponent, expected, result`. `expected` and `result` are the player's scores, from 0 to
+            1. If an event has heats, its overall result is left out, because there is no prediction for it.
 
         Raises:
             ParameterError: there are more pairs than a table can hold.
@@ -339,13 +335,12 @@ class Rated(boards.Standings):
         return pair_predictions(self.system, self.events, self.replayed)
 
     def newcomers(self, entrants: Sequence[str], *, pool: str | None = None) -> dict[str, str | None]:
-        """Find the entrants, and the equipment, as `Ferrari (car)`, that are in no result.
+        """Find the entrants and the equipment, written as `Ferrari (car)`, that do not appear in any result.
 
         Args:
-            pool: look for them in this pool only.
+            pool: search only in this pool.
 
-        Returns:
-            Each of their names, with the nearest name of the results where one is near.
+        Returns: Each of their names, with the most similar name in the results if there is one.
         """
         from podium.ledger.forecast import unknown_names
 
@@ -356,14 +351,14 @@ class Rated(boards.Standings):
         """Measure the strength of each event's field. See `podium.ledger.forecast.strengths`.
 
         Args:
-            top: the number of places that count as doing well.
+            top: the number of places that count as a good result.
             probe: the rating of the newcomer whose chances are measured. If None, the system's initial rating.
 
-        Returns:
-            `event_id, pool, started_at, entrants, mean_rating, strength`, an event a row, in the order of rating.
+        Returns: `event_id, pool, started_at, entrants, mean_rating, strength`: one row per event, in the order the
+            events are rated.
 
         Raises:
-            ParameterError: `top` is below 1, or `probe` not finite.
+            ParameterError: `top` is below 1, or `probe` is not finite.
         """
         from podium.ledger.forecast import strengths
 
@@ -371,23 +366,23 @@ class Rated(boards.Standings):
 
     @functools.cached_property
     def _pool_states(self) -> Mapping[str, PoolNumbers]:
-        """The state of every pool after the last event, by name; of none where pools have no state."""
+        """The state of every pool after the last event, by name; empty if pools have no state."""
         if not self.system.pool_fields:
             return {}
         known = {} if self.start is None else dict(self.start.pools)
         return known | {pool.name: self.replayed.pools[k] for k, pool in enumerate(self.events.pools)}
 
     def learnt(self, *, pool: str | None = None) -> pl.DataFrame:
-        """The parameters that a pool has learnt after each event, for systems that learn them.
+        """Return the parameters that a pool has learnt after each event, for systems that learn them.
 
         Args:
-            pool: the one with most events where None.
+            pool: the pool; None means the one with the most events.
 
-        Returns:
-            `event_id, started_at`, then a column a parameter in its own unit, an event (or rating period) a row.
+        Returns: `event_id, started_at`, then one column per parameter in its own unit; one row per event or rating
+            period.
 
         Raises:
-            ParameterError: the system learns none.
+            ParameterError: the system does not learn parameters.
             UnknownError: no such pool.
         """
         return history.learnt_history(self.system, self.events, self.replayed, self.pool(pool))

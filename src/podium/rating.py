@@ -33,11 +33,10 @@ def rate(
     """Rate results.
 
     Args:
-        results: a file, a pandas, Polars or Arrow frame, rows as dicts, or Results. Podium recognizes tables of many
-            other layouts, and a warning says how it read them. You can also give a folder of Parquet files, or a
-            pattern
-            such as `results/*.parquet`, which is read in natural order: `part-2` before `part-10`. If the files are
-            larger than memory, use `rate_parts`.
+        results: a file, a pandas, Polars or Arrow frame, rows as dicts, or Results. Podium recognizes tables with many
+            other layouts, and a warning says how it has read them. You can also pass a folder of Parquet files, or a
+            pattern such as `results/*.parquet`, which is read in natural order: `part-2` before `part-10`. If the files
+            are larger than memory, use `rate_parts`.
         system: the name of a system, a name with parameters such as `elo:k=20`, or an instance.
         period: the rating period: `event`, or a span such as `1d`, `1w` or `1mo`.
         start: ratings to start from: a file written by `Rated.save`, another `Rated`, or a table with the columns
@@ -78,15 +77,14 @@ def predict(
 
     Args:
         results: the result of `rate`, or anything that `rate` accepts.
-        entrants: the names of players who start alone. Unknown names are newcomers.
+        entrants: the names of players who compete individually. Unknown names count as newcomers.
         system: the system for results that are not rated yet.
         sides: the names of the members of each team.
-        top: number of places that count as the top.
+        top: number of places that count as top places.
         pool: the pool; required if the results have several.
         settings: the system's parameters, by name.
 
-    Returns:
-        Probabilities (0 to 1) of each rank and for each pair of entrants.
+    Returns: The probability (0 to 1) of each rank, and the expected score for each pair of entrants.
 
     Raises:
         ResultsError: the results are invalid.

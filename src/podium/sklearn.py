@@ -21,7 +21,7 @@ LOST, DRAWN, WON = 0.0, 0.5, 1.0
 
 
 class DuelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Predict the winner of a duel, from ratings learned from earlier duels.
+    """Predict the winner of a duel from ratings that are learnt from earlier duels.
 
     Args:
         system: the name of a system, a name with parameters such as `elo:k=20`, or an instance.
@@ -39,10 +39,9 @@ class DuelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Learn ratings from duels.
 
         Args:
-            X: (duels, 2): a player and the opponent, by name or number, in the order in which they played.
-            y: (duels,): the player's results. Either two classes, and the greater one is a win; or 0 for a loss, 0.5
-                for
-                a draw and 1 for a win.
+            X: (duels, 2): a player and the opponent, by name or number, in the order in which the duels were played.
+            y: (duels,): the player's results. Either two classes, of which the greater one is a win; or 0 for a loss,
+                0.5 for a draw and 1 for a win.
 
         Returns:
             The classifier.
@@ -74,13 +73,13 @@ class DuelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Predict the probabilities of losing and winning.
 
         Args:
-            X: (duels, 2): a player and the opponent. Unknown players are newcomers.
+            X: (duels, 2): a player and the opponent. Unknown players count as newcomers.
 
         Returns:
-            (duels, 2): the probability of each of `classes_`. Half the probability of a draw is added to each.
+            (duels, 2): the probability of each of `classes_`. Half the probability of a draw is added to each class.
 
         Raises:
-            NotFittedError: `fit` was not called.
+            NotFittedError: `fit` has not been called.
             ValueError: X does not have two columns.
         """
         check_is_fitted(self)
@@ -98,7 +97,7 @@ class DuelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             (duels,): the more likely of `classes_`, or the greater one if they are equally likely.
 
         Raises:
-            NotFittedError: `fit` was not called.
+            NotFittedError: `fit` has not been called.
             ValueError: X does not have two columns.
         """
         won = self.predict_proba(X)[:, 1] >= DRAWN
@@ -107,7 +106,7 @@ class DuelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @staticmethod
     def duels_of(pairs: npt.NDArray[Any]) -> npt.NDArray[np.str_]:
-        """Return the names in X as text.
+        """Return the names in X as strings.
 
         Args:
             pairs: (duels, 2): names, or numbers. Whole numbers lose their decimals.
@@ -125,7 +124,7 @@ class DuelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         names = pairs.ravel().tolist()
         if None in names:
-            raise ValueError(f"X: row {names.index(None) // COLUMNS} has None for a player. Leave the duel out.")
+            raise ValueError(f"X: row {names.index(None) // COLUMNS} has None for a player. Leave out the duel.")
         texts = [str(int(each)) if isinstance(each, float) and each.is_integer() else str(each) for each in names]
         return np.array(texts, dtype=np.str_).reshape(pairs.shape)
 

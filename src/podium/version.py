@@ -1,4 +1,4 @@
-"""Podium's version, and the revision of its arithmetic, so that every layer can write them down."""
+"""Podium's version, and the revision of its arithmetic, which are recorded with saved data."""
 
 __version__ = "0.1.0"
 

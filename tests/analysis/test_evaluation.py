@@ -140,7 +140,7 @@ def test_a_system_of_single_players_is_not_judged_by_games_of_teams(name, compar
     changes = podium.rate(games, name).history.filter(event_id="g1")
     assert changes["delta"].head(2).max() < 0 < changes["delta"].tail(2).min()  # by the sides' order, and no tie of all
     with pytest.raises(
-        podium.ParameterError, match=f"{name}: it rates each player alone, and in g1 the members of a team"
+        podium.ParameterError, match=f"{name}: it rates each player individually, and in g1 the members of a team"
     ):
         podium.evaluate(games, ["elo", name])
     with pytest.raises(podium.ParameterError, match="the members of a team share a result"):

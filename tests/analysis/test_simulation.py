@@ -176,10 +176,10 @@ def test_skills_that_do_not_fit_are_refused(season):
     elo = [find("elo")()]
     for wrong, message in (
         (season.skills.drop("skill"), "no column skill"),
-        (season.skills.head(100), "the skills lack"),
+        (season.skills.head(100), "the skills are missing for"),
         (pl.concat([season.skills, season.skills.head(1)]), "twice"),
         (season.skills.with_columns(skill=pl.lit("high")), "the skills are not numbers"),
-        (season.skills.with_columns(skill=pl.lit(float("nan"))), "the skills lack"),
+        (season.skills.with_columns(skill=pl.lit(float("nan"))), "the skills are missing for"),
     ):
         with pytest.raises(podium.ParameterError, match=message):
             recover(season.results, wrong, elo)

@@ -85,7 +85,10 @@ def test_system_file(karts, tmp_path):
         "rate", karts, "-s", "elo", "--set", "k=10", "-f", "csv"
     )
     assert "(elo) differ. Name one system." in run("rate", karts, "-s", "stk", "--system-file", file, status=2)
-    for text, message in (("k = 10", "'k' is not known. Write system"), ("parameters = 1", "and a table [parameters]")):
+    for text, message in (
+        ("k = 10", "'k' is not a known name. Write system"),
+        ("parameters = 1", "and a table [parameters]"),
+    ):
         file.write_text(text)
         assert message in run("rate", karts, "--system-file", file, status=2)
 
@@ -133,7 +136,10 @@ def test_check_and_systems(karts):
         (("rate", SEASON, "-s", "elo", "--set", "k"), "Write NAME=VALUE"),
         (("rate", SEASON, "-s", "elo", "--period", "1x"), "is not a time span"),
         (("rate", SEASON, "-s", "elo", "--ratings", "out.txt"), "the suffix must be one of"),
-        (("rate", SEASON, "-s", "elo", "--ratings", "x.csv", "--history", "x.csv"), "is already read or written"),
+        (
+            ("rate", SEASON, "-s", "elo", "--ratings", "x.csv", "--history", "x.csv"),
+            "this command already reads or writes this file",
+        ),
         (("rate", SEASON, "-s", "stk"), "stk needs it for every finisher"),
         (("explain", SEASON, "-s", "elo", "--event", "nope", "--player", "Ivo"), "event 'nope' is not in"),
         (("explain", SEASON, "-s", "elo", "--player", "ivo"), "'ivo' is not rated; did you mean 'Ivo'?"),
@@ -157,7 +163,7 @@ def test_check_and_systems(karts):
         (("recovery-test", SEASON), "the true skills are missing. Give them with --skills FILE."),
         (
             ("recovery-test", SEASON, "-s", "elo", "-s", "stk", "--set", "k=1"),
-            "--set is for a single system. For several, write --system NAME:",
+            "--set works with a single system. For several, write --system NAME:",
         ),
         (
             ("import", SEASON, "--map", "x.toml", "--date", "Day"),
@@ -165,7 +171,7 @@ def test_check_and_systems(karts):
         ),
         (("hindsight", SEASON, "--best", "--at", "2025-06-30"), "--best covers all dates. Leave out --at or --best."),
         (("site", SEASON, "--pool", "nope"), "has no pool 'nope'"),
-        (("import", SEASON, "--winner", "player"), "--winner and --loser need each other. Give both."),
+        (("import", SEASON, "--winner", "player"), "--winner and --loser must be used together. Give both."),
         (("import", SEASON, "--grid"), "--grid also needs --player COLUMN, the column with the players' names."),
         (
             ("import", SEASON, "--gap-to-winner"),
@@ -179,7 +185,7 @@ def test_check_and_systems(karts):
         (("recovery-test", SEASON, "--skills", "none.csv"), "none.csv: cannot be read (No such file"),
         (
             ("check", SEASON, "--map", "x.toml", "--fix", "x.csv"),
-            "--fix is for results files. For a format or a map, use podium import",
+            "--fix works only with results files. For a format or a map, use podium import",
         ),
         (("rate", SEASON, "--system-file", SEASON), "season.csv: is not TOML: "),
         (("rate", SEASON, "--system-file", "none.toml"), "none.toml: No such file or directory"),
@@ -203,7 +209,7 @@ def test_names_of_systems_and_parameters_are_known_in_any_case(karts):
 
 @pytest.mark.parametrize(
     ("rows", "reason"),
-    [("r1,ana,1\n", "the one event has a single entrant"), ("", "it has a header and no rows")],
+    [("r1,ana,1\n", "the only event has a single entrant"), ("", "it has a header but no rows")],
 )
 def test_what_cannot_be_rated_says_why(podium_command, tmp_path, rows, reason):
     path = tmp_path / "results.csv"

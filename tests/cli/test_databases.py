@@ -62,8 +62,8 @@ def test_what_is_no_database_of_podium_is_not_praised(tmp_path):
     for path, reason in (
         (empty, "the file is empty"),
         (text, "file is not a database"),
-        (foreign, "it has no tables of Podium"),
-        (newer, "the database is a newer version's: its schema is 9999"),
+        (foreign, "it has no Podium tables"),
+        (newer, "the database belongs to a newer version: its schema is 9999"),
         (older, "run podium pool export with the version that wrote it, and podium pool import with this one"),
     ):
         before = path.read_bytes()
@@ -82,7 +82,7 @@ def test_what_is_no_database_of_podium_is_not_praised(tmp_path):
 
 def test_a_server_without_tables_of_podium_is_not_praised(empty_url):
     url = empty_url("postgresql")
-    assert "it has no tables of Podium" in run("verify", "--db", url, status=2)
+    assert "it has no Podium tables" in run("verify", "--db", url, status=2)
     run("db", "init", "--db", url)
     assert "there are no pools to compare" in run("verify", "--db", url, status=1)
     with closing(fill(url, "main")) as store:
@@ -122,7 +122,7 @@ def test_keys_and_webhooks_are_made_listed_and_withdrawn(tmp_path):
     address = "http://127.0.0.1:9/hook"
     assert "private" in run("webhook", "create", address, "--pool", "main", *words, status=2)
     created = run("webhook", "create", address, "--pool", "main", "--private", *words)
-    assert created.startswith(f"webhook 1 sends to {address}. The secret for its signatures is ")
+    assert created.startswith(f"webhook 1 sends to {address}. The signing secret is ")
     (listed,) = json.loads(run("webhook", "list", *words, "-f", "json"))
     assert (listed["url"], listed["stopped"], listed["under_way_since"]) == (address, False, None)
     assert run("webhook", "resume", 1, *words) == "webhook 1 is resumed\n"
@@ -174,7 +174,7 @@ def test_verify_goes_on_past_faults_and_names_all(tmp_path):
         connection.execute(sa.text("UPDATE witness SET digest = x'00' WHERE pool_id = 3"))
     message = run("verify", "--db", path, status=1)
     assert "podium: one: cannot be verified further (" in message
-    assert "podium: two: a replay gives other changes than were served" in message
+    assert "podium: two: a replay gives different changes than the stored ones" in message
     assert "podium: one: log entry 2 (number 2, submit of 'e1') was altered" in message
     assert [line[:20] for line in message.splitlines() if "three:" in line] == ["podium: three: head "]
     assert "compared: 3 pools, 4 events, 10 changes" in message

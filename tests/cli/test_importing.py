@@ -65,16 +65,16 @@ def test_standard_input_and_output(tmp_path):
         (("import", "pgnn", "FILE", "-o", "out.csv"), "'pgnn' is not a format; did you mean 'pgn'?"),
         (
             ("import", "pgn", "FILE"),
-            "no output is named. Write the results with --out FILE, or see them with --dry-run.",
+            "no output file is named. Write the results with --out FILE, or see them with --dry-run.",
         ),
         (("import", "pgn", "FILE", "-o", "out.xyz"), "the suffix must be one of .csv"),
         (
             ("import", "zakstunts", "FILE", "-o", "FILE"),
-            "is already read or written",
+            "this command already reads or writes this file",
         ),
         (
             ("import", "zakstunts", "FILE", "-o", "out.csv", "--names", "out.csv"),
-            "out.csv: is already read or",
+            "out.csv: this command already reads or",
         ),
         (("import", "stk", "FILE", "-o", "out.csv", "--timezone", "Mars/Base"), "there is no time zone 'Mars/Base'"),
         (("import", "stk", "FILE", "-o", "out.csv", "--player", "fide"), "stk has no FIDE IDs"),
@@ -156,7 +156,7 @@ def test_ingest_takes_a_foreign_file(podium_command, tmp_path):
     assert errors == f"podium: {path}: ignored events of other pools: 1 of ctf\n"
     write_input(tmp_path, "xonstat", capture)
     status, output, errors = podium_command(*words)
-    assert (status, errors) == (2, f"podium: {path}: has no events of pool dm, but 1 of ctf\n")
+    assert (status, errors) == (2, f"podium: {path}: has no events of pool dm, only 1 of ctf\n")
 
 
 def test_what_a_table_leaves_open_is_asked_in_a_terminal(podium_command, tmp_path, monkeypatch):
@@ -167,7 +167,7 @@ def test_what_a_table_leaves_open_is_asked_in_a_terminal(podium_command, tmp_pat
     assert (status, list(tmp_path.iterdir())) == (2, [path])
     assert f"Type podium import {path.name} --set 'source.fill=[\"Datum\"]'" in errors
     shown = run("import", str(path), "--set", 'source.fill=["Datum"]', "--set", "columns.started_at.format=%d/%m/%Y")
-    assert f"the map is in {tmp_path}/club.toml. Use it: podium rate {path} --map {tmp_path}/club.toml" in shown
+    assert f"the map is saved in {tmp_path}/club.toml. Use it: podium rate {path} --map {tmp_path}/club.toml" in shown
     rated = podium_command("leaderboard", path, "--map", "club.toml", "-s", "elo", "-f", "csv")
     assert (rated[0], rated[1].splitlines()[1].split(",")[2]) == (0, "Ana")
     (tmp_path / "club.toml").unlink()
@@ -186,7 +186,7 @@ def test_what_a_table_leaves_open_is_asked_in_a_terminal(podium_command, tmp_pat
     ("words", "message"),
     [
         (("import", "csv", "FILE", "--set", "decimal", "--dry-run"), "write a key of a map and its value"),
-        (("import", "pgn", "FILE", "--set", "source.sheet=A", "--dry-run"), "--set is for tables (csv)"),
+        (("import", "pgn", "FILE", "--set", "source.sheet=A", "--dry-run"), "--set is only for tables (csv)"),
         (("import", "FILE", "--set", "source.shet=A"), "'shet' is not known; did you mean 'sheet'?"),
     ],
 )

@@ -50,7 +50,7 @@ def test_what_is_interrupted_says_what_it_leaves():
     stop = "import podium.cli.rating as r; r.rated_file = lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt)"
     done = start("rate", "results.csv", before=stop)
     assert (done.returncode, done.stdout) == (130, "")
-    assert done.stderr.startswith("podium: interrupted. Finished files and database changes stay; ")
+    assert done.stderr.startswith("podium: interrupted. Finished files and database changes are kept; ")
 
 
 def test_what_is_to_be_done_at_the_end_is_done():

@@ -119,7 +119,7 @@ def test_a_system_in_another_users_settings_is_not_run(folder):
     (folder / "own.py").write_text("raise SystemExit('ran')\n")
     write(folder, 'system = "own.py:Own"\n')
     os.chown(folder / "podium.toml", 65534, 65534)
-    assert "the file is another user's" in run("rate", RACE, status=2)
+    assert "the file belongs to another user" in run("rate", RACE, status=2)
 
 
 def test_init_takes_its_answers_as_options(folder):
@@ -168,7 +168,7 @@ def test_the_demo_explains_first_and_does_without_a_picture(folder, monkeypatch)
     shown = run("demo")
     assert shown.startswith("Why did the winner lose points?")
     assert shown.splitlines()[-2:] == [
-        "No picture is drawn: a chart needs the extra 'charts': pip install 'podium-ratings[charts]'",
+        "No chart is drawn: a chart needs the extra 'charts': pip install 'podium-ratings[charts]'",
         "To see its pages in your browser: podium demo --serve",
     ]
     assert list(Path.cwd().iterdir()) == []
@@ -198,7 +198,7 @@ def test_the_first_run_says_that_it_compiles(capsys):
     assert found_later == [False]
     for later, text in (
         (True, "once per system; later runs use"),
-        (False, "as in every run of your own system"),
+        (False, "as in every run with your own system"),
     ):
         say_that_it_compiles(later)
         assert f"podium: compiling, {text}" in capsys.readouterr().err

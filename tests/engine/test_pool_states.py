@@ -159,7 +159,7 @@ def test_live_goes_the_same_way_to_the_bit_and_so_do_copies_and_files(rated, tmp
         parts.append(live.rate(event))
     assert pl.concat(parts).rows() == rated.history.rows()
     assert [live.pool_state(pool) for pool in ("one", "two")] == [rated.pool_state(pool) for pool in ("one", "two")]
-    with pytest.raises(ParameterError, match="pool: the results have several pools"):
+    with pytest.raises(ParameterError, match="pool: the results contain more than one pool"):
         live.pool_state()
 
 
@@ -211,7 +211,7 @@ def test_a_pool_with_two_states_is_refused(rated):
     broken = states.with_columns(pool_events=pl.int_range(pl.len()).cast(pl.Float64))
     with pytest.raises(ResultsError, match=r"row 2, column pool_events.*one and the same on every row of the pool"):
         podium.rate(ROWS, Tempo(), start=broken)
-    with pytest.raises(ResultsError, match=r"pool_surprise: is missing beside pool_day"):
+    with pytest.raises(ResultsError, match=r"pool_surprise: is missing, but needed with pool_day"):
         podium.rate(ROWS, Tempo(), start=states.drop("pool_surprise"))
     without = podium.rate(ROWS, Tempo(), start=states.select("pool", "player", "rating"))
     assert without.start.pools == {}

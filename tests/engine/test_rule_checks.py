@@ -84,13 +84,13 @@ MISTAKES = {
         "def add(params: Params, me, totals, entrant):",
         "def add(params: Params, me, totals):",
         "def add",
-        "add (update_state) takes (params, me, totals); it must take (params, me, totals, entrant), by these names",
+        "add (update_state) takes (params, me, totals); it must take (params, me, totals, entrant), with these names",
     ),
     "other names": (
         "def add(params: Params, me, totals, entrant):",
         "def add(params: Params, me, total, entrant):",
         "def add",
-        "it must take (params, me, totals, entrant), by these names",
+        "it must take (params, me, totals, entrant), with these names",
     ),
     "whole numbers": (
         "State(self.initial, 0.0)",

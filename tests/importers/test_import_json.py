@@ -52,7 +52,10 @@ def test_teams_are_placed_by_their_mean_time_and_share_the_last_place_after_a_dn
 @pytest.mark.parametrize(
     ("changes", "fault"),
     [
-        ({"entrants": [("u", "done", None, 1, None)]}, "$.entrants[0].finish_time: is missing. A finisher has a time."),
+        (
+            {"entrants": [("u", "done", None, 1, None)]},
+            "$.entrants[0].finish_time: is missing. A finisher must have a time.",
+        ),
         (
             {"entrants": [("u", "done", "1:00:00", 1, None)]},
             "$.entrants[0].finish_time: '1:00:00' must be a time such as P0DT",
@@ -117,7 +120,7 @@ def test_pages_of_sets_are_read_once_and_what_was_not_played_is_counted(tmp_path
 @pytest.mark.parametrize(
     ("changes", "fault"),
     [
-        ({"winnerId": None}, "winnerId: is missing. A completed set has a winner."),
+        ({"winnerId": None}, "winnerId: is missing. A completed set must have a winner."),
         ({"winnerId": 23}, "winnerId: 23 is not the entrant of a slot"),
         ({"winnerId": 22}, "slots[1].standing.stats.score.value: 1 is the winner's score, but lower than 2"),
         (

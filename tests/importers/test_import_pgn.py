@@ -116,7 +116,7 @@ def test_games_without_a_result_are_counted(before, after, dropped, tmp_path):
         ('UTCTime "20:15:00"', 'UTCTime "25:15:00"', "line 9, column UTCTime: '25:15:00' is not a time"),
         ('Date "2026.02.03"]\n', 'Date "????.??.??"]\n', "line 1, column started_at: 'lichess.org/x' has no date"),
         ('"ana"', '"a\0na"', "line 5: '\\x00' is a NUL"),
-        ('"ana"', '"a\u200bna"', "line 5, column player: 'a\\u200bna' has a character that nobody sees"),
+        ('"ana"', '"a\u200bna"', "line 5, column player: 'a\\u200bna' has an invisible character"),
     ],
 )
 def test_a_bad_game_is_named_by_its_line_and_left_out_alone(before, after, fault, tmp_path):

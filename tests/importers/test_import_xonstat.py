@@ -141,7 +141,7 @@ def test_what_breaks_the_rules_is_named_by_its_line(before, after, fault, tmp_pa
 
 def test_a_log_that_is_cut_off_is_bad(tmp_path):
     cut = LOG.rpartition("----- END")[0]
-    assert "xonstat.txt line 32: a report begins here, but its end is missing" in refusal(tmp_path, "xonstat", cut)
+    assert "xonstat.txt line 32: a report starts here, but its end is missing" in refusal(tmp_path, "xonstat", cut)
     assert import_text(tmp_path, "xonstat", cut, skip_bad=True).table["event_id"].n_unique() == 1
 
 

@@ -120,7 +120,7 @@ MISLED = [  # the file, what it once answered, what it answers now
     ("event_id,player,position,started_at\nr,a,1,20230102\nr,b,2,20230102\n", "'20230102' is not a date", None),
     ("event_id,player,position\nr,a,1\nr,b,NC\n", "is not a status", None),
     ("event_id,player,position,status\nr,a,1,\nr,b,,Engine\n", "(finished, quit, dnf, disqualified, did_not_start)\n",
-     "what each costs is in docs/results.md and in: podium columns status"),
+     "the cost of each is in docs/results.md and in: podium columns status"),
     ("event_id,player,position\nq,a,1\nq,b,2\nr,a,1\nr,b,\n", "give each a position, a score or a time_s\n",
      "races.csv row 5, column position: is empty, and no other column compares these finishers; give each a position"),
 ]  # fmt: skip
@@ -146,7 +146,7 @@ def test_the_strict_reading_hints_at_what_is_meant(tmp_path):
         podium.read_results([{"event_id": "e", "player": "a", "Year": "1", "entries": 1}])
     assert "did you mean" not in str(caught.value)
     for text, message in (
-        (b"event_id;player\n", "is a whole header: its cells are parted by a semicolon"),
+        (b"event_id;player\n", "is a whole header: its cells are separated by a semicolon"),
         (b"PK\x03\x04", "is a workbook or an archive"),
     ):
         path = tmp_path / "x.csv"
@@ -190,8 +190,8 @@ def test_check_is_a_coach(tmp_path, capsys):
         "good.csv: read Race as event_id, Driver as player, Pos as position; understood DNF as dnf"
     )
     assert "good.csv: 2 rows, 1 event, 2 players: all good" in shown.out
-    assert "stk, stk-rd would need of every finisher: time_s\n" in shown.out
-    for path, why in ((single, "the one event has a single entrant"), (empty, "it has a header and no rows")):
+    assert "stk, stk-rd would need, for every finisher: time_s\n" in shown.out
+    for path, why in ((single, "the only event has a single entrant"), (empty, "it has a header but no rows")):
         out = run(capsys, "check", path).out
         assert f"nothing here can be rated: {why}" in out
         assert "all good" not in out
@@ -209,7 +209,7 @@ def test_check_mends_what_is_certain_and_leaves_the_rest(tmp_path, capsys):
     assert text.splitlines()[5] == "q,b,x,61,finished"
     mended.write_text(text.replace("q,b,x", "q,b,2"))
     assert podium.read_results(mended).frame.height == 5
-    with pytest.raises(podium.PodiumError, match="is the file itself"):
+    with pytest.raises(podium.PodiumError, match="is the input file"):
         run(capsys, "check", path, "--fix", path)
     assert run(capsys, "check", mended, "--fix", tmp_path / "again.parquet").err == ""
     assert pl.read_parquet(tmp_path / "again.parquet").height == 5
@@ -260,7 +260,7 @@ def test_the_service_and_its_client_say_it_in_plain_words():
     assert unknown_field("rank") == "is not a field of this body; did you mean position?"
     assert unknown_field("postion") == "is not a field of this body; did you mean position?"
     assert unknown_field("colour") == "is not a field of this body"
-    with pytest.raises(podium.ParameterError, match="begin with http:// or https://"):
+    with pytest.raises(podium.ParameterError, match="start with http:// or https://"):
         podium.Client("127.0.0.1:8765", "key")
 
 

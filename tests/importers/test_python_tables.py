@@ -95,7 +95,7 @@ AMBIGUOUS = pl.DataFrame({"Race": ["r", "r"], "Driver": ["a", "b"], "Pos": [1, 2
 
 
 def test_a_question_is_answered_in_python():
-    with pytest.raises(podium.ResultsError, match=r"the day or the month first\. Give podium"):
+    with pytest.raises(podium.ResultsError, match=r"start with the day or the month\. Give podium"):
         podium.rate(AMBIGUOUS.to_pandas())
     read = podium.read_results(AMBIGUOUS, answers=["columns.started_at.format=%d/%m/%Y"])
     assert read.frame["started_at"].dt.to_string("%Y-%m-%d").to_list() == ["2024-11-03"] * 2

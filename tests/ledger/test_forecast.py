@@ -147,7 +147,7 @@ def test_the_commands(tmp_path, capsys):
     build()(["strength", str(table), *options, "--chart", str(chart)], standalone_mode=False)
     assert len(json.loads(capsys.readouterr().out)) == 8
     assert chart.read_text().startswith("<svg")
-    with pytest.raises(podium.ParameterError, match="nobody is named"):
+    with pytest.raises(podium.ParameterError, match="no entrants are named"):
         build()(["predict", str(table), "--system", "elo"], standalone_mode=False)
 
 

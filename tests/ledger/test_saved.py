@@ -225,9 +225,9 @@ ANA = {"player": "ana", "rating": 1500.0}
         ("glicko2", [ANA | {"volatility": -0.1}], "column volatility: -0.1 must be a number of at least 0"),
         ("stk", [ANA | {"peak": 1400.0}], "column peak: 1400.0 is below the rating"),
         ("stk-rd", [ANA | {"disconnects": -1}], "column disconnects: -1 must be a whole number"),
-        ("elo-mmr", [ANA | {"factors": 3}], "column normal: is empty beside factors"),
+        ("elo-mmr", [ANA | {"factors": 3}], "column normal: is empty, but factors is not"),
         ("elo-mmr", [ANA | {"factors": 17}], "column factors: 17.0 must be a whole number from 0 to 16"),
-        ("elo", [ANA | {"pool": None}], "row 1, column pool: is empty; the results have several"),
+        ("elo", [ANA | {"pool": None}], "row 1, column pool: is empty; the results contain several"),
         ("elo", "missing.csv", "missing.csv: cannot be read"),
         ("elo", [], "column player: is missing"),
     ],
@@ -258,10 +258,10 @@ def test_another_system_parameter_or_period_is_refused(tmp_path):
 
 def test_results_older_than_the_saved_ratings_are_refused():
     rows = spread(SEASON_OF_THREE, [3] * 6)
-    with pytest.raises(podium.ResultsError, match=r"row 1, column started_at: .* is before the newest event"):
+    with pytest.raises(podium.ResultsError, match=r"row 1, column started_at: .* is before the latest event"):
         podium.rate(rows, "elo", start=podium.rate(rows[:9], "elo"))
     start = podium.rate(rows[:9], "elo", period="1mo")
-    with pytest.raises(podium.ResultsError, match="in a rating period that the saved ratings hold"):
+    with pytest.raises(podium.ResultsError, match="in a rating period that the saved ratings already include"):
         podium.rate(spread(SEASON_OF_THREE, [10, 0, 0, 0, 0, 0])[9:], "elo", period="1mo", start=start)
 
 

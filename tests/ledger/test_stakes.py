@@ -351,7 +351,9 @@ def test_the_command(tmp_path, capsys):
     assert text.startswith("ana: Only a win gains. 1st would ")
     assert "\n1st " in text
     assert "\nquit " in text
-    assert text.endswith("The mean over all 2 orders of the others, each as likely as the system expects it.\n")
+    assert text.endswith(
+        "The mean over all 2 orders of the others, weighted by how likely the system considers each.\n"
+    )
     assert printed("--entrant", "nobdy").err.startswith("podium: nobdy is not in ")
     assert "\nana     win  " in printed().out
     assert len(printed("--format", "csv").out.splitlines()) == 5

@@ -35,9 +35,9 @@ def test_what_is_loaded_goes_on_to_the_bit_and_knows_what_it_has_seen(tmp_path):
     assert loaded.ratings == live.ratings
     assert loaded.leaderboard().equals(live.leaderboard())
     for event, started in (("m1", "2024-05-03"), ("m3", "2024-05-01T17:59Z")):
-        with pytest.raises(podium.ResultsError, match=r"was rated before|is before the newest"):
+        with pytest.raises(podium.ResultsError, match=r"was rated before|is before the latest"):
             loaded.rate_one(event, ["ana", "ben"], started_at=started)
-    with pytest.raises(podium.ResultsError, match=r"sequence.* is before the newest"):
+    with pytest.raises(podium.ResultsError, match=r"sequence.* is before the latest"):
         loaded.rate_one("m3", ["ana", "ben"], started_at="2024-05-01T18:00Z", sequence=1)
     for each in (live, loaded):
         each.rate_one("m3", ["ben", "dev"], started_at="2024-06-01")

@@ -62,9 +62,13 @@ def test_of_several_pools_one_is_named():
     live.rate_one("m2", ["ben", "ana"], pool="races")
     assert live.expected("ana", "ben", pool="duels") > 0.5 > live.expected("ana", "ben", pool="races")
     assert live.leaderboard(pool="races")["player"].to_list() == ["ben", "ana"]
-    with pytest.raises(podium.ParameterError, match=r"pool: the results have several pools. Choose one: duels, races"):
+    with pytest.raises(
+        podium.ParameterError, match=r"pool: the results contain more than one pool. Choose one: duels, races"
+    ):
         live.expected("ana", "ben")
-    with pytest.raises(podium.ParameterError, match=r"pool: the results have several pools. Choose one: duels, races"):
+    with pytest.raises(
+        podium.ParameterError, match=r"pool: the results contain more than one pool. Choose one: duels, races"
+    ):
         live.predict(["ana", "ben"])
     with pytest.raises(podium.UnknownError, match="pool 'karts' does not exist"):
         live.predict(["ana", "ben"], pool="karts")

@@ -33,5 +33,5 @@ def test_states_before_a_position_stay_and_older_objects_keep_theirs(position):
 
 def test_states_stored_by_another_version_are_refused():
     part = {"state": np.zeros((2, FIELDS + 1))}
-    with pytest.raises(ValueError, match="not those of this version"):
+    with pytest.raises(ValueError, match="do not match this version"):
         States(FIELDS).of_parts([part])

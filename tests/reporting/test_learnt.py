@@ -52,7 +52,7 @@ def test_every_parameter_has_a_panel_with_a_sentence(rated):
     svg = as_svg(learnt_curves(rated.learnt(), rated.system, "Races"))
     for each in rated.system.learnt_parameters:
         assert each.title in svg or each.title.replace("'", "&#39;") in svg
-    assert "Two of three newcomers turn out" in svg
+    assert "Two out of three newcomers turn out" in svg
     assert "2024" in svg
 
 

@@ -114,7 +114,7 @@ def test_live_follows_the_sequence():
     )
     begun = copy.deepcopy(live)
     live.rate(season([3], started_at=DAY))
-    with pytest.raises(podium.ResultsError, match=r"sequence: .*is before the newest event"):
+    with pytest.raises(podium.ResultsError, match=r"sequence: .*is before the latest event"):
         live.rate(season([2], started_at=DAY))
     begun.rate(season([2], started_at=DAY))
     begun.rate(duel("more", "ana", "ben", started_at=DAY))

@@ -7,7 +7,7 @@ from races import rows
 
 import podium
 
-OF_PAGE = "is no address of a page; write it whole, as https://example.org/race-17, without blanks"
+OF_PAGE = "is not the address of a page; write it in full, for example https://example.org/race-17, without spaces"
 
 
 def test_both_may_stand_on_one_row_of_an_event_or_on_all_of_them():
@@ -21,9 +21,9 @@ def test_both_may_stand_on_one_row_of_an_event_or_on_all_of_them():
 @pytest.mark.parametrize(
     ("column", "value", "why"),
     [
-        ("title", "a\u202eb", "has a direction control, which nobody sees (U+202E); leave it out"),
+        ("title", "a\u202eb", "has a direction control, which is invisible (U+202E); leave it out"),
         ("title", "a\nb", "has a control character (U+000A); leave it out"),
-        ("title", "x" * 201, "has 201 characters; a name has up to 200"),
+        ("title", "x" * 201, "has 201 characters; a name can have up to 200"),
         ("url", "javascript:alert(1)", OF_PAGE),
         ("url", "ftp://example.org/a", OF_PAGE),
         ("url", "https://ana:secret@example.org/", OF_PAGE),

@@ -88,10 +88,13 @@ BAD = [
     ("", "results.csv: is empty"),
     ("event_id,player,player\na,b,c", "column player: appears twice in the header"),
     ('{"event_id": "a", "player": "b", "score": NaN}', "NaN is not a JSON number"),
-    ("event_id,player\na,b,c,d,e\n", "results.csv row 1: has 5 cells, and the header 2; put a text with a comma"),
-    ("event_id,player,position\na,ana,1\na,ben\n", "results.csv row 2: has 2 cells, and the header 3"),
-    ('event_id,player,position\n"a","ana, of A",1\na,ben\n', "results.csv row 2: has 2 cells, and the header 3"),
-    ("event_id,player,position\na,ana,1\na,ben,2,3\n", "results.csv row 2: has 4 cells, and the header 3"),
+    (
+        "event_id,player\na,b,c,d,e\n",
+        "results.csv row 1: has 5 cells, but the header has 2; put text that contains a comma",
+    ),
+    ("event_id,player,position\na,ana,1\na,ben\n", "results.csv row 2: has 2 cells, but the header has 3"),
+    ('event_id,player,position\n"a","ana, of A",1\na,ben\n', "results.csv row 2: has 2 cells, but the header has 3"),
+    ("event_id,player,position\na,ana,1\na,ben,2,3\n", "results.csv row 2: has 4 cells, but the header has 3"),
     ('event_id,player,position\na,ana,1\na,"ben,2\na,cy,3\n', "results.csv row 2: has a quotation mark that is not"),
     ('event_id,player,position\na,ana,1\na,"ben"x,2\n', "results.csv row 2: has a quotation mark that is not"),
     ('event_id,player,position\na,ana,1\na,ben"x,2\n', "results.csv row 2: has a quotation mark in the middle"),
@@ -104,13 +107,13 @@ BAD = [
     ),
     ('[{"event_id":"e","player":"a"},{"event_id":"e","event_id":"f","player":"b"}]', "row 2, column event_id: appears"),
     ('{"event_id":"e","player":{"name":"a","name":"b"}}', "row 1, column name: appears twice in one object"),
-    ('{"event_id":"e","player":["a"]}\n{"event_id":"e","player":"b"}', "row 1, column player: ['a'] is no text"),
-    ('{"event_id":"e","player":"b"}\n{"event_id":"e","player":true}', "row 2, column player: True is no text"),
-    ('{"event_id":"e","player":"b","team":{"a":1}}', "row 1, column team: {'a': 1} is no text"),
+    ('{"event_id":"e","player":["a"]}\n{"event_id":"e","player":"b"}', "row 1, column player: ['a'] is not text"),
+    ('{"event_id":"e","player":"b"}\n{"event_id":"e","player":true}', "row 2, column player: True is not text"),
+    ('{"event_id":"e","player":"b","team":{"a":1}}', "row 1, column team: {'a': 1} is not text"),
     ('{"event_id":"e","player":"b","position":1}\n{"event_id":"e","player":"c","position":true}', "row 2, column pos"),
     ('{"event_id":"e","player":"b\\ud800"}', "row 1, column player: has half of a surrogate pair"),
     ('{"event_id":"e","player":"b","\\ud800":1}', "column \\ud800: is not a column"),
-    ("event_id,play\rer,position\na,ana,1\n", "has a header whose cells are not clear"),
+    ("event_id,play\rer,position\na,ana,1\n", "has a header whose cells are unclear"),
     ("event_id,player,position\nPérez,ana,1\nPe\u0301rez,ben,2\n", "row 2, column event_id: 'Pe\u0301rez' looks like"),
 ]
 
@@ -121,8 +124,8 @@ def test_a_wide_table_says_how_to_leave_columns_aside():
         podium.read_results(wide)
     *unknown, known, missing = caught.value.faults
     assert [each.column for each in unknown] == [f"x{number}" for number in range(18)]
-    assert known.remedy.startswith("60 other columns are not, either; a results table's columns are event_id, ")
-    assert known.remedy.endswith("; read_results(…, ignore='rest') leaves others aside")
+    assert known.remedy.startswith("60 more columns are unknown; a results table's columns are event_id, ")
+    assert known.remedy.endswith("; read_results(…, ignore='rest') ignores others")
     assert missing.column == "event_id"
 
 

@@ -217,13 +217,13 @@ def test_a_file_with_faults_is_refused_whole_and_nothing_written_is_lost(store):
         refused = admin.client.post(action, data=dict(fields) | {"pasted": text}, files=files)
         assert refused.status_code == 422
         name = "karts <1>.csv" if files["file"][1] else "pasted.csv"
-        assert f"errors in {name} . Nothing was stored." in words(refused.text).replace("../../", "")
+        assert f"errors in {name} . Nothing was saved." in words(refused.text).replace("../../", "")
         assert "Row 4, column position: 'first' must be a place" in words(refused.text)
         assert ["pasted", text] in form_of(refused.text, "/upload")[1]
     other = admin.send(
         admin.get("/upload"), "/upload", pasted="hello\nworld\n"
     )  # whose last line tells what a table is
-    assert "2 errors in pasted.csv . Nothing was stored." in words(other.text)
+    assert "2 errors in pasted.csv . Nothing was saved." in words(other.text)
     assert "A results table has one row per entrant" in words(other.text)
     table = admin.send(admin.get("/events/e3"), "/events/e3", **{"position-1": "second", "player-0": "é"})
     assert table.status_code == 422
@@ -253,7 +253,7 @@ def test_a_kept_map_reads_its_file_and_no_other(tmp_path):
         found = [read_file(path, "x.csv", "results", "main", kept=each) for each in (points, joins, unlike)]
     kept, *others = [each for each in found if isinstance(each, Upload)]
     assert kept.rows["score"].to_list() == [1, 2]
-    assert (kept.map, kept.notes[0]) == (points, "read with the map that the pool keeps for it")
+    assert (kept.map, kept.notes[0]) == (points, "read with the map that the pool saved for it")
     assert [each.rows["position"].to_list() for each in others] == [[1, 2]] * 2
     assert [each.map for each in others] == ["", ""]
 
@@ -329,7 +329,7 @@ def test_an_upload_is_limited(store, monkeypatch):
     assert refused.status_code == 413
     with (
         stored(b"PK" + b"x" * 1_000_000, "results.zip") as path,
-        pytest.raises(podium.ParameterError, match="a compressed file has up to 1 MB"),
+        pytest.raises(podium.ParameterError, match="a compressed file can have up to 1 MB"),
     ):
         read_file(path, "results.zip", "results", "main")
 
@@ -439,7 +439,7 @@ def test_settings_are_stored_and_logged(store):
     assert store.newest_log("main", most=1)[0].kind == "describe"
     refused = admin.send(admin.get("/settings"), "/settings", contact="javascript:alert(1)")
     assert refused.status_code == 422
-    assert "neither a mail address nor the address of a page" in words(refused.text)
+    assert "neither an email address nor the address of a page" in words(refused.text)
 
 
 def test_a_form_that_cannot_be_meant_so_is_shown_again_as_it_was_filled_in(store):
@@ -449,7 +449,7 @@ def test_a_form_that_cannot_be_meant_so_is_shown_again_as_it_was_filled_in(store
         ("/keys", "/keys", {"name": " "}, "The key needs an owner"),
         ("/keys", "/keys", {"name": "x", "days": "soon"}, "The days until it expires must be a number, not 'soon'"),
         ("/keys", "/keys", {"name": "x", "rate": "5/s"}, "Requests per second must be a number, not '5/s'"),
-        ("/keys", "/keys", {"name": "x", "days": "1e9"}, "A key lasts up to 36,525 days"),
+        ("/keys", "/keys", {"name": "x", "days": "1e9"}, "A key can last up to 36,525 days"),
         ("/seasons", "/seasons", {"name": "x", "starts_at": "2025-01-01", "keep": "half"}, "a number from 0 to 100"),
         ("/seasons", "/seasons", {"name": "x", "starts_at": "soon", "keep": "50"}, "'soon'"),
         ("/seasons", "/seasons", {"name": "x", "starts_at": "03/04/2025", "keep": "50"}, "'03/04/2025' is not a date"),
@@ -465,7 +465,7 @@ def test_a_form_that_cannot_be_meant_so_is_shown_again_as_it_was_filled_in(store
         assert changes.items() <= dict(form_of(refused.text, form)[1]).items()
     action, fields = form_of(admin.get("/events/e3").text, "/events/e3")
     other = admin.client.post(action, data={"token": dict(fields)["token"], "pasted": CSV})
-    assert (other.status_code, "Every line must belong to event e3, not new" in words(other.text)) == (422, True)
+    assert (other.status_code, "Every row must belong to event e3, not new" in words(other.text)) == (422, True)
     assert (store.version("main"), len(keys.list_keys(store.engine))) == (version, 1)
 
 

@@ -90,7 +90,7 @@ def test_corrections(client, store):
     assert client.put(f"{BASE}/main/events/e99", json=race(59) | {"event_id": "e99"}).status_code == 404
     met = client.post(f"{BASE}/main/merge", json={"player": "a", "into": "b"})
     assert (met.status_code, met.json()["detail"]) == (
-        422, "merge: 'b' took part in e0 as both; if the two are one player, correct that event first"
+        422, "merge: 'b' took part in e0 as both; if the two accounts are one player, correct that event first"
     )  # fmt: skip
     assert store.verify() == []
 

@@ -140,7 +140,7 @@ def test_corrections_leaders_and_seasons_are_told(store):
     assert voided.startswith("e3 was voided\nThe ratings of 2 players changed by up to ")
     assert again.startswith("e3 counts again\n")
     assert amended.startswith("e3 was corrected\n")
-    assert season.startswith("Tuesday league: the season 2026\na ends the season before it on top with ")
+    assert season.startswith("Tuesday league: the season 2026\na finished the previous season on top with ")
     assert "b now leads with" in results[0] + results[-1]
 
 
@@ -244,7 +244,7 @@ def test_a_chat_that_asks_for_time_gets_it_and_loses_nothing(store, monkeypatch)
         for number in (1, 2):
             store.submit("main", rows(number, "ab"))
         first, sender = deliver(store)
-        assert first.last_error == "the receiver answered 429"
+        assert first.last_error == "the receiver responded with 429"
         assert not sender.is_due(first)
         now[0] += 7.4
         assert not sender.is_due(first)

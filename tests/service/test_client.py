@@ -136,7 +136,7 @@ def test_what_is_no_answer_of_the_service_is_an_error(bridge):
     for content in (b"<html>", b"[1]", b"null", b'{"seasons": []}'):
         page = httpx2.Response(200, content=content)
         transport.handle_request = lambda _request, page=page: page
-        with pytest.raises(ClientError, match="does not answer as a service of Podium") as error:
+        with pytest.raises(ClientError, match="does not respond like a Podium service") as error:
             client.seasons("main")
         assert error.value.status == 200
 
@@ -202,7 +202,7 @@ def test_what_is_new_in_the_service(bridge):
         assert len(client.compare("main", "a", "b")["meetings"]) == 7
         assert len(client.predict("main", ["a", "b"])["pairs"]) == 2
         assert client.predict("main", sides=[["a", "b"], ["c"]])["pairs"][0]["opponent"] in ("a, b", "c")
-        with pytest.raises(ParameterError, match="'ab' are a text"):
+        with pytest.raises(ParameterError, match="'ab' are a string"):
             client.predict("main", "ab")
         (match,) = client.matchmaking("main", [{"player": name, "waited_s": 99.0} for name in "ab"], size=2)
         assert sorted(match["players"]) == ["a", "b"]

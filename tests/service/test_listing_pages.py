@@ -62,7 +62,7 @@ def test_filters_are_a_form_and_say_who_is_listed(season, visitor):
     assert '<option value="90d" selected>' in html
     assert '<option value="10" selected>' in html
     assert len(names(main_of(visitor.get("/bikes?all=1")))) == 30
-    assert "Nobody is listed" in words(main_of(visitor.get("/bikes?min=1000")))
+    assert "No one is listed" in words(main_of(visitor.get("/bikes?min=1000")))
     for bad in ("active=week", "min=-1", "sort=name", "cursor=x", "all=maybe"):
         assert visitor.get(f"/bikes?{bad}").status_code == 422, bad
 
@@ -87,7 +87,7 @@ def test_a_board_whose_players_have_stopped_lists_those_of_the_last_year(sqlite_
 
 
 def test_a_visitor_who_chose_a_player_finds_the_row(visitor):
-    assert "Which one are you?" in words(main_of(visitor.get("/bikes")))
+    assert "Are you on this list?" in words(main_of(visitor.get("/bikes")))
     headers = {"Cookie": f"me={part('Zoë')}"}
     html = main_of(visitor.get("/bikes", headers=headers))
     assert '<a class="end" href="#me">Find me</a>' in html

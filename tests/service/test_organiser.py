@@ -51,9 +51,9 @@ def test_a_pool_is_opened_and_what_was_typed_survives_a_fault(store):
     admin = Admin(store)
     start = admin.client.get("/admin")
     for change, fault in (
-        ({"name": "karts", "contact": "nowhere"}, "neither a mail address"),
+        ({"name": "karts", "contact": "nowhere"}, "neither an email address"),
         ({"name": "admin"}, "is the address of a page"),
-        ({"name": "main"}, "There is a pool 'main' already"),
+        ({"name": "main"}, "There is already a pool 'main'"),
         ({"name": " "}, "name"),
     ):
         refused = admin.send(start, "/admin", title="<Karts>", system="glicko2", **change)
@@ -100,7 +100,7 @@ def test_ids_that_mention_a_name_are_listed_before_it_is_removed(store, tmp_path
     admin = Admin(store)
     question_page = admin.send(admin.get("/players"), "/forget", player="Zebedee Quux", again="Zebedee Quux")
     assert "zebedee-quux 1" in words(question_page.text)
-    assert "Copies made earlier keep it" in words(question_page.text)
+    assert "Copies made earlier keep the name" in words(question_page.text)
     assert "Zebedee Quux" in ratings(store)
     assert "All names are removed" in follow(admin, admin.send(question_page, "/forget")).text
     addresses = "", "/events", "/events/event 8", "/calendar", "/calendar.ics", "/feed.xml", "/search?q=zebedee"
@@ -119,7 +119,7 @@ def test_a_player_has_another_name_and_is_forgotten(store):
         refused = admin.send(admin.get("/players"), "/rename", **changes)
         assert refused.status_code == status
         assert changes.items() <= dict(form_of(refused.text, "/rename")[1]).items()
-        assert "Nothing was stored" in refused.text
+        assert "Nothing was saved" in refused.text
     renamed = follow(admin, admin.send(admin.get("/players"), "/rename", player="a", name="Ann <1>"))
     assert (renamed.status_code, "a is now called Ann <1>." in words(renamed.text)) == (200, True)
     assert admin.send(admin.get("/players"), "/forget", player="Ann <1>", again="Ann").status_code == 422
@@ -186,7 +186,7 @@ def test_a_test_is_signed_and_told_from_every_delivery(store):
         private = follow(admin, admin.send(admin.get("/webhooks"), f"/{hook.id}/test"))
         assert ("is not a public address" in private.text, sent) == (True, [])
         store.app.state.private_webhooks = True  # as `serve --private-webhooks` has it
-        for answer in ("received the test", "did not receive the test: the receiver answered 500"):
+        for answer in ("received the test", "did not receive the test: the receiver responded with 500"):
             tested = follow(admin, admin.send(admin.get("/webhooks"), f"/{hook.id}/test"))
             assert answer in words(tested.text)
     assert [verify_webhook(secret, headers, body) for headers, body in sent] == [

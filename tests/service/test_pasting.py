@@ -92,7 +92,7 @@ def test_the_date_of_a_title_is_read_and_others_are_not_dropped(store):
     dry = send(admin, "race;date;player;place\ns1;2026-10-02;Jonas;1\ns1;2026-10-02;Tobi;2\n", started_at="2026-10-05")
     assert "the date that you entered is not used" in words(dry.text)
     both = send(admin, PLACES, "w1.csv", pasted=PLACES)
-    assert (both.status_code, "you chose a file and pasted text" in words(both.text).replace("You", "you")) == (
+    assert (both.status_code, "you chose a file and also pasted text" in words(both.text).replace("You", "you")) == (
         422,
         True,
     )

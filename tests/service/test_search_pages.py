@@ -20,7 +20,7 @@ def test_a_search_shows_the_one_player_lists_several_and_names_who_is_near(seaso
     none = words(main_of(visitor.get("/bikes/find", params={"q": "Draganna"}), 404))
     assert "No rider called “ Draganna ”" in none
     assert "Did you mean Dragana ?" in none
-    assert "Type the beginning of a name, or of a word in it" in none
+    assert "Type the start of a name, or of a word in it" in none
     markup = visitor.get("/find", params={"q": '"><script>alert(1)</script>'})
     assert markup.status_code == 404
     assert "<script>alert" not in markup.text

@@ -162,7 +162,7 @@ def test_serve_rates_the_pools_of_an_earlier_version_again(tmp_path):
                 server.terminate()
             output = first + one.stdout.read() + second + other.stdout.read()
         for expected in (
-            "modern: 2 events rated again, 0 changes of ratings moved\n",
+            "modern: 2 events rated again, 0 rating changes affected\n",
             "sixties: 5 events rated again, ",
         ):
             assert output.count(f"pool {expected}") == 1

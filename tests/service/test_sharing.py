@@ -128,7 +128,7 @@ def test_ranks_follow_the_rating_less_so_many_deviations_everywhere_alike(season
         [(_, page)] = read_pages(view, ["sure"], ["/sure"])
     for text in (page, visitor.get("/sure", headers={"Accept": "text/html"}).text, visitor.get("/sure/embed").text):
         assert re.findall(r"<bdi>([abcdn])</bdi>", text.partition("<table")[2])[:5] == best_first
-    assert "Ranks follow the rating less 3 times the deviation." in page
+    assert "Ranks follow the rating minus 3 times the deviation." in page
     for rank, name in enumerate(best_first, start=1):
         assert visitor.get(f"/sure/players/{name}/badge.json").json()["message"].endswith(f"#{rank} of 5")
         card, known = season.player_card("sure", name), visitor.get(f"/api/v1/pools/sure/players/{name}").json()

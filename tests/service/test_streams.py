@@ -110,4 +110,4 @@ def test_a_listener_who_reads_too_slowly_is_ended(monkeypatch):
         listener.add([(3, b"")])
         return listener.ended
 
-    assert asyncio.run(listen()) == "more than 3 entries wait to be read"
+    assert asyncio.run(listen()) == "more than 3 entries are waiting to be read"

@@ -85,7 +85,7 @@ def test_a_form_that_is_sent_twice_counts_once(store):
     first, second = post(person, fields), post(person, fields)
     assert first.headers["location"] == second.headers["location"]
     assert store.event_count("main") == 5
-    assert "stored already" in words(person.client.get(second.headers["location"]).text)
+    assert "already saved" in words(person.client.get(second.headers["location"]).text)
 
 
 def test_a_sender_takes_back_only_what_was_not_there_before(store):
@@ -116,7 +116,7 @@ def test_two_people_who_enter_results_at_once_lose_nothing(store):
     assert post(one, filled(mine, {"Tobi": 1, "Jonas": 2})).status_code == 303
     question = post(other, filled(theirs, {"Mika": 1, "Bo": 2}))
     assert question.status_code == 409
-    assert "was stored meanwhile with another result" in words(question.text)
+    assert "was saved in the meantime with another result" in words(question.text)
     again = dict(form_of(question.text, "/tonight")[1])
     assert again["event_id"].endswith(" #2")
     assert post(other, filled(again, {"Mika": 1, "Bo": 2})).status_code == 303
@@ -169,7 +169,7 @@ def test_times_are_entered_where_the_system_needs_them(store):
 def test_a_system_that_needs_more_than_the_page_has_says_so(store):
     store.create_pool("xon", find("xonstat-2015")())
     page = Admin(store, "write").client.get("/xon/tonight")
-    assert "This pool needs more for each player (played_s, duration_s)" in words(page.text)
+    assert "This pool needs more information about each player (played_s, duration_s)" in words(page.text)
 
 
 def test_a_pool_without_dates_has_no_date(store):
@@ -192,11 +192,11 @@ def test_an_earlier_day_can_be_chosen(store):
 @pytest.mark.parametrize(
     ("places", "others", "says"),
     [
-        ({"Tobi": 1}, {}, "A result needs two names"),
-        ({}, {}, "A result needs two names"),
+        ({"Tobi": 1}, {}, "A result needs at least two names"),
+        ({}, {}, "A result needs at least two names"),
         ({"Tobi": 1, "Jonas": "last"}, {}, "Jonas: 'last' is not a place"),
         ({"Tobi": 1, "Jonas": "9" * 5_000}, {}, "is not a place"),
-        ({"Tobi": 1, "Jonas": 2}, {"lines": "9" * 5_000}, "A result needs two names"),
+        ({"Tobi": 1, "Jonas": 2}, {"lines": "9" * 5_000}, "A result needs at least two names"),
         ({"Tobi": 0, "Jonas": 1}, {}, "Tobi: '0' is not a place"),
         ({"Tobi": 1, "Jonas": 2}, {"date": "tomorrow"}, "'tomorrow' is not a date"),
         ({"Tobi": 1, "a" * 201: 2}, {}, "has 201 characters"),

@@ -157,7 +157,7 @@ def test_stakes_take_cars_in_the_address(cars):
         joined = client.get(f"{POOL}/stakes", params={"entrants": ["c"], "with": given, "player": "b"})
         assert {each["player"] for each in joined.json()["entrants"]} == set("abc")
         for wrong, words in (
-            (["a,car"], "a: 'car' is not like car=Ferrari or side=white"),
+            (["a,car"], "a: 'car' is not in the form car=Ferrari or side=white"),
             (["a,car=s,Car=r"], "is a second car"),
             (["a,car=s", "a,side=home"], "'a' is given twice"),
             ([""], "is nobody"),

@@ -85,7 +85,7 @@ def test_what_happens_arrives_in_order_and_signed(store):
             store.submit("main", rows(number, "ab"))
         store.void("main", "e2")
         first, delivery = deliver(store)
-        assert (first.last_error, first.stopped) == ("the receiver answered 500", False)
+        assert (first.last_error, first.stopped) == ("the receiver responded with 500", False)
         assert first.failing_since is not None
         assert not delivery.is_due(first)
         second, _ = deliver(store)  # as after a restart
@@ -143,7 +143,7 @@ def test_a_receiver_who_fails_for_days_or_is_gone_is_left_alone(store):
         long_ago = (datetime.now(UTC) - timedelta(days=5, minutes=1)).isoformat(timespec="seconds")
         store_progress(store.engine, gone, 1, error="x", failing_since=long_ago)
         stopped, _ = deliver(store)  # redirections are not followed
-        assert (stopped.stopped, stopped.last_error) == (True, "the receiver answered 301")
+        assert (stopped.stopped, stopped.last_error) == (True, "the receiver responded with 301")
         assert len(sent) == 2
     delete_webhook(store.engine, number)
     assert list_webhooks(store.engine) == []
@@ -296,5 +296,5 @@ def test_receivers_that_drip_hold_up_nobody_and_are_shown(store, monkeypatch):
             wait_until(lambda: not any(each.under_way_since for each in list_webhooks(store.engine)))
         ends.set()
     *slow, fast = list_webhooks(store.engine)
-    assert {each.last_error for each in slow} == {"no answer within 0.6 s"}
+    assert {each.last_error for each in slow} == {"no response within 0.6 s"}
     assert not fast.last_error

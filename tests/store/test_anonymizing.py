@@ -132,7 +132,7 @@ def test_a_sender_of_a_replaced_id_gets_the_same_event(full):
     with pytest.raises(ConflictError):
         full.submit("main", a_race(old, NAME, "Ben"))
     assert full.amend("main", a_race(old, NAME, "Ben", title="ZEBEDEE QUUX, at last")).event_id == public
-    with pytest.raises(StoreError, match="there is an event of that id"):
+    with pytest.raises(StoreError, match="there is already an event with that ID"):
         full.plan_fixture("main", old, starts_at=SOON)
     full.plan_fixture("main", "next zebedee quux", title=f"{NAME} v Ben")
     full.register("main", "m-zebedee-quux", [NAME, "Ben"])

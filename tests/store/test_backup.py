@@ -70,7 +70,7 @@ def test_nothing_is_restored_beside_what_is_left_of_another_database(tmp_path, c
     crashed(target, 4)
     target.rename(tmp_path / "broken.db")
     before = contents(tmp_path)
-    with pytest.raises(StoreError, match=r"podium\.db-wal is left from an earlier podium\.db"):
+    with pytest.raises(StoreError, match=r"podium\.db-wal is left over from an earlier podium\.db"):
         restore(copy, str(target))
     assert contents(tmp_path) == before
     for end in ("-wal", "-shm"):
@@ -121,7 +121,7 @@ SOURCES = [
     (lambda path: path.mkdir(), "is not a file"),
     (lambda path: path.touch(), "the file is empty"),
     (lambda path: path.write_text("event_id,player\n" * 500), "cannot be copied .file is not a database."),
-    (foreign, "it has no tables of Podium"),
+    (foreign, "it has no Podium tables"),
     (newer, "its schema is 9999.*update Podium"),
     (damaged, "the database is damaged"),
 ]
@@ -142,7 +142,7 @@ def test_a_copy_that_is_not_what_its_log_says_is_put_in_place_only_if_wanted(tmp
     with closing(Store(str(copy))) as store, store.engine.begin() as connection:
         connection.execute(sa.update(witness).values(digest=b"other"))
     target = tmp_path / "podium.db"
-    with pytest.raises(StoreError, match="a replay gives other changes than were served"):
+    with pytest.raises(StoreError, match="a replay gives different changes than the stored ones"):
         restore(copy, str(target))
     assert files_of(target) == []
     assert restore(copy, str(target), unverified=True).differences

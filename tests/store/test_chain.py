@@ -94,7 +94,7 @@ def swapped_entries(every, _other):
     for one, two in pairwise(every):
         moves = [(one.seq, -1), (two.seq, one.seq), (-1, two.seq)]
         with_links = [sa.update(log).where(log.c.seq == old).values(seq=new) for old, new in moves]
-        moved = f"was moved: it stands before entry {one.place}, which has the number {two.seq}"
+        moved = f"was moved: it comes before entry {one.place}, which has the number {two.seq}"
         yield with_links, [f"log entry {two.place} (number {one.seq}, ", moved]
         contents = [{name: getattr(row, name) for name in HASHED if name != "place"} for row in (two, one)]
         without_links = [set_columns(row, content) for row, content in zip((one, two), contents, strict=True)]
@@ -122,10 +122,10 @@ def altered_reasons(every, _other):
     entry = f"the reason of log entry 6 (number {every[5].seq}, amend of 'e2') was "
     yield [sa.update(reason).values(text="ben is dull")], [f"{entry}altered"]
     yield [sa.update(reason).values(salt=b"")], [f"{entry}altered"]
-    yield [sa.delete(reason)], [f"{entry}removed, and no entry of the log says that it was blanked"]
+    yield [sa.delete(reason)], [f"{entry}removed, but no entry of the log says that it was blanked"]
     moved = [f"the reason of log entry 7 (number {every[6].seq}, rename of '3') was altered", f"{entry}removed"]
     yield [sa.update(reason).values(seq=every[6].seq)], moved
-    yield [sa.update(reason).values(seq=999)], ["a reason is stored for log entry number 999, which has none"]
+    yield [sa.update(reason).values(seq=999)], ["a reason is stored for log entry number 999, which has no reason"]
 
 
 IN_MAIN = sa.select(pools.c.id).where(pools.c.name == "main").scalar_subquery()
@@ -186,7 +186,7 @@ def test_a_log_that_was_chained_anew_has_another_head(filled):
             connection.execute(sa.update(log).where(log.c.seq == row.seq).values(values))
     assert filled.verify("main") == []
     (found,) = filled.verification("main", [receipt.head]).findings
-    assert f"log entry 8 is not that of the head {receipt.head}" in found
+    assert f"log entry 8 does not match the head {receipt.head}" in found
 
 
 def test_a_fault_keeps_nothing_else_from_being_checked(filled):
@@ -199,7 +199,7 @@ def test_a_fault_keeps_nothing_else_from_being_checked(filled):
     for expected in (
         "main: log entry 3 (",
         "main: log entry 7 (",
-        "main: a replay gives other changes than were served",
+        "main: a replay gives different changes than the stored ones",
     ):
         assert expected in found
     with pytest.raises(StoreError, match="the chain is broken at log entry 3 "):

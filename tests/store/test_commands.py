@@ -52,7 +52,7 @@ def test_a_season_goes_in_is_corrected_and_verified(tmp_path):
     with store.engine.begin() as connection:
         connection.execute(sa.text("UPDATE witness SET digest = x'00'"))
     store.close()
-    assert "a replay gives other changes than were served" in run("verify", status=1)
+    assert "a replay gives different changes than the stored ones" in run("verify", status=1)
 
 
 def test_a_pool_over_the_years(tmp_path):
@@ -99,7 +99,7 @@ def test_a_database_of_an_earlier_version_is_upgraded(tmp_path):
     output = run("db", "upgrade").splitlines()
     (copy,) = tmp_path.glob("podium-before-upgrade-*.db")
     assert output[0] == f"podium.db is copied to {copy.name}"
-    assert output[1] == "pool modern: 2 events rated again, 0 changes of ratings moved"
+    assert output[1] == "pool modern: 2 events rated again, 0 rating changes affected"
     assert output[2].startswith("pool sixties: 5 events rated again, ")
     assert output[3:] == ["podium.db is up to date"]
     with closing(sqlite3.connect(copy)) as before:
@@ -141,7 +141,7 @@ def test_what_could_not_be_upgraded_is_named(tmp_path):
     with closing(sqlite3.connect(tmp_path / "podium.db")) as database, database:
         of_modern = "pool_id = (SELECT id FROM pool WHERE name = 'modern')"
         database.execute(f"UPDATE log SET body = x'00' WHERE kind = 'submit' AND {of_modern}")  # noqa: S608
-    assert run("db", "upgrade", status=1).startswith("podium: pool modern stays as it was: ")
+    assert run("db", "upgrade", status=1).startswith("podium: pool modern is unchanged: ")
     assert run("verify", status=1).startswith("podium: modern: the pool waits")
 
 
@@ -178,14 +178,14 @@ def test_a_pool_is_described(sqlite_store):
     assert run("pool", "log", "bikes", "--format", "csv").count("describe") == 2
     assert "nothing to change" in run("pool", "set", "bikes", status=2)
     for option, text, refusal in (
-        ("--contact", "javascript:alert(1)", "neither a mail address nor the address of a page"),
-        ("--contact", "https://user:word@example.org", "neither a mail address nor the address of a page"),
+        ("--contact", "javascript:alert(1)", "neither an email address nor the address of a page"),
+        ("--contact", "https://user:word@example.org", "neither an email address nor the address of a page"),
         ("--player-word", "x" * 41, "Use at most 40"),
         ("--title", "a\u202eb", "direction control"),
     ):
         assert refusal in run("pool", "set", "bikes", option, text, status=2)
     assert "is the address of a page of the service" in run("pool", "create", "admin", "--system", "elo", status=2)
-    assert "every session has ended" in run("key", "end-sessions")
+    assert "all sessions have ended" in run("key", "end-sessions")
     with sqlite_store.engine.begin() as connection:
         connection.execute(sa.text("UPDATE pool SET is_public = true"))
     assert "the pool's is_public is stored as" in run("verify", status=1)
@@ -245,7 +245,7 @@ def test_a_map_is_kept_and_read_by(tmp_path):
     run("ingest", odd, "--pool", "club", "--map", own)
     odd.write_text("a,b,c\nr1,Ana,2\nr1,Ben,1\n", encoding="utf-8")
     words, _ = streams("ingest", odd, "--pool", "club", "--amend")
-    assert "odd.csv: read with the map that pool club keeps for odd.csv" in words
+    assert "odd.csv: read with the map that pool club saved for odd.csv" in words
     assert "0 new, 1 differs, 0 gone, 0 the same" in words
 
 
@@ -263,7 +263,7 @@ def test_a_map_that_is_kept_reads_no_other_file(tmp_path):
     run("pool", "create", "club", "--system", "elo", "--order", "sequence")
     run("ingest", odd, "--pool", "club", "--map", own)
     refusal = run("ingest", odd, "--pool", "club", "--amend", status=2)
-    assert "the map that pool club keeps for odd.csv joins other files. Give a map with --map." in " ".join(
+    assert "the map that pool club saved for odd.csv joins other files. Give a map with --map." in " ".join(
         refusal.split()
     )
     words, _ = streams("ingest", odd, "--pool", "club", "--amend", "--map", own)
@@ -278,7 +278,7 @@ def test_the_results_of_another_pool_are_taken(tmp_path):
     assert "is not club, where the event was sent" in run("ingest", cup, "--pool", "club", status=2)
     run("ingest", cup, "--as", "club")
     run("ingest", cup, "--pool", "cup")
-    assert "has no events of pool karts, but of cup" in run("ingest", cup, "--pool", "karts", "--as", "club", status=2)
+    assert "has no events of pool karts, only of cup" in run("ingest", cup, "--pool", "karts", "--as", "club", status=2)
     run("rename", "--player", "Ana", "--to", "Anna", "--pool", "cup")
     run("pool", "export", "cup", "--out", "cup.jsonl")
     refusal = run("ingest", "cup.jsonl", "--pool", "more", status=2)

@@ -32,7 +32,7 @@ def test_a_newer_schema_that_only_adds_something_is_served_on_and_others_are_ref
     again.close()
     with store.engine.begin() as connection:
         set_schema(connection, "9999", "9998")
-    with pytest.raises(StoreError, match="its schema is 9999, and this version of Podium knows those up to"):
+    with pytest.raises(StoreError, match="its schema is 9999, but this version of Podium supports schemas up to"):
         Store(url)
     with pytest.raises(StoreError, match="update Podium"):
         Store(url, must_exist=True)

@@ -167,8 +167,8 @@ def test_the_page_of_cars_and_what_boards_say_of_them(store):
         assert page.status_code == 200
         assert "<h1>Cars</h1>" in page.text
         assert re.findall(r"<bdi>([rs])</bdi>", page.text) == [each.name for each in store.equipment("main")]
-        assert "Ratings are for players alone" in client.get("/main").text
-        assert "Ratings are for players alone" not in client.get("/other").text
+        assert "Only players are rated" in client.get("/main").text
+        assert "Only players are rated" not in client.get("/other").text
         assert client.get("/other/equipment").status_code == 404
         why = client.get("/main/events/e3/a").text
         assert "The result was worth" in why

@@ -169,7 +169,7 @@ class History:
         crashed.unlink()
         left = {each: each.read_bytes() for each in faults.files_of(crashed)}
         if left:
-            with pytest.raises(StoreError, match="is left from an earlier"):
+            with pytest.raises(StoreError, match="is left over from an earlier"):
                 backup.restore(copied, str(crashed))
             assert {each: each.read_bytes() for each in faults.files_of(crashed)} == left
         for each in left:

@@ -71,23 +71,23 @@ def test_the_event_of_its_id_is_the_result_and_who_is_missing_did_not_start(pool
 def test_what_is_refused(pool):
     with pytest.raises(podium.ParameterError, match="needs a start"):
         pool.plan_fixture("main", "gp")
-    with pytest.raises(StoreError, match="an event of that id"):
+    with pytest.raises(StoreError, match="an event with that ID"):
         pool.plan_fixture("main", "e1", starts_at=SOON)
     pool.register("main", "lobby", ["a", "b"])
-    with pytest.raises(StoreError, match="a match of that id"):
+    with pytest.raises(StoreError, match="a match with that ID"):
         pool.plan_fixture("main", "lobby", starts_at=SOON)
     with pytest.raises(podium.ParameterError, match="'a' is entered twice"):
         pool.plan_fixture("main", "gp", starts_at=SOON, entrants=["a", "b", "a"])
     pool.submit("main", rows(7, ["old", "d"]))
     pool.merge("main", "old", "c")
-    with pytest.raises(podium.ResultsError, match="are one player"):
+    with pytest.raises(podium.ResultsError, match="are the same player"):
         pool.plan_fixture("main", "gp", starts_at=SOON, entrants=["c", "old"])
     for act in (pool.fixture, pool.cancel_fixture):
         with pytest.raises(podium.UnknownError, match="no fixture 'gp'"):
             act("main", "gp")
     assert pool.fixtures("main") == ()
     pool.plan_fixture("main", "gp", starts_at=SOON)
-    with pytest.raises(StoreError, match="a fixture of that id"):
+    with pytest.raises(StoreError, match="already a fixture with that ID"):
         pool.register("main", "gp", ["a", "b"])
     pool.close_pool("main")
     with pytest.raises(StoreError, match="closed"):

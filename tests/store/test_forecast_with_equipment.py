@@ -142,8 +142,8 @@ def test_the_commands_take_cars_and_refuse_what_is_unclear(tmp_path):
     assert "Nobody is not in" in err
     assert "X (car) is not in" in err
     for wrong, words in (
-        ("a,car", "a: 'car' is not like car=Ferrari or side=white"),
-        ("a,=s", "a: '=s' is not like car=Ferrari"),
+        ("a,car", "a: 'car' is not in the form car=Ferrari or side=white"),
+        ("a,=s", "a: '=s' is not in the form car=Ferrari"),
         ("a,car=s,Car=r", "a: 'Car=r' is a second car"),
         ("b", "'b' is given twice"),
         ("", "'' is nobody"),

@@ -17,7 +17,7 @@ def fill(store, system="adaptive", events=40):
 
 def test_what_is_kept_is_the_librarys(store):
     fill(store)
-    with pytest.raises(UnknownError, match="once a day, and there is none yet"):
+    with pytest.raises(UnknownError, match="once a day, and has not been calculated yet"):
         store.best_ever("main")
     assert store.hindsight_curve("main", store.leaderboard("main").players[0].player) == ()
     before = store.history("main")

@@ -95,7 +95,7 @@ def test_a_match_without_a_result_costs_nobody_anything(filled, monkeypatch):
 def test_registering_is_done_once(filled):
     filled.register("main", "m", ["a", "b"])
     assert filled.register("main", "m", ["a", "b"]).status == "open"
-    with pytest.raises(StoreError, match="registered already, with other entrants"):
+    with pytest.raises(StoreError, match="already registered with different entrants"):
         filled.register("main", "m", ["a", "c"])
     for match_id, entrants, held_s in (("x", [], 9.0), ("x", ["a", "a"], 9.0), ("x", ["a"], 0.0), ("", ["a"], 9.0)):
         with pytest.raises(podium.ParameterError):

@@ -16,8 +16,8 @@ from podium.store.writing import execution, submission
 from podium.systems import find
 
 pytestmark = pytest.mark.portable
-RENAMED = r"'ana' and 'anna' \(rows 1 and 3 of event e\d\) are one player since 'ana' was renamed to 'anna'; "
-MERGED = r"'x' and 'ben' \(rows 1 and 2 of event e\d\) are one player since 'x' was merged into 'ben'; "
+RENAMED = r"'ana' and 'anna' \(rows 1 and 3 of event e\d\) are the same player since 'ana' was renamed to 'anna'; "
+MERGED = r"'x' and 'ben' \(rows 1 and 2 of event e\d\) are the same player since 'x' was merged into 'ben'; "
 
 
 def everything(store):
@@ -100,7 +100,9 @@ def test_a_match_with_one_player_twice_is_refused(filled):
         (["ana", "anna"], "'ana' was renamed to 'anna'"),
         (["ben", "x"], "'x' was merged into 'ben'"),
     ):
-        message = rf"match m: .*{entrants[0]!r} and {entrants[1]!r} \(entrants 1 and 2\) are one player since {why}; "
+        message = (
+            rf"match m: .*{entrants[0]!r} and {entrants[1]!r} \(entrants 1 and 2\) are the same player since {why}; "
+        )
         with pytest.raises(podium.ResultsError, match=message):
             filled.register("main", "m", entrants)
     assert everything(filled) == before
@@ -114,14 +116,14 @@ def test_a_match_from_before_the_merge_is_still_known(store):
     assert store.register("main", "m", ["a", "x", "b"]).entrants == ("a", "x", "b")
     (receipt,) = store.submit("main", race(3, "xb"), match_ids={"e3": "m"})
     assert [each.player for each in receipt.changes] == ["a", "b"]
-    with pytest.raises(podium.ResultsError, match="one player since 'x' was merged into 'a'"):
+    with pytest.raises(podium.ResultsError, match="the same player since 'x' was merged into 'a'"):
         store.submit("main", race(4, "xa"), match_ids={"e4": "m"})  # it would be superseded, and not be rated
     assert store.verify() == []
 
 
 def test_names_that_were_both_given_up(filled):
     filled.rename("main", "anna", "anne")
-    with pytest.raises(podium.ResultsError, match="are one player since both were renamed to 'anne'"):
+    with pytest.raises(podium.ResultsError, match="are the same player since both were renamed to 'anne'"):
         filled.submit("main", race(4, ["ana", "anna"]))
 
 

@@ -74,7 +74,7 @@ def test_a_pool_has_the_order_that_it_was_created_with(store, order):
     copied = store.import_pool([*store.export_pool("own")], name="copy").pool
     assert store.order(copied) == order
     if order == "sequence":
-        with pytest.raises(ResultsError, match="numbers and no dates"):
+        with pytest.raises(ResultsError, match="numbers instead of dates"):
             store.submit("own", dated("w1", 0, "a", "b"))
         store.submit("own", undated("w1", "a", "b"), received=now())
         assert store.event("own", "w1").sequence == 1

@@ -117,7 +117,7 @@ def test_an_event_is_known_by_its_title_too_and_no_rating_moves_by_it(new_url):
         store.submit("main", rows(3, "ba"))
         assert store.submit("main", [named[0], *rows(2, "cab")[1:]])[0].duplicate  # on one row or on all
         for other in ([row | PAGE for row in plain], rows(2, "cab"), [row | PAGE | {"title": "B"} for row in named]):
-            with pytest.raises(ConflictError, match=r"is known with other content: row 1 is .*title"):
+            with pytest.raises(ConflictError, match=r"is known with different content: row 1 is .*title"):
                 store.submit("main", other)
         before = snapshot_of(store).rows
         with prepared() as preparation:
@@ -167,7 +167,7 @@ def test_the_service_takes_and_shows_them(new_url):
             assert {name: shown[name] for name in PAGE} == PAGE
             refused = client.post("/api/v1/pools/main/events", json=event(2, "ab", url="javascript:alert(1)"))
             assert refused.status_code == 422
-            assert "is no address of a page; write it whole" in refused.text
+            assert "is not the address of a page; write it in full" in refused.text
             amended = event(1, "ab", title="Other")
             assert client.put("/api/v1/pools/main/events/e1", json=amended).json()["changes"]
             shown = client.get("/api/v1/pools/main/events/e1").json()

@@ -152,12 +152,12 @@ def test_a_file_that_was_altered_is_refused_by_line_and_nothing_is_stored(new_ur
         ([lines[0], lines[1], *lines[1:]], "is not the log of a pool"),
         ([lines[0], with_fields(lines[1], player=2**70), *lines[2:]], "is not the log of a pool"),
         ([lines[0], with_fields(lines[1], name="\ud800"), *lines[2:]], "is not the log of a pool"),
-        ([with_fields(lines[0], podium_pool=2), *lines[1:]], "is of format 2"),
+        ([with_fields(lines[0], podium_pool=2), *lines[1:]], "has format 2"),
         ([with_fields(lines[0], system="elos"), *lines[1:]], "elos"),
         ([*lines[:amended], with_fields(lines[amended], reason=text), *lines[amended + 1 :]], "the reason was altered"),
         (
             [*lines[: log + 1], with_fields(lines[log + 1], kind="destroy"), *lines[log + 2 :]],
-            "does not know log entries of kind",
+            "does not support log entries of kind",
         ),
     ]
     with closing(Store(new_url("sqlite"))) as store:

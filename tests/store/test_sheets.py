@@ -224,14 +224,14 @@ def test_what_people_corrected_in_the_pool_stays_and_is_named(store, league):
     assert [each.event_id for each in done.other] == ["2025-01-02 Ana - Cleo"]
     corrected, voided = done.kept
     assert corrected.event_id == "2025-01-01 Ana - Ben"
-    assert "was corrected by hand, and stays so" in corrected.sentence
+    assert "was corrected by hand, and stays as it is" in corrected.sentence
     assert "position 1.0, and was player Ana, position 2.0" in corrected.sentence
-    assert voided == ("2025-01-01 Cleo - Dan", "was voided by hand, and stays so")
+    assert voided == ("2025-01-01 Cleo - Dan", "was voided by hand, and stays void")
     assert str(done) == "0 new, 1 differs, 0 gone, 2 corrected by hand, 1 the same"
     assert store.amend_sheet("main", rows_of(league), sheet=LEAGUE).kept == done.kept  # until somebody decides
     gone = store.amend_sheet("main", rows_of(league[1:]), sheet=LEAGUE, dry_run=True)
     assert not gone.gone
-    assert "the sheet has it no more" in gone.kept[-1].sentence
+    assert "the sheet no longer has it" in gone.kept[-1].sentence
 
     league[0]["score"] = "0-1"  # the sheet takes the correction over
     assert [each.event_id for each in store.amend_sheet("main", rows_of(league), sheet=LEAGUE).kept] == [
@@ -310,10 +310,10 @@ def test_a_new_season_gets_a_prefix_and_is_no_mended_old_one(store):
     store.submit("main", old, sheet=LEAGUE)
     cup = Sheet("league-2026.csv")
     for send in (store.submit, store.amend_sheet):
-        with pytest.raises(ConflictError, match=r"--prefix 2026/ (gives|for new ids)"):
+        with pytest.raises(ConflictError, match=r"--prefix 2026/ (gives|for new IDs)"):
             send("main", new, sheet=cup)
     last = [{**row, "position": 4 - row["position"]} for row in new]
-    with pytest.raises(ConflictError, match="is it another season's"):
+    with pytest.raises(ConflictError, match="is it from another season"):
         store.amend_sheet("main", last, sheet=LEAGUE)
     store.submit("main", new, sheet=cup._replace(prefix="2026/"))
     assert [each.event_id for each in store.event_list("main").events] == ["2026/Round 1", "Round 1"]
@@ -329,7 +329,7 @@ def test_a_sheet_is_known_by_its_name_or_by_its_map(store, league):
     assert (done.sheet, done.same, len(done.gone)) == ("league.csv", 3, 1)
     done = store.amend_sheet("main", rows_of(league[:1]), sheet=Sheet("extract.csv"))  # most of the sheet is not there
     assert (done.is_first, done.gone) == (True, ())
-    with pytest.raises(StoreError, match=r"none of the 3 events that league.csv brought to pool 'main' is in it now"):
+    with pytest.raises(StoreError, match=r"none of the 3 events that league.csv added to pool 'main' are in it now"):
         store.amend_sheet("main", rows_of([a_match(7, "Eve", "Fritz")]), sheet=LEAGUE)
     done = store.amend_sheet("main", rows_of(league[1:3]), sheet=LEAGUE)
     assert (done.same, done.gone) == (2, ())  # another sheet has it, too

@@ -53,7 +53,7 @@ def test_the_same_again_is_the_same_receipt(filled):
     (again,) = filled.submit("main", race(7, "abc"))
     assert again.duplicate
     assert (again.seq, again.changes) == (first.seq, first.changes)
-    with pytest.raises(ConflictError, match="other content: it has 2 rows, and had 3"):
+    with pytest.raises(ConflictError, match="different content: it has 2 rows, but had 3"):
         filled.submit("main", race(7, "ab"))
     with pytest.raises(ConflictError, match="row 1 is"):
         filled.submit("main", race(7, "bac"))
@@ -195,7 +195,7 @@ def test_verification_tells_what_was_tampered_with(filled):
     with filled.engine.begin() as connection:
         connection.execute(sa.update(witness).values(digest=b"other"))
     findings = "\n".join(filled.verify())
-    assert "a replay gives other changes than were served" in findings
+    assert "a replay gives different changes than the stored ones" in findings
 
 
 def test_strange_names_are_names(filled):

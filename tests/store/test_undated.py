@@ -131,7 +131,7 @@ def test_dates_are_refused_where_events_have_numbers(store):
         store.submit("main", race(2, "ab", started_at="2025-01-01"))
     with pytest.raises(podium.ParameterError, match="number of its first event"):
         store.begin_season("main", "s", datetime(2025, 1, 1, tzinfo=UTC), keep=0.5)
-    with pytest.raises(podium.ParameterError, match="beyond the next"):
+    with pytest.raises(podium.ParameterError, match="later than the next"):
         store.begin_season("main", "s", 3.0, keep=0.5)
 
 

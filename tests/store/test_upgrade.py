@@ -105,12 +105,12 @@ def test_a_marked_pool_waits_until_it_is_rated_again(kind, earlier, new_url):
     assert store.search("a") == ()
 
     modern, sixties = upgrade_pools(store, "test")
-    assert str(modern) == "pool modern: 2 events rated again, 0 changes of ratings moved"
+    assert str(modern) == "pool modern: 2 events rated again, 0 rating changes affected"
     new = present_ledger(store, "sixties")
     moved = [abs(new[key] - old[key]) for key in old if new[key] != old[key]]
     assert new.keys() == old.keys()
     assert min(moved) > 0.0
-    assert f"5 events rated again, {len(moved)} changes of ratings moved" in str(sixties)
+    assert f"5 events rated again, {len(moved)} rating changes affected" in str(sixties)
     assert f"the largest by {max(moved):.4g} points" in str(sixties)
     assert store.verify() == []
     assert ratings(store, "sixties") == ratings(truth, "sixties")
@@ -218,7 +218,7 @@ def test_a_pool_that_cannot_be_rated_again_keeps_no_other_from_it(earlier):
     with mock.patch.object(execution, "rated_draft", rated_draft):
         modern, sixties = upgrade_pools(store, "test")
     assert "time_s" in modern.error
-    assert str(modern) == f"pool modern stays as it was: {modern.error}"
+    assert str(modern) == f"pool modern is unchanged: {modern.error}"
     assert sixties.error == ""
     assert arithmetics(store) == {"modern": 1, "sixties": ARITHMETIC}
     assert store.log("modern")[-1].kind == "submit"
@@ -236,7 +236,7 @@ def test_a_newer_arithmetic_is_left_alone(store):
         store.void("modern", "d0")
     assert list(upgrade_pools(store, "test")) == []
     (finding,) = store.verify()
-    assert "is a newer version's" in finding
+    assert "belongs to a newer version" in finding
 
 
 def test_the_service_refuses_a_pool_that_waits_and_says_why(earlier, monkeypatch):

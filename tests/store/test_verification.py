@@ -185,7 +185,7 @@ def test_what_a_held_snapshot_has_learnt_is_compared(filled_store):
             return replace(true, learnt=true.learnt.replaced_from(position, [states]))
 
         hold(store, change)
-        assert store.verify() == ["main: what the system has learnt of the pool differs"]
+        assert store.verify() == ["main: the values that the system has learnt from the pool differ"]
 
 
 def test_names_are_found_the_same_where_most_of_a_pool_is_asked_for(store, monkeypatch):

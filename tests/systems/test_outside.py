@@ -94,7 +94,7 @@ def test_a_file_s_system_is_checked_on_the_command_line(here, monkeypatch):
         ("stakes.py:State", "", "", "has no system 'State' (it has Stakes)"),
         ("stakes.py", "class Stakes(System)", "class Stakes(object)", "it has no subclass of"),
         ("stakes.py:stake=5", "", "", "Write PATH.py:CLASS"),
-        ("stakes.py", '"stakes"', '"elo"', "Podium has a system 'elo' of its own"),
+        ("stakes.py", '"stakes"', '"elo"', "Podium already has a system 'elo'"),
         ("stakes.py", "import podium", "import podum", "stakes.py:5: ModuleNotFoundError: No module named 'podum'"),
         ("stakes.py", "won = 1.0", "won == = 1.0", "stakes.py:43: SyntaxError"),
         ("stakes.py", "params: Params, a", "params, a", "stakes.py:41: TypeError: Invalid first argument"),

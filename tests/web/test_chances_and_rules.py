@@ -51,7 +51,7 @@ def test_two_players_stand_beside_each_other_with_the_api_numbers(site):
     root = read(site, "/bikes/compare?player=Dragana&other=Chidi")
     share = round(100 * found["players"][0]["expected"])
     odds = section(root, "odds")
-    assert odds.first("h2").text == f"Dragana is ahead of Chidi in {share} of 100 duels."
+    assert odds.first("h2").text == f"Dragana would finish ahead of Chidi in {share} of 100 duels."
     assert [each.text for each in odds.first("div", "row").nodes] == [f"Dragana {share} %", f"Chidi {100 - share} %"]
     bars = [float(each.attributes["width"].rstrip("%")) for each in odds.every("rect")]
     assert bars[0] == pytest.approx(share, abs=0.5)
@@ -69,7 +69,7 @@ def test_two_players_stand_beside_each_other_with_the_api_numbers(site):
 
 def test_the_favourite_is_named_first_whoever_is_asked_about(site):
     one = section(read(site, "/bikes/compare?player=Chidi&other=Dragana"), "odds")
-    assert one.first("h2").text.startswith("Dragana is ahead of Chidi in ")
+    assert one.first("h2").text.startswith("Dragana would finish ahead of Chidi in ")
     assert one.first("div", "row").nodes[0].text.startswith("Chidi ")
 
 
@@ -134,7 +134,7 @@ def test_strangers_are_named_and_a_field_of_one_is_refused(site):
     assert "a forecast needs at least two" in read(site, "/bikes/predict?entrants=Dragana", 422).text.lower()
     many = "&".join(f"entrants=p{k}" for k in range(70))
     root = read(site, f"/bikes/predict?{many}")
-    assert "Only the first 64 are included; 6 more are left out." in root.text
+    assert "Only the first 64 entrants are included; the other 6 are left out." in root.text
     assert root.first("h1").text == "Who wins? Nobody stands out."
     assert "Nobody has played" in read(site, "/empty/predict").text
     sides = f"side={quote('Dragana,Chidi')}&side={quote('Otto, Zoe')}"
@@ -228,15 +228,15 @@ def test_equals_and_team_mates_and_a_duel_to_come_are_put_in_words(sqlite_store)
         compared = client.get("/even/compare?player=Ana&other=Ben").text
         assert 'content="Ana and Ben: neither is the favourite."' in compared
         assert "Both histories" not in compared  # of one event each, which is no line
-        assert "of those with an established rating" not in compared
+        assert "among those with an established rating" not in compared
         for path, words in (
             ("/even/system", "Team mates share the result of their team and are not compared with each other"),
-            ("/alone/system", "In this system everybody competes alone, even in a team."),
+            ("/alone/system", "In this system everybody competes individually, even in a team."),
             ("/undated/system", "Here it does not, because events have no dates."),
             ("/apart/players/Ben", "A win in duel would bring"),
             (
                 "/surely/players/Ben",
-                "Ranks follow the rating less 3 times the deviation, and so do points to the next.",
+                "Ranks follow the rating minus 3 times the deviation, and so do the gaps between players.",
             ),
         ):
             assert words in " ".join(tree(client.get(path).text).text.split())
@@ -249,7 +249,7 @@ def test_rules_name_what_this_pool_has_set_and_follow_what_is_logged(sqlite_stor
     )
     with TestClient(create_app(sqlite_store), headers={"Accept": "text/html"}) as client:
         before = tree(client.get("/set/system").text)
-        assert "Because your rating expected more" in before.text
+        assert "Your rating predicted more" in before.text
         rows = {row.first("code").text: row for row in section(before, "settings").first("tbody").every("tr")}
         assert "set for this pool" in rows["tau"].text
         assert rows["tau"].nodes[1].text == "0.5"

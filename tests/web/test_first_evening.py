@@ -51,7 +51,7 @@ def begin(page, store, look_at):
     page.click("main a[href='/admin']")
     look_at(page, "2-admin")
     fill(page, "Create a pool", name="karts", title="Kart night", system="elo", contact="nowhere", public="yes")
-    assert "neither a mail address" in page.inner_text("[role=alert]")
+    assert "neither an email address" in page.inner_text("[role=alert]")
     look_at(page, "3-refused")
     fill(page, "Create a pool", contact="stewards@example.org")  # all else is still there
     assert "karts is created and rated with" in done(page)

@@ -42,7 +42,7 @@ def test_a_sheet_is_read_by_drop_downs_to_the_end(site, league, screens, width, 
     if script:
         assert_readable(page)
     go_on(page, PLAYER)
-    assert "may have the day or the month first" in page.inner_text("main")
+    assert "may start with the day or the month" in page.inner_text("main")
     assert page.locator(f"option[value='{DAY}']").inner_text() == "3 April 2026"
     go_on(page, DAY)
     go_on(page, PLACE)
@@ -82,7 +82,7 @@ def test_answers_that_the_file_does_not_bear_are_refused_and_can_be_changed(site
     go_on(page, "columns.player=Who")
     go_on(page, "columns.event_id=Where")
     go_on(page, "columns.position=What")
-    assert "Nothing was stored" in page.inner_text("[role=alert]")
+    assert "Nothing was saved" in page.inner_text("[role=alert]")
     assert "Ana" in page.inner_text("[role=alert]")
     assert page.locator("main select").count() == 3
     assert_readable(page)
@@ -122,7 +122,7 @@ def test_a_file_of_another_session_is_not_there_and_an_old_one_is_to_be_sent_aga
     )
     assert foreign.status == 403
     mine = page.request.post(action, form={"answer": PLAYER, "token": token}, headers=origin)
-    assert (mine.status, "the day or the month first" in mine.text()) == (200, True)
+    assert (mine.status, "start with the day or the month" in mine.text()) == (200, True)
     sign_in(page, league)
     page.goto(f"/admin/{league[0]}/upload")
     other = page.request.post(

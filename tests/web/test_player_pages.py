@@ -171,7 +171,7 @@ def test_a_player_of_one_event_has_no_days_and_no_place_yet(site):
     assert not [each for each in root.every("h2") if each.text == "Best and worst days"]
     assert len(list(root.every("nav", "pick"))) == 0  # there is no span that shows less
     assert len(list(rows_of(section(root, "form")))) == 1
-    assert section(root, "history").text.endswith("A line takes two events.")
+    assert section(root, "history").text.endswith("A chart needs at least two events.")
     assert len(list(section(root, "history").every("figure"))) == 0
 
 
@@ -268,7 +268,7 @@ def test_whoever_is_the_player_reads_what_is_new_once_a_visit(sqlite_store, monk
         for minute in (1_040, 1_060):  # one visit
             text = news(minute)
             assert text.startswith(f"Since you were last here: {lost} in 1 event, f1 {lost}")
-            assert text.endswith("2 new results in all, 1 correction.")
+            assert text.endswith("2 new results in total, 1 correction.")
         assert news(1_100) == "Nothing new since you were last here."
         assert client.get("/us/players/Cleo/news", headers={"Cookie": "me=Cleo:1:x:-2"}).status_code == 200
 
@@ -359,7 +359,7 @@ def test_the_rivals_are_those_of_the_api(site):
         assert won.number == Decimal(str(rival["score"]))
         assert expected.number == shown(rival["expected"], 1)
         assert points.number == shown(rival["points"], 1)
-    assert f"against {found['expected']:,.1f} expected" in part.text
+    assert f"{found['expected']:,.1f} expected" in part.text
     if found["best_win"]:
         assert found["best_win"]["opponent"] in part.text
     details = next(each for each in read(site, "/bikes/players/Dragana").every("details"))

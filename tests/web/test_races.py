@@ -45,11 +45,11 @@ def test_a_race_from_its_plan_to_its_why(site, pool):
     headline = found.headline()
     assert f"Cleo: {headline[0].lower()}{headline[1:]}" in before
     assert found.outlook() in before
-    assert "Entrants missing from the result did not start." in before
+    assert "Entrants missing from the result count as not having started." in before
     pool.plan_fixture("races", "e50", entrants=FIELD[:5], starts_at=SOON + timedelta(hours=1))  # a late entrant
     assert "5 players" in text_of(site, "/races/matches/e50")
     joined = text_of(site, "/races/matches/e50?player=Gus")
-    assert "Gus is not entered yet. This shows what would happen with them." in joined
+    assert "Gus is not entered yet. The table shows what would happen if they took part." in joined
     pool.cancel_fixture("races", "e50")
     assert "cancelled" in text_of(site, "/races/matches/e50")
     pool.plan_fixture("races", "e50")
@@ -68,15 +68,14 @@ def test_what_was_expected_is_the_line_of_the_place_from_just_before(site, pool)
     expected = shown_change(line["rating"] - line["delta"], line["rating"], before.digits)
     change = next(each for each in pool.event("races", "e60").changes if each.player == "Béla")
     came = shown_change(change.rating_before, change.rating, before.digits)
-    words = (
-        f"Expected for 2nd place, a chance of {percent(line['chance'])}: {signed(expected)}. It came to {signed(came)}"
-    )
+    words = f"Expected for 2nd place, a chance of {percent(line['chance'])}: {signed(expected)}."
+    words += f" It turned out to be {signed(came)}"
     assert " ".join(words.split()) in text_of(site, "/races/events/e60/B%C3%A9la")
 
 
 def test_a_registered_match_says_that_who_is_missing_has_quit(site, pool):
     pool.register("races", "lobby", FIELD[:3])
-    assert "Players missing from the result have quit." in text_of(site, "/races/matches/lobby")
+    assert "Players missing from the result count as having quit." in text_of(site, "/races/matches/lobby")
     pool.submit("races", rows(70, FIELD[:2]), match_ids={"e70": "lobby"})
     _, _, text = site.get("/races/matches/lobby")
     assert "e70" in text
@@ -130,7 +129,7 @@ def test_without_script_the_table_is_there_and_no_slider(site, browser):
     assert page.locator("tr[data-place]").count() == 7
     assert not page.locator("input[type=range]").is_visible()
     page.get_by_label("Choose your name").fill("Nobody yet")
-    page.get_by_role("button", name="What would it bring me?").click()
+    page.get_by_role("button", name="What would it do to my rating?").click()
     assert "Nobody yet is not entered yet" in page.locator("main").inner_text()
     context.close()
 
@@ -185,7 +184,7 @@ def plan_and_change(page, key, race_id, look):
     page.get_by_label("Start, UTC").fill(f"{datetime.now(UTC):%Y-%m-%dT%H:%M}")
     page.get_by_label("Entrants").fill("\n".join(FIELD[:4]))
     page.get_by_role("button", name="Plan").click()
-    assert "What each place would bring" in page.inner_text("main")
+    assert "What each place would be worth" in page.inner_text("main")
     look()
     page.get_by_role("link", name="Change this race").click()
     page.get_by_label("Entrants").fill("\n".join(FIELD[:5]))  # a late entrant
@@ -228,12 +227,12 @@ def test_an_organiser_plans_taps_and_sends_and_all_see_it(site, pool, tonight, b
     page.goto(f"/races/matches/{race_id}?player=Dov")
     seen = page.inner_text("main")
     assert "If it ended now" in seen
-    assert "Nothing counts until the result is in." in seen
+    assert "Ratings change only when the result is in." in seen
     assert page.locator("section[aria-labelledby=now] tbody tr").first.inner_text().split()[:2] == ["1", "Cleo"]
     look()
     page.goto(f"/admin/races/races/{race_id}/places")
     page.get_by_role("button", name="Submit this result").click()
-    assert "Nothing is stored yet" in page.inner_text("main")
+    assert "Nothing has been saved yet" in page.inner_text("main")
     page.click("main form button.main")
     page.goto(f"/races/matches/{race_id}?player=Dov")
     assert page.url.startswith(f"{site.address}/races/events/{race_id}")

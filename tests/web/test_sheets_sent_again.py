@@ -95,7 +95,7 @@ def test_a_new_season_with_known_rounds_is_offered_ids_of_its_own(site, league, 
     store_it(page)
     other = sheet_of((1, ["Dan", "Eve", "Ana"]), (2, ["Eve", "Dan", "Ana"]), year=2027)
     send(page, league, other)
-    assert "another date and another result" in page.inner_text("main")
+    assert "a different date and a different result" in page.inner_text("main")
     assert "--prefix" not in page.inner_text("main")  # nobody needs a shell
     assert page.input_value("[name=prefix]") == "2027/"
     page.click("main form:has([name=prefix]) button")
@@ -126,7 +126,7 @@ def test_results_that_look_like_known_ones_are_asked_about(site, league, screens
     send(page, league, EVENING + "2026-10-03,Bo,Henk\n", name="w2.csv")
     store_it(page)
     send(page, league, PAIRS + "2026-10-03,Henk,Bo\n", name="w2.csv")
-    assert "Is it the old sheet, corrected, or a new one?" in page.inner_text("main")
+    assert "Is it a corrected version of the old sheet, or a new sheet?" in page.inner_text("main")
     page.click("button[value=amend]")
     assert "0 new, 1 differs, 1 gone, 0 the same" in page.inner_text("main")
     page.go_back()

@@ -58,12 +58,12 @@ def test_a_correction_is_followed_by_every_figure(site, cup, screens):
     page.click("text=Correct this event")
     page.fill("[name=position-0]", "4")
     page.fill("[name=position-3]", "1")
-    page.click("text=Show what it does")
-    assert "Nothing is stored yet" in page.inner_text("main")
+    page.click("text=Show the effect")
+    assert "Nothing has been saved yet" in page.inner_text("main")
     row = page.locator("section[aria-labelledby=moves] tr", has=page.locator("bdi", has_text="a")).first.inner_text()
     announced = row.split()
     page.click("main form button.main")
-    assert "Nothing is stored yet" in page.inner_text("main")  # a reason is required
+    assert "Nothing has been saved yet" in page.inner_text("main")  # a reason is required
     page.fill("[name=reason]", "Photo finish: <d> was first")
     page.click("main form button.main")
     assert "Stored." in page.inner_text("main")
@@ -98,7 +98,7 @@ def test_what_was_done_is_undone_where_it_leads(site, cup, screens, width):
     page.goto(f"/admin/{POOL}/events/e2")
     page.fill("[name=position-0]", "4")
     page.fill("[name=position-3]", "1")
-    page.click("text=Show what it does")
+    page.click("text=Show the effect")
     store_it(page, "a slip of the pen")
     assert store.event(POOL, "e2").entries != before.entries
     undo(page)

@@ -1,4 +1,4 @@
-"""The points economy: where points come from and go, and suspicious patterns with their evidence."""
+"""Where points come from and where they go, and suspicious patterns with their evidence."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -25,7 +25,7 @@ MIN_QUITS, MIN_QUIT_SHARE, QUIT_FACTOR = 5, 0.3, 3.0
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """The result of an audit. Every table may be empty, and none accuses anyone."""
+    """The result of an audit. Every table may be empty, and an entry is not an accusation."""
 
     months: pl.DataFrame  # points by month (one row if results have no dates)
     unbalanced: pl.DataFrame  # events of a conserving system whose exchange does not sum to zero
@@ -36,22 +36,23 @@ class Audit:
 
 
 def audit(results: Any, system: str | System = "elo", *, period: str = EVENT) -> Audit:
-    """Audit the points of rated results: where they come from and go, and suspicious patterns.
+    """Audit the points of rated results: where they come from, where they go, and suspicious patterns.
 
     Args:
         results: The result of `podium.rate`, or anything that `podium.rate` reads.
         system: Rating system for results that are not rated yet.
-        period: Rating period for them: `event`, or a time span such as `1w`.
+        period: Rating period for these results: `event`, or a time span such as `1w`.
 
-    Returns:
-        A table per pattern, empty if it was not found. Points are those of the system.
+    Returns: One table per pattern, empty if the pattern was not found. Points are measured on the system's own scale.
 
     Raises:
-        ParameterError: The results continue from saved ratings, so it is not known who is new.
+        ParameterError: The results continue from saved ratings, so there is no way to tell who is new.
     """
     rated = results if isinstance(results, Rated) else rate(results, system, period=period)
     if rated.start is not None:
-        raise ParameterError("an audit needs the whole history. Rate all results from the beginning, without a start.")
+        raise ParameterError(
+            "an audit needs the whole history. Rate all results from the beginning, without starting ratings."
+        )
     changes = with_causes(rated)
     moved = pl.col("delta") - pl.col("base_points")
     nets = changes.group_by("update", maintain_order=True).agg(
@@ -68,7 +69,7 @@ def audit(results: Any, system: str | System = "elo", *, period: str = EVENT) ->
 
 
 def with_causes(rated: Rated) -> pl.DataFrame:
-    """Return the history with each row's update, participation points, and a mark of players' first rows."""
+    """Return the history with each row's update, its participation points, and a mark for each player's first row."""
     rows, entrant = rated.events.ledger, rated.events.ledger.entrant.array
     update = np.searchsorted(rated.events.columns.entrants, entrant, side="right") - 1
     seat = rated.events.columns.player[entrant]
@@ -82,7 +83,7 @@ def with_causes(rated: Rated) -> pl.DataFrame:
 
 
 def participation_points(rated: Rated) -> npt.NDArray[np.float64]:
-    """Return the points that entering states have above the states before: base points, if there are any."""
+    """Return the points by which entering states exceed the states before: base points, if any."""
     columns = rated.events.columns
     gained = np.zeros(columns.player.size)
     if not rules.overrides(rules.enter, rated.system):
@@ -97,7 +98,7 @@ def participation_points(rated: Rated) -> npt.NDArray[np.float64]:
 
 
 def unbalanced(rated: Rated, nets: pl.DataFrame) -> pl.DataFrame:
-    """Return a conserving system's unbalanced events, among those with equal numbers of opponents."""
+    """Return the unbalanced events of a conserving system, among those with equal numbers of opponents."""
     totals, columns = nets.select("event_id", "net", "moved"), rated.events.columns
     if not rated.system.conserves:
         return totals.clear()
@@ -111,7 +112,7 @@ def unbalanced(rated: Rated, nets: pl.DataFrame) -> pl.DataFrame:
 
 
 def months(rated: Rated, changes: pl.DataFrame, nets: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return the points introduced, exchanged, created and leaked by month, and the ratings of each at its end."""
+    """Return the points introduced, exchanged, created and leaked by month, and the ratings at each month's end."""
     month = pl.col("started_at").dt.strftime("%Y-%m").fill_null("all").alias("month")
     flows = changes.group_by(month, maintain_order=True).agg(
         events=pl.col("event_id").n_unique(),
@@ -160,7 +161,10 @@ def farming(rated: Rated, changes: pl.DataFrame) -> pl.DataFrame:
 
 
 def isolated_groups(rated: Rated) -> pl.DataFrame:
-    """Return groups of players who only meet each other, besides each pool's largest. Their ratings do not compare."""
+    """Return groups of players who only play each other, except for the largest group of each pool.
+
+    Their ratings are not comparable with others.
+    """
     columns, names = rated.events.columns, rated.events.player_names
     sizes = np.diff(columns.entrants)
     lead = np.repeat(columns.player[columns.entrants[:-1]], sizes)
@@ -176,7 +180,7 @@ def isolated_groups(rated: Rated) -> pl.DataFrame:
 
 
 def connected_groups(size: int, one: npt.NDArray[np.int64], other: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return the number of each node's group, its smallest node. Links join the nodes `one` and `other`, in pairs."""
+    """Return the group of each node, numbered by its smallest node. Links join the nodes `one` and `other` in pairs."""
     group = np.arange(size)
     while True:
         smallest = np.minimum(group[one], group[other])
@@ -207,7 +211,7 @@ def steep_newcomers(changes: pl.DataFrame) -> pl.DataFrame:
 
 
 def quitters(rated: Rated) -> pl.DataFrame:
-    """Return the players who quit much more often than their pool, and the effect on their rating."""
+    """Return the players who quit much more often than their pool's average, and the effect on their ratings."""
     rows, quits = rated.events.ledger, rated.events.columns.quit
     if not quits.size:
         return pl.DataFrame(schema={"pool": pl.String, "player": pl.String, "quits": pl.Int64})

@@ -1,7 +1,7 @@
-"""Rate events with many parameter sets of one system in one pass, for the log loss of each.
+"""Rate events with many parameter sets of one system in a single pass, and return the log loss of each.
 
 Every number of a state is a row of `LANES` candidates, so that compiled rules handle several candidates per
-instruction. The rules are those of the replay. Only the order of the sum of losses differs.
+instruction. The rules are those of the replay. Only the order in which losses are summed differs.
 """
 
 import math
@@ -49,7 +49,7 @@ class Tables(NamedTuple):
 def can_share(system: System, events: Events | None = None) -> bool:
     """Return True if candidates can share a pass: the system sums over pairs, and these events are rated by pairs.
 
-    Team events, and heats large enough to be summed at once, need one pass per candidate.
+    Team events, and heats large enough to be summed at once, need a separate pass for each candidate.
     """
     if rules.overrides(rules.rate_event, system):
         return False
@@ -62,10 +62,10 @@ def sums_of_losses(
     """Return the losses of up to `LANES` candidates in one pass, and the number of pairs.
 
     Args:
-        selected: (heats) mask of the heats to judge. All are rated.
+        selected: (heats) mask of the heats to judge. All heats are rated.
 
-    Returns:
-        (candidates) float64 sums of log losses, infinite if a state or probability is not finite; and the pairs.
+    Returns: (candidates) float64 sums of log losses, infinite if a state or probability is not finite; and the number
+        of pairs.
     """
     lanes = systems + systems[-1:] * (LANES - len(systems))
     columns = events.columns
@@ -134,7 +134,7 @@ def compare_pair(
 ) -> None:
     """Compare two entries, and multiply each candidate's probability of their result.
 
-    Three loops, because lanes are vectorised only if few tables can overlap.
+    There are three loops, because lanes are vectorised only if few tables can overlap.
     """
     params, _, entering, zero_evidence = prototypes
     mine, theirs = entry_at(events, i, size), entry_at(events, j, size)

@@ -63,7 +63,7 @@ Check = Callable[[History], str | None]
 
 @dataclass(frozen=True, slots=True)
 class SystemCheck:
-    """The result of a check."""
+    """The result of all checks."""
 
     system: str
     histories: int
@@ -76,18 +76,18 @@ class SystemCheck:
 
 
 def check_system(system: System, *, histories: int = HISTORIES, seed: int = 1) -> SystemCheck:
-    """Check the properties of every rating system on random histories, after running its rules in plain Python.
+    """Check the required properties of a rating system on random histories, after running its rules in plain Python.
 
     Args:
         system: The system, as an instance.
         histories: Number of random histories, each of eight events with ties, quits, heats and two pools.
-        seed: Seed of the random histories.
+        seed: Random seed of the histories.
 
     Returns:
         The checked properties, and the amount of data.
 
     Raises:
-        RuleError: A line per property that fails, with the first place where it does.
+        RuleError: One line for each property that fails, with the first place where it does.
     """
     check_declarations(system)
     run_rules(system)
@@ -196,7 +196,7 @@ def prefix_and_rest_equal_the_whole(history: History) -> str | None:
             name = events.player_names[player]
             known = np.array(live.ratings[pool.name, name], np.float64)
             if known.tobytes() != whole.states[player].tobytes():
-                return f"{name} ends at {whole.states[player, 0]!r}, and at {known[0]!r} where half is rated first"
+                return f"{name} ends at {whole.states[player, 0]!r}, and at {known[0]!r} if half is rated first"
     return None
 
 
@@ -217,12 +217,12 @@ def explanations_add_up(history: History) -> str | None:
 
 
 def row_order_changes_only_rounding(history: History) -> str | None:
-    """Check that the order of an event's rows changes only rounding."""
+    """Check that the order of an event's rows affects only rounding."""
     return another_order_changes_only_rounding(history, lambda rows: rows[::-1])
 
 
 def another_order_changes_only_rounding(history: History, reorder: Callable[[range], Sequence[int]]) -> str | None:
-    """Check that reordering the rows of each event by `reorder` changes only rounding."""
+    """Check that reordering the rows of each event with `reorder` affects only rounding."""
     rated = history.rated
     if rated.system.ties_in_file_order and rated.events.columns.rank.size:
         return None
@@ -233,8 +233,8 @@ def another_order_changes_only_rounding(history: History, reorder: Callable[[ran
         return None
     first = one.row(int(np.argmax(off)), named=True)
     return (
-        f"{first['player']}'s rating in {first['event_id']} is another when the rows stand in another order; "
-        "compare must treat a and b alike"
+        f"{first['player']}'s rating in {first['event_id']} changes if the rows are in a different order; compare"
+        " must treat a and b alike"
     )
 
 
@@ -243,7 +243,7 @@ def names_do_not_matter(history: History) -> str | None:
     renamed = pl.Series("player", [name[::-1] + "'" for name in history.table["player"]])
     again = rate(history.table.with_columns(renamed), history.system)
     one, two = (replayed.history["rating"].to_list() for replayed in (history.rated, again))
-    return None if one == two else "players by other names get other ratings"
+    return None if one == two else "players with different names get different ratings"
 
 
 def pools_are_independent(history: History) -> str | None:
@@ -257,7 +257,7 @@ def threads_give_the_same_bits(history: History) -> str | None:
     """Check that several threads give the same bits as one."""
     system, events = history.system, history.rated.events
     same = replay(system, events, workers=2).after.tobytes() == replay(system, events).after.tobytes()
-    return None if same else "two threads give other ratings than one"
+    return None if same else "two threads give different ratings than one"
 
 
 def states_are_finite(history: History) -> str | None:
@@ -275,7 +275,7 @@ def states_are_finite(history: History) -> str | None:
 def exchange_is_conserved(history: History) -> str | None:
     """Check that the points exchanged by opponents sum to zero, in systems that conserve them.
 
-    Points that no opponent gives (base points) do not count. Nobody quits in these rows.
+    Points that no opponent gives (base points) do not count. No player quits in these rows.
     """
     if not history.system.conserves:
         return None
@@ -286,14 +286,14 @@ def exchange_is_conserved(history: History) -> str | None:
             reasons = rated.explain(str(event), player).rows
             total += float(reasons.filter(pl.col("cause") == OPPONENT)["contribution"].sum())
         if not abs(total) < SUM_ROUNDING:
-            return f"event {event} makes {total!r} points; set conserves = False, or mend compare"
+            return f"event {event} creates {total!r} points; set conserves = False, or fix compare"
     return None
 
 
 def weight_counts_as_repeats(history: History) -> str | None:
-    """Check that a heat of weight two counts like the heat held twice, in systems that say so.
+    """Check that a heat of weight two counts like the same heat held twice, in systems that promise this.
 
-    Nobody quits in these rows.
+    No player quits in these rows.
     """
     system = history.system
     if not system.weight_repeats:
@@ -302,15 +302,18 @@ def weight_counts_as_repeats(history: History) -> str | None:
     twice = [history.table.with_columns(weight=1.0, heat=pl.lit(heat)) for heat in ("1", "2")]
     one, two = (rate(rows, system).ratings.sort("pool", "player") for rows in (once, pl.concat(twice)))
     if one["player"].to_list() != two["player"].to_list():
-        return "a heat of weight two rates other players than the heat held twice"
+        return "a heat of weight two rates different players than the same heat held twice"
     off = ~np.isclose(one["rating"], two["rating"], rtol=1e-12)
     if not off.any():
         return None
-    return f"{one['player'][int(np.argmax(off))]}'s rating after heats of weight two is not that after each held twice"
+    return (
+        f"{one['player'][int(np.argmax(off))]}'s rating after heats of weight two differs from the rating after each"
+        " was held twice"
+    )
 
 
 def expected_scores_add_up(system: System, gaps: tuple[float, ...] = GAPS) -> str | None:
-    """Check that both sides' expected scores sum to 1, and that the lower rated is never the favourite."""
+    """Check that both sides' expected scores sum to 1, and that the lower-rated side is never the favourite."""
     params, state = system.params(), system.newcomer()
     for gap in gaps:
         moved = {field: getattr(state, field) + gap for field in system.with_level}
@@ -327,7 +330,11 @@ def text_gives_the_system_back(system: System) -> str | None:
     """Check that a system can be written as text and read back, as a store does."""
     settings = {setting.name: getattr(system, setting.name) for setting in fields(system)}
     text = {name: "none" if value is None else str(value) for name, value in settings.items()}
-    return None if type(system).from_text(text) == system else "its parameters do not survive being written as text"
+    return (
+        None
+        if type(system).from_text(text) == system
+        else "its parameters change when they are written as text and read back"
+    )
 
 
 def first_difference(one: pl.DataFrame, two: pl.DataFrame, first: str, second: str) -> str | None:

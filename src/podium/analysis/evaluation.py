@@ -1,4 +1,4 @@
-"""Evaluate systems by progressive validation: every event is predicted before the system learns from it."""
+"""Evaluate systems by progressive validation: each event is predicted before the system learns its result."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -57,18 +57,19 @@ def evaluate(
     metrics: Mapping[str, Metric] | None = None,
     **others: Any,
 ) -> Evaluation:
-    """Evaluate systems by their predictions.
+    """Evaluate systems by how well they predict.
 
     Args:
         results: Anything that `read_results` reads.
-        systems: One or several systems, each a name, a text such as `elo:k=20`, or an instance. The others are compared
-            with the first.
+        systems: One or several systems, each a name, a text such as `elo:k=20`, or an instance. The other systems are
+            compared with the first.
         labels: Labels of the systems. Default: their names.
         window: The events to judge. Default: all. Earlier events are rated but not judged.
-        weight: `pair` weights every pair of sides alike, `player` every pair of players, and `event` every event.
+        weight: `pair` gives every pair of sides the same weight, `player` every pair of players, and `event` every
+            event.
         period: Rating period: `event`, or a time span such as `1d`, `1w` or `1mo`.
-        metrics: Metrics of your own, by their column in `scores`. Each is called like scikit-learn's, with the results
-            (1, 0 or 0.5) and the expected scores of the judged pairs, and returns a number.
+        metrics: Your own metrics, by their column in `scores`. Each is called like scikit-learn's metrics, with the
+            results (1, 0 or 0.5) and the expected scores of the judged pairs, and returns a number.
 
     Returns:
         `scores`, one row per system: log loss, Brier score, accuracy and others over the judged pairs. `differences` in
@@ -77,11 +78,11 @@ def evaluate(
 
     Raises:
         ResultsError: The results are invalid.
-        ParameterError: The weight or an argument does not exist, the window needs dates that the results lack, there is
-            nothing to judge, or the labels do not match the systems.
+        ParameterError: The weight or an argument does not exist, the window needs dates that the results do not have,
+            there is nothing to judge, or the labels do not match the systems.
     """
     if others:
-        time = "; window=podium.Window(since=..., until=..., min_events=...) says what is judged"
+        time = "; window=podium.Window(since=..., until=..., min_events=...) selects the events to judge"
         raise ParameterError(f"evaluate takes no {', '.join(others)}{time if others.keys() & TIMES else ''}")
     texts = [systems] if isinstance(systems, str | System) else list(systems)
     if not texts:
@@ -164,13 +165,13 @@ def ratio(total: float, count: float) -> float | None:
 
 
 def calibration_error(bins: Floats) -> float:
-    """Return the mean distance of expected and actual scores over the tenths, weighted by pairs."""
+    """Return the mean distance between expected and actual scores over the tenths, weighted by pairs."""
     count, expected, actual = bins.T
     return float(np.abs(expected - actual).sum() / count.sum())
 
 
 def reliability(name: str, bins: Floats) -> pl.DataFrame:
-    """Return the mean result of the pairs expected between 0.1 and 0.2 and so on, seen from both sides."""
+    """Return the mean result of the pairs with expected scores between 0.1 and 0.2 and so on, seen from both sides."""
     used = bins[:, 0] > 0
     count, expected, actual = bins[used].T
     low = np.arange(BINS)[used] / BINS

@@ -25,7 +25,10 @@ MIN_PROBABILITY = 1e-15  # lower limit of a probability, so that one upset costs
 
 
 class PairScores(NamedTuple):
-    """Scores of a pair of sides, or their sums over a heat. `established_` counts pairs in which both have a record."""
+    """Scores of a pair of sides, or their sums over a heat.
+
+    `established_` counts pairs in which both sides have a track record.
+    """
 
     pairs: float
     log_loss: float
@@ -172,7 +175,7 @@ def judge_heat(
 
 @kernel
 def members_of(sides: Sides, side: int) -> int:
-    """Return the number of players of a side."""
+    """Return the number of players on a side."""
     count = 0
     for k in range(sides.start[side], sides.start[side + 1]):
         count += 1 - sides.shared[k]
@@ -181,7 +184,7 @@ def members_of(sides: Sides, side: int) -> int:
 
 @kernel
 def judge_pair(p: float, s: float, established: float) -> PairScores:
-    """Score one prediction: the probability `p` of a pair's first against the result `s`, which is 1, 0 or 0.5."""
+    """Score a prediction: the probability `p` of a pair's first side against the result `s` (1, 0 or 0.5)."""
     loss = -(s * math.log(p) + (1.0 - s) * math.log(1.0 - p))
     miss = (s - p) * (s - p)
     right = 0.5 if p == 0.5 or s == 0.5 else 1.0 if (p > 0.5) == (s > 0.5) else 0.0
@@ -219,7 +222,8 @@ def judge_winner(lean: Any, events: Any, sides: Any, count: int, sharp: float) -
     """Score the prediction of a heat's winner from the sums of log-odds of its sides.
 
     The mean log-odds over the field is a side's strength if strengths explain all pairs (Bradley-Terry). The
-    probability of winning is then Luce's: the share of the strengths, to the power of the pool's sharpness.
+    probability of winning is then Luce's: the side's share of the strengths, raised to the power of the pool's
+    sharpness.
     """
     best, total = -math.inf, 0.0
     for a in range(count):
@@ -247,7 +251,7 @@ def predict(system: System, events: Events, selection: HeatSelection, replayed: 
     """Predict every selected event from the ratings before it.
 
     Args:
-        replayed: The replay of the events by the system, if it is already known.
+        replayed: The system's replay of the events, if it already exists.
 
     Raises:
         NotFiniteError: A probability or a new state is not finite.

@@ -1,7 +1,7 @@
-"""Measure how fast and how well a system finds known skills: ratings against the truth of a simulated season.
+"""Measure how fast and how well a system finds known skills, by comparing ratings with the truth of a simulated season.
 
-Ratings and skills have different scales. So each system's ratings are first mapped to skills by the best straight line
-over the events after a player's tenth.
+Ratings and skills have different scales. Therefore each system's ratings are first mapped to skills by the best
+straight line over the events after each player's tenth.
 """
 
 from collections.abc import Sequence
@@ -45,9 +45,8 @@ def recover(
         systems: System instances.
         labels: Labels of the systems. Default: their names.
 
-    Returns:
-        `summary`, one row per system: errors in points of skill, rank correlation, events until close. `progress`, one
-        row per system and tenth of the season.
+    Returns: `summary`, one row per system: errors in points of skill, rank correlation, and events until close.
+        `progress`, one row per system and tenth of the season.
 
     Raises:
         ResultsError: The results are invalid.
@@ -81,13 +80,13 @@ def check_skills(skills: pl.DataFrame) -> pl.DataFrame:
 
 
 def history_with_truth(results: Results, truth: pl.DataFrame, system: System) -> pl.DataFrame:
-    """Join history and truth: the rating before each event, the skill at it, and the number of the player's event."""
+    """Join history and truth: the rating before each event, the skill then, and the number of the player's event."""
     history = rate(results, system).history
     followed = history.join(truth, on=["event_id", "player"], how="left", maintain_order="left")
     unknown = followed.filter(~pl.col("skill").is_finite().fill_null(value=False))
     if unknown.height:
         event, player = unknown.select("event_id", "player").row(0)
-        raise ParameterError(f"the skills lack {player!r} in event {event!r}")
+        raise ParameterError(f"the skills are missing for {player!r} in event {event!r}")
     who = ["pool", "player"]
     return followed.with_columns(
         number=pl.int_range(1, pl.len() + 1).over(who),
@@ -97,7 +96,7 @@ def history_with_truth(results: Results, truth: pl.DataFrame, system: System) ->
 
 
 def fitted_line(followed: pl.DataFrame) -> tuple[float, float]:
-    """Return intercept and slope of skill over rating."""
+    """Return intercept and slope of skill as a function of rating."""
     established = followed.filter(pl.col("number") > ESTABLISHED_EVENTS)
     rating, skill = (established[name].to_numpy() for name in ("rating_before", "skill"))
     if established.height < ESTABLISHED_EVENTS or np.ptp(rating) == 0.0:
@@ -125,7 +124,7 @@ def summary(comparison: pl.DataFrame, line: tuple[float, float]) -> dict[str, An
 
 
 def events_until_close(comparison: pl.DataFrame) -> tuple[float | None, float]:
-    """Return the median of events until a rating is within 50 points, and the share of players who get there."""
+    """Return the median number of events until a rating is within 50 points, and the share of players who get there."""
     close = pl.col("number").filter(pl.col("error").abs() <= CLOSE_POINTS).min()
     first = comparison.group_by("pool", "player").agg(close)["number"]
     middle = (first - 1).cast(pl.Float64).fill_null(np.inf).median()
@@ -147,9 +146,9 @@ def rank_correlation(comparison: pl.DataFrame) -> float | None:
 
 
 def lag_after_leaps(comparison: pl.DataFrame, line: tuple[float, float]) -> tuple[float | None, int]:
-    """Return the median of events that a rating takes to follow half of a sudden change of skill ("level locking").
+    """Return the median number of events that a rating takes to follow half of a sudden change in skill.
 
-    Only leaps after a player's tenth event count. One that is never followed counts as infinite.
+    Only sudden changes after a player's tenth event count. A change that is never followed counts as infinite.
     """
     lags: list[float] = []
     for (_, _), career in comparison.group_by("pool", "player", maintain_order=True):
@@ -164,7 +163,7 @@ def lag_after_leaps(comparison: pl.DataFrame, line: tuple[float, float]) -> tupl
 
 
 def inflation(comparison: pl.DataFrame) -> float | None:
-    """Return the points of skill by which ratings rise over the season relative to skills."""
+    """Return by how many points of skill ratings rise over the season, relative to skills."""
     if comparison.height < 2:  # noqa: PLR2004  (a line needs two points)
         return None
     part, error = comparison["part"].to_numpy().astype(np.float64), comparison["error"].to_numpy()

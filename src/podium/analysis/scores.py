@@ -51,7 +51,7 @@ class Judged(NamedTuple):
 
 
 def system_labels(labels: Sequence[str] | None, names: Sequence[str]) -> list[str]:
-    """Return a label per system, by default its name."""
+    """Return one label per system, by default its name."""
     chosen = list(labels or names)
     if len(chosen) != len(names):
         labelled, systems = counted(len(chosen), "label"), counted(len(names), "system")
@@ -84,13 +84,16 @@ def judge_events(events: Events, system: System, window: Window) -> tuple[pl.Dat
 def judge_heats(
     events: Events, system: System, selection: HeatSelection, pool_start: PoolNumbers | None = None
 ) -> tuple[pl.DataFrame, Predictions]:
-    """Judge the selected heats of encoded events, like `judge_events`. `pool_start` is that of `replay`."""
+    """Judge the selected heats of encoded events, like `judge_events`.
+
+    `pool_start` has the same meaning as in `replay`.
+    """
     predictions = predict(system, events, selection, replay(system, events, pool_start=pool_start))
     return event_sums(events, predictions), predictions
 
 
 def event_sums(events: Events, predictions: Predictions) -> pl.DataFrame:
-    """Return the sums of each event with a pair to judge, with `event_id`, in rating order."""
+    """Return the sums for each event with a pair to judge, with `event_id`, in the order the events are rated."""
     judged = predictions.pairs[:, PairScores._fields.index("pairs")] > 0
     ids = events.results.frame["event_id"][predictions.event_row[judged]]
     parts = predictions.pairs[judged], predictions.winners[judged], kendall(predictions.pairs[judged])[:, None]
@@ -104,7 +107,7 @@ def judged_heats(events: Events, window: Window, system: System | None = None) -
     """Return a mask of the heats in the window. Overall results count only for events without other heats.
 
     Raises:
-        ParameterError: The system rates each player alone, and team members share a result.
+        ParameterError: The system rates each player individually, and team members share a result.
     """
     if system is not None and not system.teams:
         refuse_shared_results(events.results.frame, system.name)
@@ -124,7 +127,7 @@ def judged_heats(events: Events, window: Window, system: System | None = None) -
 
 
 def refuse_shared_results(frame: pl.DataFrame, name: str) -> None:
-    """Raise an error if team heats would judge a system for single players: mates would count as draws."""
+    """Raise an error if team heats would judge a system for single players, because team mates would count as draws."""
     if "team" not in frame.columns:
         return
     heat = ["pool", "event_id", *(["heat"] if "heat" in frame.columns else [])]
@@ -134,13 +137,14 @@ def refuse_shared_results(frame: pl.DataFrame, name: str) -> None:
     shared = sizes.agg(pl.col("size").max(), pl.col("results").max()).filter(pl.col("size") > 1, results=1)
     if shared.height:
         raise ParameterError(
-            f"{name}: it rates each player alone, and in {min(shared['event_id'].to_list())} the members of a team "
-            f"share a result. Leave {name} out, or judge systems that rate teams, for example elo and trueskill."
+            f"{name}: it rates each player individually, and in {min(shared['event_id'].to_list())} the members of"
+            f" a team share a result. Leave {name} out, or judge systems that rate teams, for example elo and"
+            " trueskill."
         )
 
 
 def kendall(scores: Floats) -> Floats:
-    """Return Kendall's tau-b of predicted and actual order of each heat, or 0 if either is one tie."""
+    """Return Kendall's tau-b of the predicted and actual order of each heat, or 0 if either is a single tie."""
     columns: Any = PairScores(*scores.T)  # one column each
     scale: Floats = np.sqrt((columns.pairs - columns.tied_predicted) * (columns.pairs - columns.tied_actual))
     surplus: Floats = columns.concordant - columns.discordant
@@ -149,7 +153,7 @@ def kendall(scores: Floats) -> Floats:
 
 
 def weighed(table: pl.DataFrame, weight: str) -> pl.DataFrame:
-    """Return each event's terms of the weighted means, and their divisors: its pairs, or 1."""
+    """Return each event's terms of the weighted means, and their divisors: its number of pairs, or 1."""
     counts = dict.fromkeys(OVER_PAIRS, "pairs") | dict.fromkeys(OVER_FIELDS, "fields")
     if weight == "pair":
         return table.select(*counts, "pairs", "fields")
@@ -161,7 +165,7 @@ def weighed(table: pl.DataFrame, weight: str) -> pl.DataFrame:
 
 
 def losses_of_both(table: pl.DataFrame, first: pl.DataFrame, weight: str) -> pl.DataFrame:
-    """Return losses and pairs (or mean loss and 1) of both systems for the events that both judged, with `event_id`."""
+    """Return losses and pairs (or mean loss and 1) of both systems for events judged by both, with `event_id`."""
     both = table.join(first, on="event_id", suffix="_first", maintain_order="left")
     columns = both.select("log_loss", "pairs", "log_loss_first", "pairs_first", "event_id")
     if weight == "pair":

@@ -1,8 +1,8 @@
-"""Simulate seasons from known skills: gamma performances converted to times, with the usual events of a league.
+"""Simulate a league's seasons from known skills: gamma-distributed performances, converted to times.
 
-The model is that of `podium.probability.gamma`: an entrant of skill R performs Gamma(shape, rate e^(slope (R - 1500))),
-and 0 is perfect. A race takes the ideal time times 1 + spread * performance. The sum over all laps, each of shape /
-laps, is a performance of the whole shape.
+The model is the one in `podium.probability.gamma`: an entrant with skill R has a performance of Gamma(shape, rate
+e^(slope (R - 1500))), and 0 is perfect. A race takes the ideal time multiplied by 1 + spread * performance. The sum
+over all laps, each with shape / laps, is a performance with the full shape.
 """
 
 import math
@@ -98,22 +98,21 @@ class Careers:
     jump: float
 
     def skill(self, player: Integers, when: Floats) -> Floats:
-        """Return the skill of players at given times."""
+        """Return the skill of players at the given times."""
         jumped = self.jump * (when >= self.jump_at[player])
         skill: Floats = self.start[player] + self.gain[player] * when + jumped
         return skill
 
 
 def simulate(scenario: Scenario | None = None, **settings: Any) -> Simulated:
-    """Simulate a season. The same scenario gives the same bits.
+    """Simulate a season. The same scenario gives exactly the same season.
 
     Args:
         scenario: Number of players and events, spread and drift of skills, seed and so on. Default: `Scenario()`.
         settings: Fields of the scenario to change, by name.
 
-    Returns:
-        `results`, a results table; `skills`, the true skill of every entrant of every event, in points; and `laps`, in
-        seconds, if the scenario has them.
+    Returns: `results`, a results table; `skills`, the true skill of every entrant in every event, in points; and
+        `laps`, in seconds, if the scenario has laps.
 
     Raises:
         ParameterError: A setting does not exist, or its value is invalid.
@@ -154,7 +153,7 @@ def draw_careers(scenario: Scenario, random: np.random.Generator) -> Careers:
 def draw_fields(
     scenario: Scenario, careers: Careers, when: Floats, random: np.random.Generator
 ) -> tuple[Integers, Integers]:
-    """Draw the entries: event and player, (entries) each. Events with fewer than two players are left out."""
+    """Draw the entries: the event and player of each, (entries). Events with fewer than two players are left out."""
     n, size = scenario.players, min(scenario.entrants, scenario.players)
     shape = (when.size, SPARE_CANDIDATES * size)
     popular = np.cumsum(np.arange(1, n + 1) ** -POPULARITY_EXPONENT)
@@ -252,7 +251,7 @@ def heat_rows(
 
 
 def team_columns(scenario: Scenario, event: Integers, score: pl.Series) -> pl.DataFrame:
-    """Assign seats to teams in turn. A team's score is the sum of its scores. Positions are those of the players."""
+    """Assign seats to teams in turn. A team's score is the sum of its scores. Positions are the players' own."""
     seats = pl.DataFrame({"event": event, "score": score}).with_columns(
         team=pl.int_range(pl.len()).over("event") % scenario.teams
     )
@@ -261,7 +260,7 @@ def team_columns(scenario: Scenario, event: Integers, score: pl.Series) -> pl.Da
 
 
 def lap_table(scenario: Scenario, shared: pl.DataFrame, heats: list[Floats]) -> pl.DataFrame | None:
-    """Return the times of all laps of finishers, by the same clock."""
+    """Return the times of all laps of finishers, measured by the same clock."""
     if scenario.laps == 1:
         return None
     tables = []

@@ -38,7 +38,7 @@ LEARNT_SHARE = 0.5  # share of the training events that are rated but not judged
 
 
 class TuningError(PodiumError):
-    """Tuning is impossible."""
+    """The system or the study does not allow tuning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,21 +61,21 @@ def tune(
     study: Path | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Tuned:
-    """Search the parameters of a system with the lowest log loss.
+    """Search for the parameters of a system that give the lowest log loss.
 
     Args:
-        results: Anything that `read_results` reads. Undated events are in file order.
+        results: Anything that `read_results` reads. Undated events are used in file order.
         system: Start of the search: a name, a text such as `elo:k=20`, or an instance. Other parameters keep their
-            value.
+            values.
         train_until: Last training time (a date includes the whole day), or a share of the events, for
-            example 60%. Later events are only for the test.
+            example 60%. Later events are used only for the test.
         trials: Number of candidates, including those of a resumed study.
-        study: SQLite file in which to keep the trials, and from which to resume.
-        progress: Called with the number of judged trials.
+        study: SQLite file in which to save the trials, and from which to resume.
+        progress: Called with the number of trials judged so far.
 
-    Returns:
-        The best system, its log loss and that of the defaults on the later part of the training events, and the
-        evaluation of both after `train_until`. The search is Optuna's TPE. Ratings are computed on all training events.
+    Returns: The best system, its log loss and that of the defaults on the later part of the training events, and the
+        evaluation of both after `train_until`. The search uses Optuna's TPE. Ratings are computed on all training
+        events.
 
     Raises:
         ParameterError: There are no events before or after `train_until`, or no trials.
@@ -102,9 +102,11 @@ def tune(
 
 
 def with_dates(results: Results) -> Results:
-    """Return the results with dates. Undated events get dates a microsecond apart, by `sequence`, then in file order.
+    """Return the results with dates.
 
-    The dates are in the year 2, which tells systems that the events are not dated.
+    Undated events get dates one microsecond apart, sorted by `sequence` and then in file order.
+
+    The dates are in the year 2, which tells systems that the events have no dates.
     """
     if "started_at" in results.frame.columns:
         return results
@@ -137,13 +139,15 @@ def middle_of_training(starts: pl.Series, until: datetime) -> datetime:
     if train.is_empty() or train.len() == starts.len():
         ends: list[Any] = [] if starts.is_empty() else [starts.min(), starts.max()]
         span = " to ".join(f"{end:%Y-%m-%d}" for end in ends)
-        raise ParameterError(f"training until {until:%Y-%m-%d} has no events before or after it. They are from {span}.")
+        raise ParameterError(
+            f"training until {until:%Y-%m-%d} leaves no events before or after it. The events are from {span}."
+        )
     middle: datetime = train[int(train.len() * LEARNT_SHARE)]
     return middle
 
 
 class Losses:
-    """Losses of candidates on the later part of the training events, which are encoded once for equal readers."""
+    """Losses of candidates on the later training events, encoded once for candidates that read them alike."""
 
     def __init__(self, train: Results, fit_since: datetime) -> None:
         self._train = train
@@ -167,7 +171,7 @@ class Losses:
         return losses
 
     def _sums(self, candidates: list[System]) -> tuple[Floats, Floats]:
-        """Return sums of losses and pairs of up to `LANES` candidates who read the events alike."""
+        """Return sums of losses and pairs for up to `LANES` candidates that read the events alike."""
         events, judged = self._encode(candidates[0])
         if can_share(candidates[0], events):
             sums, pairs = sums_of_losses(candidates, events, judged)
@@ -191,7 +195,7 @@ class Losses:
 
 
 def reading_key(system: System) -> Any:
-    """Return a key that is equal for candidates who read the events alike."""
+    """Return a key that is equal for candidates that read the events alike."""
     chooses = rules.overrides(rules.counts, system)
     return system.overall_set, system.quits_later_heats, system.idle_unit, system.params() if chooses else None
 
@@ -199,7 +203,7 @@ def reading_key(system: System) -> Any:
 def run_search(
     system: System, losses: Losses, trials: int, path: Path | None, progress: Callable[[int], None]
 ) -> System:
-    """Search for the best candidate, drawing and judging a batch at a time."""
+    """Search for the best candidate, drawing and judging one batch at a time."""
     with needs_extra("tune", "tuning"):
         import optuna  # noqa: PLC0415  (an extra)
     optuna.logging.set_verbosity(optuna.logging.ERROR)
@@ -235,7 +239,7 @@ def open_study(optuna: Any, name: str, path: Path | None) -> Any:
 
 
 def candidate_from_trial(system: System, trial: Any) -> System:
-    """Return the candidate that a trial describes."""
+    """Return the candidate described by a trial."""
     values: dict[str, Any] = {}
     for setting in fields(system):
         value, may_be = getattr(system, setting.name), kinds(type(system), setting)
@@ -259,7 +263,7 @@ def candidate_from_trial(system: System, trial: Any) -> System:
 
 
 def as_toml(system: System) -> str:
-    """Return the text for `--system-file`: the name and every parameter, "none" for switched-off ones."""
+    """Return the text for `--system-file`: the name and every parameter, with "none" if it is switched off."""
     lines = [f"system = {json.dumps(system.name)}", "", "[parameters]"]
     for setting in fields(system):
         value = getattr(system, setting.name)

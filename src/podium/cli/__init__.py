@@ -10,7 +10,9 @@ from typing import Any, NoReturn
 # Polars' allocator keeps free memory for half a second or longer, as much again as a table takes.
 ALLOCATOR_VARIABLE, ALLOCATOR_SETTINGS = "_RJEM_MALLOC_CONF", "dirty_decay_ms:50,muzzy_decay_ms:0"
 ALLOCATIONS_BETWEEN_COLLECTIONS = 200_000  # of objects that may form cycles; Python's default is hundreds
-INTERRUPTED = "interrupted. Finished files and database changes stay; nothing is half done. Run it again for the rest."
+INTERRUPTED = (
+    "interrupted. Finished files and database changes are kept; nothing is left half done. Run it again to do the rest."
+)
 
 AT_ONCE: tuple[list[str], ...] = ([], ["--version"])  # answered without the libraries of the commands
 FIRST_LINES = """\
@@ -49,9 +51,9 @@ def named_command() -> str | None:
 
 
 def leave(stop: SystemExit) -> NoReturn:
-    """End the process at once, after all output is written. Python would first free everything loaded.
+    """End the process at once, after all output is written. Otherwise Python would first free everything it has loaded.
 
-    If a thread is still running, or nobody reads the output, let Python end the process.
+    If a thread is still running or the output cannot be written, let Python end the process.
     """
     if any(not thread.daemon for thread in threading.enumerate() if thread is not threading.current_thread()):
         raise stop
@@ -65,7 +67,10 @@ def leave(stop: SystemExit) -> NoReturn:
 
 
 def main() -> None:
-    """Run `podium`. Exit with 0, 2 for bad input or usage, or 130 when interrupted, never with a traceback."""
+    """Run `podium`.
+
+    Exit with 0 on success, 2 for invalid input or usage, or 130 when interrupted, and never with a traceback.
+    """
     if is_answered_at_once():
         from podium import __version__
 
@@ -98,7 +103,7 @@ def main() -> None:
 
 
 def write(text: str) -> int:
-    """Print a text. Return the status of the command."""
+    """Print text. Return the status of the command."""
     try:
         sys.stdout.write(text)
         sys.stdout.flush()
@@ -108,7 +113,7 @@ def write(text: str) -> int:
 
 
 def fail_to_write(error: OSError) -> int:
-    """Return the status after a write failed: the reader of a pipe has seen enough, or a disk is full."""
+    """Return the status after a write has failed, because the reader of a pipe has closed it or a disk is full."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0 if isinstance(error, BrokenPipeError) else fail(str(error), 2)
 

@@ -11,13 +11,13 @@ from podium.cli.terminal.app import App
 # By heading: module and attribute of a command or group, its name, and its line in the list.
 COMMANDS = {
     "Begin": (
-        ("demo:demo", "demo", "See what Podium does, on the example season."),
+        ("demo:demo", "demo", "See what Podium does, using the example season."),
         ("systems:init", "init", "Save your default file, system and pool in podium.toml."),
-        ("systems:trust", "trust", "Allow podium.toml to run the Python file it names."),
+        ("systems:trust", "trust", "Allow podium.toml to run the Python file that it names."),
     ),
     "Results": (
         ("results.checking:check", "check", "Find errors in FILE, and show how to fix them."),
-        ("results.importing:import_results", "import", "Turn files of other programs into a results table."),
+        ("results.importing:import_results", "import", "Convert files from other programs to a results table."),
         ("results.checking:columns", "columns", "Describe the columns of a results table."),
     ),
     "Ratings": (
@@ -25,18 +25,18 @@ COMMANDS = {
         ("rating:leaderboard", "leaderboard", "Show the leaderboard."),
         ("rating:explain", "explain", "Show why a rating changed, point by point."),
         ("forecasting:predict", "predict", "Predict a race or match."),
-        ("forecasting:stakes", "stakes", "Show what each place in an upcoming race would bring."),
-        ("forecasting:hindsight", "hindsight", "Estimate past strengths, using later results too."),
+        ("forecasting:stakes", "stakes", "Show what each place in an upcoming race would be worth."),
+        ("forecasting:hindsight", "hindsight", "Estimate past strengths, using later results as well."),
         ("forecasting:strength", "strength", "Show how strong the field of each event was."),
     ),
     "Systems": (
         ("systems:systems", "systems", "List the rating systems, or describe one."),
         ("judging:evaluate", "evaluate", "Find the system that predicts your results best."),
         ("judging:tune", "tune", "Fit a system's parameters to your results."),
-        ("judging:audit", "audit", "Show where points come from, and odd patterns."),
+        ("judging:audit", "audit", "Show where points come from, and find odd patterns."),
         ("judging:simulate", "simulate", "Simulate a season from known skills."),
         ("judging:recovery_test", "recovery-test", "Test how well systems find known skills."),
-        ("judging:lab", "lab", "Try policies before players have to."),
+        ("judging:lab", "lab", "Try out policies before players have to."),
     ),
     "Pictures and pages": (
         ("publishing:plot", "plot", "Draw a chart of FILE, or a curve of a system."),
@@ -48,13 +48,13 @@ COMMANDS = {
         ("service.storing:ingest", "ingest", "Add the events of FILE to a pool."),
         ("service.storing:amend", "amend", "Correct an event, and recalculate later ratings."),
         ("service.storing:void", "void", "Void an event: it no longer counts."),
-        ("service.storing:unvoid", "unvoid", "Let a voided event count again."),
+        ("service.storing:unvoid", "unvoid", "Make a voided event count again."),
         ("service.storing:void_player", "void-player", "Void all events of a player."),
         ("service.storing:merge", "merge", "Merge two accounts of one player."),
         ("service.storing:unmerge", "unmerge", "Undo a merge."),
         ("service.storing:rename", "rename", "Rename a player everywhere."),
         ("service.storing:anonymize", "anonymize", "Remove all names of a player."),
-        ("service.verifying:verify", "verify", "Compare everything stored with the log."),
+        ("service.verifying:verify", "verify", "Compare everything in the database with its log."),
         ("service.pools:pool", "pool", "Create, list, close and move pools."),
         ("service.pools:fixture", "fixture", "Plan, change, cancel and list upcoming races."),
         ("service.serving:season", "season", "Begin seasons, and show their leaderboards."),
@@ -82,7 +82,7 @@ def podium(
 
 
 def build(only: str | None = None, *, listed: bool = False) -> App:
-    """Return the command line with all commands or only one, or with a list of them that none can run from."""
+    """Return the command line with all commands or only one, or with a list of commands that cannot be run."""
     built = App(name="podium", add_completion=True)
     for heading, rows in COMMANDS.items():
         for place, name, summary in rows:

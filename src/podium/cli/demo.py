@@ -1,4 +1,4 @@
-"""The command `demo`: the example season, on the terminal or as a service."""
+"""The command `demo`: the example season, in the terminal or as a service."""
 
 import contextlib
 import os
@@ -33,7 +33,7 @@ SHOWN = (  # addresses to open, with descriptions
     ("/bikes/players/Dragana", "a player"),
     ("/bikes/events/bikes-058/Dragana", "why she won but lost points"),
     ("/bikes/system", "how its ratings work"),
-    ("/bikes/matches/bikes-next", "what an upcoming race would bring"),
+    ("/bikes/matches/bikes-next", "what an upcoming race would be worth"),
     ("/bikes/matches/bikes-now", "a race in progress"),
 )
 
@@ -62,7 +62,7 @@ def fill_season(store: "Store", season: Path) -> None:
 
 @contextlib.contextmanager
 def season_store(season: Path) -> Iterator["Store"]:
-    """Yield a store with the season. Its files are removed at the end."""
+    """Yield a store with the season. Its files are deleted at the end."""
     from podium.store import Store
 
     with tempfile.TemporaryDirectory(prefix="podium-demo-") as folder:
@@ -75,7 +75,7 @@ def season_store(season: Path) -> Iterator["Store"]:
 
 
 def plan_races(store: "Store") -> None:
-    """Plan two races with the entrants of each pool's newest event: one that starts now, and one tomorrow."""
+    """Plan two races with the entrants of each pool's latest event: one that starts now, and one tomorrow."""
     now = datetime.now(UTC).replace(second=0, microsecond=0)
     for pool in store.pools():
         newest = store.event_list(pool.name, top=1).events
@@ -95,7 +95,7 @@ def listening_socket(port: int | None) -> socket.socket:
         except OSError as error:
             listener.close()
             if candidate == port:
-                reason = f"port {port} of {HOST} cannot be used ({error.strerror}). Name another with --port."
+                reason = f"port {port} of {HOST} cannot be used ({error.strerror}). Choose another with --port."
                 raise PodiumError(reason) from None
         else:
             return listener
@@ -117,9 +117,9 @@ def serve_season(season: Path, port: int | None) -> None:
         for path, words in SHOWN:
             typer.echo(f"  {address + (path or '/'):{width}}  {words}")
         typer.echo(f"\nTo correct results, sign in at {address}/sign-in with the key")
-        typer.echo(f"  {create_key(store.engine, 'demo', 'admin')}\n\nPress Ctrl-C to end it and remove its database.")
+        typer.echo(f"  {create_key(store.engine, 'demo', 'admin')}\n\nPress Ctrl-C to stop it and delete its database.")
         run_on(create_app(store), listener)
-    typer.echo("The demo has ended, and its database is removed.")
+    typer.echo("The demo has ended, and its database is deleted.")
 
 
 POOL_OF_GAME = {"SuperTuxKart": "karts", "Trials Fusion": "bikes", "Stunts": "stunts", "Xonotic": "dm"}
@@ -141,9 +141,9 @@ def demo(
     serve: bool = Option(False, "--serve", help="Serve the season's pages on this machine instead, until Ctrl-C."),
     port: int | None = Option(None, min=1, max=65535, help="Port for --serve [default: 8000, or a free one]."),
 ) -> None:
-    """Rate the example season with every published system, explain one surprise and draw a picture.
+    """Rate the example season with every published system, explain one surprise and draw a chart.
 
-    The picture needs the extra `charts`, and --serve needs the extra `service`.
+    The chart needs the extra `charts`, and --serve needs the extra `service`.
     """
     if serve:
         serve_season(season_path(), port)
@@ -176,7 +176,7 @@ def rate_season(out: Path) -> None:
     try:
         draw(rated, pools, out)
     except MissingExtraError as missing:
-        typer.echo(f"No picture is drawn: {missing}")
+        typer.echo(f"No chart is drawn: {missing}")
     else:
         typer.echo(f"The rating histories are in {out}")
 
@@ -193,7 +193,7 @@ def draw(rated: dict[str, "Rated"], pools: dict[str, str], out: Path) -> None:
 
 
 def explain_surprise(rated: dict[str, "Rated"]) -> None:
-    """Explain the match in which a winner lost most points."""
+    """Explain the match in which a winner lost the most points."""
     import polars as pl
 
     falls = []

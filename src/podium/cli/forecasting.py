@@ -27,7 +27,10 @@ Seen = TypeVar("Seen")
 
 def field_named(
     entrants: list[str] | None = Option(
-        None, "--entrants", metavar="A,B,...", help="Entrants. Put quotes around a name with a comma. May repeat."
+        None,
+        "--entrants",
+        metavar="A,B,...",
+        help="Entrants. Put quotes around a name that contains a comma. May repeat.",
     ),
     entrant: list[str] | None = Option(
         None,
@@ -36,19 +39,23 @@ def field_named(
         help="One entrant. Commas and quotes are part of the name. May repeat.",
     ),
     side: list[str] | None = Option(
-        None, "--side", metavar="A,B,...", help="Members of a side. Put quotes around a name with a comma. May repeat."
+        None,
+        "--side",
+        metavar="A,B,...",
+        help="Members of one team. Put quotes around a name that contains a comma. May repeat.",
     ),
     having: list[str] | None = Option(
         None,
         "--with",
         metavar="NAME,KIND=NAME,...",
-        help="An entrant's car, club or side: Ana,car=Ferrari or Ana,side=white. Adds a missing entrant. May repeat.",
+        help="An entrant's car, club or side: Ana,car=Ferrari or Ana,side=white. Entrants not named elsewhere are"
+        " added. May repeat.",
     ),
     new: list[str] | None = Option(
         None, "--new", metavar="NAME", help="A new entrant whose name is similar to a known one. May repeat."
     ),
 ) -> tuple[list["Member"], list[list["Member"]]]:
-    """Return the members who start alone and the members of each side, with their equipment."""
+    """Return the members who compete individually and the members of each side, with their equipment."""
     from podium.ledger.forecast import Member, members_in, names_in
 
     names = [name for row in names_in(entrants or []) for name in row]
@@ -58,7 +65,9 @@ def field_named(
     known = {*names, *chain.from_iterable(sides)}
     names += [name for name in given if name not in known]
     if not names and not sides:
-        raise ParameterError("nobody is named. Name entrants with --entrants A,B,..., --entrant NAME or --side A,B,...")
+        raise ParameterError(
+            "no entrants are named. Name entrants with --entrants A,B,..., --entrant NAME or --side A,B,..."
+        )
     alone, *several = (
         [(given.get(name) or Member(name))._replace(new=name in (new or ())) for name in members]
         for members in (names, *sides)
@@ -81,18 +90,18 @@ def names_called(sides: Sequence[Sequence["Member"]], kinds: Sequence[str]) -> l
 def resolve_field(
     sides: list[list["Member"]], player: str | None, look: Callable[..., Seen]
 ) -> tuple[Seen, list[list["Member"]]]:
-    """Look ahead. On a terminal, ask about names that are similar to known ones.
+    """Look ahead. In a terminal, ask about names that are similar to known ones.
 
     Args:
-        sides: The members who start alone, then the members of each side.
-        player: The player whose table is wanted, or None.
-        look: Function of the members who start alone, the player and the sides.
+        sides: The members who compete individually, then the members of each side.
+        player: The player whose table to show, or None.
+        look: Function that takes the individual members, the player and the sides.
 
     Returns:
         The result of `look`, and the sides with the final names.
 
     Raises:
-        ParameterError: A name is similar to a known one, and there is no terminal.
+        ParameterError: A name is similar to a known one, and there is no terminal to ask.
     """
     from podium.cli.service.storing import is_terminal
     from podium.errors import NearNameError
@@ -145,13 +154,13 @@ def predict(
     file: Input = input_option(),
     system: "System" = SYSTEM,
     field: tuple[list["Member"], list[list["Member"]]] = FIELD,
-    top: int = Option(3, min=1, help="Number of top places: show the chance of finishing among them."),
+    top: int = Option(3, min=1, help="Number of top places: show each entrant's chance of finishing among them."),
     pool: str | None = POOL,
     period: str = options.PERIOD,
     columns: str | None = options.SHOWN_COLUMNS,
     form: Format = PRINTED,
 ) -> None:
-    """Predict a race or match from the ratings after FILE: chances of winning, of top places and of each pair."""
+    """Predict a race or match from the ratings after FILE: chances of winning, of a top place, and for each pair."""
     with show.progress("reading", "rating", "predicting") as steps:
         rated = rated_file(file, system, period, steps)
 
@@ -178,14 +187,14 @@ def stakes(
     player: str | None = Option(
         None, "--player", "-p", help="Player whose table to show; added if missing [default: everyone]."
     ),
-    heats: int = Option(1, min=1, max=100, help="Number of heats, with the same place in each."),
-    at: str | None = Option(None, metavar="TIME", help="Start of the race [default: that of the last event]."),
+    heats: int = Option(1, min=1, max=100, help="Number of heats; the player takes the same place in each."),
+    at: str | None = Option(None, metavar="TIME", help="Start of the race [default: the start of the last event]."),
     pool: str | None = POOL,
     period: str = options.PERIOD,
     columns: str | None = options.SHOWN_COLUMNS,
     form: Format = PRINTED,
 ) -> None:
-    """Show what each place in an upcoming race would bring, from the ratings after FILE."""
+    """Show what each place in an upcoming race would be worth, based on the ratings after FILE."""
     with show.progress("reading", "rating", "imagining") as steps:
         rated = rated_file(file, system, period, steps)
     look = partial(rated.stakes, pool=pool, heats=heats, at=at)
@@ -204,16 +213,18 @@ def stakes(
     if found.notice is None:
         table = found.in_words() if player is None else found.in_words().drop("player")
         show.show(table, form, system.label)
-    show.show(found.field, form, "The field, with the last place that loses no points")
+    show.show(found.field, form, "The field, with the last place that costs no points")
     typer.echo(found.method)
 
 
 def system_with_hindsight(
-    system: str | None = options.system_option("PODIUM_SYSTEM or podium.toml if it has hindsight, or adaptive"),
+    system: str | None = options.system_option(
+        "PODIUM_SYSTEM or podium.toml if that system has hindsight, otherwise adaptive"
+    ),
     settings: list[str] | None = options.SETTINGS,
     system_file: Path | None = options.SYSTEM_FILE,
 ) -> "System":
-    """Return the system that the options describe, or `adaptive` if they name none and the default has no hindsight."""
+    """Return the system that the options describe, or `adaptive` if the default system has no hindsight."""
     from podium.ledger.hindsight import why_unavailable
 
     if system is None and system_file is None and why_unavailable(options.default_system()):
@@ -236,7 +247,10 @@ def hindsight(
     pool: str | None = options.pool_option("Only this pool [default: all]."),
     form: Format = PRINTED,
 ) -> None:
-    """Estimate how strong each player of FILE was, using later results too. Only the system adaptive can."""
+    """Estimate how strong each player of FILE was, using later results as well.
+
+    Only the system adaptive can do this.
+    """
     import polars as pl
 
     from podium.ledger.leaderboard import instant
@@ -256,7 +270,7 @@ def strength(
     file: Input = input_option(),
     system: "System" = SYSTEM,
     top: int = Option(5, min=1, help="Number of top places: measure a probe's chance of finishing among them."),
-    probe: float | None = Option(None, help="Rating of the probe [default: a newcomer's]."),
+    probe: float | None = Option(None, help="Rating of the probe, an imaginary entrant [default: a newcomer's]."),
     period: str = options.PERIOD,
     chart: Path | None = Option(None, help="File for a chart of the strengths: .svg, .png or .html."),
     columns: str | None = options.SHOWN_COLUMNS,

@@ -28,7 +28,7 @@ AUDIT_TABLES = {  # attribute of Audit and title, by name in JSON
     "months": ("months", "Points by month"),
     "broken": ("unbalanced", "Events whose points do not sum to zero"),
     "farmed": ("farming", "Points mostly from few opponents"),
-    "groups": ("isolated_groups", "Groups who only meet each other"),
+    "groups": ("isolated_groups", "Groups who only play each other"),
     "newcomers": ("newcomers", "Newcomers who rise far faster than others"),
     "quitters": ("quitters", "Players who quit often"),
 }
@@ -53,7 +53,7 @@ SYSTEMS = Option(
 
 def described_systems(texts: list[str] | None, settings: list[str] | None) -> list["System"]:
     if settings and texts and len(texts) > 1:
-        raise ParameterError("--set is for a single system. For several, write --system NAME:PARAMETER=VALUE,...")
+        raise ParameterError("--set works with a single system. For several, write --system NAME:PARAMETER=VALUE,...")
     named: list[str | None] = [*(texts or [])] or [None]
     return [chosen_system(text, settings, None) for text in named]
 
@@ -66,7 +66,7 @@ def audit(
     chart: Path | None = Option(None, help="File for a chart of the points by month: .svg, .png or .html."),
     form: Format = PRINTED,
 ) -> None:
-    """Audit the points of FILE: introduced, exchanged, created and leaked. Show patterns worth a look."""
+    """Audit the points of FILE: introduced, exchanged, created and leaked. Show patterns that are worth checking."""
     from podium.analysis.audit import audit
     from podium.reporting import plotting
 
@@ -102,7 +102,7 @@ def tune(
     file: Input = input_option(),
     system: "System" = SYSTEM,
     train_until: str | None = Option(
-        None, metavar="DATE|SHARE%", help="End of the training events. Later events are only for the test."
+        None, metavar="DATE|SHARE%", help="End of the training events. Later events are used only for the test."
     ),
     trials: int = Option(100, min=1, help="Number of candidates to try."),
     out: Path | None = Option(
@@ -113,10 +113,10 @@ def tune(
         help="Write the tuned system here, replacing the file [default: SYSTEM-tuned.toml, "
         "or SYSTEM-tuned-2.toml and so on if it exists].",
     ),
-    study: Path | None = Option(None, metavar="SQLITE", help="Keep the trials here, and continue from them next time."),
+    study: Path | None = Option(None, metavar="SQLITE", help="Save the trials here, and continue from them next time."),
     form: Format = PRINTED,
 ) -> None:
-    """Search a system's parameters on the earlier events of FILE, and test them on the later ones."""
+    """Search for a system's best parameters on the earlier events of FILE, and test them on the later ones."""
     from podium.analysis.tuning import as_toml, tune
 
     if train_until is None:
@@ -134,7 +134,7 @@ def tune(
         show.show_json({"system": system.name, "parameters": parameters, "file": str(out)} | fitted | test)
         return
     columns = ("system", "events", "pairs", "log_loss", "brier", "accuracy", "calibration_error")
-    show.show(tuned.test.scores.select(columns), form, "On the untouched events")
+    show.show(tuned.test.scores.select(columns), form, "On the held-out events")
     show.show(tuned.test.differences, form, "Log loss minus the defaults', with a 95 % interval")
     if form is Format.table:
         typer.echo(toml)
@@ -149,17 +149,21 @@ def evaluate(
     file: Input = input_option(),
     system: list[str] | None = SYSTEMS,
     settings: list[str] | None = options.SETTINGS,
-    since: str | None = Option(None, metavar="DATE", help="Evaluate events from this date on; learn earlier ones."),
+    since: str | None = Option(
+        None, metavar="DATE", help="Evaluate events from this date on; learn from earlier ones."
+    ),
     until: str | None = Option(None, metavar="DATE", help="Evaluate events up to this date, inclusive."),
-    min_events: int = Option(0, min=0, help="Evaluate only pairs of players with this many rated events before."),
+    min_events: int = Option(
+        0, min=0, help="Evaluate only pairs of players who both have at least this many rated events."
+    ),
     weight: str = Option(
-        "pair", help="Equal weight for pairs of sides (pair), pairs of players (player) or events (event)."
+        "pair", help="Give equal weight to pairs of sides (pair), pairs of players (player) or events (event)."
     ),
     period: str = options.PERIOD,
     columns: str | None = options.SHOWN_COLUMNS,
     form: Format = PRINTED,
 ) -> None:
-    """Evaluate systems: let them predict every event of FILE before they learn it."""
+    """Evaluate systems: let them predict every event of FILE before they learn its result."""
     from podium.analysis.evaluation import evaluate
     from podium.analysis.scores import Window
 
@@ -198,8 +202,8 @@ def simulate(
     settings: list[str] | None = Option(
         None, "--set", metavar="NAME=VALUE", help="Set a property of the season; --describe lists them. May repeat."
     ),
-    seed: int | None = Option(None, min=0, help="Seed of the random numbers, for another season of the same kind."),
-    describe: bool = Option(False, "--describe", help="List the properties of a season, and stop."),
+    seed: int | None = Option(None, min=0, help="Random seed; change it for a different season of the same kind."),
+    describe: bool = Option(False, "--describe", help="List the properties of a season, and exit."),
 ) -> None:
     """Simulate a season from known skills."""
     from podium.analysis.simulation import simulate
@@ -249,7 +253,7 @@ def recovery_test(
     settings: list[str] | None = options.SETTINGS,
     form: Format = PRINTED,
 ) -> None:
-    """Rate a simulated season with several systems, and show how soon and how well they find the true skills."""
+    """Rate a simulated season with several systems, and show how soon and how accurately they find the true skills."""
     from podium.analysis.recovery import recover
 
     rating_systems = described_systems(system, settings)
@@ -265,11 +269,11 @@ def recovery_test(
         show.show(recovery.progress, form, "Over the season", max_rows=100)
 
 
-lab = App(help="Try policies before players have to.")
+lab = App(help="Try out policies before players have to.")
 
 
 def numbers(text: str, what: str, kind: type[int] | type[float]) -> list[Any]:
-    """Return the finite numbers in a text, separated by commas."""
+    """Return the finite numbers in a comma-separated text."""
     try:
         found = [kind(part) for part in text.split(",")]
     except ValueError:
@@ -284,28 +288,28 @@ def numbers(text: str, what: str, kind: type[int] | type[float]) -> list[Any]:
     "matchmaking",
     "podium lab matchmaking --population 200,1000 --target 20,40",
     "podium lab matchmaking results.csv -s trueskill --chart waits.svg",
-    short_help="Try matchmaking policies on populations, or on your results.",
+    short_help="Try matchmaking policies on simulated populations, or on your results.",
 )
 def matchmaking(
     file: Input | None = input_option(optional=True),
     named: SystemFlags = options.SYSTEM_FLAGS,
-    population: str = Option("50,200,1000,5000", metavar="N,N,...", help="Populations to try, without FILE."),
+    population: str = Option("50,200,1000,5000", metavar="N,N,...", help="Populations to try if there is no FILE."),
     target: str = Option("20,40,80", metavar="S,S,...", help="Target waits to try, in seconds."),
     size: int = Option(4, min=2, help="Players per match."),
-    teams: int = Option(0, min=0, help="Sides per match; 0 if players are on their own."),
-    least: int = Option(2, min=2, help="Minimum number of players after the target wait."),
+    teams: int = Option(0, min=0, help="Sides per match; 0 if everyone plays individually."),
+    least: int = Option(2, min=2, help="Minimum number of players once the target wait is over."),
     minutes: float = Option(30.0, help="Minutes to simulate for each population."),
     match_s: float = Option(240.0, "--match", help="Length of a match, in seconds."),
     rest_s: float = Option(60.0, "--rest", help="Average rest between matches, in seconds."),
     deviation: float = Option(250.0, help="Standard deviation of the players' ratings."),
     scale: float | None = Option(
-        None, help="Rating gap with odds of 10 to 1 [default: the system's own, or 400 without FILE]."
+        None, help="Rating gap that means odds of 10 to 1 [default: the system's own, or 400 without FILE]."
     ),
-    seed: int = Option(1, min=0, help="Seed of the random numbers, for another crowd of the same kind."),
+    seed: int = Option(1, min=0, help="Random seed; change it for a different crowd of the same kind."),
     chart: Path | None = Option(None, help="File for a chart of waits and spreads: .svg, .png or .html."),
     form: Format = PRINTED,
 ) -> None:
-    """Compare matchmaking policies with first come, first served, on populations or the arrival times of FILE."""
+    """Compare matchmaking policies with first come, first served, on populations or the arrival times in FILE."""
     from podium.matchmaking.lab import Crowd, compare_policies, replayed_arrivals
     from podium.matchmaking.matcher import Policy
     from podium.matchmaking.pairing import odds_scale
@@ -323,7 +327,7 @@ def matchmaking(
             runs = replayed_arrivals(rated.events, rated.replayed, policies)
     else:
         if named.are_given:
-            raise ParameterError("--system needs the arrivals of a FILE. Add a FILE, or leave out --system.")
+            raise ParameterError("--system requires a FILE of arrivals. Add a FILE, or leave out --system.")
         crowds = [
             Crowd(count, minutes, match_s=match_s, rest_s=rest_s, skill_deviation=deviation, seed=seed)
             for count in numbers(population, "--population", int)

@@ -39,9 +39,9 @@ def plot(
     file: Input | None = input_option(optional=True, prints=False),
     named: SystemFlags = options.SYSTEM_FLAGS,
     period: str = options.PERIOD,
-    pool: str | None = options.pool_option("Pool to draw [default: the one with most events]."),
+    pool: str | None = options.pool_option("Pool to draw [default: the one with the most events]."),
     player: list[str] | None = Option(None, help="Player whose history to draw. May repeat."),
-    hindsight: bool = Option(False, "--hindsight", help="Also draw hindsight, dashed (system adaptive only)."),
+    hindsight: bool = Option(False, "--hindsight", help="Also draw hindsight as a dashed line (system adaptive only)."),
     out: Path | None = Option(None, "--out", "-o", help="File to write: .svg, .png or .html [default: KIND.svg]."),
 ) -> None:
     """Draw a chart of FILE, or a curve of one of the published systems."""
@@ -96,7 +96,7 @@ def read_published(file: Input, pool: str | None) -> "Results":
 
 
 def source(file: Input, named: SystemFlags, pool: str | None, title: str | None) -> "Source":
-    """Return the source of the pages. Reject options that a database does not have."""
+    """Return the source of the pages. Reject options that do not apply to a database."""
     os.environ.setdefault("POLARS_MAX_THREADS", "1")  # small tables: handing them to threads costs more than it saves
     store_type()
     from podium.service.site.folder import ResultsSource, StoreSource
@@ -141,7 +141,7 @@ def report(
 ) -> None:
     """Write the public pages of FILE, or of a database, as one file that loads nothing else.
 
-    For large pools it has only the best players and the newest events. `podium site` writes everything.
+    For large pools, it contains only the best players and the latest events. `podium site` writes everything.
     """
     with needs_extra("service", "a report"), show.progress("reading", "writing") as steps:
         found = source(file, named, pool, title)

@@ -27,7 +27,7 @@ SHOWN_ROWS = 50
 
 
 def rated_file(file: Input, system: "System", period: str, steps: show.Steps, start: str | None = None) -> "Rated":
-    """Read and rate a file, one step of the progress each."""
+    """Read and rate a file, with one step of the progress bar for each."""
     import podium
 
     results = file.read()
@@ -57,8 +57,9 @@ def rate(
     parts: Path | None = Option(
         None,
         metavar="FOLDER",
-        help="Rate Parquet files larger than memory part by part, and write ratings and history to this folder. The "
-        "same command continues an interrupted run. If FILE has only folders named pool=NAME, all cores share them.",
+        help="Rate Parquet files larger than memory part by part, and write ratings and history to this folder. The"
+        " same command continues an interrupted run. If FILE contains only folders named pool=NAME, they are rated"
+        " in parallel on all cores.",
     ),
     columns: str | None = options.SHOWN_COLUMNS,
     form: Format = PRINTED,
@@ -127,11 +128,11 @@ def leaderboard(
     min_events: int | None = Option(
         None,
         min=0,
-        help="Minimum number of rated events to be listed [default: the system's rule].",
+        help="Minimum number of rated events for a player to be listed [default: the system's rule].",
         callback=from_settings("leaderboard.min_events"),
     ),
     max_deviation: float | None = Option(
-        None, help="Largest deviation to be listed.", callback=from_settings("leaderboard.max_deviation")
+        None, help="Maximum deviation for a player to be listed.", callback=from_settings("leaderboard.max_deviation")
     ),
     active_within: str | None = Option(
         None,
@@ -154,7 +155,7 @@ def leaderboard(
 
 
 def newest_event(rated: "Rated", player: str) -> str:
-    """Return the event in which a player was last rated."""
+    """Return the latest event in which a player was rated."""
     import polars as pl
 
     from podium.results.names import normalise
@@ -167,7 +168,7 @@ def newest_event(rated: "Rated", player: str) -> str:
 
 
 def show_reasons(totals: "ReasonTotals", form: Format) -> None:
-    """Print the points of each kind of reason, with its events."""
+    """Print the points for each kind of reason, with its events."""
     if form is Format.json:
         show.show_json(asdict(totals))
         return
@@ -187,14 +188,14 @@ def show_reasons(totals: "ReasonTotals", form: Format) -> None:
 )
 def explain(
     file: Input = input_option(),
-    event: str | None = Option(None, "--event", "-e", help="ID of the event [default: the player's newest]."),
+    event: str | None = Option(None, "--event", "-e", help="ID of the event [default: the player's latest]."),
     player: str = Option(..., "--player", "-p", help="Name of the player."),
-    last: int | None = Option(None, min=1, help="Number of newest events whose reasons to add up."),
+    last: int | None = Option(None, min=1, help="Number of latest events whose reasons to add up."),
     pool: str | None = options.pool_option("The pool of these events, if there are several."),
     system: "System" = SYSTEM,
     period: str = options.PERIOD,
     start: str | None = options.START,
-    what_if: bool = Option(False, "--what-if", help="Also show the changes that other results would have caused."),
+    what_if: bool = Option(False, "--what-if", help="Also show how other results would have changed the rating."),
     form: Format = PRINTED,
 ) -> None:
     """Explain why PLAYER's rating changed in EVENT: by opponents, heats and other causes."""

@@ -29,7 +29,7 @@ WIDTH = 80
 @examples("podium systems", "podium systems folyami", "podium systems --check my.py:Stakes")
 def systems(
     name: str | None = Argument(
-        None, help="A system, to show its parameters, state and formulas.", autocompletion=complete_system
+        None, help="The system whose parameters, state and formulas to show.", autocompletion=complete_system
     ),
     check: str | None = Option(
         None, metavar="SYSTEM", help="Check your own system: my.py:Class, or the name of an installed one."
@@ -106,7 +106,7 @@ def as_data(system: "type[System]") -> dict[str, Any]:
 DEFAULTS = {"system": DEFAULT_SYSTEM}
 QUESTIONS = {
     "file": "Which file has the results? Press Enter for none",
-    "map": "Which map of its columns, from podium import --save? Press Enter for none",
+    "map": "Which map describes its columns, from podium import --save? Press Enter for none",
     "system": "Which rating system? podium systems lists them",
     "pool": "Which pool do you use, if there are several? Press Enter for none",
 }
@@ -128,7 +128,7 @@ def init(
 ) -> None:
     """Save your default file, system and pool in podium.toml, in this folder.
 
-    On a terminal it asks for everything that no option gives. In a script it asks nothing.
+    In a terminal, it asks for everything that the options do not provide. When run from a script, it does not prompt.
     """
     path = Path(FILE_NAME)
     if path.exists() and not force:
@@ -152,20 +152,22 @@ def init(
 @examples("podium trust", "podium trust tuned.toml")
 def trust(
     toml: Path | None = Argument(
-        None, metavar="TOML", help="File for --system-file [default: the podium.toml that applies here]."
+        None,
+        metavar="TOML",
+        help="The file to use with --system-file [default: the podium.toml in effect for this folder].",
     ),
 ) -> None:
     """Allow podium.toml to run the Python file that it names, until one of the two files changes."""
     if toml is None:
         settings = find_settings()
         if settings.path is None:
-            raise ParameterError(f"there is no {FILE_NAME} here or above. Write one with `podium init`.")
+            raise ParameterError(f"there is no {FILE_NAME} in this folder or above it. Write one with `podium init`.")
         path, named, folder = settings.path, settings.get("system"), Path(os.path.relpath(settings.path.parent))
     else:
         path, named, folder = toml, read_system_file(toml)[0], Path()
     code = code_in(named)
     if code is None:
-        typer.echo(f"{path} names no Python code; there is nothing to trust")
+        typer.echo(f"{path} names no Python code, so there is nothing to trust")
         return
     trust_files(path, folder / code)
     typer.echo(f"{path} may run {folder / code}, until one of the two changes")

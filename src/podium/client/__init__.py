@@ -1,4 +1,4 @@
-"""Typed clients of the service, and a check of its webhooks. The package `podium-client` holds them."""
+"""Typed clients for the service, and a check of its webhooks. The package `podium-client` contains only these."""
 
 from podium.client.calls import ClientError
 from podium.client.clients import AsyncClient, Client

@@ -1,4 +1,4 @@
-"""Calls of the service as values, and methods that send them, synchronously or asynchronously."""
+"""Requests to the service as values, and methods that send them synchronously or asynchronously."""
 
 import functools
 import inspect
@@ -33,7 +33,7 @@ try:
 except ModuleNotFoundError:  # the client is installed without the rest of Podium
 
     class PodiumError(Exception):  # type: ignore[no-redef]
-        """An error that a user of Podium can fix. Its text is shown as it is."""
+        """An error that a user of Podium can fix. Its text is shown to the user unchanged."""
 
     class ParameterError(PodiumError, ValueError):  # type: ignore[no-redef]
         """A parameter or value does not exist or is invalid."""
@@ -44,7 +44,7 @@ Moment = datetime | str  # without an offset it is in UTC; texts are ISO 8601
 
 
 def moment_text(moment: date | str) -> str:
-    """Return a time or date as ISO 8601. A time without an offset is in UTC."""
+    """Return a time or date as ISO 8601. A time without an offset is taken as UTC."""
     if isinstance(moment, datetime):
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).isoformat()
     return moment.isoformat() if isinstance(moment, date) else moment
@@ -56,7 +56,7 @@ def encode(body: Any) -> bytes:
 
 
 def json_value(value: Any) -> Any:
-    """Return the JSON form of a value that JSON does not have, or raise TypeError."""
+    """Return the JSON form of a value of a type that JSON lacks, or raise TypeError."""
     if isinstance(value, date):
         return moment_text(value)
     if isinstance(value, Mapping):
@@ -66,7 +66,7 @@ def json_value(value: Any) -> Any:
 
 @cache
 def conversion(kind: Any) -> Conversion | None:
-    """Return a function that parses the times and dates in JSON of a type, or None if it has none."""
+    """Return a function that parses the times and dates in JSON of a type, or None if the type has none."""
     if kind in (datetime, date):
         parse: Conversion = kind.fromisoformat
         return parse
@@ -96,7 +96,7 @@ Arguments = ParamSpec("Arguments")
 
 @dataclass(frozen=True, slots=True)
 class Call(Generic[Answer]):
-    """A request, and the conversion of its answer."""
+    """A request, and the conversion of its response."""
 
     method: str
     path: str  # like in the OpenAPI document, below /api/v1
@@ -112,11 +112,11 @@ class Call(Generic[Answer]):
         return self.path.format_map({name: quote_name(value) for name, value in self.names.items()})
 
     def of_version(self, version: str | None) -> "Call[Answer]":
-        """Return the same request, which fails if the object has another version. None means no check."""
+        """Return the same request, set to fail if the object has another version. None means that there is no check."""
         return self if version is None else replace(self, headers={"If-Match": f'"{version}"'})
 
     def then(self, change: Callable[[Answer], Other]) -> "Call[Other]":
-        """Return the same request with a further conversion of its answer."""
+        """Return the same request with a further conversion of its response."""
         read: Callable[[Any], Other] = lambda value: change(self.read(value))  # noqa: E731  (its type is written once)
         return replace(self, read=read)  # type: ignore[arg-type, return-value]  # of another answer
 
@@ -130,7 +130,7 @@ def json_call(
     /,
     **names: str,
 ) -> Call[Answer]:
-    """Return a call whose answer is JSON of a type, with its times and dates parsed."""
+    """Return a call whose response is JSON of a type, with its times and dates parsed."""
     sent = {name: value for name, value in (params or {}).items() if value is not None}
     convert: Callable[[Any], Any] | None = conversion(kind)  # type: ignore[arg-type]  # a type can be hashed
     return Call(method, path, kind, convert or (lambda value: value), names, body, sent)
@@ -142,21 +142,21 @@ def quote_name(part: str) -> str:
 
 
 class Sender(Protocol):
-    """An object that sends a call and returns its answer."""
+    """An object that sends a call and returns its response."""
 
     def send(self, call: Call[Answer]) -> Answer:
-        """Return the answer."""
+        """Return the response."""
 
 
 class AsyncSender(Protocol):
-    """An object that sends a call, and returns its answer when awaited."""
+    """An object that sends a call, and returns its response when awaited."""
 
     async def send(self, call: Call[Answer]) -> Answer:
-        """Return the answer."""
+        """Return the response."""
 
 
 class route(Generic[Arguments, Answer]):  # noqa: N801  (a decorator)
-    """Turn a method that returns a call into one that sends it, at once or awaited, depending on the client."""
+    """Turn a method that returns a call into one that sends it, synchronously or not, depending on the client."""
 
     def __init__(self, build: Callable[Concatenate[Any, Arguments], Call[Answer]]) -> None:
         self.build = build
@@ -190,7 +190,7 @@ Entrants = Iterable[str | Mapping[str, Any]]
 def get(
     path: str,
 ) -> Callable[[Callable[Concatenate[Any, Arguments], Call[Answer]]], route[Arguments, Answer]]:
-    """Declare a GET route by its signature: arguments that are not in the path are its query, except None."""
+    """Declare a GET route by its signature: arguments that are not in the path form its query, unless they are None."""
     return declared("GET", path)
 
 
@@ -235,9 +235,9 @@ def declared(
 
 
 def entrant_rows(entrants: Entrants | None) -> list[Mapping[str, Any]] | None:
-    """Return entrants in the form for the service. Raise ParameterError for a single text."""
+    """Return entrants in the form that the service expects. Raise ParameterError if the value is a single string."""
     if isinstance(entrants, str):
-        raise ParameterError(f"the entrants {entrants!r} are a text. Write them as a list of names.")
+        raise ParameterError(f"the entrants {entrants!r} are a string, not a list. Write them as a list of names.")
     return None if entrants is None else [{"player": row} if isinstance(row, str) else row for row in entrants]
 
 
@@ -249,9 +249,9 @@ RETRY_STATUSES = (429, 502, 503, 504)  # possibly temporary errors
 
 
 class ClientError(PodiumError):
-    """The service refused a request or could not be reached.
+    """The service rejected a request or could not be reached.
 
-    `status` is the HTTP status, or 0 without an answer. `field` is the field that the service named, if any.
+    `status` is the HTTP status, or 0 if there was no response. `field` is the field that the service named, if any.
     """
 
     def __init__(self, message: str, status: int = 0, field: str | None = None) -> None:
@@ -260,9 +260,10 @@ class ClientError(PodiumError):
 
 
 class Attempts:
-    """The successive attempts to send one request.
+    """The successive attempts to send a request.
 
-    `pause_s` is the time to wait before the next one, and `error` the last failure. No attempt is left once `is_over`.
+    `pause_s` is the time to wait before the next attempt, and `error` is the last failure. When `is_over` is true, no
+    attempts are left.
     """
 
     def __init__(self, patience_s: float) -> None:
@@ -275,7 +276,7 @@ class Attempts:
         self._count(0.0)
 
     def note_answer(self, answer: Any) -> bool:
-        """Record an answer. Return True if it is the requested one, and not an error."""
+        """Record a response. Return True if it is the requested response and not an error."""
         if answer.is_success:
             return True
         self.error = client_error(answer)
@@ -285,7 +286,7 @@ class Attempts:
         return False
 
     def _count(self, requested_pause_s: float) -> None:
-        """Record a failed attempt. Another follows if patience lasts for the pause before it."""
+        """Record a failed attempt. Another attempt follows if there is enough patience left for the pause before it."""
         own_pause_s = self._longest_s * random.uniform(MIN_SHARE, 1.0)  # noqa: S311  (no secret)
         self.pause_s = max(own_pause_s, requested_pause_s)
         self.is_over = monotonic() + self.pause_s > self._deadline
@@ -293,13 +294,13 @@ class Attempts:
 
 
 def retry_after_s(answer: Any) -> float:
-    """Return the seconds that the service requests to wait."""
+    """Return the number of seconds that the service asks the client to wait."""
     seconds = answer.headers.get("retry-after", "")
     return min(float(seconds), MAX_PAUSE_S) if seconds.isdecimal() else 0.0
 
 
 def client_error(answer: Any) -> ClientError:
-    """Return the error that the service described in its answer."""
+    """Return the error that the service described in its response."""
     try:
         problem = answer.json()
         return ClientError(str(problem["detail"]), answer.status_code, problem.get("field"))

@@ -14,7 +14,7 @@ Answer = TypeVar("Answer")
 
 
 class Routes(ReadRoutes, PageRoutes, FixtureRoutes, WriteRoutes):
-    """All routes of the service at an address, with a key."""
+    """All routes of the service at an address, used with a key."""
 
     _KIND: ClassVar[str]  # name of the client class of httpx2
 
@@ -26,13 +26,13 @@ class Routes(ReadRoutes, PageRoutes, FixtureRoutes, WriteRoutes):
         Args:
             url: Address of the service, for example `http://127.0.0.1:8000`.
             key: The API key. Default: no key.
-            timeout_s: Time-out of each attempt in seconds.
-            patience_s: Seconds for which a request is repeated without an answer, or with 429 or 502 to 504; 0 for one
-                attempt.
+            timeout_s: Timeout for each attempt in seconds.
+            patience_s: Number of seconds for which a request is retried if there is no response, or one with status 429
+                or 502 to 504; 0 for a single attempt.
             transport: Transport of httpx2, for tests.
 
         Raises:
-            ParameterError: The address does not begin with http:// or https://.
+            ParameterError: The address does not start with http:// or https://.
         """
         import httpx2  # noqa: PLC0415  (a quarter of a second)
 
@@ -41,10 +41,11 @@ class Routes(ReadRoutes, PageRoutes, FixtureRoutes, WriteRoutes):
 
 
 class Client(Routes):
-    """A client of the service at an address, with a key. Use it as a context manager, or `close` it.
+    """A client for the service at an address, used with a key. Use it as a context manager, or `close` it.
 
-    Every method raises `ClientError` if the service refuses: 401 and 403 for the key, 404 for something that does not
-    exist, 422 for invalid input. Times in answers are `datetime`. Times in requests may also be texts in ISO 8601.
+    Every method raises `ClientError` if the service rejects the request: 401 and 403 for the key, 404 for something
+    that does not exist, 422 for invalid input. Times in responses are `datetime` objects. Times in requests can also be
+    ISO 8601 strings.
     """
 
     _KIND = "Client"
@@ -60,13 +61,12 @@ class Client(Routes):
         self.close()
 
     def send(self, call: Call[Answer]) -> Answer:
-        """Send a call, again where there was no answer or the error may be temporary.
+        """Send a call, and retry if there was no response or the error may be temporary.
 
-        Returns:
-            The answer.
+        Returns: The response.
 
         Raises:
-            ClientError: the service refused, or could not be reached.
+            ClientError: the service rejected the request, or could not be reached.
         """
         attempts = Attempts(self._patience_s)
         while not attempts.is_over:
@@ -98,13 +98,12 @@ class AsyncClient(Routes):
         await self.close()
 
     async def send(self, call: Call[Answer]) -> Answer:
-        """Send a call, again where there was no answer or the error may be temporary.
+        """Send a call, and retry if there was no response or the error may be temporary.
 
-        Returns:
-            The answer.
+        Returns: The response.
 
         Raises:
-            ClientError: the service refused, or could not be reached.
+            ClientError: the service rejected the request, or could not be reached.
         """
         import anyio  # noqa: PLC0415  (of httpx2, and so of the extra)
 
@@ -123,9 +122,12 @@ class AsyncClient(Routes):
 
 
 def connection(url: str, key: str, timeout_s: float, transport: Any) -> dict[str, Any]:
-    """Return the arguments of an httpx2 client. Raise an error for an address without http:// or https://."""
+    """Return the arguments of an httpx2 client.
+
+    Raise an error for an address that does not start with http:// or https://.
+    """
     if not url.lower().startswith(("http://", "https://")):
-        raise ParameterError(f"{url} is not the address of a service. It must begin with http:// or https://")
+        raise ParameterError(f"{url} is not the address of a service. It must start with http:// or https://")
     # Reading trusted certificates takes longer than some requests. Without TLS, none are needed.
     speaks_tls = url.lower().startswith("https://")
     return {
@@ -146,12 +148,12 @@ def request(call: Call[Any]) -> dict[str, Any]:
 
 
 def read_answer(call: Call[Answer], answer: Any) -> Answer:
-    """Return the converted answer. Raise ClientError if another server answered, such as a proxy."""
+    """Return the converted response. Raise ClientError if another server responded, such as a proxy."""
     if call.kind is bytes:
         return call.read(answer.content)
     with suppress(ValueError, TypeError, KeyError, AttributeError):
         value = answer.json()
         if isinstance(value, get_origin(call.kind) or dict):
             return call.read(value)
-    message = f"{answer.request.url} does not answer as a service of Podium does; check the client's address"
+    message = f"{answer.request.url} does not respond like a Podium service; check the client's address"
     raise ClientError(message, answer.status_code)

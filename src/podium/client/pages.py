@@ -23,7 +23,7 @@ from podium.client.chance_answers import Fixture, Places, RaceStakes, RunningRac
 
 
 class PageRoutes:
-    """Reads for pages of pools, players and events."""
+    """Reads for the pages of pools, players and events."""
 
     @get(f"{POOL}/leaderboard/newest")
     def newest_entrants(
@@ -35,7 +35,7 @@ class PageRoutes:
         active_within: str | None = None,
         provisional: bool = True,
     ) -> Call[Leaderboard]:
-        """Return the entrants of the newest rated event, the largest gain first, with the filters of `leaderboard`.
+        """Return the entrants of the latest rated event, largest gain first, using the filters of `leaderboard`.
 
         Returns:
             The same as `leaderboard`.
@@ -52,31 +52,28 @@ class PageRoutes:
         active_within: str | None = None,
         provisional: bool = True,
     ) -> Call[answers.PlayerPage]:
-        """Find the page of a player on the leaderboard, with the filters of `leaderboard`.
+        """Find the leaderboard page that shows a player, using the filters of `leaderboard`.
 
-        Returns:
-            `cursor`, which fetches that page; None for a player who is not listed.
+        Returns: `cursor`, which fetches that page, or None if the player is not listed.
         """
 
     @get(f"{POOL}/search")
     def search(self, pool: str, text: str, *, most: int = 10) -> Call[list[answers.FoundPlayer]]:
-        """Find players by the start of a present or former name, or of one of its words.
+        """Find players by the start of a current or former name, or of one of its words.
 
-        Returns:
-            `player, rating, rank, former_name` and more per player; similar names if none match.
+        Returns: `player, rating, rank, former_name` and more per player; similar names if no name matches.
         """
 
     @get(f"{POOL}/events")
     def events(self, pool: str, *, top: int = 50, cursor: str | None = None) -> Call[answers.EventListPage]:
-        """List events, newest first, with a headline each.
+        """List events with a headline each, newest first.
 
-        Returns:
-            `events`, and `next`, the cursor of the next page, or None on the last.
+        Returns: `events`, and `next`, the cursor of the next page, or None on the last page.
         """
 
     @get(f"{EVENT}/adjacent")
     def adjacent_events(self, pool: str, event_id: str) -> Call[answers.AdjacentEvents]:
-        """Return the events before and after an event.
+        """Return the events rated just before and after a given event.
 
         Returns:
             `previous` and `next`.
@@ -84,7 +81,7 @@ class PageRoutes:
 
     @get(f"{POOL}/movers")
     def movers(self, pool: str, *, days: int = 7, most: int = 10) -> Call[answers.Movers]:
-        """Return the largest rating changes of the days up to the newest rated event, and the surprise of these days.
+        """Return the largest rating changes in the days up to the latest rated event, and the biggest surprise.
 
         Returns:
             `since, gained, lost, surprise`, with `most` players on each side.
@@ -105,8 +102,8 @@ class PageRoutes:
         """Return a player's rating after each change.
 
         Args:
-            since: A time, or a date for its start.
-            most: Maximum number of points. Longer histories are thinned, keeping the shape of the curve.
+            since: A time, or a date, which means the start of that day.
+            most: Maximum number of points. Longer histories are thinned out, keeping the shape of the curve.
 
         Returns:
             The points, oldest first.
@@ -118,16 +115,14 @@ class PageRoutes:
     ) -> Call[answers.ChangesPage]:
         """Return a page of a player's changes, newest first.
 
-        Returns:
-            `rows`, and `next`, the cursor of the next page, or None on the last.
+        Returns: `rows`, and `next`, the cursor of the next page, or None on the last page.
         """
 
     @get(f"{PLAYER}/rivals")
     def rivals(self, pool: str, player: str) -> Call[answers.Rivals]:
-        """Return the opponents of a player's newest hundred events, with the results.
+        """Return the opponents in a player's latest hundred events, with the results.
 
-        Returns:
-            `events, duels, won, expected`, `opponents`, one row each, and the `best_win`.
+        Returns: `events, duels, won, expected`, one row per opponent in `opponents`, and the `best_win`.
         """
 
     @get(f"{EVENT}/field")
@@ -142,25 +137,23 @@ class PageRoutes:
     def event_record(self, pool: str, event_id: str) -> Call[list[answers.CorrectionRecord]]:
         """List the corrections of an event, oldest first.
 
-        Returns:
-            A record per correction: actor, reason, effect, and the changed `lines`.
+        Returns: One record per correction: actor, reason, effect, and the changed `lines`.
         """
 
     @get(f"{EVENT}/players/{{player}}/fairness")
     def fair_expectation(self, pool: str, event_id: str, player: str) -> Call[answers.FairExpectation]:
-        """Return the fair expectation for a player in an event.
+        """Return a player's expected wins in an event, by the ratings and by similar duels in the pool.
 
         Returns:
-            `duels, expected, fair`, and an `example` of such expectations. `fair` and `example` are None if too few are
-            known.
+            `duels, expected, fair`, and an `example` of such expectations. `fair` and `example` are None if there are
+            too few similar duels.
         """
 
     @get(f"{POOL}/facts")
     def facts(self, pool: str) -> Call[answers.PoolFacts]:
-        """Return statistics of a pool's ratings over its whole history.
+        """Return statistics about a pool's ratings over its whole history.
 
-        Returns:
-            `expected` by leads, `weights` of duels by event, and `reliability` of expected scores.
+        Returns: `expected` scores by lead, `weights` of duels by event, and the `reliability` of expected scores.
         """
 
 
@@ -189,18 +182,20 @@ class FixtureRoutes:
         title: str | None = None,
         entrants: Entrants | None = None,
     ) -> Call[Fixture]:
-        """Plan a race. Its result is the event with the same ID, and entrants missing from it did not start.
+        """Plan a race.
+
+        Its result is the event with the same ID, and entrants missing from it count as not having started.
 
         Args:
             starts_at: Start of the race.
             title: Title of the race.
-            entrants: Names, or dicts with `player` and `team`. Default: anyone may start.
+            entrants: Names, or dicts with `player` and `team`. Default: anyone can take part.
 
         Returns:
             The fixture: its ID, title, start, entrants and status.
 
         Raises:
-            ClientError: 409 or 422 if an event or a match has the ID, or an entrant is listed twice.
+            ClientError: 409 or 422 if an event or match already has the ID, or an entrant is listed twice.
         """
 
     @declared("PUT", FIXTURE)
@@ -214,13 +209,13 @@ class FixtureRoutes:
         entrants: Entrants | None = None,
         anybody: bool = False,
     ) -> Call[Fixture]:
-        """Change the time, title or entrants of an upcoming race. A cancelled race takes place again.
+        """Change the time, title or entrants of an upcoming race. A cancelled race is reinstated.
 
         Args:
             starts_at: Start of the race. Default, as below: unchanged.
-            title: Title. An empty text removes it.
+            title: Title. An empty string removes it.
             entrants: All entrants.
-            anybody: Remove the entrants, so that anyone may start.
+            anybody: Remove the entrants, so that anyone can take part.
 
         Returns:
             The changed fixture.
@@ -246,11 +241,11 @@ class FixtureRoutes:
     def fixtures(
         self, pool: str, *, since: Moment | None = None, ahead: bool = False, most: int = 100
     ) -> Call[list[Fixture]]:
-        """List planned races, the first to start first.
+        """List planned races by start time.
 
         Args:
-            since: Only races that start then or later.
-            ahead: Only races that may still take place.
+            since: Only races that start at this time or later.
+            ahead: Only races that have not taken place yet.
             most: Maximum number of races.
 
         Returns:
@@ -261,25 +256,24 @@ class FixtureRoutes:
     def post_places(
         self, pool: str, fixture_id: str, places: Iterable[str], *, out: Iterable[str] = ()
     ) -> Call[Places]:
-        """Post the current places of a running race, at most once a second. They do not count.
+        """Post the current standings of a race in progress, at most once a second. They do not count towards ratings.
 
         Args:
             places: Players in order of their places.
-            out: Players who do not finish.
+            out: Players who have dropped out.
 
-        Returns:
-            The posted places.
+        Returns: The posted standings.
 
         Raises:
-            ClientError: 404 if a player is not entered, 409 if the race has its result or was posted within this
-                second.
+            ClientError: 404 if a player is not entered, 409 if the race already has its result or standings were posted
+                less than a second ago.
         """
         body = {"places": [*places], "out": [*out]}
         return json_call("PUT", f"{FIXTURE}/places", Places, body, pool=pool, fixture_id=fixture_id)
 
     @get(f"{FIXTURE}/places")
     def places(self, pool: str, fixture_id: str) -> Call[RunningRace]:
-        """Return the places of a running race, and the rating changes if it ended now.
+        """Return the current standings of a race, and how ratings would change if it ended now.
 
         Returns:
             `places`, `out`, `posted_at`, and the `changes` by player.
@@ -292,29 +286,27 @@ class FixtureRoutes:
         """Return the rating change for each place of an upcoming race.
 
         Args:
-            player: Player of the table, who joins the entrants if missing. Default: the first entrant.
-            heats: Number of heats, from 1 to 100, with the same place in each.
+            player: Player whose table to return; added to the entrants if missing. Default: the first entrant.
+            heats: Number of heats, from 1 to 100; the player takes the same place in each.
             new: Newcomers whose names are similar to known ones.
 
-        Returns:
-            `stakes`, one row per place; `entrants`, each with the break-even place; and a summary in words.
+        Returns: `stakes`, one row per place; `entrants`, each with the break-even place; and a summary in words.
         """
 
     @route
     def stakes(
         self, pool: str, entrants: Entrants, player: str | None = None, *, heats: int = 1, new: Sequence[str] = ()
     ) -> Call[RaceStakes]:
-        """Return the rating change for each place of a race of these entrants, like `fixture_stakes`.
+        """Return the rating change for each place in a race between these entrants, like `fixture_stakes`.
 
         Args:
             entrants: Up to 200 names, or dicts with `player` and optionally `shared`, `side`, and `new` for a newcomer
                 whose name is similar to a known one.
-            player: Player of the table, who joins the entrants if missing. Default: the first entrant.
-            heats: Number of heats, from 1 to 100, with the same place in each.
+            player: Player whose table to return; added to the entrants if missing. Default: the first entrant.
+            heats: Number of heats, from 1 to 100; the player takes the same place in each.
             new: Newcomers whose names are similar to known ones.
 
-        Returns:
-            `stakes`, one row per place; `entrants`, each with the break-even place; and a summary in words.
+        Returns: `stakes`, one row per place; `entrants`, each with the break-even place; and a summary in words.
         """
         rows = entrant_rows(entrants) or []
         params = {"entrants": [row["player"] for row in rows], "player": player, "heats": heats}

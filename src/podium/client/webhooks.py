@@ -16,7 +16,7 @@ TOLERANCE_S = 300.0
 
 
 class SignatureError(PodiumError):
-    """The message was not sent by the service, or is old."""
+    """The message was not sent by the service, or is too old."""
 
 
 def sign(secret: str, message_id: str, timestamp_s: int, body: bytes) -> str:
@@ -32,16 +32,16 @@ def verify_webhook(
     """Verify and parse a received webhook.
 
     Args:
-        secret: The secret that `podium webhook create` displayed.
-        headers: Headers of the request, in any case.
-        body: Body of the request, byte by byte.
-        tolerance_s: Seconds by which the message may be old, or early by another clock.
+        secret: The secret shown by `podium webhook create`.
+        headers: Headers of the request; their case does not matter.
+        body: Unchanged bytes of the request's body.
+        tolerance_s: Maximum age of the message in seconds, and how far in the future it may be if clocks differ.
 
     Returns:
-        The entry of the pool's log. A repeated entry has the same header `webhook-id`.
+        The entry of the pool's log. If an entry is repeated, it has the same `webhook-id` header.
 
     Raises:
-        SignatureError: A header is missing, the signature is wrong, or the message is old.
+        SignatureError: A header is missing, the signature is wrong, or the message is too old.
         ParameterError: The secret is malformed.
     """
     found = {name.lower(): value for name, value in headers.items()}
@@ -60,7 +60,7 @@ def verify_webhook(
         raise SignatureError("the signature does not match this secret and body")
     if abs(time.time() - timestamp_s) > tolerance_s:
         raise SignatureError(
-            f"the webhook is over {tolerance_s:g} s old or in the future. Check the clock, or ignore it."
+            f"the webhook is over {tolerance_s:g} s old or in the future. Check the clock, or ignore the message."
         )
     entry: dict[str, Any] = json.loads(body)
     return entry

@@ -21,16 +21,18 @@ Event = Mapping[str, Any]  # with `event_id`, `started_at` and `entries`, each o
 
 
 class DryRunOptions(TypedDict, total=False):
-    """Options of dry runs. `dry_run` stores nothing, and `effects_after` is `next` from the first receipt."""
+    """Options of dry runs. `dry_run` saves nothing, and `effects_after` is the value of `next` in the first receipt."""
 
     dry_run: bool
     effects_after: str | None
 
 
 class CorrectionOptions(DryRunOptions, total=False):
-    """Options of corrections: `reason` is for the log and can be blanked later. `version` is that of the event as read.
+    """Options of corrections: `reason` is recorded in the log and can be blanked later.
 
-    If the event has another version by now, nothing is done (412). `event` returns the version.
+    `version` is the event's version when it was read.
+
+    If the event has changed since then, nothing is done (412). `event` returns the version.
     """
 
     reason: str
@@ -38,7 +40,7 @@ class CorrectionOptions(DryRunOptions, total=False):
 
 
 def rerated(answer: Rerated) -> int:
-    """Return the number of moved rating changes."""
+    """Return the number of rating changes that were affected."""
     return answer["rerated"]
 
 
@@ -57,12 +59,13 @@ class WriteRoutes:
     def create_pool(
         self, /, name: str, system: str, *, order: Order | None = None, **parameters: Parameter
     ) -> Call[PoolSummary]:
-        """Create a pool. `describe_pool` gives it a title, and makes it public.
+        """Create a pool. `describe_pool` gives it a title and makes it public.
 
         Args:
             name: Name of the pool.
             system: Rating system.
-            order: `dated`, or `sequence` if its events have numbers and no dates. Default: the first event decides.
+            order: `dated` if its events have dates, or `sequence` if they have numbers instead. Default: decided by the
+                first event.
             parameters: Parameters of the system.
 
         Returns:
@@ -82,12 +85,12 @@ class WriteRoutes:
         player_word: str | None = None,
         public: bool | None = None,
     ) -> Call[PoolSummary]:
-        """Change a pool's description and its visibility. None keeps a field, an empty text removes it.
+        """Change a pool's description and its visibility. None keeps a field, and an empty string removes it.
 
         Args:
-            title: Title on pages.
-            contact: Person who corrects results: a mail address, or the address of a page.
-            player_word: Word for a player, such as `rider`.
+            title: Title shown on pages.
+            contact: Email address or page of the person who corrects results.
+            player_word: Word for a single player, such as `rider`.
             public: True if pages and reads need no key.
 
         Returns:
@@ -96,10 +99,10 @@ class WriteRoutes:
 
     @declared("PUT", f"{POOL}/system", rerated)
     def configure(self, /, pool: str, system: str, *, dry_run: bool = False, **parameters: Parameter) -> Call[int]:
-        """Rate a pool with another system from its first event on.
+        """Rate a pool again with another system, starting with its first event.
 
         Args:
-            dry_run: Store nothing.
+            dry_run: Save nothing.
 
         Returns:
             Number of history rows that changed, or would change.
@@ -115,13 +118,14 @@ class WriteRoutes:
         every: str = "",
         dry_run: bool = False,
     ) -> Call[int]:
-        """Order a pool of fewer than 50 events by dates or by numbers.
+        """Order the events of a pool by dates or by numbers, if it has fewer than 50.
 
         Args:
-            order: `dated`, or `sequence` for numbers and no dates.
-            started_at: Date of the first event. Default: every event gets its former date, or that of receipt.
-            every: Time between events, for example 1w. Default: all events are on one day.
-            dry_run: Store nothing.
+            order: `dated`, or `sequence` for numbers instead of dates.
+            started_at: Date of the first event. Default: the date each event had before, or else the date it was
+                received.
+            every: Time between consecutive events, for example 1w. Default: all events are on the same day.
+            dry_run: Save nothing.
 
         Returns:
             Number of history rows that changed, or would change.
@@ -133,15 +137,14 @@ class WriteRoutes:
     ) -> Call[list[Receipt]]:
         """Submit one or several events, each `{"event_id", "started_at", "entries": [{"player", …}]}`.
 
-        Without `started_at` the event starts now. In a pool with the order `sequence` it has a number instead, by
-        default the next.
+        Without `started_at`, the event starts now. In a pool with the order `sequence`, it has a number instead, by
+        default the next one.
 
-        Returns:
-            A receipt per event: `event_id, seq, status, reason, duplicate, changes, rerated, effects, totals, next,
-            warnings, head, notice`.
+        Returns: One receipt per event: `event_id, seq, status, reason, duplicate, changes, rerated, effects, totals,
+            next, warnings, head, notice`.
 
         Raises:
-            ClientError: 409 if an event exists with other content, 422 if one is invalid.
+            ClientError: 409 if the event exists with different content, 422 if an event is invalid.
         """
         body = events if isinstance(events, Mapping) else {"events": [*events]}
         return json_call("POST", f"{POOL}/events", list[Receipt], body, write_params(**options), pool=pool)
@@ -162,7 +165,7 @@ class WriteRoutes:
 
     @route
     def void(self, pool: str, event_id: str, **options: Unpack[CorrectionOptions]) -> Call[Receipt]:
-        """Void an event, so that it does not count.
+        """Void an event, so that it no longer counts.
 
         Returns:
             A receipt, as in `submit`.
@@ -173,7 +176,7 @@ class WriteRoutes:
 
     @route
     def unvoid(self, pool: str, event_id: str, **options: Unpack[CorrectionOptions]) -> Call[Receipt]:
-        """Let a voided event count again.
+        """Make a voided event count again.
 
         Returns:
             A receipt, as in `submit`.
@@ -186,11 +189,13 @@ class WriteRoutes:
     def register(
         self, pool: str, match_id: str, entrants: Entrants, *, expires_in_s: float = 86_400.0
     ) -> Call[RegisteredMatch]:
-        """Register a starting match. Its result then has this `match_id`, and missing entrants have quit.
+        """Register a match that is starting.
+
+        Its result has the same `match_id`, and entrants missing from it count as having quit.
 
         Args:
             entrants: Names, or dicts with `player` and `team`.
-            expires_in_s: Seconds that the match waits for its result.
+            expires_in_s: How long the match waits for its result, in seconds.
 
         Returns:
             The match: its ID, entrants, status and expiry.
@@ -200,18 +205,18 @@ class WriteRoutes:
     def merge(
         self, pool: str, player: str, into: str, *, kind: str = "", reason: str = "", dry_run: bool = False
     ) -> Call[int]:
-        """Merge a player into another, who gets all results.
+        """Merge a player into another, who gets all results of both.
 
         Args:
             kind: Kind of a piece of equipment to merge instead of a player, for example `car`.
             reason: Reason for the log, which can be blanked later.
-            dry_run: Store nothing.
+            dry_run: Save nothing.
 
         Returns:
             Number of history rows that changed, or would change.
 
         Raises:
-            ClientError: 404 if one of them has no rating, 422 if they met.
+            ClientError: 404 if one of them has no rating, 422 if they played in the same event.
         """
 
     @declared("POST", f"{PLAYER}/unmerge", rerated)
@@ -221,7 +226,7 @@ class WriteRoutes:
         Args:
             kind: Kind of a piece of equipment instead of a player, for example `car`.
             reason: Reason for the log, which can be blanked later.
-            dry_run: Store nothing.
+            dry_run: Save nothing.
 
         Returns:
             Number of history rows that changed, or would change.
@@ -236,7 +241,7 @@ class WriteRoutes:
 
         Args:
             reason: Reason for the log, which can be blanked later.
-            dry_run: Store nothing.
+            dry_run: Save nothing.
 
         Returns:
             Number of history rows that changed, or would change.
@@ -255,10 +260,10 @@ class WriteRoutes:
 
     @route
     def anonymize(self, pool: str, player: str, *, dry_run: bool = False) -> Call[str | Anonymization]:
-        """Anonymize a player: remove all names, also from titles, IDs and reasons.
+        """Anonymize a player: remove all names, including from titles, IDs and reasons.
 
         Args:
-            dry_run: Store nothing.
+            dry_run: Save nothing.
 
         Returns:
             The pseudonym, or with `dry_run` all replacements that it would make.
@@ -275,8 +280,8 @@ class WriteRoutes:
 
         Args:
             starts_at: Start of the season; in a numbered pool, the number of its first event.
-            keep: Share of each lead that stays, from 0 to 1.
-            dry_run: Store nothing.
+            keep: Share of each lead to keep, from 0 to 1.
+            dry_run: Save nothing.
 
         Returns:
             Number of history rows that changed, or would change.
@@ -298,26 +303,27 @@ class WriteRoutes:
         per_second: float | None = None,
         backdating_limit_s: float | None = None,
     ) -> Call[KeyDetails]:
-        """Create a key to a pool. The answer shows it once, as `secret`.
+        """Create a key to a pool. The response shows it only once, as `secret`.
 
         Args:
-            name: Name of the program or person that uses it.
-            role: Its role.
-            all_pools: Create a key to all pools. Only such a key can do so.
-            expires_in_days: Days until it expires. Default: never.
-            per_second: Requests per second. Default: no limit.
-            backdating_limit_s: Maximum age of events in seconds. Default: no limit.
+            name: Name of the program or person that uses the key.
+            role: Role of the key.
+            all_pools: Create a key for all pools. Only a key for all pools can do this.
+            expires_in_days: Number of days until the key expires. Default: never.
+            per_second: Number of requests allowed per second. Default: no limit.
+            backdating_limit_s: Maximum age of events that the key can send or change, in seconds. Default: no limit.
 
         Returns:
             The key: `id, name, role, pool, secret`, its limits and times.
 
         Raises:
-            ClientError: 403 if your key has a limit or does not administer all that the new one opens.
+            ClientError: 403 if your key has a limit, or does not administer everything that the new key gives access
+                to.
         """
 
     @get(f"{POOL}/keys")
     def keys(self, pool: str) -> Call[list[KeyDetails]]:
-        """List the keys to a pool, also revoked ones.
+        """List the keys to a pool, including revoked ones.
 
         Returns:
             The keys, as in `create_key`, without their secrets.
@@ -325,7 +331,7 @@ class WriteRoutes:
 
     @declared("DELETE", f"{POOL}/keys/{{number}}", no_content)
     def revoke_key(self, pool: str, number: int) -> Call[None]:
-        """Revoke a key. Requests with it are refused from now on."""
+        """Revoke a key. Requests with it are rejected from now on."""
 
     @declared("POST", f"{POOL}/webhooks")
     def create_webhook(
@@ -335,20 +341,20 @@ class WriteRoutes:
         *,
         format: Literal["json", "discord", "slack", "matrix", "text"] | None = None,  # noqa: A002
     ) -> Call[WebhookDetails]:
-        """Send what happens in a pool to a URL.
+        """Send everything that happens in a pool to a URL.
 
         Args:
             url: The URL to send to.
-            format: `json` for programs; otherwise the chat. Default: the URL decides.
+            format: `json` for programs; otherwise the chat service. Default: the URL decides.
 
         Returns:
             The webhook: `id, url, format, delivered_seq, failing_since, last_error, stopped`. `secret` is for
-            `verify_webhook`, and is only in this answer.
+            `verify_webhook`, and is returned only in this response.
         """
 
     @get(f"{POOL}/webhooks")
     def webhooks(self, pool: str) -> Call[list[WebhookDetails]]:
-        """List the webhooks of a pool, and what went wrong with them.
+        """List the webhooks of a pool, with their latest errors.
 
         Returns:
             The webhooks, as in `create_webhook`, without their secrets.
@@ -356,7 +362,7 @@ class WriteRoutes:
 
     @declared("DELETE", f"{POOL}/webhooks/{{number}}", no_content)
     def delete_webhook(self, pool: str, number: int) -> Call[None]:
-        """Send nothing more to a webhook."""
+        """Delete a webhook; nothing more is sent to it."""
 
 
 def write_params(**options: Unpack[CorrectionOptions]) -> dict[str, str]:

@@ -1,1 +1,1 @@
-"""The one engine: from a results table to every player's states, for any system."""
+"""The engine: from a results table to every player's states, for any system."""

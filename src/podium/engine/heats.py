@@ -1,8 +1,8 @@
-"""Small events without a table, heats of many pairs, and two events side by side where messages pass until they rest.
+"""Small events without a table, heats of many pairs, and two events side by side if messages pass until they converge.
 
-Such a model is one long chain of numbers, each of which needs the one before: most of the time a processor waits. So
-two events that follow each other, and have no player in common, are judged in turn, step by step: while one waits, the
-other goes on. Each has the bits that it has alone.
+Such a model is one long chain of numbers, each of which depends on the one before, so the processor waits most of the
+time. Therefore two consecutive events without a common player are judged in turn, step by step: while one waits, the
+other continues. Each gives exactly the same result as on its own.
 """
 
 from collections.abc import Mapping, Sequence
@@ -49,7 +49,7 @@ MAX_ENTRANTS = 256  # of an event that is compared with the next: each of its pl
 
 
 def runs_two_events_at_once(system: System, columns: Columns) -> bool:
-    """Whether events of these columns may be judged side by side, to the bits of one after the other."""
+    """Return True if events of these columns can be judged side by side with exactly the same result."""
     kind = type(system.params())
     if columns.heats.size or not is_from_author(judge_two_heats, kind, judge_heat):
         return False
@@ -71,7 +71,7 @@ def _replay_side_by_side(
     before: Any,
     after: Any,
 ) -> tuple[int, int]:
-    """As the loop of `podium.engine.replay`, for columns that `runs_two_events_at_once` admits."""
+    """Works like the loop of `podium.engine.replay`, for columns that `runs_two_events_at_once` accepts."""
     update = first
     while update < last:
         start, middle = columns.entrants[update], columns.entrants[update + 1]
@@ -95,7 +95,7 @@ def _replay_side_by_side(
 
 @kernel
 def are_apart(player: Any, start: int, middle: int, stop: int) -> bool:
-    """Whether no entrant from `start` to `middle` is one from there to `stop`; not looked at where they are many."""
+    """Return True if no entrant is in both `start` to `middle` and `middle` to `stop`; not checked for many."""
     if max(middle - start, stop - middle) > MAX_ENTRANTS:
         return False
     common = 0
@@ -114,7 +114,7 @@ NOTHING = frozen(ABSENT)
 
 
 def entries_of(rows: Sequence[Row], system: System) -> Sequence[Row] | None:
-    """The rows of an event that are rated; None where it is not plain, or might not be rated."""
+    """Return the rows of an event that are rated, or None if it is not a plain event or might not be rated."""
     if overrides(counts, system) or any(row.keys() & NOT_PLAIN or not row.get("ranked", True) for row in rows):
         return None
     entries = [row for row in rows if row["status"] not in UNRATED_STATUS]
@@ -136,8 +136,8 @@ def encode_small(
     """Encode an event.
 
     Args:
-        started_at: microseconds since 1970; None where the results do not say.
-        seen: when each entrant's event before was, so too; `started_at` where there was none: (entrants).
+        started_at: microseconds since 1970, or None if the results have no times.
+        seen: the time of each entrant's previous event in the same form, or `started_at` if there was none: (entrants).
     """
     check_rules(system)
     size = len(entries)
@@ -190,7 +190,7 @@ ENTRY_FIELDS = len(Entry._fields)
 
 
 class WideScratch(NamedTuple):
-    """Scratch with room to judge wide heats, too."""
+    """Scratch memory with room to judge wide heats as well."""
 
     entering_states: Any  # as in Scratch, these six
     sums: Any
@@ -203,7 +203,7 @@ class WideScratch(NamedTuple):
 
 
 class Fields(NamedTuple):
-    """Where what is known of an entrant stands in its lane: one table, so that nothing can overlap."""
+    """The position of each fact about an entrant in its lane: a single table, so that nothing can overlap."""
 
     me: int
     mine: int
@@ -222,7 +222,7 @@ def fields_of(prototypes: Any) -> Fields:
 
 
 def wide_scratch(system: System, sizes: Any, scratch: Any) -> Any:
-    """The scratch for heats of these sizes, with room to judge wide ones where any is, and it is worth it."""
+    """Return scratch memory for heats of these sizes, with room to judge wide heats if that is worth it."""
     longest = int(sizes.max(initial=0))
     if longest < MIN_WIDE or overrides(rate_event, system) or overrides(judge_heat, system):
         return scratch
@@ -235,14 +235,14 @@ def wide_scratch(system: System, sizes: Any, scratch: Any) -> Any:
 
 
 def large_room(system: System, longest: int) -> Any:
-    """Room for the sums of heats of up to so many entrants; () where none is large, or the system has no rule."""
+    """Return room for the sums of heats of up to this many entrants; () if none is large or there is no rule."""
     return system.large_heat_workspace(longest) if longest >= LARGE_HEAT and sums_up(system) else ()
 
 
 def sums_up(system: System) -> bool:
-    """Whether a system says how to take the sums of a large heat, and its rules for pairs are by the same hand.
+    """Return True if a system has a rule for the sums of a large heat, and its rules for pairs have the same author.
 
-    A system derived from it, or one of whose rules is replaced, may rate otherwise.
+    A derived system, or one with a replaced rule, may rate differently.
     """
     kind = type(system.params())
     of_heats = [rule for rule in (compare_all, judge_large_heat) if overrides(rule, system)]
@@ -258,7 +258,7 @@ def sums_up(system: System) -> bool:
 def judge_wide(
     scratch: WideScratch, params: Any, prototypes: Any, columns: Any, heat: int, start: int, stop: int, first: int
 ) -> bool:
-    """By sums where the heat is large and the system has them, else in lanes where all compare with all."""
+    """Use sums if the heat is large and the system has a rule for them, or else lanes if all entrants are compared."""
     size = stop - start
     if size < MIN_WIDE or any_teams(columns, start, stop):
         return False
@@ -276,7 +276,7 @@ def judge_wide(
 def judge_in_lanes(
     params: Any, prototypes: Any, columns: Any, heat: int, start: int, stop: int, first: int, scratch: Any
 ) -> None:
-    """The evidence of every pair, where all are compared with all; `scratch.lines` has their entries."""
+    """Add the evidence of every pair, if all are compared with each other; `scratch.lines` holds their entries."""
     _, entering, zero_evidence = prototypes
     entering_states, sums, lines, lanes = scratch.entering_states, scratch.sums, scratch.lines, scratch.lanes
     fields = fields_of(prototypes)
@@ -306,7 +306,7 @@ def judge_in_lanes(
 
 @kernel
 def compare_lanes(params: Any, prototypes: Any, b: Any, theirs: Entry, course: Heat, weight: float, lanes: Any) -> None:
-    """Everyone in a lane meets one opponent who stands after them all."""
+    """Everyone in a lane meets one opponent who comes after all of them."""
     _, entering, zero_evidence = prototypes
     fields = fields_of(prototypes)
     for lane in range(LANES):

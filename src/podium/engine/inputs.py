@@ -23,7 +23,7 @@ PRESENT = Entrant(1.0, 0.0, 0.0)  # a player about to play one event, without id
 
 
 class Entry(NamedTuple):
-    """A player's line in one heat. Values that the results do not give are NaN."""
+    """A player's result in one heat. Values that are missing from the results are NaN."""
 
     finished: float  # 1; 0 for a quit
     place: float  # 1 is best; ties share the mean of their places, and everyone who quit shares the last ones
@@ -96,7 +96,7 @@ LINE = 16  # numbers in a line of the scratch: an Entry, or a system's values fo
 
 
 class Scratch(NamedTuple):
-    """Memory that `rate_event` may write, for the widest update: a row per entrant, in `lines` a row per entry."""
+    """Memory that `rate_event` may write, for the widest update: a row per entrant, and in `lines` a row per entry."""
 
     entering_states: Any  # float64 (entrants, fields of an entering state)
     sums: Any  # float64 (entrants, fields of the evidence)
@@ -112,7 +112,7 @@ def empty_scratch(
     """Return scratch for updates of `widest` entrants and heats of `longest` entries.
 
     Args:
-        prototypes: A newcomer, an entering state, and zero evidence.
+        prototypes: A newcomer's state, an entering state, and zero evidence.
         workspace: As in `System.workspace`.
         pool: The pool's state itself, not a copy.
     """
@@ -137,7 +137,7 @@ def finisher(
     duration_s: float = np.nan,
     opponents: float = 1.0,
 ) -> Entry:
-    """Return the entry of a player who finished at a place without ties and handicap, by default in a heat of two."""
+    """Return the entry of a player who finished in a place without ties and handicap, by default in a heat of two."""
     return Entry(1.0, place, place, time_s, score, played_s, duration_s, 0.0, opponents)
 
 
@@ -159,7 +159,7 @@ def entries_of(columns: Any, heat: int) -> tuple[int, int]:
 
 @kernel
 def plain(columns: Any) -> bool:
-    """Return True if every event is one heat, rated by itself, without teams, handicaps, quits and idle time."""
+    """Return True if every event is a single heat, rated by itself, without teams, handicaps, quits and idle time."""
     heats = (
         columns.heats.size + columns.weight.size + columns.side.size + columns.finished.size + columns.opponents.size
     )
@@ -205,7 +205,7 @@ def nobody_finished(columns: Any, start: int, stop: int) -> bool:
 
 @kernel
 def slot_at(columns: Any, entry: int, first: int) -> int:
-    """Return the entrant of an entry, from 0 in its update."""
+    """Return the entrant of an entry, counted from 0 in its update."""
     return columns.entrant[entry] if columns.entrant.size else entry - first
 
 

@@ -19,7 +19,7 @@ def run_kernel(system: System, kernels: Kernels, params: Any, *arguments: Any) -
 
     Args:
         kernels: the loop compiled for Podium's own systems, and for others.
-        params: as `System.arguments` has them; their type says whose rules are run.
+        params: as in `System.arguments`; their type determines whose rules are run.
 
     Raises:
         RuleError: numba cannot compile the rules.
@@ -32,7 +32,7 @@ def run_kernel(system: System, kernels: Kernels, params: Any, *arguments: Any) -
 
 
 def compile_error(system: System, error: Exception) -> RuleError:
-    """Return what plain Python finds wrong, or else the rule and the line that numba cannot compile."""
+    """Return the error that plain Python finds, or else the rule and the line that numba cannot compile."""
     try:
         check_declarations(system)
         run_rules(system)

@@ -26,7 +26,7 @@ BATCH = AT_ONCE  # duels rated together, in half of a row's lanes
 
 
 class Fields(NamedTuple):
-    """First field of each record of a duel in its lane. All share one table, so overlaps are intended."""
+    """First field of each record of a duel in its lane. All of them share one table, so overlaps are intended."""
 
     a: int  # the states before
     b: int
@@ -48,7 +48,7 @@ def examples_between(system: System) -> tuple[Any, ...]:
 
 
 def lanes_for(system: System) -> Any:
-    """Return a table of lanes, float64 (fields, LANES). Lanes without a duel hold one of newcomers."""
+    """Return a table of lanes, float64 (fields, LANES). Lanes without a duel hold a duel between newcomers."""
     newcomer = np.array(system.newcomer(), np.float64)[:, None]
     fields = fields_of(system.newcomer())
     size = (fields.between + sum(map(len, examples_between(system)))) * LANES
@@ -60,7 +60,7 @@ def lanes_for(system: System) -> Any:
 
 
 def rate_lanes(params: Any, newcomer: Any, between: Any, table: Any, count: int) -> None:
-    """Rate the duels of the first `count` lanes, in three steps, or in one if there are no types between steps."""
+    """Rate the duels of the first `count` lanes, in three steps, or in one step if there are no types between steps."""
     if between:
         rate_in_three_steps(params, newcomer, between, table, count)
     else:
@@ -119,7 +119,7 @@ NOBODY = int(np.iinfo(np.int64).max)  # an entrant after all others
 def _replay_one_by_one(
     params: Any, newcomer: Any, duels: Any, count: int, states: Any, before: Any, after: Any, first: int
 ) -> int:
-    """Rate the first `count` duels, whose entrants are those from `first` on in `after`.
+    """Rate the first `count` duels, whose entrants start at `first` in `after`.
 
     Returns:
         The first entrant whose state is not finite, counting from 0, or -1.
@@ -156,7 +156,7 @@ def first_fault(newcomer: Any, duels: Any, k: Any, states: Any) -> int:
 
 @kernel
 def is_far(states: Any) -> bool:
-    """Return True if the states do not fit into a processor's cache."""
+    """Return True if the states do not fit into the processor's cache."""
     return bool(states.size > CACHED)
 
 
@@ -213,7 +213,7 @@ def empty_queue() -> Queue:
 
 @kernel
 def admit(newcomer: Any, duels: Any, k: int, count: int, near: int, batch: int, waiting: Any, states: Any) -> int:
-    """Queue duels from `k` on, until this batch is full or a duel must wait for a later one. Return the next duel.
+    """Queue duels from `k` on, until this batch is full or a duel must wait for a later batch. Return the next duel.
 
     Indices are unsigned, so that a kernel does not check for negative ones.
     """
@@ -246,9 +246,9 @@ def admit(newcomer: Any, duels: Any, k: int, count: int, near: int, batch: int, 
 
 @kernel
 def prefetch_columns(duels: Any, k: int) -> None:
-    """Prefetch players and places of the duels from `k` on, without reading beyond the last.
+    """Prefetch the players and places of the duels from `k` on, without reading beyond the last.
 
-    A processor prefetches columns itself, but only up to the end of a memory page.
+    The processor prefetches columns itself, but only up to the end of a memory page.
     """
     for later in range(k, k + BATCH, PLAYERS_PER_LINE):
         prefetch(duels.player, later, PLACES)
@@ -258,9 +258,9 @@ def prefetch_columns(duels: Any, k: int) -> None:
 
 @kernel
 def gather(newcomer: Any, source: Any, start: int, table: Any, begin: int, states: Any) -> None:
-    """Fill half of the lanes with states and places of a batch, from the table of duels or from the queue.
+    """Fill half of the lanes with the states and places of a batch, from the table of duels or from the queue.
 
-    If a queued batch is not full, the remaining lanes repeat an earlier one's.
+    If a queued batch is not full, the remaining lanes repeat the content of an earlier lane.
     """
     fields = fields_of(newcomer)
     gather_rows(states, source.player, start, 0, table, fields.a, begin, newcomer)
@@ -272,7 +272,7 @@ def gather(newcomer: Any, source: Any, start: int, table: Any, begin: int, state
 
 @kernel
 def scatter(newcomer: Any, source: Any, start: int, count: int, table: Any, states: Any) -> bool:
-    """Write the new states of the first `count` lanes back. Return True if all are certainly finite."""
+    """Write back the new states of the first `count` lanes. Return True if all are certainly finite."""
     fields = fields_of(newcomer)
     everything = 0.0
     for lane in range(count):
@@ -299,7 +299,9 @@ def store_results(newcomer: Any, k: int, lane: int, table: Any, moved: Any) -> N
 
 @kernel
 def rate_in_order(rules: Any, duels: Any, k: int, count: int, table: Any, moved: Any) -> tuple[int, int]:
-    """Rate batches of duels from `k` on in file order, until somebody plays twice in one. Disjoint batches go in pairs.
+    """Rate batches of duels from `k` on in file order, until a player appears twice in one batch.
+
+    Batches without a common player are rated in pairs.
 
     This loop is separate because it is shorter than one that also handles the queue.
 
@@ -361,7 +363,7 @@ def _replay_in_lanes(
     after: Any,
     first: int,
 ) -> int:
-    """Rate the first `count` duels, whose entrants are those from `first` on in `after`.
+    """Rate the first `count` duels, whose entrants start at `first` in `after`.
 
     Returns:
         The first entrant whose state is not finite, counting from 0, or -1.

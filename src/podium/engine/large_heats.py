@@ -1,7 +1,7 @@
-"""Heats of many entrants, in which a system can compute the sums over all pairs at once.
+"""Heats with many entrants, for which a system can compute the sums over all pairs at once.
 
-This applies from `LARGE_HEAT` entrants on, in heats without teams. The sums differ from those taken pair by pair in
-their last digits. Only the heat decides which way is used, so live rating, replay and any part of a table agree.
+This applies from `LARGE_HEAT` entrants on, in heats without teams. The sums differ in their last digits from those
+computed pair by pair. Only the heat decides which method is used, so live rating, replay and any part of a table agree.
 """
 
 from typing import Any
@@ -21,7 +21,7 @@ LARGE_HEAT = 256  # entrants; changing it changes ratings: see `podium.version`
 def judge_in_bulk(
     scratch: Any, params: Any, prototypes: Any, columns: Any, heat: int, start: int, stop: int, first: int
 ) -> bool:
-    """Judge a heat without going through its pairs, if the scratch allows it. Return True if done."""
+    """Judge a heat without going through its pairs, if the scratch memory allows it. Return True if this was done."""
     return False
 
 
@@ -29,7 +29,8 @@ def judge_in_bulk(
 def compare_all(params: Any, me: Any, mine: Entry, heat: Heat, won: float, expected: float) -> Any:
     """Return the evidence of all opponents of a heat together, from the sums of the scores.
 
-    For systems with a `compare` whose expected score is the logistic of `params.slope` times the lead in `rating`.
+    This is for systems with a `compare` whose expected score is the logistic function of `params.slope` times the lead
+    in `rating`.
     """
     raise NotImplementedError(f"{type(params).__module__} registers no compare_all")
 
@@ -38,9 +39,10 @@ def compare_all(params: Any, me: Any, mine: Entry, heat: Heat, won: float, expec
 def judge_large_heat(
     params: Any, prototypes: Any, columns: Any, heat: int, start: int, stop: int, first: int, scratch: Any
 ) -> bool:
-    """Add the evidence of a large heat to `scratch.sums`. Return False if it must be done pair by pair.
+    """Add the evidence of a large heat to `scratch.sums`. Return False if this must be done pair by pair.
 
-    `scratch.large` comes from the system's `large_heat_workspace`. By default from logistic sums, by `compare_all`.
+    `scratch.large` comes from the system's `large_heat_workspace`. By default, logistic sums are used, with
+    `compare_all`.
     """
     _, entering, _ = prototypes
     work, size = scratch.large, stop - start
@@ -66,7 +68,7 @@ def judge_large_heat(
 def judge_by_sums(
     large: Any, params: Any, prototypes: Any, columns: Any, heat: int, start: int, stop: int, first: int, scratch: Any
 ) -> bool:
-    """Judge a large heat by the system's rule for it, if there is memory for it. Return True if done."""
+    """Judge a large heat with the system's rule for it, if there is enough memory. Return True if this was done."""
     return len(large) > 0 and judge_large_heat(params, prototypes, columns, heat, start, stop, first, scratch)
 
 

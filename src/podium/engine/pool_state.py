@@ -1,4 +1,4 @@
-"""Pools with a state: numbers that belong to the pool, not to a player. Every event reads and updates them."""
+"""Pools with a state: numbers that belong to the pool instead of a player. Every event reads and updates them."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -28,10 +28,10 @@ class LearntParameter(NamedTuple):
 
 
 class PoolReader:
-    """The part of a system that handles the states of pools. By default its pools have none.
+    """The part of a system that handles the states of pools. By default, its pools have no state.
 
-    A system can be bound to the state of a pool. Its expectations, forecasts and explanations are then those of that
-    pool. It stays the same system: parameters, text, digest and comparison do not change.
+    A system can be bound to the state of a pool. Its expectations, forecasts and explanations are then those for that
+    pool. It is still the same system: parameters, text, digest and comparison do not change.
     """
 
     __slots__ = ("_standing",)
@@ -50,11 +50,11 @@ class PoolReader:
         return ()
 
     def equipment_points(self, moved: float, me: Any, after: Any, item: Any, item_after: Any) -> float:  # noqa: ARG002
-        """Return the points by which a result moved equipment, if it moved an entrant with that equipment by `moved`.
+        """Return how many points a result moved equipment if it moved an entrant with that equipment by `moved`.
 
         Args:
-            me: The entrant's entering state. `item` is that of the equipment.
-            after: The entrant's state after the event. `item_after` is that of the equipment.
+            me: The entrant's entering state. `item` is the equipment's state.
+            after: The entrant's state after the event. `item_after` is the equipment's state.
         """
         return 0.0
 
@@ -68,7 +68,7 @@ class PoolReader:
 
     @property
     def pool_fields(self) -> int:
-        """The number of fields of a pool's state; 0 without one."""
+        """The number of fields of a pool's state, or 0 without a state."""
         return 0 if self.pool_state_type is None else len(self.pool_state_type._fields)
 
     def within(self, pool_state: Sequence[float] | PoolNumbers, occasion: Occasion | None = None) -> Self:
@@ -85,14 +85,14 @@ class PoolReader:
 
     @property
     def standing(self) -> tuple[PoolNumbers, Occasion]:
-        """The state of the pool that the system is bound to, by default a new pool's, and the occasion."""
+        """The state of the pool that the system is bound to (default: a new pool), with the event's time and mode."""
         bound: tuple[PoolNumbers, Occasion] | None = getattr(self, "_standing", None)
         return (np.array(self.new_pool(), np.float64), NO_OCCASION) if bound is None else bound
 
 
 @rule
 def sharpness(params: Any) -> float:
-    """Return the factor of log-odds in a field of three or more, where favourites win more often than pairs predict."""
+    """Return the factor for log-odds in a field of three or more: favourites win more often than pairs predict."""
     return 1.0
 
 

@@ -39,7 +39,8 @@ class Run(NamedTuple):
 def rates_two(system: System) -> bool:
     """Return True if a system's `rate_two` gives the same result as its `rate_event`.
 
-    The default does for sums over pairs. Other models need their own `rate_two`, by the author of the other rules.
+    For sums over pairs, the default does. Other models need their own `rate_two`, written by the author of the other
+    rules.
     """
     if system.pool_fields:  # each event changes the parameters of the next
         return False
@@ -75,7 +76,7 @@ def runs(system: System, columns: Columns, first: int, last: int) -> Iterator[Ru
 
 @compile_kernel
 def _are_duels(offsets: Any) -> bool:
-    """Return True if all events between these offsets are duels. It checks all, several at once."""
+    """Return True if all events between these offsets are duels. It checks all of them, several at once."""
     others = 0
     for k in range(offsets.size - 1):
         others += offsets[k + 1] - offsets[k] != PAIR
@@ -108,7 +109,10 @@ def replay_duels(
 
 
 def goes_in_lanes(system: System) -> bool:
-    """Return True if a system's duels go in lanes. Third-party pair rules do not: they may read more than places."""
+    """Return True if a system's duels are rated in lanes.
+
+    Third-party pair rules are not, because they may read more than places.
+    """
     return system.duel_types is not None and (bool(system.duel_types) or system.shipped)
 
 
@@ -180,7 +184,7 @@ def replay(
 ) -> Replayed:
     """Rate every event in order.
 
-    Replaying a prefix and then the rest gives the same bits as replaying the whole.
+    Replaying a prefix and then the rest gives exactly the same result as replaying everything.
 
     Args:
         start: States to start from, (players, fields) float64. Default: newcomers. Not changed.
@@ -222,7 +226,7 @@ def replay_updates(system: System, columns: Columns, first: int, last: int, into
     """Rate updates `first` to `last` from `into.states`, which are updated. Pools must not overlap.
 
     Raises:
-        NotFiniteError: A new state is not finite. The states were updated, some of them beyond its update.
+        NotFiniteError: A new state is not finite. The states are updated, some of them beyond its update.
     """
     for run in runs(system, columns, first, last):
         at, entrant = run.first, -1
@@ -292,7 +296,7 @@ NEVER = np.iinfo(np.int64).min  # the time of a player who was not seen before
 
 
 def with_idle_before(events: Events, system: System, period: str, seen: npt.NDArray[np.int64]) -> Events:
-    """Return the events with idle time before each player's first one, counted from when the player was last seen.
+    """Return the events with each player's idle time before the first event, counted from the last appearance.
 
     Args:
         seen: Microseconds since 1970, or `NEVER`, (players of the events).

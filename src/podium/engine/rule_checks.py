@@ -1,6 +1,6 @@
 """Checks of a system before it is compiled: its declarations are read, and its rules run once as plain Python.
 
-An error is one sentence with the author's file and line, in place of numba's hundred lines.
+An error is one sentence with the author's file and line, instead of numba's hundred lines.
 """
 
 import inspect
@@ -36,7 +36,9 @@ _checked: set[tuple[Any, ...]] = set()
 
 
 def check_rules(system: System) -> None:
-    """Check a system: once, and again after a rule is registered again. Tests run the rules of Podium's own.
+    """Check a system once, and again after a rule has been registered again.
+
+    Podium's own rules are checked by its tests.
 
     Raises:
         RuleError: the first error, with file and line.
@@ -57,13 +59,13 @@ def registered_rules(system: System) -> tuple[Any, ...]:
 
 
 def require(is_fine: Any, subject: Any, sentence: str) -> None:
-    """Raise a RuleError at the line of a class or function, unless everything is fine."""
+    """Within this context, raise a RuleError at the line of a class or function if anything is wrong."""
     if not is_fine:
         raise RuleError(f"{whereabouts(subject)}: {sentence}")
 
 
 def check_declarations(system: System) -> None:
-    """Check that types, newcomer, parameters, the state of pools and rules are there and fit together."""
+    """Check that types, newcomer, parameters, the state of pools and rules exist and fit together."""
     cls = type(system)
     require(cls.name, cls, f'{cls.__name__} has no name; add name: ClassVar[str] = "my-system"')
     for kind in ("state_type", "entering_type", "evidence_type"):
@@ -78,18 +80,18 @@ def check_declarations(system: System) -> None:
         check_record(system, cls.new_pool, cls.pool_state_type)
         for rule in FOR_POOLS:
             is_there = overrides(rule, system)
-            require(is_there, cls, f"{cls.name} has a pool_state_type and no rule {rule.__name__}")
+            require(is_there, cls, f"{cls.name} has a pool_state_type but no rule {rule.__name__}")
     check_registered(system)
 
 
 def check_record(system: System, method: Any, declared: Any = None) -> None:
-    """Check that a method returns a NamedTuple of numbers; of finite floats if the system declares its type."""
+    """Check that a method returns a NamedTuple of numbers, or of finite floats if the system declares its type."""
     with translate_errors(system, method):
         record = method(system)
     name, kinds, remedy = f"{method.__name__}()", bool | int | float, "a number"
     fits = is_record(type(record))
     if declared is not None:
-        kinds, remedy, fits = float, "a finite float, as 0.0 is", type(record) is declared
+        kinds, remedy, fits = float, "a finite float, such as 0.0", type(record) is declared
     must = "a NamedTuple" if declared is None else f"{declared.__name__} with finite floats"
     require(fits, method, f"{name} returns {description(record)}; it must return {must}")
     for field, value in record._asdict().items():
@@ -104,7 +106,7 @@ def check_registered(system: System) -> None:
     for rule in own:
         function = rule.dispatch(kind)
         taken, needed = (", ".join(inspect.signature(each).parameters) for each in (function, rule))
-        sentence = f"{rule_title(rule, system)} takes ({taken}); it must take ({needed}), by these names"
+        sentence = f"{rule_title(rule, system)} takes ({taken}); it must take ({needed}), with these names"
         require(taken == needed, function, sentence)
     register, by_events = f"register it for {kind.__name__}", rules.rate_event in own
     is_whole = by_events or rules.judge_heat not in own
@@ -112,14 +114,14 @@ def check_registered(system: System) -> None:
     for rule in () if by_events else FOR_PAIRS:
         require(rule in own, cls, f"{cls.name} has no rule {rule.__name__}; {register}, or rate_event")
     can_expect = rules.expect in own or rules.compare in own
-    require(can_expect, cls, f"{cls.name} has no rule expect, nor compare to take it from; {register}")
+    require(can_expect, cls, f"{cls.name} has no rule expect, and no compare to derive it from; {register}")
 
 
 def run_rules(system: System) -> None:
-    """Run every rule in plain Python on three small events: a plain one, a tie, and a quit after a break.
+    """Run every rule in plain Python on three small events: a plain event, a tie, and a quit after a break.
 
     Raises:
-        RuleError: a rule raises an error, or returns another type than the system declares.
+        RuleError: a rule raises an error, or returns a different type than the system declares.
     """
     run = run_event if overrides(rules.rate_event, system) else run_pairs
     for columns in small_events():
@@ -127,7 +129,7 @@ def run_rules(system: System) -> None:
 
 
 def small_events() -> Iterator[Columns]:
-    """Yield events of three, as the engine hands them to the rules."""
+    """Yield events with three players, as the engine passes them to the rules."""
     first_three = np.arange(FIELD)
     plain = Columns(**dict.fromkeys(Columns._fields, ABSENT))._replace(
         entrants=np.array([0, FIELD]),
@@ -186,7 +188,7 @@ def run_event(system: System, columns: Columns) -> None:
 
 
 def run_expect(system: System, params: Any, entering: list[Any]) -> None:
-    """Ask for the expected score of the first against the second."""
+    """Run the rule for the expected score of the first player against the second."""
     expected = run_rule(system, rules.expect, params, entering[0], entering[1])
     rule = rules.expect if overrides(rules.expect, system) else rules.compare
     sentence = f"{rule_title(rule, system)} gives the expected score {expected!r}; it must be a number from 0 to 1"
@@ -208,7 +210,7 @@ def run_rule(system: System, rule: Any, params: Any, *arguments: Any, returns: t
     """Return what a rule returns in plain Python.
 
     Raises:
-        RuleError: the rule raises an error, or returns another type than the system declares.
+        RuleError: the rule raises an error, or returns a different type than the system declares.
     """
     function = rule.dispatch(type(params))
     with translate_errors(system, function, rule):

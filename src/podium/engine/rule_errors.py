@@ -1,4 +1,4 @@
-"""Errors of a system's own code in a sentence: which rule, in which file, on which line, and why."""
+"""Errors of a system's own code in one sentence: which rule, in which file, on which line, and why."""
 
 import inspect
 import re
@@ -38,7 +38,7 @@ def translate_errors(system: System, function: Any, rule: Any = None) -> Iterato
 
 
 def compile_sentence(system: System, error: Exception) -> RuleError:
-    """Return numba's error as one sentence, with the author's line and rule that it names deepest."""
+    """Return numba's error as one sentence, with the author's line and rule at the deepest level that it names."""
     lines = re.sub(r"\x1b\[[0-9;]*m", "", str(error)).splitlines()
     for number, line in enumerate(lines):
         place = LOCATION.fullmatch(line)
@@ -68,7 +68,7 @@ def numba_reason(lines: list[str], indent: int) -> str:
 
 
 def name_at(system: System, file: str, line: int) -> str:
-    """Return the title of the rule at a line of a file; the system's name if the line is a helper's."""
+    """Return the title of the rule at a line of a file, or the system's name if the line belongs to a helper."""
     for rule in RULES:
         code = rule.dispatch(type(system.params())).__code__
         last = max(number for _, _, number in code.co_lines() if number is not None)
@@ -78,7 +78,7 @@ def name_at(system: System, file: str, line: int) -> str:
 
 
 def is_own_code(file: str, system: System) -> bool:
-    """Return True if a file is the author's: not Podium's (its own systems apart) or a library's."""
+    """Return True if a file belongs to the author, not to Podium (except for its systems) or a library."""
     path = Path(file).resolve()
     if system.shipped:
         return path.is_relative_to(HOME / "systems")
@@ -86,7 +86,7 @@ def is_own_code(file: str, system: System) -> bool:
 
 
 def reason(error: Exception) -> str:
-    """An error in words; a field that does not exist with the nearest that does."""
+    """Return an error in words; if a field does not exist, with the most similar one that does."""
     kind = type(getattr(error, "obj", None))
     if isinstance(error, AttributeError) and is_record(kind):
         return missing_field(kind, str(error.name))
@@ -94,32 +94,32 @@ def reason(error: Exception) -> str:
 
 
 def missing_field(kind: type[Any], field: str) -> str:
-    """That a NamedTuple has no such field, and what it has."""
+    """Return that a NamedTuple has no such field, and which fields it has."""
     hint = suggestion(field, kind._fields)
     return f"{kind.__name__.rpartition('.')[2]} has no field {field!r}{hint} (it has {', '.join(kind._fields)})"
 
 
 def is_record(kind: Any) -> bool:
-    """Whether a type is a NamedTuple."""
+    """Return True if a type is a NamedTuple."""
     return isinstance(kind, type) and issubclass(kind, tuple) and hasattr(kind, "_fields")
 
 
 def description(value: Any) -> str:
-    """A value by its type; a tuple by its members' types."""
+    """Return a value as its type, and a tuple as its members' types."""
     if isinstance(value, tuple) and not is_record(type(value)):
         return f"({', '.join(type(each).__name__ for each in value)})"
     return type(value).__name__ if value is not None else "nothing"
 
 
 def rule_title(rule: Any, system: System) -> str:
-    """A rule by the function that the system runs for it."""
+    """Return a rule as the function that the system runs for it."""
     function = rule.dispatch(type(system.params()))
     is_default = function.__module__ == rules.__name__
     return f"the rule {rule.__name__}" if is_default else f"{function.__name__} ({rule.__name__})"
 
 
 def whereabouts(item: Any) -> str:
-    """The file and line that define a function or a class; its module where no source is known."""
+    """Return the file and line that define a function or a class, or its module if the source is not known."""
     try:
         lines, first = inspect.getsourcelines(item)
         file = inspect.getsourcefile(item)

@@ -1,10 +1,10 @@
-"""The rules that a system writes. Python and numba choose among them in the same way.
+"""The rules that a system defines. Python and numba choose among them in the same way.
 
-A system fills a rule with `@compare.register`. When Python runs a rule (tests, explanations, a debugger),
+A system implements a rule with `@compare.register`. When Python runs a rule (tests, explanations, a debugger),
 `functools.singledispatch` chooses by the type of `params`. When the replay is compiled, `kernels.compiled.rule` lets
-numba choose from the same registry. One source runs in two ways and gives the same bits.
+numba choose from the same registry. The same source runs in two ways and gives exactly the same results.
 
-A pairwise system needs four rules. All but `compare` have a default:
+A pairwise system needs four rules. All except `compare` have a default:
 
     enter(params, me, entrant)                  -> Entering  the state at the start: base points, idle growth, factors
     compare(params, a, b, mine, theirs, heat)   -> (Comparison for a, Comparison for b)
@@ -12,8 +12,8 @@ A pairwise system needs four rules. All but `compare` have a default:
     update_state(params, me, totals, entrant)   -> State     the state after the event or rating period
 
 `State`, `Entering` and `Evidence` are NamedTuples of floats. A system that is not a sum over pairs registers
-`judge_heat` instead of `compare`, with `rate_heats` as its `rate_event`, or a `rate_event` of its own. The other rules
-(`credit`, `causes`, `expect`, `expect_side`) only explain and predict.
+`judge_heat` instead of `compare`, with `rate_heats` as its `rate_event`, or its own `rate_event`. The other rules
+(`credit`, `causes`, `expect`, `expect_side`) are only for explanations and predictions.
 
 A system whose pools have a state needs two more things. `in_pool` puts the pool's numbers into the parameters before
 each event. Its own `rate_event` updates `Scratch.pool` at the end of the event.
@@ -56,7 +56,7 @@ class Comparison(NamedTuple):
 
 
 class Points(NamedTuple):
-    """The evidence of a system that only moves rating points."""
+    """The evidence of a system that only changes rating points."""
 
     points: float
 
@@ -69,18 +69,18 @@ class Credit(NamedTuple):
 
 
 class NoCauses(NamedTuple):
-    """No cause but comparisons."""
+    """No causes except comparisons."""
 
 
 @rule
 def in_pool(params: Any, pool: Any, occasion: Occasion) -> Any:
-    """Return the rules' parameters for a pool in this state (float64 array). By default the parameters alone."""
+    """Return the rules' parameters for a pool in this state (float64 array). By default, the parameters alone."""
     return params
 
 
 @rule
 def enter(params: Any, me: Any, entrant: Entrant) -> Any:
-    """Return a player's state at the start of an event. By default the state itself."""
+    """Return a player's state at the start of an event. By default, the state itself."""
     return me
 
 
@@ -97,7 +97,7 @@ def compare(params: Any, a: Any, b: Any, mine: Entry, theirs: Entry, heat: Heat)
 
 @rule
 def evidence(params: Any, comparison: Any) -> Any:
-    """Return the evidence that a comparison adds to its player's sum. By default rating points."""
+    """Return the evidence that a comparison adds to its player's sum. By default, rating points."""
     return Points(comparison.weight * (comparison.result - comparison.expected))
 
 
@@ -132,7 +132,7 @@ def expect(params: Any, a: Any, b: Any) -> float:
 def expect_side(params: Any, entering: Any, sides: Any, a: int, b: int) -> float:
     """Return the expected score of side `a` against side `b` of `sides` before a heat of two.
 
-    By default the mean of `expect` over all pairs of opponents, which matches the sum over pairs. `entering` is an
+    By default, the mean of `expect` over all pairs of opponents, which matches the sum over pairs. `entering` is an
     example of an entering state.
     """
     expected = 0.0
@@ -150,7 +150,7 @@ def compare_sides(params: Any, entering: Any, sides: Any, a: int, b: int) -> Any
 
 @rule
 def counts(params: Any, entry: Entry, heat: Heat) -> bool:
-    """Return True if an entry counts. Other entries are left out of their event."""
+    """Return True if an entry counts. Other entries are left out of the event."""
     return True
 
 
@@ -167,7 +167,7 @@ NEUTRAL_TIME_S, WHOLE_GAME_S = 120.0, 600.0  # of a typical heat that is played 
 def rate_event(
     params: Any, prototypes: Any, columns: Columns, update: int, states: Any, scratch: Any, after: Any, at: int
 ) -> None:
-    """Rate one update (an event or a rating period): read `states`, and write rows from `at` on of `after`.
+    """Rate one update (an event or a rating period): read `states`, and write rows from `at` on into `after`.
 
     By default: sum the evidence of all pairs within each heat, then update all states.
     """
@@ -208,7 +208,7 @@ def enter_all(params: Any, prototypes: Any, columns: Any, first: int, stop: int,
 def update_all(
     params: Any, prototypes: Any, columns: Any, first: int, stop: int, scratch: Any, after: Any, at: int
 ) -> None:
-    """Update the states of entrants `first` to `stop` and write them into rows from `at` on of `after`."""
+    """Update the states of entrants `first` to `stop`, and write them into rows from `at` on in `after`."""
     _, entering, zero_evidence = prototypes
     for i in range(first, stop):
         me, totals = read(scratch.entering_states, i - first, entering), read(scratch.sums, i - first, zero_evidence)
@@ -225,7 +225,7 @@ def judge_heat(
         start: First entry of the heat; `stop` is the one after the last.
         first: First entrant of the update.
 
-    By default the evidence of every pair.
+    By default, the evidence of every pair.
     """
     lines, size = scratch.lines, float(stop - start)
     for i in range(start, stop):
@@ -275,10 +275,12 @@ def compare_among(
 
 @rule
 def rate_two(params: Any, a: Any, b: Any, mine: Entry, theirs: Entry, heat: Heat) -> Any:
-    """Return the new states of two players who meet alone, `a` first in the file. The bits equal those of `rate_event`.
+    """Return the new states of two players in a duel; `a` is first in the file.
 
-    By default from the evidence of the pair. A system with its own `rate_event` may also have a `rate_two`. Long runs
-    of duels in a plain table without playing times then use it.
+    The result is exactly the same as that of `rate_event`.
+
+    By default, computed from the evidence of the pair. A system with its own `rate_event` may also have a `rate_two`.
+    Long runs of duels in a plain table without playing times then use it.
     """
     x, y = enter(params, a, PRESENT), enter(params, b, PRESENT)
     for_x, for_y = compare(params, x, y, mine, theirs, heat)
@@ -288,7 +290,7 @@ def rate_two(params: Any, a: Any, b: Any, mine: Entry, theirs: Entry, heat: Heat
 
 @kernel
 def rate_duel(params: Any, prototypes: Any, columns: Any, update: int, states: Any, after: Any, at: int) -> None:
-    """Rate two entrants of a plain table: the default of `rate_event` without scratch, with the same bits."""
+    """Rate two entrants of a plain table exactly like the default of `rate_event`, but without scratch memory."""
     newcomer, _, _ = prototypes
     i = columns.entrants[update]
     a, b = read(states, columns.player[i], newcomer), read(states, columns.player[i + 1], newcomer)
@@ -307,8 +309,8 @@ def overrides(rule: Any, system: Any) -> bool:
 def is_from_author(rule: Any, kind: type[Any], *others: Any) -> bool:
     """Return True if a rule that only adds speed is meant for exactly these parameters.
 
-    Its author must be that of the other rules, or Podium. A system derived from one with such a rule, or with another
-    rule replaced, may rate differently.
+    Its author must be the author of the other rules, or Podium. A system derived from one with such a rule, or with
+    another rule replaced, may rate differently.
     """
     if kind not in rule.registry:
         return False
@@ -335,13 +337,13 @@ def is_by_pairs(system: Any) -> bool:
 
 @rule
 def face_off(params: Any, a: Any, b: Any, place: float, other_place: float) -> Any:
-    """Return the difference that the result is about. The lower place is better, and equal places are a tie."""
+    """Return the difference that the result depends on. The lower place is better, and equal places are a tie."""
     raise NotImplementedError(f"{type(params).__module__} registers no face_off")
 
 
 @rule
 def judge_result(params: Any, difference: Any) -> Any:
-    """Return the verdict: what the result says about the difference, v and w of the papers."""
+    """Return the verdict: what the result says about the difference, as v and w in the papers."""
     raise NotImplementedError(f"{type(params).__module__} registers no judge_result")
 
 
@@ -361,9 +363,9 @@ def rate_in_steps(params: Any, a: Any, b: Any, mine: Entry, theirs: Entry, heat:
 def judge_two_heats(
     params: Any, prototypes: Any, columns: Any, heat: int, start: int, middle: int, stop: int, scratch: Any, other: Any
 ) -> None:
-    """Judge a heat in `scratch` and the next one in `other`, to the bits of `judge_heat`; nobody is in both.
+    """Judge a heat in `scratch` and the next one in `other`, exactly as `judge_heat` would; no player is in both.
 
-    Each is all of its event: entries, and entrants, `start` to `middle`, and from there to `stop`; the second may have
-    none.
+    Each is a whole event: entries and entrants from `start` to `middle`, and from there to `stop`; the second may be
+    empty.
     """
     raise NotImplementedError(f"{type(params).__module__} registers no judge_two_heats")

@@ -1,4 +1,4 @@
-"""The base class of rating systems: frozen parameters with their meaning, and facts that the engine reads."""
+"""The base class of rating systems: frozen parameters with their meaning, and facts for the engine."""
 
 import functools
 import math
@@ -41,7 +41,7 @@ def parameter(
 ) -> Any:
     """Declare a parameter of a system: its default, meaning and unit, and its closed range or allowed words.
 
-    `search` is the range for tuning. By default from an eighth of the default to eight times it.
+    `search` is the range for tuning. By default, from an eighth of the default to eight times the default.
     """
     metadata = {"help": help, "unit": unit, "low": low, "high": high, "choices": choices, "search": search}
     return field(default=default, metadata=metadata)
@@ -49,15 +49,15 @@ def parameter(
 
 def conservatism() -> Any:
     """Declare the parameter `conservative`, which affects ranks but not ratings. TrueSkill's leaderboards use 3."""
-    return parameter(0.0, "deviations taken off where players are ranked; moves no rating", low=0.0, high=10.0)
+    return parameter(0.0, "number of deviations subtracted for ranking; does not change ratings", low=0.0, high=10.0)
 
 
 @functools.lru_cache(256)  # every number needs it
 def measure_scale(system: "System") -> float:
-    """Return the points between newcomers with odds of e to 1, from the slope of `expect` at equal ratings.
+    """Return the points that mean odds of e to 1 between newcomers, from the slope of `expect` at equal ratings.
 
-    The newcomers are those of a new pool, whatever the pool has learnt since: so the scale stays the same for all of
-    its events. Without a slope, it is Elo's scale.
+    The newcomers are those of a new pool, whatever the pool has learnt since then, so the scale is the same for all of
+    its events. If there is no slope, Elo's scale is used.
     """
     new_pool = replace(system)  # equal systems share the answer, and what a pool has learnt is no part of equality
     params, newcomer = new_pool.params(), new_pool.newcomer()
@@ -125,27 +125,27 @@ class System(PoolReader):
 
     @property
     def idle_unit(self) -> str | None:
-        """The unit of `Entrant.idle`: "day", "period", or None if it is not read, as without `idle_growth`."""
+        """The unit of `Entrant.idle`: "day", "period", or None if it is not used, as without `idle_growth`."""
         return self.idles_by if getattr(self, "idle_growth", None) else None
 
     @property
     def quits_later_heats(self) -> bool:
-        """True if quitting one heat also loses every later one."""
+        """True if quitting one heat also loses every later heat."""
         return False
 
     @property
     def shipped(self) -> bool:
-        """True if all rules are Podium's own. Their machine code is kept on disk, keyed by their sources."""
+        """True if all rules are Podium's own. Their machine code is cached on disk, keyed by their sources."""
         return self.is_ours and version_of(type(self.params())) in SHIPPED
 
     @property
     def is_ours(self) -> bool:
-        """True if the system comes with Podium. Others may still have registered rules for it."""
+        """True if the system comes with Podium. Other packages may still have registered rules for it."""
         return type(self).__module__.startswith("podium.systems.")
 
     @property
     def label(self) -> str:
-        """The name with all parameters that differ from their default, as commands accept it: `elo:k=20`."""
+        """The name with all parameters that differ from their defaults, as commands accept it: `elo:k=20`."""
         own = [
             f"{setting.name}={as_setting(getattr(self, setting.name))}"
             for setting in fields(self)
@@ -168,7 +168,7 @@ class System(PoolReader):
         raise NotImplementedError
 
     def newcomer(self) -> Any:
-        """Return the state of a player who has not played."""
+        """Return the state of a player who has not played yet."""
         raise NotImplementedError
 
     @classmethod
@@ -178,7 +178,7 @@ class System(PoolReader):
         return index
 
     def prototypes(self) -> tuple[Any, Any, Any]:
-        """Return an example of each NamedTuple of the engine: a newcomer, an entering state, and zero evidence."""
+        """Return an example of each NamedTuple of the engine: a newcomer's state, an entering state, zero evidence."""
         return self.newcomer(), zeros(self.entering_type), zeros(self.evidence_type)
 
     def arguments(self) -> tuple[Any, tuple[Any, Any, Any]]:
@@ -198,7 +198,7 @@ class System(PoolReader):
     def performances(self, entering_states: Sequence[Any]) -> Performances:
         """Return the distribution of performances in a field, from the entering states. Lower is better.
 
-        By default they follow from the pairs: each player's log-odds against a newcomer are the strength in a
+        By default, they follow from the pairs: each player's log-odds against a newcomer are the strength in a
         Plackett-Luce model. A system with its own model overrides this.
         """
         params, newcomer = self.params(), enter(self.params(), self.newcomer(), PRESENT)
@@ -208,17 +208,20 @@ class System(PoolReader):
         return GumbelPerformances(-lead, np.ones(lead.size))
 
     def as_one(self, sides: Any, number: int) -> Any:  # noqa: ARG002  (a system's own reads them)
-        """Return a side's entering state as one player, or None if a side is not a sum of its members."""
+        """Return a side's entering state as a single player, or None if a side is not a sum of its members."""
         return None
 
     @property
     def points_per_logit(self) -> float:
-        """The system's scale: points between newcomers with odds of e to 1. Elo's scale if the odds stay even."""
+        """The system's scale: the points that mean odds of e to 1 between newcomers.
+
+        It is Elo's scale if the odds are always even.
+        """
         return measure_scale(self)
 
     @property
     def digits(self) -> int:
-        """The number of decimals in displayed points, at least one: the last is worth at most Elo's first."""
+        """The number of decimals in displayed points, at least one: the last is worth at most Elo's first decimal."""
         return max(1, math.ceil(1.0 - ROUNDING - math.log10(self.points_per_logit / ELO_SCALE)))
 
     def season_begins(self, states: npt.NDArray[np.float64], keep: float) -> npt.NDArray[np.float64]:
@@ -243,34 +246,34 @@ class System(PoolReader):
         return early
 
     def score(self, rating: Any, deviation: Any) -> Any:
-        """Return the score that ranks follow, for numbers, arrays or columns: rating - conservative * deviation."""
+        """Return the score that determines ranks, for numbers, arrays or columns: rating - conservative * deviation."""
         share = getattr(self, "conservative", 0.0)
         return rating - share * deviation if share else rating
 
     @property
     def ranking(self) -> str:
-        """A sentence on what ranks follow, empty if it is the rating alone."""
+        """A sentence about what determines ranks, empty if it is the rating alone."""
         less = self.score(0.0, -1.0)
-        return f"ranks follow the rating less {less:g} times the deviation" if less else ""
+        return f"ranks follow the rating minus {less:g} times the deviation" if less else ""
 
     def scores(self, states: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Return the scores that ranks follow, (players), from states, (players, fields)."""
+        """Return the scores that determine ranks, (players), from states, (players, fields)."""
         columns = dict(zip(self.state_type._fields, states.T, strict=True))
         return self.score(columns["rating"], columns.get("deviation"))  # type: ignore[no-any-return]
 
     def at_limit(self, states: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
-        """Return a mask of the players at a limit, whose ratings mean little. `states` is (players, fields)."""
+        """Return a mask of the players at a limit, whose ratings have little meaning. `states` is (players, fields)."""
         return np.zeros(states.shape[0], np.bool_)
 
     def limit_notice(self, states: npt.NDArray[np.float64]) -> str | None:
-        """Return a sentence on the number of players at a limit and the alternative, or None if there are none."""
+        """Return a sentence with the number of players at a limit and the alternative, or None if there are none."""
         count = int(self.at_limit(states).sum())
         if not count:
             return None
         return f"{self.name}: {count:,} of {len(states):,} players are beyond what the system can rate; {self.instead}"
 
     def shown(self, states: npt.NDArray[np.float64]) -> dict[str, npt.NDArray[Any]]:
-        """Return the state's fields as columns for people, `rating` first. `states` is (rows, fields)."""
+        """Return the state's fields as columns for display, `rating` first. `states` is (rows, fields)."""
         columns: dict[str, npt.NDArray[Any]] = {}
         for k, name in enumerate(self.state_type._fields):
             values = states[:, k]
@@ -282,10 +285,10 @@ class System(PoolReader):
         return {name: values.astype(np.float64) for name, values in columns.items() if name in self.state_type._fields}
 
     def filled_states(self, known: Mapping[str, npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
-        """Return complete states from known fields. The others are a newcomer's, shifted with the rating.
+        """Return complete states from known fields. The other fields are a newcomer's, shifted with the rating.
 
         Args:
-            known: Fields by name, each (players) float64, NaN if not known. Includes `rating`, without NaN.
+            known: Fields by name, each (players) float64, NaN if not known. This includes `rating`, without NaN.
 
         Returns:
             (players, fields) float64.
@@ -304,7 +307,9 @@ class System(PoolReader):
 
     @classmethod
     def from_text(cls, settings: dict[str, Any]) -> Self:
-        """Return a system from settings by name, each a value or its text. `none` switches off an optional setting.
+        """Return a system from settings by name, each given as a value or as text.
+
+        `none` switches off an optional setting.
 
         Raises:
             ParameterError: A setting does not exist, or its value is invalid.
@@ -370,7 +375,7 @@ def valid_value(cls: type[System], setting: Field[Any], value: Any) -> Any:
 
 
 def parse_value(cls: type[System], setting: Field[Any], value: Any) -> Any:
-    """Return the value that a text stands for, by the setting's type. Other values are returned unchanged."""
+    """Return the value that a text represents, according to the setting's type. Other values are returned unchanged."""
     if not isinstance(value, str):
         return value
     may_be, word = kinds(cls, setting), value.strip().lower()

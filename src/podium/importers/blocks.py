@@ -95,7 +95,7 @@ def from_lines(text: str, name: str, rule: SourceRule) -> Grid:
     pattern = rule.pattern or r"^(?<line>.*)$"
     rows = lines.str.contains(pattern).arg_true()
     if not rows.len():
-        refuse_file(name, f"has no line that matches the pattern of rows ({pattern})")
+        refuse_file(name, f"has no line that matches the row pattern ({pattern})")
     frame = lines.gather(rows).str.extract_groups(pattern).struct.unnest()
     if rule.width:
         rest = lines.gather(rows).str.replace(pattern, "")
@@ -146,7 +146,7 @@ def game_by_game(grid: Grid) -> Grid:
     cells = [["1-0"] * won + ["½-½"] * drawn + ["0-1"] * lost for won, drawn, lost in counts.iter_rows()]
     frame = grid.frame.with_columns(pl.Series(name, cells)).with_row_index("\0line").explode(name).drop_nulls(name)
     labels = [grid.place(row) for row in frame["\0line"]]
-    return replace(grid, frame=frame.drop("\0line"), labels=labels, notes=(*grid.notes, f"games that {name} counts"))
+    return replace(grid, frame=frame.drop("\0line"), labels=labels, notes=(*grid.notes, f"games counted by {name}"))
 
 
 def below_each_other(grid: Grid) -> Grid:

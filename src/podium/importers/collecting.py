@@ -208,7 +208,7 @@ def call_by_name(event: Event) -> None:
     for row in event.rows:
         name = row[NAME] or row["player"]
         if ids.setdefault(name, row["player"]) != row["player"]:
-            remedy = f"is the name of two players of event {event.event_id}; import players by ID"
+            remedy = f"is the name of two players in event {event.event_id}; import players by ID"
             event.refuse(name, remedy, "player", row[PLACE])
         row["player"], row[NAME] = name, None
 

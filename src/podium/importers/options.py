@@ -47,17 +47,17 @@ class Format(NamedTuple):
 
 
 FORMATS = {
-    "xonstat": Format("match reports of Xonotic servers"),
+    "xonstat": Format("match reports from Xonotic servers"),
     "stk": Format("the database of a SuperTuxKart server that stores results"),
     "f1db": Format("a release of f1db: a folder or .zip of CSV, or the single JSON", reader="formula1.read_f1db"),
     "ergast": Format("Ergast's CSV tables, or the JSON of its API", reader="formula1.read_ergast"),
     "pgn": Format("chess games"),
-    "racetime": Format("races of racetime.gg as JSON"),
+    "racetime": Format("races on racetime.gg as JSON"),
     "startgg": Format("sets of a start.gg event as JSON"),
     "challonge": Format("a Challonge tournament as JSON"),
     **{
         path.stem: Format(path.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# "), path, is_table=True)
         for path in sorted(PRESETS.glob("*.toml"))
     },
-    "csv": Format("any table, with a map of its columns", is_table=True),
+    "csv": Format("any table, with a map that describes its columns", is_table=True),
 }

@@ -249,11 +249,11 @@ def strict_json(content: str, name: str, *, literal_numbers: bool = False, place
     except json.JSONDecodeError as error:
         refuse_file(name, f"is not JSON ({error.msg})", place or f"line {error.lineno}")
     except RecursionError:
-        refuse_file(name, f"has JSON of more than {MAX_DEPTH} levels", place)
+        refuse_file(name, f"has JSON with more than {MAX_DEPTH} levels", place)
     except ValueError as error:
         refuse_file(name, f"is not JSON ({error})", place)
     if depth_exceeds(value, MAX_DEPTH):
-        refuse_file(name, f"has JSON of more than {MAX_DEPTH} levels", place)
+        refuse_file(name, f"has JSON with more than {MAX_DEPTH} levels", place)
     return value
 
 

@@ -253,7 +253,9 @@ def xml_document(text: str, name: str) -> dict[str, Any]:
 
     def refuse_entity(_name: str, _is_parameter: int, value: str | None, *_rest: Any) -> None:
         if value is None or len(value) > ENTITY_CHARACTERS or "&" in value or "%" in value:
-            refuse_file(name, "declares an entity that is more than a word. Podium reads only XML without them.")
+            refuse_file(
+                name, "declares an entity that is more than a word. Podium reads only XML without such entities."
+            )
 
     parser.StartElementHandler, parser.EndElementHandler = start, end
     parser.CharacterDataHandler = lambda text: stack[-1][2].append(text)  # noqa: PLW0108  (the last one at each time)
@@ -357,7 +359,9 @@ def csv_rows(source: Source, required: Sequence[str]) -> Iterator[tuple[Node, st
         line = reader.line_num + 1
         for cells in reader:
             if cells:
-                uneven = "" if len(cells) == len(header) else f"has {len(cells)} cells, but the header {len(header)}"
+                uneven = (
+                    "" if len(cells) == len(header) else f"has {len(cells)} cells, but the header has {len(header)}"
+                )
                 yield Node(dict(zip(header, cells, strict=False)), f"line {line}", source.name), uneven
             line = reader.line_num + 1
     except csv.Error as error:

@@ -1,1 +1,4 @@
-"""Compiled code: how rules become machine code, records in tables, e^x with the same bits. Nothing about ratings."""
+"""Compiled code: how rules become machine code, how tables hold records, and e^x with the same bits everywhere.
+
+Nothing here is about ratings.
+"""

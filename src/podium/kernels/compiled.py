@@ -1,8 +1,8 @@
-"""Compile kernels: the only place with numba's options, and with the folder of its machine code.
+"""Compile kernels: the only place with numba's options, and with the folder for its machine code.
 
-numba's own cache watches only the file of the compiled function. After an edit of a rule in another file it would keep
-running old machine code. So the name of the cache folder is a digest of every source file of the package, since a
-kernel may use a constant from any of them, and of the compiler.
+numba's own cache watches only the file of the compiled function. After an edit of a rule in another file, it would keep
+running the old machine code. Therefore the name of the cache folder is a digest of the compiler and of every source
+file of the package, because a kernel may use a constant from any of them.
 """
 
 import functools
@@ -52,8 +52,8 @@ class KernelCompiler(CompilerBase):  # type: ignore[misc]
 class KernelCache(FunctionCache):  # type: ignore[misc]
     """Machine code on disk that is loaded without numba's registries.
 
-    The registries hold all that numba can type and lower. Loading them takes longer than loading all kernels of a
-    replay. Each set of types has its own index, because numba's index of a function names the types of every system
+    The registries hold everything that numba can type and lower. Loading them takes longer than loading all kernels of
+    a replay. Each set of types has its own index, because numba's index of a function names the types of every system
     ever compiled and would import them all.
     """
 
@@ -78,7 +78,7 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
                 self._files_of(sig).save(self._index_key(sig, data.codegen), self._impl.reduce(data))
 
     def _files_of(self, sig: Any) -> IndexDataCacheFile:
-        """Return the files of these types' index and machine code. Types with the same digest only share the index."""
+        """Return the files of these types' index and machine code. Types with the same digest share only the index."""
         digest = hashlib.blake2b(str(sig).encode(), digest_size=8).hexdigest()
         return IndexDataCacheFile(
             self._cache_path, f"{self._impl.filename_base}-{digest}", self._impl.locator.get_source_stamp()
@@ -86,7 +86,7 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
 
 
 class HelperLibrary(JITCodeLibrary):  # type: ignore[misc]
-    """Code that is linked into its callers, without optimising it or generating machine code for it."""
+    """Code that is linked into its callers without being optimised or compiled to machine code on its own."""
 
     def _optimize_final_module(self) -> None:
         pass
@@ -179,7 +179,7 @@ _Value = TypeVar("_Value")
 
 
 def kernel(function: _Function) -> _Function:
-    """Mark a helper of a rule. It is plain Python for Python, and compiled for kernels."""
+    """Mark a helper of a rule. For Python it is plain Python; for kernels it is compiled."""
     registered: _Function = register_jitable(**IN_KERNELS)(function)
     return registered
 
@@ -207,7 +207,7 @@ SHIPPED: set[type[Any]] = set()  # versions whose rules are all Podium's own
 def version_of(kind: type[Any]) -> type[Any]:
     """Return the type of parameters for which kernels are compiled: a new one for each set of rules of `kind`.
 
-    numba compiles once per type, and would keep using the rules of that time.
+    numba compiles once per type, and would keep using the old rules.
     """
     functions = tuple([own for rule, default in RULES.items() if (own := rule.dispatch(kind)) is not default])
     versions = _versions.setdefault(kind, {})
@@ -225,19 +225,19 @@ def version_of(kind: type[Any]) -> type[Any]:
 def qualify(kind: type[Any]) -> None:
     """Add the module's name to the name of a type.
 
-    numba names machine code by the names of its argument types and treats types with one name as one. Two systems
-    loaded from the cache would run each other's code if both call their parameters `Params`. A third-party `State`
-    would be written into the cache of Podium's own, which other processes could then not read.
+    numba names machine code after its argument types, and treats types with the same name as one. Two systems
+    loaded from the cache would run each other's code if both called their parameters `Params`. A third-party `State`
+    would be written into the cache of Podium's own types, which other processes could then not read.
     """
     if "." not in kind.__name__:
         kind.__name__ = f"{kind.__module__}.{kind.__qualname__}"
 
 
 def digest(folder: Path = HOME) -> str:
-    """Return 16 hex digits that change with any source file of a kernel and with the compiler.
+    """Return 16 hex digits that change whenever the compiler or any source file of a kernel changes.
 
-    Packages import only packages below them, so those above all kernels are left out. numba's own cache distinguishes
-    processors and the versions of numba and Python.
+    Packages import only packages below them, so packages above all kernels are left out. numba's own cache
+    distinguishes processors and the versions of numba and Python.
     """
     versions = platform.python_version(), numba.__version__, llvmlite.__version__, np.__version__
     hashed = hashlib.blake2b(" ".join(versions).encode(), digest_size=8)
@@ -250,7 +250,7 @@ def digest(folder: Path = HOME) -> str:
 
 
 def source_files(folder: str, within: str = "") -> Iterator[tuple[str, str]]:
-    """Yield the source files that a kernel can depend on, as name within the folder and path."""
+    """Yield the source files that a kernel can depend on, as the name within the folder and the path."""
     with os.scandir(folder) as entries:
         for entry in entries:
             name = within + entry.name
@@ -264,8 +264,8 @@ def source_files(folder: str, within: str = "") -> Iterator[tuple[str, str]]:
 def cache_folder() -> str:
     """Return the folder for machine code made from the current sources.
 
-    `PODIUM_CACHE_DIR` overrides the user's cache folder. If neither can be written, a temporary folder serves this
-    process.
+    `PODIUM_CACHE_DIR` overrides the user's cache folder. If neither can be written to, this process uses a temporary
+    folder.
     """
     root = os.environ.get(CACHE_VARIABLE) or platformdirs.user_cache_dir("podium")
     folder = Path(root) / (digest() + BOUNDS_CHECKED_SUFFIX if numba.config.BOUNDSCHECK else digest())
@@ -279,7 +279,7 @@ def cache_folder() -> str:
 def load_without_blas() -> None:
     """Load numba's array module as if SciPy's BLAS were missing. Kernels do not need it, and loading it takes 0.3 s.
 
-    Only for Podium's own processes: other users of numba could not call `np.dot` in kernels.
+    This is only for Podium's own processes: other users of numba could not call `np.dot` in kernels.
     """
     blas = "scipy.linalg"
     if blas in sys.modules:
@@ -309,12 +309,15 @@ class FirstCompilation(event.Listener):  # type: ignore[misc]
 
 
 def compile_without_blas() -> None:
-    """Load the modules for the first compilation without SciPy's BLAS. Machine code from disk does not need them."""
+    """Load the modules for the first compilation without SciPy's BLAS.
+
+    Machine code from disk does not need these modules.
+    """
     event.register("numba:compile", FirstCompilation(lambda _: load_without_blas()))
 
 
 def announce_compiling(announce: Callable[[bool], None]) -> None:
-    """Call a function once before the first compilation, with True if the machine code will be kept on disk."""
+    """Call a function once before the first compilation, with True if the machine code will be saved to disk."""
     event.register("numba:compile", FirstCompilation(announce))
 
 

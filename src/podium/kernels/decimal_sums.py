@@ -1,7 +1,7 @@
 """Sums of decimal numbers that depend neither on the order of the terms nor on binary rounding.
 
-In binary, 0.1 + 0.2 + 0.3 and 0.3 + 0.2 + 0.1 differ, like 0.1 + 0.1 + 0.1 and 0.3. Results that are ties on paper
-would have a winner.
+In binary, 0.1 + 0.2 + 0.3 differs from 0.3 + 0.2 + 0.1, and 0.1 + 0.1 + 0.1 from 0.3. Results that are ties on paper
+would then have a winner.
 """
 
 import math
@@ -19,7 +19,7 @@ FIFTEEN_DIGITS = 1e14  # the smallest number with 15 digits before the point
 
 @kernel
 def nearest_decimal(number: float) -> float:
-    """Return the number rounded to 15 significant digits, which keeps decimals of that length. Integers stay."""
+    """Return the number rounded to 15 significant digits, which preserves decimals of that length. Integers stay."""
     size = abs(number)
     if size < LEAST_ROUNDED or size >= MAX_ROUNDED or number == math.floor(number):
         return number
@@ -31,9 +31,11 @@ def nearest_decimal(number: float) -> float:
 
 @kernel
 def decimal_sum(values: Any, count: int) -> float:
-    """Return the sum of the first `count` values as the decimal it stands for. Sorts the values in place.
+    """Return the sum of the first `count` values as the decimal number that it represents.
 
-    Sorting and Neumaier's compensation (1974) lose less than one unit of the last binary place, and make the sum
+    The values are sorted in place.
+
+    Sorting and Neumaier's compensation (1974) lose less than one unit in the last binary place, and make the sum
     independent of the order.
     """
     for k in range(1, count):
@@ -65,7 +67,7 @@ def decimal_sums(values: npt.NDArray[np.float64], sizes: npt.NDArray[np.int64]) 
 
     Args:
         values: (terms) float64, finite. Not changed.
-        sizes: (runs) number of terms of each run.
+        sizes: (runs) number of terms in each run.
 
     Returns:
         (runs) float64; 0 for an empty run.

@@ -1,7 +1,7 @@
 """Fourier transforms of eight complex sequences at once, with the same bits in Python and on every machine.
 
 A table of sequences is (rows, 16) float64: eight real and eight imaginary parts per element. A transform permutes the
-rows, and the inverse undoes it. That suffices for convolutions, which multiply spectra row by row.
+rows, and the inverse undoes it. This is enough for convolutions, which multiply spectra row by row.
 """
 
 import math
@@ -25,7 +25,8 @@ ONE = 1 << 200  # fixed-point representation of 1
 def roots_of_unity(size: int) -> Any:
     """Return cos and sin of 2 pi j / size for j below `size`, a power of two, (size, 2) float64.
 
-    If j is a power of two they are rounded to nearest. The others are products of those, off by a few last digits.
+    If j is a power of two, they are rounded to nearest. The others are products of these, and differ in a few last
+    digits.
     """
     cosine, halves = -ONE, []  # of the angles pi, pi / 2, pi / 4, ...
     angle = 2

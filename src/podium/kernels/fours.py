@@ -1,6 +1,6 @@
 """Vectors of four numbers, in Python and in kernels, with the same bits as one by one.
 
-LLVM is not left to find such vectors. It finds them only in loops over memory that it knows not to overlap, and the
+LLVM does not search for such vectors. It finds them only in loops over memory that it knows does not overlap, and the
 search takes long.
 """
 
@@ -33,7 +33,7 @@ FOUR = 4
 
 
 class Four(tuple[float, float, float, float]):
-    """Four numbers. Operators act on each, and a single number is used for all four."""
+    """Four numbers. Operators act on each number, and a single number is used for all four."""
 
     __slots__ = ()
     __array_ufunc__ = None  # so that NumPy numbers use these operators

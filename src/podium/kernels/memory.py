@@ -1,7 +1,7 @@
 """Prefetch rows of a table, gather rows into lanes as vectors, and test whether adjacent numbers all differ.
 
-Reading several numbers at once that were stored one by one is slow: a processor forwards a single number from its store
-to a load before it reaches the cache, but not several stores to one load.
+Reading several numbers at once that were stored one by one is slow: a processor can forward a single number from its
+store to a load before it reaches the cache, but not several stores to one load.
 """
 
 import functools
@@ -76,7 +76,7 @@ WRITE, KEEP, DATA = 1, 3, 1  # for `llvm.prefetch`: the row will be written, is 
 
 
 def prefetch(table: Any, row: int, prototype: Any) -> None:
-    """Prefetch a row as long as the prototype, which may cross two cache lines. Python does nothing."""
+    """Prefetch a row as long as the prototype, which may cross two cache lines. In Python it does nothing."""
 
 
 @in_kernels(lambda _, table, row, prototype: types.void(table, types.intp, prototype), prefetch)
@@ -148,7 +148,7 @@ def parts_of_pairs(context: Any, builder: Any, kind: Any, pairs: Any, start: Any
 
 
 def none_equal(builder: Any, compared: Iterable[tuple[Any, Any, int]]) -> Any:
-    """Return whether no vector equals, in any element, the other one rotated by so many places."""
+    """Return True if no vector equals, in any element, the other one rotated by this many places."""
     equal = [builder.icmp_signed("==", part, rotate(builder, other, by)) for part, other, by in compared]
     found = builder.bitcast(functools.reduce(builder.or_, equal), ir.IntType(AT_ONCE))
     return builder.icmp_unsigned("==", found, ir.IntType(AT_ONCE)(0))

@@ -35,7 +35,7 @@ SHOWN_ENTRANTS = 3  # in a line
 
 @dataclass(frozen=True, repr=False)
 class Forecast:
-    """The probabilities of a field. A team has the names of its members: `Ana, Ben`."""
+    """The forecast for a field. A team is named after its members: `Ana, Ben`."""
 
     entrants: pl.DataFrame  # player, rating, events, win, top, mean_rank: the likeliest winner first
     chances: Floats  # (entrants, ranks)
@@ -104,7 +104,7 @@ def members_in(rows: Iterable[str]) -> dict[str, "Member"]:
             kind, _, what = (part.strip() for part in cell.partition("="))
             kind = kind.casefold()
             if not kind or not what or kind in given:
-                wrong = f"is a second {kind}" if kind in given else "is not like car=Ferrari or side=white"
+                wrong = f"is a second {kind}" if kind in given else "is not in the form car=Ferrari or side=white"
                 raise ParameterError(f"{name}: {cell!r} {wrong}")
             given[kind] = what
         members[name] = member_of({"player": name, "side": given.pop("side", None), "shared": given})
@@ -152,22 +152,21 @@ def field_of(
     `admitted` corrects or rejects names.
 
     Raises:
-        ParameterError: the entrants or a side are a text, a side is empty, two sides begin, or `member_of` raises it.
+        ParameterError: the entrants or a side are a single string, a side is empty, two sides are marked as beginning,
+            or `member_of` raises it.
     """
     if isinstance(entrants, str):
-        raise ParameterError(f"entrants: {entrants!r} is a text. Give a list of names.")
+        raise ParameterError(f"entrants: {entrants!r} is a string, not a list. Give a list of names.")
     field = [[member_of(each)] for each in entrants]
     for side in sides:
         if isinstance(side, str):
-            raise ParameterError(f"sides: {side!r} is a text. Give each side as a list of names.")
+            raise ParameterError(f"sides: {side!r} is a string, not a list. Give each side as a list of names.")
         field.append([member_of(each) for each in side])
         if not field[-1]:
             raise ParameterError("sides: a side is empty. Name its members, or leave it out.")
     beginning = [side[0].player for side in field if begins(side)]
     if len(beginning) > 1:
-        raise ParameterError(
-            f"{beginning[0]!r} and {beginning[1]!r} are both home or white. Give that to one side only."
-        )
+        raise ParameterError(f"{beginning[0]!r} and {beginning[1]!r} are both home or white. Set it for only one side.")
     names = iter(admitted([each.player for side in field for each in side]))
     return [[each._replace(player=next(names)) for each in side] for side in field]
 
@@ -185,9 +184,9 @@ def played(states: Mapping[str, Any]) -> set[str]:
 def refuse_slips(
     field: Iterable[Iterable[Member]], known: Container[str], candidates: Callable[[str], Iterable[str]]
 ) -> None:
-    """Raise a NearNameError for a newcomer with nearly the name of a known player.
+    """Raise a NearNameError for a newcomer whose name is very similar to that of a known player.
 
-    Entrants marked as new are accepted.
+    Entrants that are marked as new are accepted.
 
     Args:
         field: each side's members.
@@ -195,7 +194,7 @@ def refuse_slips(
         candidates: known names to compare with.
 
     Raises:
-        NearNameError: a name is nearly a known one.
+        NearNameError: a name is very similar to a known one.
     """
     for name in [each.player for side in field for each in side if not each.new and each.player not in known]:
         near = {each for each in candidates(name) if is_nearly(name, each)}
@@ -220,7 +219,7 @@ def names_to_rate(field: Sequence[Sequence[Member]], kinds: Sequence[str]) -> li
 def line_up(
     system: System, field: Sequence[Sequence[Member]], states: Mapping[str, Any]
 ) -> tuple[list[list[Any]], list[list[Shared]], list[float]]:
-    """Return each side's states and equipment, and the side that begins, as arguments of `sides_of`.
+    """Return each side's states and equipment, and the side that begins, as arguments for `sides_of`.
 
     Args:
         system: the rating system.
@@ -256,19 +255,19 @@ def names_of_field(field: Sequence[Sequence[Member]]) -> list[str]:
 def forecast(system: System, field: Sequence[Sequence[Member]], states: Mapping[str, Any], top: int) -> Forecast:
     """Return the probabilities for an event between players or sides with these states.
 
-    If an entrant's equipment is not given, it is average and counts 0 points. Without sides, nobody begins. In pairs,
-    two
-    users of the same equipment share its uncertainty; with three or more entrants, their uncertainties are independent.
+    If an entrant's equipment is not given, average equipment is assumed, which counts 0 points. If sides are not given,
+    no side has the first move. In pairs, two users of the same equipment share its uncertainty; with three or more
+    entrants, their uncertainties are independent.
 
     Args:
         system: the system with the model.
         field: each side's members.
         states: states of all players, and of the names from `equipment_of`.
-        top: number of places that count as the top.
+        top: number of places that count as top places.
 
-    Returns:
-        Probabilities (0 to 1): of each rank by the system's performances, and for each pair by its `expect_side`. A
-        side's rating is the mean of its members' ratings. Its number of events is that of its newest member.
+    Returns: Probabilities (0 to 1): for each rank by the system's performances, and for each pair by its `expect_side`.
+        A side's rating is the mean of its members' ratings. Its number of events is that of its least experienced
+        member.
 
     Raises:
         ParameterError: there are fewer than two sides, a name is repeated, or `top` is not a whole number of at least
@@ -301,8 +300,7 @@ def performances_of(system: System, sides: Sides, expected: Floats) -> Performan
     """Return the distribution of each side's performance.
 
     It is the system's own distribution if each side is one player or can be treated as one. Otherwise, the strength of
-    a
-    side in the Plackett-Luce model is its mean log-odds against all others, as between two they are those of
+    a side in the Plackett-Luce model is its mean log-odds against all others; for two sides, these are the log-odds of
     `expected`.
     """
     count, entering = len(expected), system.arguments()[1][1]
@@ -327,20 +325,18 @@ def expected_score(system: System, first: Any, second: Any) -> float:
 def strengths(system: System, events: Events, replayed: Replayed, top: int, probe: float | None) -> pl.DataFrame:
     """Return the strength of the field of each event, from the ratings before it.
 
-    Add a newcomer to the field: the strength is one over the probability that the newcomer finishes among the first
-    `top`.
-    It is 1 if there are no more entrants than that.
+    A newcomer is added to the field: the strength is one divided by the probability that the newcomer finishes among
+    the first `top`. It is 1 if there are no more entrants than that.
 
     Args:
         system: the rating system.
         events: the encoded events.
         replayed: their replay.
-        top: number of places that count as the top.
-        probe: the rating of the newcomer. Default: the system's own.
+        top: number of places that count as top places.
+        probe: the rating of the newcomer. Default: the system's initial rating.
 
-    Returns:
-        `event_id, pool, started_at, entrants, mean_rating, strength`, in the order of rating. A rating period is
-        one row, named after its last event.
+    Returns: `event_id, pool, started_at, entrants, mean_rating, strength`, in the order the events are rated. A rating
+        period is a single row, named after its last event.
 
     Raises:
         ParameterError: `top` is not a whole number of at least 1, or `probe` is not finite.
@@ -367,7 +363,7 @@ def strengths(system: System, events: Events, replayed: Replayed, top: int, prob
 
 
 def unknown_names(names: Iterable[str], frame: pl.DataFrame, kinds: tuple[str, ...]) -> dict[str, str | None]:
-    """Return the names without results in a table, each with the nearest known name or None."""
+    """Return the names without results in a table, each with the most similar known name or None."""
     known = {*frame["player"].unique().to_list(), *map(called, shared_equipment.names_in(frame, kinds))}
     return {name: nearest_name(name, known) for name in names if name not in known}
 
@@ -389,7 +385,7 @@ def only_pool(pools: Sequence[str], name: str | None) -> str | None:
     if name is not None:
         return existing_pool(name, pools) if pools else None
     if len(pools) > 1:
-        raise ParameterError(f"pool: the results have several pools. Choose one: {', '.join(pools)}.")
+        raise ParameterError(f"pool: the results contain more than one pool. Choose one: {', '.join(pools)}.")
     return pools[0] if pools else None
 
 

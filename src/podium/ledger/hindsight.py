@@ -1,4 +1,4 @@
-"""Strengths at every event, with hindsight: a smoother on the model of the system `adaptive`.
+"""Strengths at every event, in hindsight: a smoother on the model of the system `adaptive`.
 
 A skill is a random walk, and an event adds the information from the filter's pairs. `smoothing` calculates the
 strengths; this module prepares its input and returns the result as a frame.
@@ -36,7 +36,7 @@ NUMBERS_AT = [
 
 @dataclass(frozen=True, slots=True)
 class Hindsight:
-    """The strengths of all players at every event, with hindsight."""
+    """The strengths of all players at every event, in hindsight."""
 
     frame: pl.DataFrame  # player, pool, event_id, at, rating, deviation; in the order of rating
     sweeps: int  # at most, until sites and walks agreed
@@ -53,8 +53,7 @@ class Hindsight:
 
         Returns:
             The columns of `frame`, with one row per player and pool. `above_next` is the probability that the player's
-            peak
-            was above the next player's, with independent errors. It is null for the last player of a pool.
+            peak was above the next player's, assuming independent errors. It is null for the last player of a pool.
         """
         peaks = self.frame.sort("rating", descending=True, maintain_order=True).unique(
             ["pool", "player"], keep="first", maintain_order=True
@@ -69,18 +68,18 @@ class Hindsight:
 
 
 def chance_above(one: tuple[float, float], other: tuple[float, float]) -> float:
-    """Return the probability that one normal variable exceeds another. Each is a mean and a deviation."""
+    """Return the probability that one normal variable exceeds another. Each is given by a mean and a deviation."""
     return float(distribution((one[0] - other[0]) / math.hypot(one[1], other[1])))
 
 
 def hindsight(system: System, events: Events, replayed: Replayed) -> Hindsight:
-    """Return the strengths at every event, with hindsight, by the parameters learned for each pool.
+    """Return the strengths at every event, in hindsight, using the parameters learnt for each pool.
 
-    Results only show differences, so the overall level is arbitrary. It is set by the ratings at the pool's last
-    events.
+    Results only determine differences, so the overall level is arbitrary. It is set to match the ratings at the pool's
+    last events.
 
     Raises:
-        ParameterError: the system is not adaptive, or has modes.
+        ParameterError: the system is not adaptive, or uses modes.
     """
     visits, heats, way = visits_and_heats(system, events, replayed)
     sweeps = learn(heats, visits, way, replayed.pools[:, _adaptive_state.THETA :])
@@ -97,11 +96,10 @@ def hindsight(system: System, events: Events, replayed: Replayed) -> Hindsight:
 
 
 def level(replayed: Replayed, visits: Appearances, way: SmootherState) -> Any:
-    """Return the level from which the skill of each visit counts, (visits) points.
+    """Return the level from which the skill of each visit is measured, (visits) points.
 
-    After the last event, ratings and hindsight have the same information, so their means must agree. The mean is over
-    the
-    appearances of a pool's players, weighted by the certainty of their skill on the last day.
+    After the last event, ratings and hindsight have the same information, so their means must agree. The mean is taken
+    over all appearances of a pool's players, weighted by the certainty of their skill on the last day.
     """
     off = np.zeros((len(replayed.pools), 2))
     _add_levels(replayed.after, replayed.pools, way, visits, off)
@@ -122,7 +120,7 @@ def _add_levels(after: Any, learnt: Any, way: Any, visits: Any, off: Any) -> Non
 
 
 def visits_and_heats(system: System, events: Events, replayed: Replayed) -> tuple[Appearances, Heats, SmootherState]:
-    """Return all visits before learning, the heats, and the state of the smoother."""
+    """Return all visits before smoothing, the heats, and the state of the smoother."""
     if not isinstance(system, Adaptive) or why_unavailable(system):
         raise ParameterError(why_unavailable(system))
     columns = events.columns
@@ -135,11 +133,11 @@ def visits_and_heats(system: System, events: Events, replayed: Replayed) -> tupl
 
 
 def why_unavailable(system: System) -> str:
-    """Return the reason why a system has no hindsight, or an empty string if it has."""
+    """Return the reason why a system has no hindsight, or an empty string if it does."""
     if isinstance(system, Adaptive) and system.modes is None:
         return ""
     name = f"{system.name} with modes" if isinstance(system, Adaptive) else system.name
-    return f"hindsight is for adaptive, on whose model it rests; {name} has none"
+    return f"hindsight is for adaptive, because it uses that system's model; {name} has none"
 
 
 def heat_bounds(events: Events) -> npt.NDArray[np.int64]:
@@ -170,7 +168,10 @@ def visits_of(system: Adaptive, events: Events, replayed: Replayed, way: Smoothe
 
 @kernel
 def days_between(one: float, other: float, gap: float) -> float:
-    """Return the days between two events. Numbered events use the pace of the pool; from a number to a date it is 0."""
+    """Return the days between two events.
+
+    Numbered events use the pace of the pool; between a number and a date it is 0.
+    """
     counted = other < _adaptive_state.COUNTED
     if counted != (one < _adaptive_state.COUNTED):
         return 0.0

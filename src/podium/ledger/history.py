@@ -1,4 +1,4 @@
-"""The ledger: every rating change with the state after it, a thinned history for charts, and the trend."""
+"""The ledger: every rating change with the state after it, a thinned-out history for charts, and the trend."""
 
 from typing import Any, Literal
 
@@ -23,7 +23,7 @@ def history(system: System, events: Events, replayed: Replayed) -> pl.DataFrame:
     """Return one row per player and event, in event order, then file order.
 
     Columns: `event_id, pool, started_at, player, rating_before, delta`, then every field of the state after
-    the event. Within a rating period only a player's last event changes the rating. The rows before it repeat
+    the event. Within a rating period, only a player's last event changes the rating. The rows before it repeat
     the state before the period.
     """
     taken, row = named_rows(events.results), events.ledger.row
@@ -103,7 +103,7 @@ def system_at(system: System, events: Events, replayed: Replayed, update: int) -
 
 
 def states_brought(system: System, events: Events, replayed: Replayed) -> States:
-    """Return each entrant's state before the event: after the player's last event, or the starting state."""
+    """Return each entrant's state before the event: the state after the player's last event, or the starting state."""
     player = events.columns.player
     order = np.lexsort((np.arange(player.size), player))
     start = newcomers(system, events.player_names.len()) if replayed.start is None else replayed.start
@@ -117,7 +117,7 @@ POINTS_A_COLUMN = 4  # the first, the lowest, the highest and the last
 
 
 def thinned(times: npt.NDArray[np.int64], ratings: npt.NDArray[np.float64], most: int) -> npt.NDArray[np.int64]:
-    """Return the indices of points for a chart, in order: in each pixel column the first, lowest, highest and last."""
+    """Return the indices of points for a chart, in order: the first, lowest, highest and last in each pixel column."""
     if times.size <= most:
         return np.arange(times.size)
     columns = most // POINTS_A_COLUMN
@@ -139,12 +139,12 @@ STEADY_ELO = 25.0  # points within which ten events move a steady player, where 
 
 
 def without_days(system: System) -> str:
-    """Return how the system treats idle time if events have no dates, or an empty string if it ignores idle time."""
+    """Return how the system treats idle time if events have no dates, or an empty string if idle time has no effect."""
     if system.reads_days:
-        return "a month passes between two events of a player, and no other day"
+        return "a month passes between two events of a player, whatever their dates"
     if system.idle_unit is None:
         return ""
-    return f"no {system.idle_unit} passes between them, so no deviation grows in idle time"
+    return f"no {system.idle_unit} passes between them, so idle time does not increase deviations"
 
 
 def can_be_provisional(system: System) -> bool:
@@ -166,7 +166,7 @@ def own_interval(system: System, deviation: float | None) -> float:
 
 
 def trend(system: System, moved: float, deviation: float | None, *, established: bool) -> Trend:
-    """Return a player's trend from the newest changes, without those of the provisional period."""
+    """Return a player's trend from the latest changes, without those of the provisional period."""
     interval = own_interval(system, deviation)
     if not established:
         return "provisional"
@@ -174,7 +174,7 @@ def trend(system: System, moved: float, deviation: float | None, *, established:
 
 
 def events_of_updates(events: Events) -> pl.DataFrame:
-    """Return `update, event_id, pool, started_at` of each update, in the order of the history."""
+    """Return `update, event_id, pool, started_at` for each update, in the order of the history."""
     rows = events.ledger
     update = np.searchsorted(events.columns.entrants, rows.entrant.array, side="right") - 1
     taken = events.results.frame[rows.row.array]
@@ -190,7 +190,7 @@ def events_of_updates(events: Events) -> pl.DataFrame:
 
 
 def learnt_history(system: System, events: Events, replayed: Replayed, pool: str) -> pl.DataFrame:
-    """Return the parameters learned in a pool, with one row per event or rating period, in the order of rating.
+    """Return the parameters learnt in a pool, with one row per event or rating period, in the order they are rated.
 
     Returns:
         `event_id, started_at` of the event, then one column per parameter, in its own unit.
@@ -220,7 +220,7 @@ def learnt_history(system: System, events: Events, replayed: Replayed, pool: str
 
 
 def entrant_rows(events: Events) -> Integers:
-    """Return the row of the results table, (entrants), with each entrant's last change."""
+    """Return the row of the results table with each entrant's last change, (entrants)."""
     rows = np.zeros(events.columns.player.size, np.int64)
     rows[events.ledger.entrant.array] = events.ledger.row.array  # the last assignment stays
     return rows

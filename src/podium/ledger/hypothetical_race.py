@@ -1,4 +1,4 @@
-"""An upcoming race, rated for any order of finish from the entrants' current states."""
+"""An upcoming race, rated for any finishing order from the entrants' current states."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -50,7 +50,7 @@ def place_words(place: float | None, sides: int) -> str:
 
 
 def headline(lines: Sequence[Mapping[str, Any]], sides: int, digits: int) -> str:
-    """Return a sentence about the places that gain: all from the first to the last that gains."""
+    """Return a sentence about the places that gain points: from the first to the last of them."""
     places = [line for line in lines if line["place"] is not None]
     gains = [shown_change(line["rating"] - line["delta"], line["rating"], digits) > 0 for line in places]
     count = gains.index(False) if False in gains else len(gains)
@@ -64,7 +64,7 @@ def headline(lines: Sequence[Mapping[str, Any]], sides: int, digits: int) -> str
 
 
 def outlook(line: Mapping[str, Any], sides: int, rank: int | None) -> str:
-    """Return a sentence about the effect of one place on the rank: "3rd would make you 4th."."""
+    """Return a sentence about how a place would change the rank: "3rd would make you 4th."."""
     place = DUEL[line["place"]].capitalize() if sides == DUEL_SIDES else ordinal_number(int(line["place"]))
     verb = "leave" if line["rank"] == rank else "make"
     return f"{place} would {verb} you {ordinal_number(line['rank'])}."
@@ -74,12 +74,12 @@ def method(draws: int, error: float, digits: int, lines_from: str | None, *, is_
     if draws == 1:
         how = "Each result is rated as it would be: nobody else's place is open."
     elif is_exact:
-        how = f"The mean over all {draws:,} orders of the others, each as likely as the system expects it."
+        how = f"The mean over all {draws:,} orders of the others, weighted by how likely the system considers each."
     else:
         how = (
             f"The mean over {draws:,} orders of the others, drawn as the system expects them, ±{shown(error, digits)}."
         )
-    source = f" Each place brings the time or score of the same place of {lines_from}." if lines_from else ""
+    source = f" Each place gets the time or score of the same place of {lines_from}." if lines_from else ""
     return how + source
 
 
@@ -98,7 +98,7 @@ class Lines:
 
 @dataclass(frozen=True)
 class Race:
-    """An upcoming race: its entrants, and the pool's data that rating its result needs."""
+    """An upcoming race: its entrants, and the pool data needed to rate its result."""
 
     system: System  # bound to the pool's state
     pool: str
@@ -124,16 +124,16 @@ class Race:
         recent: Events | None,
         period: str = EVENT,
     ) -> Self:
-        """Return a race of a field.
+        """Return a race between the entrants of a field.
 
         Args:
-            system: bound to the pool's state.
-            pool: its name.
+            system: the system, with the pool's state.
+            pool: the name of the pool.
             field: each side's members.
             states: states of all players, and of the names from `equipment_of`.
-            seen: when each player played last, in microseconds since 1970.
+            seen: when each player last played, in microseconds since 1970.
             started_at: when the race starts, if it has a date.
-            recent: recent events of the pool. If the system rates times or scores, the race borrows theirs.
+            recent: recent events of the pool. If the system rates times or scores, the race uses theirs.
             period: the rating period.
         """
         players = [each for side in field for each in side]
@@ -152,7 +152,7 @@ class Race:
 
     @cached_property
     def players(self) -> tuple[str, ...]:
-        """Everyone's names, side by side."""
+        """The names of all players, side by side."""
         return tuple(name for side in self.sides for name in side)
 
     @cached_property
@@ -161,11 +161,11 @@ class Race:
 
     @cached_property
     def before(self) -> Floats:
-        """Everyone's rating now."""
+        """The current rating of each player."""
         return self.states[:, self.system.column("rating")]
 
     def performances(self, sides: Sequence[int]) -> Performances:
-        """Return the performances of some of the sides, by the system's own model."""
+        """Return the performances of some of the sides, according to the system's own model."""
         if not self.given and not self.equipment and len(self.players) == len(self.sides):
             return self.system.performances([self.brought[side] for side in sides])
         newcomer = self.system.newcomer()
@@ -181,7 +181,7 @@ class Race:
 
     @cached_property
     def brought(self) -> list[Any]:
-        """Return the state with which each single player without equipment enters."""
+        """Return the entering state of each single player without equipment."""
         params, newcomer = self.system.params(), self.system.newcomer()
         return [enter(params, read(self.states, k, newcomer), PRESENT) for k in range(len(self.players))]
 
@@ -193,7 +193,7 @@ class Race:
 
     @cached_property
     def whole(self) -> Events:
-        """Return the race with everybody finishing, encoded."""
+        """Return the encoded race with everybody finishing."""
         return encoded_alone(self.system, self.period, len(self.sides)) if self.is_plain else self.ended()
 
     @cached_property
@@ -202,7 +202,7 @@ class Race:
         return rank_distribution(self.performances(range(len(self.sides))))
 
     def ended(self, *quits: int) -> Events:
-        """Return the encoded race, in which sides may have quit, for `changes` to fill in places."""
+        """Return the encoded race, in which sides may have quit; `changes` fills in places."""
         lines = self.lines
         if 0 < len(quits) < len(self.sides) and lines is None and not self.equipment and self.heats == 1:
             out = np.isin(self.side_of[self.seats(self.whole)], quits)
@@ -249,7 +249,7 @@ class Race:
         return np.array([number[name] for name in names], np.int64)
 
     def changes(self, ended: Events, places: Floats) -> Floats:
-        """Return everyone's change for each order of finish, (races, players); NaN if unrated.
+        """Return everyone's change for each finishing order, (races, players); NaN if unrated.
 
         Players who quit in the encoded race also quit here. `places`, (races, sides), start at 1; equal places are
         ties.
@@ -311,7 +311,7 @@ def encoded_alone(system: System, period: str, count: int) -> Events:
 
 
 def last_lines(system: System, events: Events, pool: str, sides: int) -> Lines | None:
-    """Return the lines of the pool's last heat with enough finishers, or of its last largest heat.
+    """Return the results of the pool's last heat with enough finishers, or of its last largest heat.
 
     Only entries that the system rates count. None if the pool has no heats.
     """

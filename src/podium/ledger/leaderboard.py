@@ -1,4 +1,4 @@
-"""Leaderboards under rules of eligibility, now or as of a date."""
+"""Leaderboards with rules for who is listed, now or as of a date."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -45,7 +45,7 @@ class Standings:
         raise NotImplementedError
 
     def _existing(self, pool: str | None) -> str | None:
-        """Return the name of the pool, after a check that it exists where possible."""
+        """Return the name of the pool, after checking that it exists if possible."""
         return pool
 
     def _field(
@@ -75,19 +75,19 @@ class Standings:
         top: int = 3,
         pool: str | None = None,
     ) -> "Forecast":
-        """Forecast an event with the current ratings; unknown players are newcomers.
+        """Forecast an event with the current ratings; unknown players count as newcomers.
 
         See `podium.ledger.forecast.Forecast`.
 
         Args:
-            entrants: the names of players who start alone. Each name, also in `sides`, can be a dict as in results:
-                `player`, `shared` (equipment by kind), `side`. Default: average equipment, and no side.
+            entrants: the names of players who compete individually. Each name, also in `sides`, can be a dict as in
+                results: `player`, `shared` (equipment by kind), `side`. Default: average equipment, and no side.
             sides: the names of the members of each team.
-            top: number of places that count as the top.
+            top: number of places that count as top places.
             pool: the pool; required if there are several.
 
-        Returns:
-            Each entrant's probability of winning, of a place among the first `top`, of every rank, and in each pair.
+        Returns: Each entrant's probability of winning, of a place among the first `top`, of every rank, and in each
+            pair.
 
         Raises:
             ParameterError: there are fewer than two sides, a player is repeated, a name is invalid, or the pool is not
@@ -99,15 +99,14 @@ class Standings:
         return forecast(*self._field(entrants, sides, None, self._existing(pool)), top)
 
     def expected(self, a: str, b: str, pool: str | None = None) -> float:
-        """Return the expected score of `a` against `b` now. Unknown players are newcomers.
+        """Return the current expected score of `a` against `b`. Unknown players count as newcomers.
 
         Args:
             a: a player.
             b: the opponent.
             pool: the pool; required if there are several.
 
-        Returns:
-            A score between 0 and 1: 0.5 between equals.
+        Returns: A score between 0 and 1, which is 0.5 for players of equal strength.
 
         Raises:
             ParameterError: there are several pools and none is named.
@@ -119,13 +118,12 @@ class Standings:
         return expected_score(system, *states)
 
     def pool_state(self, pool: str | None = None) -> Any:
-        """Return the values that the system has learned for a pool.
+        """Return the values that the system has learnt for a pool.
 
         Args:
             pool: the pool; required if there are several.
 
-        Returns:
-            The system's own NamedTuple, or `()` if the system learns nothing.
+        Returns: The system's own NamedTuple, or `()` if the system does not learn.
 
         Raises:
             ParameterError: there are several pools and none is named.
@@ -138,7 +136,7 @@ class Standings:
 
 @dataclass(frozen=True, slots=True)
 class Eligibility:
-    """Rules for being listed on a leaderboard. None switches a rule off."""
+    """Rules for which players a leaderboard lists. None switches a rule off."""
 
     min_events: int | None = None
     max_deviation: float | None = None
@@ -161,18 +159,17 @@ def eligibility(
     top: int | None,
     pool: str | None,
 ) -> Eligibility:
-    """Return the rules for given options. The system supplies the default of `min_events`."""
+    """Return the rules for the given options. The system supplies the default of `min_events`."""
     least = system.min_events if min_events is None else min_events
     return Eligibility(least, max_deviation, None if active_within is None else span(active_within), top, pool)
 
 
 def ratings(system: System, players: pl.DataFrame, states: States, *, whole: bool = False) -> pl.DataFrame:
-    """Return every player's rating after the last event, by pool and rank. Equal ratings share a rank.
+    """Return every player's rating after the last event, sorted by pool and rank. Equal ratings share a rank.
 
-    Columns: `pool, rank, player, rating`, the other fields of the state, `events, last_event_id,
-    last_played_at, provisional`. With `whole`, internal fields follow. Equipment follows the players, without a rank,
-    and
-    with its `kind`.
+    Columns: `pool, rank, player, rating`, the other fields of the state, `events, last_event_id, last_played_at,
+    provisional`. With `whole`, internal fields follow. Equipment follows the players, without a rank, and with its
+    `kind`.
 
     Args:
         system: the rating system.
@@ -221,7 +218,7 @@ def last_played(events: Events, replayed: Replayed, start: StartingRatings | Non
     """Return all rated players with their last event, and their states.
 
     Players of the events come first, then others from `start`. Equipment is included under its stored names. If the
-    events have no dates, the last known time stays.
+    events have no dates, the last known time is kept.
 
     Returns:
         `pool, player, last_event_id, last_played_at`; (players, fields) float64.
@@ -252,7 +249,7 @@ def last_played(events: Events, replayed: Replayed, start: StartingRatings | Non
 
 
 def with_ranks(system: System, frame: pl.DataFrame) -> pl.DataFrame:
-    """Return the frame sorted by pool and rank, with the rank: 1 is best, and equals share one."""
+    """Return the frame sorted by pool and rank, with the rank: 1 is best, and equal ratings share a rank."""
     by: pl.Expr = system.score(pl.col("rating"), pl.col("deviation"))
     rank = by.rank("min", descending=True).over("pool").cast(pl.Int64).alias("rank")
     columns = [name for name in frame.columns if name not in ("pool", "rank")]
@@ -287,7 +284,7 @@ def last_rows(history: pl.DataFrame) -> pl.DataFrame:
 
 
 def listed(system: System, board: pl.DataFrame, rules: Eligibility, at: datetime | None) -> pl.DataFrame:
-    """Return the players of a board who satisfy the rules, ranked among each other, by pool and rank."""
+    """Return the players on a board who satisfy the rules, ranked among each other, sorted by pool and rank."""
     ranked = with_ranks(system, eligible_rows(board, rules, at))
     return ranked if rules.top is None else ranked.filter(pl.col("rank") <= rules.top)
 
@@ -321,7 +318,7 @@ def span(text: str | float | timedelta) -> timedelta:
 
 
 def instant(text: str | date | datetime, *, whole_day: bool = True) -> datetime:
-    """Return a time in UTC. A plain date is the end of that day with `whole_day`, otherwise its start."""
+    """Return a time in UTC. A plain date means the end of that day with `whole_day`, otherwise its start."""
     try:
         value = datetime.fromisoformat(text) if isinstance(text, str) else text
         if isinstance(text, str) and len(text) <= len("2025-01-31"):
@@ -334,7 +331,7 @@ def instant(text: str | date | datetime, *, whole_day: bool = True) -> datetime:
 
 
 def why_nothing_counts(frame: pl.DataFrame) -> str | None:
-    """Return the reason why no event of checked results can be rated, or None if one can."""
+    """Return the reason why none of the events can be rated, or None if one can."""
     counts = ~pl.col("status").is_in(UNRATED_STATUS)
     if "ranked" in frame.columns:
         counts &= pl.col("ranked")
@@ -342,13 +339,13 @@ def why_nothing_counts(frame: pl.DataFrame) -> str | None:
         entries=pl.col("player").filter(counts).n_unique(), rows=pl.col("player").n_unique()
     )
     if events.is_empty():
-        return "it has a header and no rows"
+        return "it has a header but no rows"
     if (events["entries"] > 1).any():
         return None
     single = int((events["rows"] <= 1).sum())
     if single == events.height:
-        subject = "the one event has" if single == 1 else f"each of the {single:,} events has"
-        return f"{subject} a single entrant, and a rating needs two who met"
+        subject = "the only event has" if single == 1 else f"each of the {single:,} events has"
+        return f"{subject} a single entrant, and a rating needs two who played each other"
     return (
         f"no event has two entries that count ({events.height:,} events; disqualified, did_not_start and rows that are "
         "not ranked do not count)"
@@ -356,7 +353,7 @@ def why_nothing_counts(frame: pl.DataFrame) -> str | None:
 
 
 def needs(results: Results) -> Iterator[str]:
-    """Yield one line for each group of systems and the columns that they lack."""
+    """Yield one line for each group of systems, with the columns that they need and the results do not have."""
     finishers = results.frame.filter(pl.col("status") == "finished")
     if "ranked" in finishers.columns:
         finishers = finishers.filter("ranked")
@@ -367,7 +364,7 @@ def needs(results: Results) -> Iterator[str]:
         if lacking:
             lacks.setdefault(lacking, []).append(name)
     for columns, systems in lacks.items():
-        yield f"{', '.join(systems)} would need of every finisher: {', '.join(columns)}"
+        yield f"{', '.join(systems)} would need, for every finisher: {', '.join(columns)}"
 
 
 def count_lacking(finishers: pl.DataFrame, column: str) -> int:
@@ -376,6 +373,6 @@ def count_lacking(finishers: pl.DataFrame, column: str) -> int:
 
 
 def lack(finishers: pl.DataFrame, column: str) -> str:
-    """Return the name of a lacking column, with the number of finishers without a value if others have one."""
+    """Return the name of a missing column, with the number of finishers without a value if others have one."""
     count = count_lacking(finishers, column)
-    return column if count == finishers.height else f"{column} (lacking in {count:,} of {finishers.height:,})"
+    return column if count == finishers.height else f"{column} (missing for {count:,} of {finishers.height:,})"

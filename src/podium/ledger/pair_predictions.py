@@ -61,7 +61,7 @@ class Pairs(NamedTuple):
 
 
 def held_heats(events: Events) -> npt.NDArray[np.bool_]:
-    """The heats that were held: an overall result only where it is all there is of an event."""
+    """The heats that were held: an overall result counts only if an event has nothing else."""
     columns = events.columns
     starts = (columns.entries if columns.entries.size else columns.entrants)[:-1]
     held = np.ones(starts.size, np.bool_)
@@ -81,9 +81,8 @@ def pair_predictions(
 ) -> pl.DataFrame:
     """List every pair of sides that the system compares, with the expected score from the ratings before.
 
-    A hash of the names and the event's id decides who is the player and who the opponent. The place in the file is
-    often
-    the place of finish, so it must not be used.
+    A hash of the names and the event's ID decides which side is the player and which the opponent. The order in the
+    file is often the finishing order, so it must not be used.
 
     Args:
         system: the rating system.
@@ -92,11 +91,9 @@ def pair_predictions(
         heats: a mask of the heats to list. Default: all heats from `held_heats`.
         min_events: minimum number of rated events of each player.
 
-    Returns:
-        `event_id, pool, started_at, player, opponent, expected, result`, and `heat` if there are several, in the order
-        of rating. `expected` is the player's expected score, 0 to 1; `result` is 1, 0, or 0.5 for a draw. A team has
-        the
-        names of its members, sorted: `Ana, Ben`.
+    Returns: `event_id, pool, started_at, player, opponent, expected, result`, and `heat` if there are several, in the
+        order the events are rated. `expected` is the player's expected score, 0 to 1; `result` is 1, 0, or 0.5 for a
+        draw. A team is named after its members in alphabetical order: `Ana, Ben`.
 
     Raises:
         ParameterError: there are more pairs than a table can hold.
@@ -153,7 +150,7 @@ def name_keys(names: pl.Series) -> npt.NDArray[np.uint64]:
 
 
 def event_keys(ids: pl.Series) -> npt.NDArray[np.uint64]:
-    """Return a number for each heat's event, from its id. The heats of an event must be together."""
+    """Return a number for each heat's event, from its ID. The heats of an event must be together."""
     number, starts = runs(ids)
     return np.array([crc32(each.encode()) for each in ids.gather(starts).to_list()], np.uint64)[number]
 
@@ -161,7 +158,7 @@ def event_keys(ids: pl.Series) -> npt.NDArray[np.uint64]:
 def _fill(
     params: Any, prototypes: Any, columns: Any, listing: Any, pools: Any, entering_states: Any, sides: Any, pairs: Any
 ) -> int:
-    """Write all pairs if there is room. Return the number of pairs."""
+    """Write all pairs if there is enough room. Return the number of pairs."""
     newcomer, entering, _ = prototypes
     row, room = 0, (entering_states, sides)
     for update in range(columns.entrants.size - 1):
@@ -180,7 +177,7 @@ def _fill(
 def fill_heat(
     params: Any, entering: Any, columns: Any, heat: int, start: int, listing: Any, room: Any, pairs: Any, row: int
 ) -> int:
-    """Write the pairs of a heat from `row` on if there is room. Return the row after them."""
+    """Write the pairs of a heat, starting at `row`, if there is enough room. Return the row after the last pair."""
     entering_states, sides = room
     begin, end = entries_of(columns, heat)
     count = gather_sides(columns, begin, end, start, entering_states, entering, sides)

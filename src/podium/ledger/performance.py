@@ -92,11 +92,10 @@ def _enter_field(params: Any, prototypes: Any, columns: Any, update: int, states
 def _total_compared(
     params: Any, prototypes: Any, columns: Any, update: int, field: Any, moved: Any, begin: int, totals: Any
 ) -> None:
-    """Add up the duels of some entrants by `compare`, with their states replaced by `moved`.
+    """Add up the duels of some entrants with `compare`, with their states replaced by `moved`.
 
-    `field` is (entrants, fields of an entering state). `moved` is (some, fields of the state), for entrants from
-    `begin`
-    on; their opponents keep their states. The sums are added to `totals`, (some, 3).
+    `field` is (entrants, fields of an entering state). `moved` is (some, fields of the state), for the entrants from
+    `begin` on; their opponents keep their states. The sums are added to `totals`, (some, 3).
     """
     newcomer, entering, _ = prototypes
     first = columns.entrants[update]
@@ -131,9 +130,9 @@ def _total_compared(
 def _total_expected(
     params: Any, prototypes: Any, columns: Any, update: int, field: Any, moved: Any, begin: int, totals: Any
 ) -> None:
-    """Add up the duels of some entrants by places and `expect`, for a system that does not sum over pairs.
+    """Add up the duels of some entrants with places and `expect`, for a system that does not sum over pairs.
 
-    The arguments are those of `_total_compared`.
+    The arguments are the same as for `_total_compared`.
     """
     newcomer, entering, _ = prototypes
     first = columns.entrants[update]
@@ -158,7 +157,7 @@ def _total_expected(
 def _total_met_compared(
     params: Any, prototypes: Any, columns: Any, update: int, field: Any, moved: Any, met: Any, sums: Any, _: Any
 ) -> None:
-    """Add up the scores that `compare` expects of some entrants in one heat without teams, in `sums`, (some).
+    """Add up the expected scores from `compare` of some entrants in one heat without teams, into `sums`, (some).
 
     `met` is (some, 3): the entrant replaced, the first opponent, and one after the last opponent.
     """
@@ -201,7 +200,7 @@ def _total_met_expected(
 
 @kernel
 def expect_in_lanes(params: Any, prototypes: Any, b: Any, j: int, finished: float, lanes: Any) -> None:
-    """Add the expected score against entrant `j` to everyone in a lane who meets it."""
+    """Add the expected score against entrant `j` for everyone in a lane who meets `j`."""
     _, entering, _ = prototypes
     own = len(entering)
     for lane in range(LANES):
@@ -223,14 +222,17 @@ def performances(system: System, events: Events, replayed: Replayed, entrant: in
 
 
 def performance(system: System, events: Events, replayed: Replayed, entrant: int) -> PerformanceRating:
-    """Return the performance rating of an entrant. In fields below `LARGE_FIELD` it equals that of `performances`."""
+    """Return the performance rating of an entrant.
+
+    In fields smaller than `LARGE_FIELD`, it equals that of `performances`.
+    """
     update = update_number(events, entrant)
     begin = entrant - int(events.columns.entrants[update])
     return Duels(system, events, replayed, update).performances(begin, begin + 1)[0]
 
 
 class Duels:
-    """The duels of one update, and the expected scores of its entrants with other ratings."""
+    """The duels of one update, and the expected scores of its entrants at other ratings."""
 
     def __init__(self, system: System, events: Events, replayed: Replayed, update: int) -> None:
         self.system = system_at(system, events, replayed, update)
@@ -267,7 +269,7 @@ class Duels:
         return np.array([finishes(self.columns, i) for i in self.entries])
 
     def count(self) -> Floats:
-        """Return the totals of everyone without expected scores. In a large heat they are counted by places."""
+        """Return the totals of all entrants, without expected scores. In a large heat, places are counted instead."""
         place, finished = self.columns.place[self.entries], self.finished()
         totals = np.zeros((place.size, 3))
         for each in (True, False):
@@ -295,12 +297,11 @@ class Duels:
         run_kernel(self.system, KERNELS[total], *self.arguments, self.columns, self.update, *more)
 
     def table(self) -> Expected | None:
-        """Return the expected scores of everyone by shift, from the curves of a few, or None if that is not accurate.
+        """Return everyone's expected scores by shift, from a few entrants' curves, or None if that is not accurate.
 
         A curve belongs to an entrant who meets the whole field at many ratings. The expected score of any entrant is a
-        weighted sum of the curves of a few entrants. The weights come from single opponents. Ratings count from the
-        rating
-        that is even with one entrant, so that fewer curves are needed.
+        weighted sum of the curves of a few entrants. The weights come from single opponents. Ratings are measured from
+        the rating that is even with one entrant, so that fewer curves are needed.
         """
         field, point = self.states[:, self.rating], self.system.points_per_logit
         hosts, finished, reach = np.arange(field.size), self.finished(), (REACH_LOGITS + 1.0) * point

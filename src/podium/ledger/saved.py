@@ -1,4 +1,4 @@
-"""Saved ratings: every player's complete state and the settings, written to a file and read again."""
+"""Saved ratings: every player's complete state and the settings, written to a file and read back."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -113,7 +113,7 @@ def read_start(source: Any, system: System, period: str = EVENT, pools: Sequence
 
 
 def refuse_other_origin(path: Path, name: str, system: System, period: str) -> None:
-    """Raise a ParameterError for a Parquet file rated with other settings."""
+    """Raise a ParameterError if a Parquet file was rated with other settings."""
     if not path.is_file():
         return
     with path.open("rb") as file:
@@ -128,7 +128,7 @@ def refuse_other_origin(path: Path, name: str, system: System, period: str) -> N
 def refuse_other(
     name: str, saved_system: str, saved_parameters: dict[str, Any], saved_period: str, system: System, period: str
 ) -> None:
-    """Raise a ParameterError unless the settings are those of the saved ratings."""
+    """Raise a ParameterError unless the settings are the same as those of the saved ratings."""
     saved_system = current_name(saved_system)
     if saved_system != system.name:
         raise ParameterError(f"{name} holds ratings of {saved_system}, not of {system.name}. Use {saved_system}.")
@@ -137,8 +137,8 @@ def refuse_other(
         before, now = saved_parameters.get(setting), ours.get(setting)
         if before != now or setting not in ours or setting not in saved_parameters:
             raise ParameterError(
-                f"{name} was rated by {system.name} with {setting} {as_setting(before)}, now it is {as_setting(now)}. "
-                "Use the same parameters."
+                f"{name} was rated by {system.name} with {setting} {as_setting(before)}, but now it is"
+                f" {as_setting(now)}. Use the same parameters."
             )
     if saved_period != period:
         raise ParameterError(f"{name} was rated with the period {saved_period}, not {period}. Use the same period.")
@@ -184,7 +184,7 @@ def read_identities(frame: pl.DataFrame, name: str, pools: Sequence[str]) -> tup
         if len(pools) > 1:
             several = ", ".join(sorted(pools))
             empty = int(columns["pool"].is_null().arg_max() or 0) + 1
-            raise ResultsError(name, [Fault(empty, "pool", None, f"is empty; the results have several ({several})")])
+            raise ResultsError(name, [Fault(empty, "pool", None, f"is empty; the results contain several ({several})")])
         columns["pool"] = columns["pool"].fill_null(pools[0] if pools else DEFAULTS["pool"])
     if faults or KIND not in columns:
         return pl.DataFrame(columns) if not faults else frame, faults
@@ -193,7 +193,7 @@ def read_identities(frame: pl.DataFrame, name: str, pools: Sequence[str]) -> tup
 
 
 def blank_as_null(series: pl.Series) -> pl.Series:
-    """Return the column with empty texts as nulls."""
+    """Return the column with empty strings as nulls."""
     return series.replace("", None) if series.dtype == pl.String else series
 
 
@@ -262,7 +262,7 @@ def incomplete_fields(columns: dict[str, npt.NDArray[np.float64]], system: Syste
     missing = np.array([np.isnan(columns.get(name, unknown)) for name in system.together])
     for row in np.flatnonzero(missing.any(axis=0) & ~missing.all(axis=0)).tolist():
         name = system.together[int(np.argmax(missing[:, row]))]
-        yield Fault(row + 1, name, None, f"is empty beside {system.together[int(np.argmin(missing[:, row]))]}")
+        yield Fault(row + 1, name, None, f"is empty, but {system.together[int(np.argmin(missing[:, row]))]} is not")
 
 
 def peaks_below_rating(states: States, system: System) -> Iterator[Fault]:
@@ -292,12 +292,14 @@ def with_pool_columns(ratings: pl.DataFrame, system: System, pools: Mapping[str,
 def read_pools(
     frame: pl.DataFrame, players: pl.DataFrame, system: System
 ) -> tuple[dict[str, PoolNumbers], list[Fault]]:
-    """Return the state of each pool in a ratings table, empty without such columns, and the errors in them."""
+    """Return the state of each pool in a ratings table (empty without such columns), and the errors in them."""
     columns = [name for name in pool_columns(system) if name in frame.columns]
     if not columns:
         return {}, []
     faults = [
-        Fault(1, name, None, "is missing beside " + columns[0]) for name in pool_columns(system) if name not in columns
+        Fault(1, name, None, "is missing, but needed with " + columns[0])
+        for name in pool_columns(system)
+        if name not in columns
     ]
     cells = [number(blank_as_null(frame[name])) for name in columns]
     faults += [fault for _, wrong in cells for fault in wrong]
@@ -310,7 +312,7 @@ def read_pools(
         wrong_cells = np.flatnonzero(~(np.isfinite(table[row]) & (table[row] == known)))
         if wrong_cells.size:
             where = int(wrong_cells[0])
-            remedy = "must be a number, one and the same on every row of the pool"
+            remedy = "must be a number, the same on every row of the pool"
             faults.append(Fault(row + 1, columns[where], float(table[row, where]), remedy))
     return states, faults
 
@@ -323,10 +325,10 @@ def refuse_earlier(start: StartingRatings, results: Results, period: str) -> Non
     dated = results.frame.select("pool", "started_at", row=pl.int_range(1, pl.len() + 1))
     both = dated.join(newest.drop_nulls(), on="pool", maintain_order="left")
     if period == EVENT:
-        early, where = both["started_at"] < both["newest"], "is before the newest event of the saved ratings"
+        early, where = both["started_at"] < both["newest"], "is before the latest event of the saved ratings"
     else:
         early = pl.Series(numbers_at(both["started_at"], period) <= numbers_at(both["newest"], period))
-        where = "lies in a rating period that the saved ratings hold, or before it"
+        where = "lies in a rating period that the saved ratings already include, or before it"
     faults = [
         Fault(
             row,

@@ -1,8 +1,8 @@
-"""Sites and walks in turn, until they agree, with the parameters that best predict each event from all others.
+"""Sites and walks in turn until they agree, with the parameters that best predict each event from all others.
 
-Every visit of a player to an event has a site: a Gaussian with the information from the event. It is calculated at the
-smoothed mean, against the information of all other events about the opponents. The spread of newcomers and the amount
-of luck are the values that best predict each event from all others. The filter learned them from the past alone.
+Every visit of a player to an event has a site: a Gaussian with the information from that event. It is calculated at the
+smoothed mean, given the information from all other events about the opponents. The spread of newcomers and the amount
+of luck are the values that best predict each event from all others. The filter learnt them from the past only.
 
 Source: H. Rauch, F. Tung and C. Striebel, "Maximum likelihood estimates of linear dynamic systems" (1965), for walks;
 T. Minka, "Expectation propagation for approximate Bayesian inference" (2001), for sites and cavities. S. Geisser, "The
@@ -46,7 +46,7 @@ class Appearances(NamedTuple):
 
 
 class Heats(NamedTuple):
-    """Every heat as lines of units."""
+    """Every heat as rows of units."""
 
     start: Any  # int64 (heats + 1)
     unit: Any  # int32 (lines)
@@ -77,9 +77,9 @@ class SmootherState(NamedTuple):
 def learn(heats: Heats, visits: Appearances, way: SmootherState, theta: Any) -> int:
     """Move a parameter to the value that best predicts events from all others. Return the largest number of sweeps.
 
-    Each pool has its own value. It is tried unchanged, e times as large, and e times smaller. The result is the minimum
-    of
-    the parabola through these. If the first try changes almost nothing, the parameter stays.
+    Each pool has its own value. Three values are tried: the current one, one e times as large, and one e times smaller.
+    The result is the minimum of the parabola through these. If the first trial changes almost nothing, the parameter
+    stays.
     """
     sweeps = converge(heats, visits, way)
     has_fields = (np.diff(heats.start) > DUEL).any()
@@ -106,13 +106,11 @@ def learn(heats: Heats, visits: Appearances, way: SmootherState, theta: Any) -> 
 
 
 def widen(heats: Heats, visits: Appearances, way: SmootherState) -> None:
-    """Widen variances, because the pairs of a field are not independent. Means stay the same.
+    """Widen variances, because the pairs of a field are not independent. Means do not change.
 
-    Among n equals a place has the variance (n^2 - 1) / 12, where n - 1 independent duels have (n - 1) / 4. The
-    information
-    from pairs is therefore (n + 1) / 3 times too certain (V. Godambe, "An optimum property of regular maximum
-    likelihood
-    estimation", 1960).
+    Among n equal players, a place has the variance (n^2 - 1) / 12, whereas n - 1 independent duels have (n - 1) / 4.
+    The information from pairs is therefore (n + 1) / 3 times too certain (V. Godambe, "An optimum property of regular
+    maximum likelihood estimation", 1960).
     """
     size, mean = sizes(heats), visits.mean.copy()
     if (size > DUEL).any():
@@ -138,7 +136,8 @@ def missed(heats: Heats, values: Any, column: int) -> Any:
 def scale(heats: Heats, visits: Appearances, way: SmootherState, column: int, factors: Any) -> None:
     """Multiply a parameter of each pool: the amount of luck, or the spread of newcomers.
 
-    Pairs of n weigh the root of 2 / n, as in the filter. Factors of 1 / e and e make that 1 and 2 / n.
+    Pairs in a field of n have the weight root of 2 / n, as in the filter. Factors of 1 / e and e change it to 1 and 2 /
+    n.
     """
     if column == WEIGHT:
         heats.weight[:] *= (DUEL / sizes(heats)) ** (0.5 * np.log(factors)[heats.pool])
@@ -155,9 +154,8 @@ def scale(heats: Heats, visits: Appearances, way: SmootherState, column: int, fa
 def converge(heats: Heats, visits: Appearances, way: SmootherState, close: float = END_CHANGE) -> int:
     """Sweep until the gaps within events hardly change. Return the number of sweeps.
 
-    The overall level may drift for long, because results do not determine it; it is ignored. The next means are a mix
-    of
-    those of the last sweeps, with the smallest change. The size of a step is limited.
+    The overall level may drift for a long time, because results do not determine it; it is ignored. The next means are
+    the mix of the last sweeps' means that changes least. The size of a step is limited.
     """
     means: deque[Any] = deque(maxlen=MEMORY)
     changes: deque[Any] = deque(maxlen=MEMORY)
@@ -177,13 +175,13 @@ def converge(heats: Heats, visits: Appearances, way: SmootherState, close: float
 
 
 def go_to(visits: Appearances, means: Any) -> None:
-    """Move the smoothed means, and those without the event itself by the same amounts."""
+    """Move the smoothed means, and those that exclude the event itself by the same amounts."""
     visits.cavity_mean[:] += means - visits.mean
     visits.mean[:] = means
 
 
 def least_mix(changes: deque[Any]) -> Any:
-    """Return shares with the sum 1 for which the mixed changes have the smallest sum of squares."""
+    """Return shares that sum to 1 for which the mixed changes have the smallest sum of squares."""
     products = np.array([[np.einsum("i,i", one, other, dtype=np.float64) for other in changes] for one in changes])
     steps = np.diff(np.eye(len(changes)), axis=0)
     back = np.linalg.lstsq(steps @ products @ steps.T, steps @ products[-1], rcond=1e-10)[0]
@@ -234,7 +232,7 @@ def judge_heat(heats: Any, visits: Any, heat: int) -> None:
 
 @kernel
 def say(heats: Any, visits: Any, unit: int, other: int, gap: float, spread: float, result: float, worth: float) -> None:
-    """Add a duel's information to each of a unit's parts. The other parts count with their uncertainty."""
+    """Add a duel's information to each part of a unit. The uncertainty of the other parts is taken into account."""
     for part in range(heats.parts[unit], heats.parts[unit + 1]):
         share, visit = heats.share[part], heats.part[part]
         is_common = False

@@ -77,7 +77,7 @@ class Stakes:
     def field(self) -> pl.DataFrame:
         """Return the entrants: player, rating, rank, win, break_even.
 
-        `break_even` is the last place that loses nothing, or null if every place loses.
+        `break_even` is the lowest finishing place that costs no points, or null if every place does.
         """
         return pl.DataFrame(self.starters, STARTER, orient="row")
 
@@ -103,10 +103,9 @@ class Stakes:
         )
 
     def lines(self, player: str | None = None) -> list[dict[str, Any]]:
-        """Return the lines of one player's table.
+        """Return the rows of one player's table.
 
-        Returns:
-            One dict per line, the best place first. Default player: the first.
+        Returns: One dict per row, best place first. Default player: the first.
         """
         chosen = next((each["player"] for each in self.table), None) if player is None else player
         return [{**each} for each in self.table if each["player"] == chosen]
@@ -132,8 +131,8 @@ class Stakes:
         """Return a sentence about the best likely place.
 
         Returns:
-            One sentence about the best likely place, or about the most likely one if no place is likely. None without a
-            table.
+            One sentence about the best likely place, or about the most likely one if no place is likely. None if the
+            table is empty.
         """
         lines = [each for each in self.lines(player) if each["chance"] is not None]
         if not lines:
@@ -158,19 +157,20 @@ def stakes(
 ) -> Stakes:
     """Return the effect of each place on some of the entrants.
 
-    The player is put at each place in turn. The others finish in the order of the system's own model without the
-    player.
-    A line is the mean over the same orders for all places. With up to `MAX_EXACT` sides every order counts by its
-    probability. Otherwise orders are drawn until twice the standard error is below 1 % of the table's range, or the
-    time
-    is over. A rank compares with the mean of the others in the same orders, all with today's deviations.
+    The player is put in each place in turn. The others finish in an order drawn from the system's own model, without
+    the player. A row is the mean over the same orders for all places.
+
+    With up to `MAX_EXACT` sides, every order counts
+    according to its probability. Otherwise orders are drawn until twice the standard error is below 1 % of the table's
+    range, or the time is up. For ranks, the new rating is compared with the mean of the others in the same orders, all
+    with today's deviations.
 
     Args:
         race: the upcoming race.
         chosen: the players with a table.
         board: the current board.
-        heats: number of heats in the race, 1 to 100. Everybody has the same place in each.
-        draws: True if two can draw, which adds a line in a duel.
+        heats: number of heats in the race, 1 to 100. Everybody takes the same place in each heat.
+        draws: True if two players can draw, which adds a row in a duel.
         stable: True to calculate only stable values. Orders are drawn until the table is accurate, without a time
             limit, and `break_even` is calculated only for the chosen players.
 
@@ -184,7 +184,7 @@ def stakes(
     ranks, digits, sides = race.ranks, race.system.digits, len(race.sides)
     if race.system.needs and race.lines is None:
         lacking = " and ".join(name.removesuffix("_s") for name in race.system.needs)
-        earlier = "and the pool has no earlier race that says them of each place"
+        earlier = "and the pool has no earlier race with values for each place"
         notice = f"{race.system.title} rates by {lacking}, {earlier}."
         field = field_of(race, ranks, board, [None] * len(race.players))
         return Stakes((), field, sides, heats, 0, False, digits, None, notice)
@@ -204,7 +204,7 @@ def stakes(
 
 
 def waiting_sides(race: Race, order: Sequence[int], out: Sequence[int]) -> list[int]:
-    """Return the sides without a place that have not quit."""
+    """Return the sides that do not have a place and have not quit."""
     decided = {*order, *out}
     return [side for side in range(len(race.sides)) if side not in decided]
 
@@ -212,7 +212,7 @@ def waiting_sides(race: Race, order: Sequence[int], out: Sequence[int]) -> list[
 def changes_now(race: Race, order: Sequence[int], out: Sequence[int]) -> dict[str, float | None]:
     """Return everyone's change if the race ended now, by place; None if unrated.
 
-    Sides without a place come after those in `order`, the highest rated first. Those in `out` do not finish.
+    Sides without a place come after those in `order`, with the highest rated first. Those in `out` do not finish.
     """
     level = [race.before[race.side_of == side].mean() for side in range(len(race.sides))]
     waiting = waiting_sides(race, order, out)
@@ -225,7 +225,7 @@ def changes_now(race: Race, order: Sequence[int], out: Sequence[int]) -> dict[st
 
 
 def likely_places(race: Race, order: Sequence[int], out: Sequence[int]) -> dict[str, int]:
-    """Return the most likely place of each side without one, after the sides in `order`."""
+    """Return the most likely place of each side that does not have one yet, after the sides in `order`."""
     waiting = waiting_sides(race, order, out)
     ranks = rank_distribution(race.performances(waiting)).argmax(axis=1) if waiting else np.zeros(0, np.int64)
     likely = zip(waiting, (len(order) + 1 + ranks).tolist(), strict=True)
@@ -263,7 +263,7 @@ class Table:
         return sum(len(each) for each in self.moved)
 
     def fill(self, budget_s: float) -> None:
-        """Rate every order of the others, or draw orders until the table is accurate or the time is over."""
+        """Rate every order of the others, or draw orders until the table is accurate or the time is up."""
         begin = time.perf_counter()
         if is_exact(self.race):
             orders, self.weights = order_chances(self.race.performances(self.others))
@@ -322,7 +322,7 @@ class Table:
         return own.mean(axis=0), 2.0 * own.std(axis=0, ddof=1) / math.sqrt(len(own))
 
     def break_even(self) -> int | None:
-        """Return the last place, counted from the first, that loses nothing, or None if even the first loses."""
+        """Return the lowest place that loses no points, or None if even the first place does."""
         loses = np.flatnonzero(self.mine()[0][: len(self.places)] < LOSS_LIMIT)
         place = int(self.places[-1]) if not loses.size else int(math.ceil(self.places[loses[0]]) - 1)
         return place or None
@@ -342,15 +342,17 @@ class Table:
 
 
 def changes_in_parts(race: Race, ended: Any, places: Floats) -> Floats:
-    """Return `Race.changes` of many races, in as many calls as memory requires."""
+    """Return `Race.changes` for many races, in as many calls as memory requires."""
     most = max(1, MAX_CELLS // (race.states.size * race.heats))
     return np.concatenate([race.changes(ended, places[first : first + most]) for first in range(0, len(places), most)])
 
 
 def break_evens(race: Race, numbers: Sequence[int], table: Table, budget_s: float) -> dict[int, int | None]:
-    """Return each player's last place that loses nothing, searched around the expected one. None if a win loses.
+    """Return the lowest place at which each player loses no points, searched around the expected place.
 
-    If orders are drawn, they are drawn once, and each player is left out of them.
+    None if even a win loses points.
+
+    If orders are drawn, they are drawn only once, and each player is left out of them in turn.
     """
     sides = len(race.sides)
     if not numbers:

@@ -41,8 +41,9 @@ SHOWN_PLAYERS = 10  # in a notebook
 class Live(Standings):
     """Ratings that are updated with each event.
 
-    Events must come in order, and a rejected event changes nothing. Each event is a rating period. Several threads may
-    share one object, because each call finishes before the next begins. A copy or a pickle is independent.
+    Events must come in order, and a rejected event changes nothing. Each event is a rating period. Several threads can
+    share one object, because each call finishes before the next one starts. A copy or a pickle is independent of the
+    original.
 
     Args:
         system: the name of a system, a name with parameters such as `elo:k=20`, or an instance.
@@ -62,7 +63,7 @@ class Live(Standings):
                 self._newest[pool] = max(self._newest.get(pool, (NEVER, FIRST)), (seen, FIRST))
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return everything but the lock, for a copy or a pickle that shares nothing."""
+        """Return everything except the lock, for a copy or a pickle that shares nothing."""
         with self._lock:
             owned = {name: copy(value) for name, value in self.__dict__.items() if name not in ("_lock", "system")}
         return owned | {"system": self.system}
@@ -83,7 +84,7 @@ class Live(Standings):
         return table_html(repr(self), self.leaderboard(top=SHOWN_PLAYERS).head(SHOWN_PLAYERS))
 
     def save(self, path: str | Path) -> None:
-        """Write the state of every player and the ids of the rated events to a file.
+        """Write the state of every player and the IDs of the rated events to a file.
 
         Args:
             path: the file. An existing file is replaced once the new one is complete.
@@ -101,7 +102,7 @@ class Live(Standings):
 
         Args:
             path: the file.
-            system: the expected system. Your own systems must be given. Default: the system named in the file.
+            system: the expected system. For your own systems, this is required. Default: the system named in the file.
 
         Returns:
             Live ratings that continue exactly where the saved ones ended. They reject events that were already rated.
@@ -126,12 +127,11 @@ class Live(Standings):
         Args:
             rows: results, as for `podium.rate`: dicts, a frame or a path.
 
-        Returns:
-            One row per player and event, in the order of rating: `event_id, pool, started_at, player, rating_before,
-            delta`, then every field of the state after the event.
+        Returns: One row per player and event, in the order they are rated: `event_id, pool, started_at, player,
+            rating_before, delta`, then every field of the state after the event.
 
         Raises:
-            ResultsError: the rows are invalid, or an event was already rated or is older than the newest one.
+            ResultsError: the rows are invalid, or an event was already rated or is older than the latest one.
             NotFiniteError: a rating would not be a finite number.
         """
         results = read_any(rows)[0]
@@ -153,10 +153,11 @@ class Live(Standings):
         """Rate one event given as teams, and return its changes as plain objects.
 
         Args:
-            event_id: the id of the event. It must not have been rated before.
-            teams: the members of each team. A team of one may be just the name.
-            ranks: one rank per team. The lowest is the best, and equal ranks are ties. Default: the order of `teams`.
-            scores: one score per team. The highest is the best.
+            event_id: the ID of the event. It must not have been rated before.
+            teams: the members of each team. A team of one can be just the name.
+            ranks: one rank per team. The lowest rank is the best, and equal ranks are ties. Default: the order of
+                `teams`.
+            scores: one score per team. The highest score is the best.
             pool: the pool to rate in.
             started_at: the start time, in UTC if it has no offset.
             columns: other columns of the results table, with the same value for every player, such as
@@ -167,7 +168,7 @@ class Live(Standings):
 
         Raises:
             ParameterError: the teams, ranks or scores do not fit together.
-            ResultsError: the event is invalid, was already rated, or is older than the newest one.
+            ResultsError: the event is invalid, was already rated, or is older than the latest one.
             NotFiniteError: a rating would not be a finite number.
         """
         rows = rows_of_teams(event_id, teams, ranks, scores, started_at, {"pool": pool} | columns)
@@ -184,7 +185,7 @@ class Live(Standings):
         return RatedEvent(results.frame["event_id"][0], chosen, bool(changes), as_given)
 
     def _advance(self, results: Results) -> tuple[Events, Replayed]:
-        """Rate events that come after all others. An error leaves everything unchanged."""
+        """Rate events that are later than all earlier ones. An error leaves everything unchanged."""
         if faults := list(untimely(results.frame, self._events, self._newest)):
             raise ResultsError(results.source, faults)
         known = len(self._ratings.rows)
@@ -210,15 +211,14 @@ class Live(Standings):
         """Begin a season: multiply every lead over a newcomer by `keep`.
 
         Args:
-            keep: share of the lead to keep, from 0 (all start level) to 1 (nothing changes).
+            keep: share of the lead to keep, from 0 (everyone starts level) to 1 (nothing changes).
 
         Returns:
             The rated players as (pool, player), and their states before and after, (players, fields) float64. The
-            states
-            of pools stay the same.
+            states of pools do not change.
 
         Raises:
-            ParameterError: the share is not from 0 to 1.
+            ParameterError: the share is not between 0 and 1.
         """
         refuse_share(keep)
         with self._lock:
@@ -240,8 +240,8 @@ class Live(Standings):
         It equals `podium.Rated.leaderboard` after the same events.
 
         Args:
-            min_events: minimum number of rated events to be listed. Default: the system's own rule.
-            max_deviation: largest deviation to be listed.
+            min_events: minimum number of rated events for a player to be listed. Default: the system's own rule.
+            max_deviation: maximum deviation for a player to be listed.
             active_within: list only players who played within this time before the last event.
             top: number of ranks to list.
             pool: the pool. Default: all pools.
@@ -251,7 +251,7 @@ class Live(Standings):
             provisional`, best first. Equal ratings share a rank.
 
         Raises:
-            ParameterError: the system or the events do not have the data for a filter.
+            ParameterError: the system or the events do not have the data that a filter needs.
             UnknownError: the pool does not exist.
         """
         rules = eligibility(self.system, min_events, max_deviation, active_within, top, pool)
@@ -275,7 +275,7 @@ class Live(Standings):
 
         Args:
             rows: the event, in any form that `rate` accepts.
-            event_id: the event's id in the rows.
+            event_id: the event's ID in the rows.
             player: the player's name in the rows.
 
         Returns:
@@ -288,12 +288,11 @@ class Live(Standings):
         return explain(self.system, *self._foreseen(rows), event_id, player)
 
     def what_if(self, rows: Any, event_id: str, player: str) -> WhatIf:
-        """Compare an event's effect with its effect if one thing were different.
+        """Compare the effect of an event with its effect if one thing were different.
 
-        The arguments and errors are those of `explain`.
+        The arguments and errors are the same as for `explain`.
 
-        Returns:
-            The change from the event, and the change with the difference.
+        Returns: The change caused by the event, and the change with the difference.
         """
         return what_if(self.system, *self._foreseen(rows), event_id, player)
 

@@ -25,7 +25,7 @@ TEAM_COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class PlayerChange:
-    """The change of one player's rating by an event."""
+    """The change in one player's rating from an event."""
 
     player: str
     rating_before: float
@@ -64,10 +64,10 @@ def rows_of_teams(
     """Return the rows of a results table for one event.
 
     Args:
-        event_id: the id of the event.
+        event_id: the ID of the event.
         teams: the members of each team.
-        ranks: one rank per team. The lowest is the best, and equal ranks are ties. Default: the order of `teams`.
-        scores: one score per team. The highest is the best.
+        ranks: one rank per team. The lowest rank is the best, and equal ranks are ties. Default: the order of `teams`.
+        scores: one score per team. The highest score is the best.
         started_at: the start time.
         columns: other columns of the table, with the same value for every player.
     """
@@ -113,24 +113,24 @@ def numbers(values: Sequence[float], members: Sequence[Sequence[str]], subject: 
 
 FIRST = -math.inf  # the sequence of events without one
 Moment = tuple[int, float]  # microseconds since 1970 and sequence
-LATE = "is before the newest event. Rate all results again in order with podium.rate."
+LATE = "is before the latest event. Rate all results again in order with podium.rate."
 
 
 def moments(frame: pl.DataFrame) -> Iterator[tuple[str, Moment]]:
-    """Return the pool of each row with the time of its event, if known."""
+    """Return the pool of each row, with the time of its event if known."""
     started = frame["started_at"].to_physical().to_list() if "started_at" in frame.columns else repeat(NEVER)
     sequence = frame[SEQUENCE].to_list() if SEQUENCE in frame.columns else repeat(FIRST)
     return zip(frame["pool"].to_list(), zip(started, sequence, strict=False), strict=False)
 
 
 def note_newest(newest: dict[str, Moment], frame: pl.DataFrame) -> None:
-    """Update the newest event of each pool."""
+    """Update the latest event of each pool."""
     for pool, moment in set(moments(frame)):
         newest[pool] = max(newest.get(pool, (NEVER, FIRST)), moment)
 
 
 def untimely(frame: pl.DataFrame, rated: Collection[str], newest: Mapping[str, Moment]) -> Iterator[Fault]:
-    """Yield the events that were rated before or come too late."""
+    """Yield the events that were rated before or are too late."""
     for row, event_id in enumerate(frame["event_id"], start=1):
         if event_id in rated:
             yield Fault(

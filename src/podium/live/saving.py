@@ -1,11 +1,11 @@
 """Live ratings in a file: a ZIP archive of players, rated events and settings.
 
-| member | holds |
+| member | content |
 |---|---|
 | `live.json` | the format's number, versions of Podium and its arithmetic, system, parameters, fields of the state |
-| `players.parquet` | one row per player: pool, player, newest event, peak, then the fields of the state as `state.…` |
-| `events.parquet` | the ids of the events that were rated |
-| `pools.parquet` | the newest event of each pool: microseconds since 1970, and the sequence; in format 2 its state |
+| `players.parquet` | one row per player: pool, player, latest event, peak, then the fields of the state as `state.…` |
+| `events.parquet` | the IDs of the events that were rated |
+| `pools.parquet` | the latest event of each pool: microseconds since 1970, and the sequence; its state in format 2 |
 """
 
 import io
@@ -86,7 +86,7 @@ class LiveRatings:
         self.peaks, self.last_events = self.peaks[:count], self.last_events[:count]
 
     def take(self, events: Events, replayed: Replayed, numbers: RowNumbers) -> None:
-        """Store the states after a replay of the events; `numbers` are the rows of their players."""
+        """Store the states after a replay of the events; `numbers` holds the rows of their players."""
         self.states[numbers] = replayed.states
         if self.system.pool_fields:
             self.pool_states.update({pool.name: replayed.pools[k] for k, pool in enumerate(events.pools)})
@@ -107,7 +107,7 @@ class LiveRatings:
         return self.system.newcomer() if row is None else self.system.state_type(*self.states[row].tolist())
 
     def pools(self) -> list[str]:
-        """Return the names of the pools, in the order in which they began."""
+        """Return the names of the pools, in the order in which they started."""
         return list(dict.fromkeys(pool for pool, _ in self.rows))
 
     def board(self) -> pl.DataFrame:
@@ -126,7 +126,7 @@ class LiveRatings:
 
 
 def refuse_share(keep: float) -> None:
-    """Raise a ParameterError unless the share is from 0 to 1."""
+    """Raise a ParameterError unless the share is between 0 and 1."""
     if not 0.0 <= keep <= 1.0:
         raise ParameterError(f"keep: {keep} is not a share. Give a number from 0 to 1.")
 
@@ -156,7 +156,7 @@ Saved = tuple[
 
 
 def write(path: Path, ratings: LiveRatings, events: Iterable[str], newest: dict[str, Moment]) -> None:
-    """Write live ratings. After an OutputError there is no new file."""
+    """Write live ratings. After an OutputError, no new file exists."""
     system = ratings.system
     header = {
         "format": FORMAT_OF_POOLS if system.pool_fields else FORMAT,
@@ -219,7 +219,7 @@ def read(path: Path, system: System | None) -> Saved:
 
 
 def refuse_revision(path: Path, header: dict[str, Any]) -> None:
-    """Raise a ParameterError for a later format or another revision of the arithmetic."""
+    """Raise a ParameterError for a newer format or another revision of the arithmetic."""
     if header["format"] > FORMAT_OF_POOLS:
         raise ParameterError(
             f"{path}: was written by Podium {header['podium']}, and this version, {__version__}, cannot read its "

@@ -35,7 +35,7 @@ SELECT_ENTRIES = (
 
 @answer
 class Head:
-    """The newest entry of a pool's log. It identifies all entries up to it."""
+    """The newest entry of a pool's log. It identifies all entries up to itself."""
 
     place: int = described("The number of entries up to it.")  # 0 without entries
     hash: str = described("SHA-256, in hexadecimal digits.")
@@ -48,9 +48,8 @@ class Head:
 def entry_hash(previous: bytes, values: Iterable[Any]) -> bytes:
     """Return the hash of an entry with these column values, in the order of `HASHED`.
 
-    Returns:
-        SHA-256 of `previous` and every value: a byte 0 for None, else a byte 1, the length in 8 bytes, big-endian, and
-        the bytes: text in UTF-8, numbers in decimal digits.
+    Returns: SHA-256 of `previous` and every value: a byte 0 for None, otherwise a byte 1, the length in 8 bytes,
+        big-endian, and the bytes: text in UTF-8, numbers in decimal digits.
     """
     parts = [previous]
     for value in values:
@@ -73,12 +72,12 @@ def newest_head(pool: PoolView) -> Head:
         return Head(0, GENESIS.hex())
     ((place, digest),) = rows
     if digest is None:
-        raise StoreError(f"pool {pool.name!r} has a log without a chain, as earlier versions had; {CARRY_OVER}")
+        raise StoreError(f"pool {pool.name!r} has a log without a chain, as in earlier versions; {CARRY_OVER}")
     return Head(place, digest.hex())
 
 
 def chained_entries(pool: PoolView) -> Iterator[Any]:
-    """Yield the rows of a pool's log in order of their places in the chain, a few at a time."""
+    """Yield the rows of a pool's log in the order of their places in the chain, a few at a time."""
     after = -(2**62)
     while rows := pool.execute(SELECT_ENTRIES, after=after).all():
         yield from rows
@@ -118,7 +117,7 @@ def announce(pool: PoolView, seq: int) -> None:
 
 
 def announce_probe(engine: sa.Engine, text: str) -> None:
-    """Send a probe through another session, so that a listener knows that it receives announcements."""
+    """Send a probe through another session, so that a listener can check that it receives announcements."""
     with write_transaction(engine) as connection:
         connection.execute(NOTIFY, {"payload": f"0 {text}"})
 
@@ -146,7 +145,10 @@ class Subscription:
 
     @classmethod
     def open(cls, engine: sa.Engine) -> Self | None:
-        """Open a session. Return None for databases without announcements: SQLite, and other drivers."""
+        """Open a session.
+
+        Return None for databases without announcements: SQLite, and PostgreSQL with other drivers.
+        """
         return cls(engine) if engine.dialect.name == "postgresql" and engine.driver == "psycopg" else None
 
     def receive(self) -> list[Announcement]:

@@ -42,7 +42,7 @@ EVENT_COLUMNS = (SEQUENCE, "event_id", "started_at", "mode", "ranked", "weight")
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """The content of one event: its rows without players, and the players. It is written with names or numbers."""
+    """The content of one event: its rows without players, and the players. It contains either names or numbers."""
 
     event_id: str
     order: Order | None  # dated or numbered; None without either
@@ -61,7 +61,7 @@ class Content:
         return [*self.players, *chain.from_iterable(row.values() for row in self.shared)]
 
     def at(self, order: Order, started_at: int) -> "Content":
-        """Return the content with a date or number, if it was sent without."""
+        """Return the content with a date or number, if it was sent without one."""
         if self.order is not None:
             return self
         sent = None if self.sent is None else self.sent.at(order, started_at)
@@ -102,7 +102,7 @@ class Content:
         return keyed_digest(sent.encode(), secret)
 
     def body(self, numbers: Mapping[str, int], absent: Iterable["Absent"] = ()) -> bytes:
-        """Return the lines with players' numbers, and a line of a quit per absent entrant."""
+        """Return the lines with players' numbers, and one quit line per absent entrant."""
         lines = self.lines(self.heads, lambda names: map(str, map(numbers.__getitem__, names)))
         return (lines + "".join(map(self.quit_line, absent))).encode()
 
@@ -145,7 +145,7 @@ def row_of(head: str) -> dict[str, Any]:
 def check_results(rows: Any, pool: str, known: Known) -> Results:
     """Check results for one pool, and sort them as in the log: by `sequence`, then in file order.
 
-    Events of other pools are refused. The number of an event stays if it has no date.
+    Events of other pools are rejected. An event without a date keeps its number.
     """
     results = read_results(rows, known=known)
     frame = results.frame
@@ -164,7 +164,7 @@ def as_logged(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def other_pool_error(source: str, name: str, pool: str) -> ResultsError:
-    """Return the error for a row of another pool than the one it was sent to."""
+    """Return the error for a row that belongs to another pool than the one it was sent to."""
     return ResultsError(source, [Fault(None, "pool", name, f"is not {pool}, where the event was sent")])
 
 
@@ -238,7 +238,7 @@ def contents_in(columns: Mapping[str, list[Any]]) -> dict[str, Content]:
 
 
 def equipment_in(columns: Mapping[str, list[Any]]) -> list[dict[str, str]]:
-    """Return the equipment of each row by column, under their stored names; empty if no row has any."""
+    """Return the equipment of each row by column, under its stored names; empty if no row has any."""
     given = [
         (name, [None if name_ is None else equipment_name(name.removeprefix(SHARED), name_) for name_ in values])
         for name, values in sorted(columns.items())
@@ -277,7 +277,7 @@ def start_in(row: Mapping[str, Any]) -> int:
 
 
 def spans_of(ids: Sequence[str]) -> Iterator[tuple[str, int, int]]:
-    """Yield each span of rows with one ID: the ID, the first row, and the one after the last."""
+    """Yield each span of rows with the same ID: the ID, the first row, and the row after the last."""
     first = 0
     for event_id, same in groupby(ids):
         stop = first + sum(1 for _ in same)
@@ -286,7 +286,7 @@ def spans_of(ids: Sequence[str]) -> Iterator[tuple[str, int, int]]:
 
 
 def first_values(columns: Mapping[str, list[Any]], name: str) -> dict[str, str]:
-    """Return each event's first value of a column by the event's ID, without events that have none."""
+    """Return each event's first value of a column by the event's ID, leaving out events without a value."""
     values: dict[str, str] = {}
     for event_id, value in zip(columns["event_id"], columns[name], strict=True):
         if value is not None:
@@ -301,7 +301,7 @@ def row_set(text: str) -> tuple[str, ...]:
 
 
 def json_fields(name: str, values: list[Any]) -> list[str]:
-    """Return a column's values as JSON fields, each after a comma. Nulls and defaults are empty texts."""
+    """Return a column's values as JSON fields, each after a comma. Nulls and defaults are empty strings."""
     prefix, default = f',"{name}":', FILLED.get(name)
     encode = ENCODERS.get(TYPES[name], encode_text)
     distinct = {*values}
@@ -312,7 +312,7 @@ def json_fields(name: str, values: list[Any]) -> list[str]:
 
 
 def holds_player_numbers(name: str) -> bool:
-    """Return True for a column of logged rows that has numbers instead of names."""
+    """Return True for a column of logged rows that contains numbers instead of names."""
     return name == "player" or is_shared(name)
 
 
@@ -328,7 +328,7 @@ def difference(old: bytes, names: Mapping[int, str], new: Content) -> str:
     for row in old_rows:
         row.update({name: names[row[name]] for name in row if holds_player_numbers(name)})
     if len(old_rows) != len(new_rows):
-        return f"it has {len(new_rows)} rows, and had {len(old_rows)}"
+        return f"it has {len(new_rows)} rows, but had {len(old_rows)}"
     pairs = enumerate(zip(old_rows, new_rows, strict=True))
     first = next((k for k, (old_row, new_row) in pairs if old_row != new_row), 0)
     old_row, new_row = old_rows[first], new_rows[first]
@@ -336,7 +336,7 @@ def difference(old: bytes, names: Mapping[int, str], new: Content) -> str:
     hint = (
         ""
         if other not in (["started_at"], [SEQUENCE])
-        else '; another event needs an id of its own, such as "2027/Round 1"'
+        else '; a different event needs its own ID, such as "2027/Round 1"'
     )
     return f"row {first + 1} is {row_text(new_row, other)}, and was {row_text(old_row, other)}{hint}"
 

@@ -41,16 +41,16 @@ OUTAGES = (
     (("SQLITE_READONLY", "25006"), "the database cannot be written to: its file or folder is read-only"),
     (("SQLITE_IOERR", "SQLITE_CANTOPEN", "58030"), "the files of the database cannot be read or written"),
     (("53",), "the database is out of connections or memory"),
-    (("57P", "08"), "the database does not answer"),
+    (("57P", "08"), "the database does not respond"),
 )  # fmt: skip
 
 
 class StoreError(PodiumError):
-    """The store refuses or cannot do something."""
+    """The store cannot do something, or does not allow it."""
 
 
 class UnavailableError(StoreError):
-    """The database is unavailable: busy, full or disconnected. The same may work later."""
+    """The database is unavailable: busy, full or disconnected. The same request may work later."""
 
 
 def open_database(url: str, *, must_exist: bool = False) -> sa.Engine:
@@ -86,7 +86,7 @@ def is_database(url: str) -> bool:
 
 
 def refusal_of(url: str) -> str:
-    """Return the reason why a URL is not a database of this version of Podium, or an empty text."""
+    """Return the reason why a URL is not a database of this version of Podium, or an empty string."""
     engine = plain_engine(url)  # Podium's own engine would convert any database to WAL
     try:
         return refusal(engine)
@@ -101,14 +101,14 @@ def database_file(url: str) -> Path | None:
 
 
 def refusal(engine: sa.Engine) -> str:
-    """Return the reason why this is not a database of this version of Podium, or an empty text."""
+    """Return the reason why this is not a database of this version of Podium, or an empty string."""
     path = file_of(engine.url)
     if engine.dialect.name == "sqlite" and (path is None or not path.exists()):
         return "there is no such database"
     if path is not None and path.is_file() and not path.stat().st_size:
-        return "the file is empty, there is no database in it"
+        return "the file is empty and contains no database"
     revision = schema_revision(engine)
-    no_tables = "it has no tables of Podium; podium db init makes them"
+    no_tables = "it has no Podium tables; podium db init creates them"
     return no_tables if revision is None else unknown_schema(engine, revision)
 
 
@@ -141,11 +141,11 @@ def engine_for(url: str) -> sa.Engine:
 
 
 def close_engine(engine: sa.Engine, patience_s: float = 0.0) -> None:
-    """Close the engine's connections: idle ones now, used ones when their thread returns them.
+    """Close the engine's connections: idle ones now, and those in use when their threads return them.
 
     Args:
-        patience_s: Seconds to wait for threads with a connection. A process that ends before them leaves a -shm or
-            -wal.
+        patience_s: Number of seconds to wait for threads that use a connection. If a process ends before they have
+            returned it, a -shm or -wal file is left.
     """
     end, closing = time.monotonic() + patience_s, threading.Lock()
 
@@ -164,7 +164,7 @@ def close_engine(engine: sa.Engine, patience_s: float = 0.0) -> None:
 
 @contextmanager
 def explain_failure(url: str) -> Iterator[None]:
-    """Raise any failure to open a database as a `StoreError` of one line, without the password."""
+    """Turn any failure to open a database into a `StoreError` of one line, without the password."""
     try:
         yield
     except (sa.exc.SQLAlchemyError, OSError) as error:
@@ -197,14 +197,14 @@ def _begin_sqlite(connection: sa.Connection) -> None:
 
 
 def read_only_engine(engine: sa.Engine) -> sa.Engine:
-    """Return the engine for read-only transactions: each sees a snapshot, and waits for no writer."""
+    """Return the engine for read-only transactions: each sees a snapshot, and does not wait for writers."""
     level = {"isolation_level": "REPEATABLE READ"} if engine.dialect.name == "postgresql" else {}
     return engine.execution_options(podium_reads=True, **level)
 
 
 @contextmanager
 def read_transaction(engine: sa.Engine) -> Iterator[sa.Connection]:
-    """Start a read-only transaction, which sees a snapshot and waits for no writer."""
+    """Start a read-only transaction, which sees a snapshot and does not wait for writers."""
     with explain_outage(), read_only_engine(engine).connect() as connection:
         yield connection
 
@@ -222,18 +222,18 @@ def write_transaction(engine: sa.Engine) -> Iterator[sa.Connection]:
 
 
 def write(engine: sa.Engine, statement: sa.Executable, params: Any = None) -> Any:
-    """Execute a statement in a transaction of its own, and return the number of its rows."""
+    """Execute a statement in its own transaction, and return the number of its rows."""
     with write_transaction(engine) as connection:
         return connection.execute(statement, params).rowcount
 
 
 @contextmanager
 def explain_outage() -> Iterator[None]:
-    """Raise a temporary failure of the database as an `UnavailableError`, and any other as it is."""
+    """Turn a temporary failure of the database into an `UnavailableError`, and raise any other unchanged."""
     try:
         yield
     except sa.exc.TimeoutError as error:  # waiting for a connection of this process
-        raise UnavailableError("Too many requests wait for the database. Send the request again.") from error
+        raise UnavailableError("Too many requests are waiting for the database. Send the request again.") from error
     except sa.exc.DBAPIError as error:
         reason = outage(error)
         if not reason:
@@ -242,16 +242,16 @@ def explain_outage() -> Iterator[None]:
 
 
 def outage(error: sa.exc.DBAPIError) -> str:
-    """Return the reason of a temporary failure, or an empty text for others."""
+    """Return the reason for a temporary failure, or an empty string for other failures."""
     code = sqlite_code(error.orig) or getattr(error.orig, "sqlstate", None)
     if code is None:  # the connection itself broke or never existed
         is_lost = error.connection_invalidated or isinstance(error, sa.exc.OperationalError)
-        return "the database does not answer" if is_lost else ""
+        return "the database does not respond" if is_lost else ""
     return next((reason for codes, reason in OUTAGES if str(code).startswith(codes)), "")
 
 
 def schema_revision(engine: sa.Engine) -> str | None:
-    """Return the revision of the schema, or None without tables of Podium. Locks nothing."""
+    """Return the revision of the schema, or None if there are no Podium tables. Locks nothing."""
     with read_only_engine(engine).connect() as connection:
         if not sa.inspect(connection).has_table("alembic_version"):
             return None
@@ -260,26 +260,28 @@ def schema_revision(engine: sa.Engine) -> str | None:
 
 @functools.cache
 def known_revisions() -> tuple[str, ...]:
-    """Return this version's migrations in order, without importing each, as Alembic would."""
+    """Return this version's migrations in order, without importing each of them as Alembic would."""
     return tuple(sorted(path.name.partition("_")[0] for path in (MIGRATIONS / "versions").glob("[0-9]*.py")))
 
 
 def unknown_schema(engine: sa.Engine, revision: str | None) -> str:
-    """Return a sentence on a schema that this version of Podium cannot use, or an empty text."""
+    """Return a sentence about a schema that this version of Podium cannot use, or an empty string."""
     known = known_revisions()
     if revision is None or revision in known:
         return ""
     if revision < known[0]:
         return (
-            f"the database is an earlier version's: its schema is {revision}, and this version of Podium knows those "
-            f"from {known[0]} on; {CARRY_OVER}"
+            f"the database belongs to an earlier version: its schema is {revision}, but this version"
+            f" of Podium"
+            f" supports schemas from {known[0]} on; {CARRY_OVER}"
         )
     earliest = earliest_revision(engine)
     if earliest is not None and earliest <= known[-1]:
         return ""
     return (
-        f"the database is a newer version's: its schema is {revision}, and this version of Podium knows those up to "
-        f"{known[-1]}; update Podium"
+        f"the database belongs to a newer version: its schema is {revision}, but this version of"
+        f" Podium supports"
+        f" schemas up to {known[-1]}; update Podium"
     )
 
 
@@ -292,7 +294,7 @@ def earliest_revision(engine: sa.Engine) -> str | None:
 
 
 def is_current(engine: sa.Engine) -> bool:
-    """Return True if the schema is this version's, or a newer one that it can use. Locks nothing."""
+    """Return True if the schema is this version's, or a newer one that this version can use. Locks nothing."""
     revision = schema_revision(engine)
     return revision is not None and revision not in known_revisions()[:-1] and not unknown_schema(engine, revision)
 
@@ -318,7 +320,7 @@ def upgrade(engine: sa.Engine) -> None:
 
 
 def lock_schema(connection: sa.Connection) -> None:
-    """Wait until this transaction may change tables. Every writer may in SQLite."""
+    """Wait until this transaction may change tables. In SQLite, every writer can do this."""
     if connection.dialect.name == "postgresql":
         connection.execute(sa.text("SELECT pg_advisory_xact_lock(7061)"))
 
@@ -357,10 +359,10 @@ ALIVE = "SELECT 1"
 
 
 class UpkeepLock:
-    """The right to maintain a database, which one process at a time has until it ends.
+    """The right to maintain a database, which only one process at a time can hold until it ends.
 
-    PostgreSQL implements it as a session's advisory lock, which the database releases when the process ends. With
-    SQLite, which serves one process, that process always has it.
+    In PostgreSQL this is a session's advisory lock, which the database releases when the process ends. With SQLite,
+    which serves a single process, that process always holds it.
     """
 
     def __init__(self, engine: sa.Engine) -> None:
@@ -370,7 +372,7 @@ class UpkeepLock:
         self._is_over = False
 
     def acquire(self) -> bool:
-        """Acquire the right if nobody has it. Return True if this process has it."""
+        """Acquire the right if no process has it. Return True if this process has it."""
         if self._engine.dialect.name != "postgresql":
             return True
         with self._lock, explain_outage():

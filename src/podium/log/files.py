@@ -27,12 +27,12 @@ def files_of(path: Path) -> list[Path]:
 
 
 def heads_beside(path: Path) -> Path:
-    """Return the file in which `podium serve` keeps the newest heads of a database's logs."""
+    """Return the file in which `podium serve` saves the newest heads of a database's logs."""
     return path.with_name(f"{path.name}-heads")
 
 
 def is_sealed(path: Path) -> bool:
-    """Return True if SQLite can read a database only as immutable: no side file exists or can be created."""
+    """Return True if SQLite can read a database only as immutable, because no side file exists or can be created."""
     has_log = any(file.stat().st_size for file in files_of(path) if file != path)
     return path.is_file() and not has_log and not os.access(path.resolve().parent, os.W_OK)
 
@@ -42,7 +42,7 @@ def connect_sealed(path: Path) -> sqlite3.Connection:
 
 
 def sqlite_code(error: BaseException | None) -> str:
-    """Return SQLite's name of an error, such as `SQLITE_BUSY`, or an empty text for other errors."""
+    """Return SQLite's name for an error, such as `SQLITE_BUSY`, or an empty string for other errors."""
     if not isinstance(error, sqlite3.Error):
         return ""
     return str(getattr(error, "sqlite_errorname", None) or "SQLITE_ERROR")
@@ -50,7 +50,7 @@ def sqlite_code(error: BaseException | None) -> str:
 
 @contextmanager
 def pragmas(connection: Any, **values: int) -> Iterator[None]:
-    """Change settings of an SQLite connection within the context. An in-memory database lacks some of them."""
+    """Change settings of an SQLite connection within the context. An in-memory database does not have some of them."""
     cursor = connection.cursor()
     found = {name: cursor.execute(f"PRAGMA {name}").fetchone() for name in values}
     earlier = {name: row[0] for name, row in found.items() if row is not None}
@@ -64,9 +64,9 @@ def pragmas(connection: Any, **values: int) -> Iterator[None]:
 
 
 def integrity_faults(engine: sa.Engine) -> list[str]:
-    """Return SQLite's own findings about its file, a line each; none for other databases.
+    """Return SQLite's own findings about its file, one per line; an empty list for other databases.
 
-    Other threads run meanwhile: the check has its own connection, and SQLite needs no Python.
+    Other threads keep running: the check has its own connection, and SQLite does not need Python.
     """
     if file_of(engine.url) is None:
         return []
@@ -84,12 +84,12 @@ def integrity_faults(engine: sa.Engine) -> list[str]:
 def truncate_wal(engine: sa.Engine, wait_ms: int = TRUNCATE_WAIT_MS) -> bool:
     """Move all committed data into the database file, and empty the `-wal` next to it.
 
-    Until then the `-wal` has older versions of changed data. An active reader keeps it from being emptied. Then as much
-    as possible is moved, and nothing is lost.
+    Until then, the `-wal` contains older versions of changed data. An active reader keeps it from being emptied. In
+    that case as much as possible is moved, and nothing is lost.
 
     Args:
-        wait_ms: Time to wait for such readers, during which nobody can write. At least `TRUNCATE_WAIT_MS` for a large
-            file.
+        wait_ms: Time to wait for such readers, during which no one can write. It is at least `TRUNCATE_WAIT_MS` for a
+            large file.
     """
     path = file_of(engine.url)
     if path is None or not path.is_file():  # a connection would create an empty file

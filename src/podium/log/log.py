@@ -1,4 +1,4 @@
-"""The append-only log, from which everything else of a pool is derived; its verification, and reasons."""
+"""The append-only log, from which everything else about a pool is derived; its verification, and reasons."""
 
 import hashlib
 import hmac
@@ -46,12 +46,12 @@ DRAW_SEQUENCE = sa.text("SELECT nextval(pg_get_serial_sequence('log', 'seq')) FR
 
 
 def current_kind(kind: str) -> str:
-    """Return the name of a stored kind in answers."""
+    """Return the name used in responses for a stored kind of entry."""
     return CURRENT_KINDS.get(kind, kind)
 
 
 class LogEntry(NamedTuple):
-    """An entry to append. It gets its number, place, pool and time then."""
+    """An entry to append. Its number, place, pool and time are assigned when it is appended."""
 
     subject: str
     body: bytes
@@ -75,7 +75,7 @@ def json_entry(subject: str, details: Any, actor: str, reason: str = "") -> LogE
 
 
 def keyed_digest(content: bytes, secret: bytes) -> bytes:
-    """Return the digest that identifies equal content, and reveals nothing without the secret."""
+    """Return a digest that identifies equal content, and reveals nothing without the secret."""
     digest = hashlib.blake2b(content, digest_size=DIGEST_BYTES).digest()
     return hmac.digest(secret, digest, "sha256")[:DIGEST_BYTES]  # RFC 2104
 
@@ -114,7 +114,7 @@ def append(pool: PoolView, kind: str, entries: Sequence[LogEntry]) -> Logged:
 
 
 def draw_numbers(connection: sa.Connection, count: int) -> list[int]:
-    """Draw ascending numbers that no entry ever had, all at once because single draws would take as long as rating."""
+    """Draw increasing numbers that no entry ever had, all at once because single draws would take as long as rating."""
     if connection.dialect.name == "postgresql":
         return list(connection.execute(DRAW_SEQUENCE, {"count": count}).scalars())
     last = next((seq for (seq,) in run_prepared(connection, SELECT_SEQUENCE, {})), 0)  # the database is locked
@@ -122,7 +122,7 @@ def draw_numbers(connection: sa.Connection, count: int) -> list[int]:
 
 
 def seal(salt: bytes, text: bytes) -> bytes:
-    """Return what a body has instead of its title."""
+    """Return what a body contains in place of its title."""
     return SEAL + chain.reason_hash(salt, text.decode()).hex().encode() + b'"'
 
 
@@ -148,7 +148,7 @@ SELECT_NEWEST_SEQ = sa.select(sa.func.max(log.c.seq)).where(of_pool(log))
 
 
 def newest_seq(pool: PoolView) -> int:
-    """Return the number of the pool's newest log entry. While it is equal, all ratings are equal.
+    """Return the number of the pool's newest log entry. As long as it is the same, all ratings are the same.
 
     Returns:
         The number, or 0 before the first entry.
@@ -167,7 +167,7 @@ def contents_of(pool: PoolView, seqs: Iterable[int]) -> dict[int, tuple[bytes, b
 
 
 def titles_in(pool: PoolView, seqs: Iterable[int] | None = None) -> dict[int, dict[str, str]]:
-    """Return the `title` and `url` of contents that have one of them, by the numbers of their log entries.
+    """Return the `title` and `url` of contents that have either of them, by the numbers of their log entries.
 
     Args:
         seqs: The numbers. Default: all contents of the pool.
@@ -233,29 +233,29 @@ def chain_faults(pool: PoolView) -> Iterator[str]:
         if place > last.place + 1:
             yield f"{missing(last.place + 1, place - 1)} removed before {named(row)}"
         elif place != last.place + 1:
-            yield f"{named(row)} has the place of another"
+            yield f"{named(row)} has the place of another entry"
         if seq <= last.seq:
-            yield f"{named(row)} was moved: it stands before entry {last.place}, which has the number {last.seq}"
+            yield f"{named(row)} was moved: it comes before entry {last.place}, which has the number {last.seq}"
         last, fits = follow(last, row, changed)
         if not fits:
-            yield f"{named(row)} was altered, or the entry before it: its hash is not that of what they hold"
+            yield f"{named(row)} was altered, or the entry before it: its hash does not match their content"
         if kind == BLANK:
             blanked.add(subject)
         texts = dict(text_faults(row, reasons.pop(seq, None)))
         removed += [(place, text) for text, is_there in texts.items() if not is_there]
         yield from (f"{text} was altered" for text, is_there in texts.items() if is_there)
     yield from (
-        f"{text} was removed, and no entry of the log says that it was blanked"
+        f"{text} was removed, but no entry of the log says that it was blanked"
         for place, text in removed
         if str(place) not in blanked
     )
-    yield from (f"a reason is stored for log entry number {seq}, which has none" for seq in reasons)
+    yield from (f"a reason is stored for log entry number {seq}, which has no reason" for seq in reasons)
     for row in pool.execute(SELECT_ADDED):
         yield f"a log entry ({describe(row)}) was added: it is not in the chain"
 
 
 def text_faults(row: Any, given: Any) -> Iterator[tuple[str, bool]]:
-    """Yield the reason and the title of an entry that do not fit their hashes, each with False if it was removed."""
+    """Yield the reason and the title of an entry that do not match their hashes, each with False if it was removed."""
     if given is None and row.reason_hash is not None:
         yield f"the reason of {named(row)}", False
     elif given is not None and row.reason_hash != chain.reason_hash(given.salt, given.text):
@@ -299,18 +299,18 @@ def stored_head(pool: PoolView) -> chain.Head:
 
 
 def head_fault(pool: PoolView, head: chain.Head) -> str:
-    """Return the reason why a log never had this head, or an empty text."""
+    """Return the reason why a log never had this head, or an empty string."""
     link = pool.execute(chain.SELECT_LINK, place=head.place).first()
     if link is None:
         newest = stored_head(pool)
         return f"{missing(newest.place + 1, head.place)} removed: the log ends before the head {head}"
     if link.hash is None or link.hash.hex() != head.hash:
-        return f"log entry {head.place} is not that of the head {head}: it was altered, or one before it"
+        return f"log entry {head.place} does not match the head {head}: it was altered, or an earlier entry"
     return ""
 
 
 def head_note(pool: PoolView) -> str:
-    """Return a sentence with the head of a log, and the numbers of blanked texts and redacted entries."""
+    """Return a sentence with the head of a log, and the number of blanked texts and redacted entries."""
     counts = COUNT_REASONS_GIVEN, COUNT_REASONS, COUNT_BLANKED_TITLES
     given, stored, titles = (pool.execute(query).scalar_one() for query in counts)
     found = (
@@ -336,7 +336,7 @@ DELETE_REASON = sa.delete(reason).where(of_pool(reason), reason.c.seq == sa.bind
 
 
 def admit_reason(text: str) -> str:
-    """Return the normalised reason, or an empty text if none was given."""
+    """Return the normalised reason, or an empty string if no reason was given."""
     normal = unicodedata.normalize("NFC", text.strip())
     if len(normal) > MAX_CHARACTERS:
         raise ParameterError(f"the reason has {len(normal)} characters. Use at most {MAX_CHARACTERS}.")
@@ -349,7 +349,7 @@ def admit_reason(text: str) -> str:
 
 
 def blank_reason(pool: PoolView, seq: int, *, actor: str = "") -> None:
-    """Blank the reason of a correction. The log records that it was blanked.
+    """Blank the reason of a correction. The log records that the reason was blanked.
 
     Args:
         seq: Number of the correction's log entry.

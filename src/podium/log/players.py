@@ -1,6 +1,6 @@
 """Players and shared equipment by number. Their names are stored only here.
 
-The name of a piece of equipment is that of `podium.engine.tables.equipment.equipment_name`, which no player can have.
+The name of a piece of equipment comes from `podium.engine.tables.equipment.equipment_name`, which no player can have.
 """
 
 from collections.abc import Iterable, Sequence
@@ -107,21 +107,21 @@ def known_numbers(pool: PoolView, names: Sequence[str]) -> dict[str, int]:
 
 
 def sent_numbers(pool: PoolView, names: Sequence[str]) -> dict[str, int]:
-    """Return the players that a sender means, by `known_numbers` or by a removed name."""
+    """Return the players that a sender refers to, by `known_numbers` or by a removed name."""
     numbers = known_numbers(pool, names)
     unknown = [name for name in names if name not in numbers and not name.startswith(MARK)]
     return numbers | removed_players(pool, unknown)
 
 
 def admit_names(pool: PoolView, names: Sequence[str], what: str = "player") -> list[str]:
-    """Return the normalised names. A name that exactly matches a player stays."""
+    """Return the normalised names. A name that exactly matches a player is kept."""
     changed = [name for name in names if normalise(name) != name or refusal(name)]
     known = exact_numbers(pool, changed) if changed else {}
     return [name if name in known else admit(name, what) for name in names]
 
 
 def names_like(pool: PoolView, name: str) -> list[str]:
-    """Return the names of a few players that share a start, an end, or all words of a pair with a name."""
+    """Return the names of a few players who share a start, an end, or all words of a pair with a name."""
     folded, column = search_key(name), player.c.folded
     middle, size = len(folded) // 2, len(folded)
     begins = column.startswith(folded[: max(middle - 1, 1)], autoescape=True)
@@ -132,7 +132,7 @@ def names_like(pool: PoolView, name: str) -> list[str]:
 
 
 def numbers_of(pool: PoolView, names: Iterable[str]) -> dict[str, int]:
-    """Return the numbers of players by name. Newcomers get one."""
+    """Return the numbers of players by name. Newcomers get a new number."""
     numbered = provisional_numbers(pool, names)
     insert_players(pool, numbered.newcomers.items())
     return numbered.numbers
@@ -147,7 +147,7 @@ def insert_players(pool: PoolView, names: Iterable[tuple[int, str]]) -> None:
 
 
 def provisional_numbers(pool: PoolView, names: Iterable[str]) -> Numbered:
-    """Return the numbers of players by name, with those that newcomers would get now. Nothing is stored."""
+    """Return the numbers of players by name, including the numbers that newcomers would get now. Nothing is stored."""
     distinct = list(dict.fromkeys(names))
     current = current_numbers(pool, distinct)
     others = [name for name in distinct if name not in current]
@@ -173,7 +173,7 @@ def newest_equipment(pool: PoolView) -> int:
 
 
 def confusables_of(pool: PoolView, names: Sequence[str]) -> dict[str, str]:
-    """Return the names that look like another player's in the pool, with that name."""
+    """Return the names that look like another player's name in the pool, together with that name."""
     keys = {name: key(name) for name in names if not name.startswith(MARK)}
     known: dict[str, list[str]] = {}
     for row in pool.execute(SELECT_CONFUSABLES, among=set(keys.values())) if names else ():
@@ -222,7 +222,7 @@ def insert_aliases(pool: PoolView, aliases: Iterable[tuple[str, int]]) -> None:
 
 
 def forget_alias(pool: PoolView, name: str) -> None:
-    """Delete a former name, so that another player may have it."""
+    """Delete a former name, so that another player can have it."""
     pool.connection.execute(sa.delete(alias).where(alias.c.pool_id == pool.id, alias.c.name == name))
 
 
@@ -243,7 +243,7 @@ def is_reserved(pool_name: str) -> bool:
 
 
 def refuse_reserved(pool_name: str) -> None:
-    """Raise an error for a name that is the address of a page of the service."""
+    """Raise an error for a name that is also the address of a page of the service."""
     if is_reserved(pool_name):
         raise ParameterError(
             f"a pool's name: {pool_name!r} is the address of a page of the service. Use another name, and give the "

@@ -1,7 +1,7 @@
 """Pools: a rating system, a description, and an order of events by dates or by numbers.
 
-The store represents number n as the n-th second of 1970, so that one key orders both kinds. Input is converted to such
-a time here, and output of a numbered pool back to numbers.
+The store represents the number n as the n-th second of 1970, so that one key orders both kinds. Input is converted to
+such a time here, and output of a numbered pool is converted back to numbers.
 """
 
 import functools
@@ -70,7 +70,7 @@ def season_time(when: When) -> int:
 
 
 def earlier(when: When, span: timedelta) -> When:
-    """Return the time `span` earlier, at least the start of the calendar. Numbered pools use an event per day."""
+    """Return the time `span` earlier, at least the start of the calendar. Numbered pools use one event per day."""
     return when - min(span, when - FIRST_MOMENT) if isinstance(when, datetime) else when - span / DAY
 
 
@@ -82,7 +82,7 @@ MAIL_ADDRESS = re.compile(  # the HTML standard's "valid email address"
 
 
 class DescriptionChanges(TypedDict, total=False):
-    """Changes to a pool's description: None leaves a field, an empty text removes it."""
+    """Changes to a pool's description: None leaves a field unchanged, and an empty string removes it."""
 
     title: str | None
     contact: str | None
@@ -92,7 +92,7 @@ class DescriptionChanges(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class PoolDescription:
-    """A pool's description. Fields without a value are empty texts."""
+    """A pool's description. Fields without a value are empty strings."""
 
     title: str = ""  # displayed on pages instead of the name
     contact: str = ""  # mail address, or page address, of the person who corrects results
@@ -144,8 +144,9 @@ def admit_contact(text: str) -> str:
     if not contact or MAIL_ADDRESS.fullmatch(contact) or is_page_address(contact):
         return contact
     raise ParameterError(
-        f"contact: {shown(contact)} is neither a mail address nor the address of a page. Write it like "
-        "stewards@example.org or https://example.org/stewards"
+        f"contact: {shown(contact)} is neither an email address nor the address of a page. Write it"
+        " like"
+        " stewards@example.org or https://example.org/stewards"
     )
 
 
@@ -158,7 +159,7 @@ WriteObserver = Callable[[str, float, float], None]  # see `locked_pool`
 
 
 class OrderKey(NamedTuple):
-    """The position of an event or a season start in rating order."""
+    """The position of an event or the start of a season in the order they are rated."""
 
     started_at: int  # microseconds since 1970, UTC
     seq: int  # number of the log entry that submitted it
@@ -300,8 +301,8 @@ def locked_pool(engine: sa.Engine, name: str, observe: WriteObserver = ignore_ti
     """Start a transaction that has locked a pool.
 
     Args:
-        observe: Called with the pool, the seconds until it was locked, and those after, once the transaction is
-            committed.
+        observe: Called with the pool, the number of seconds until it was locked, and the number after that, once the
+            transaction is committed.
 
     Raises:
         UnavailableError: The database is unavailable.
@@ -315,15 +316,15 @@ def locked_pool(engine: sa.Engine, name: str, observe: WriteObserver = ignore_ti
 
 
 def other_arithmetic(pool: Pool) -> str:
-    """Return a sentence on a pool rated by another version's arithmetic, with advice, or an empty text."""
+    """Return a sentence about a pool rated with another version's arithmetic, with advice, or an empty string."""
     if pool.arithmetic == ARITHMETIC:
         return ""
     revisions = (
-        f"it was rated with revision {pool.arithmetic} of the arithmetic, this version of Podium has {ARITHMETIC}"
+        f"it was rated with revision {pool.arithmetic} of the arithmetic, but this version of Podium has {ARITHMETIC}"
     )
     if pool.is_outdated:
         return f"waits to be rated again: {revisions}; run podium db upgrade (podium serve does the same as it starts)"
-    return f"is a newer version's: {revisions}; update Podium"
+    return f"belongs to a newer version: {revisions}; update Podium"
 
 
 def refuse_other_arithmetic(pool: Pool) -> None:
@@ -339,7 +340,7 @@ def refuse_closed(pool: Pool) -> None:
 
 
 def refuse_unwritable(pool: Pool) -> None:
-    """Raise an error if the pool's ratings must not change."""
+    """Raise an error if the pool's ratings cannot be changed."""
     refuse_other_arithmetic(pool)
     refuse_closed(pool)
 
@@ -355,7 +356,7 @@ def today() -> int:
 
 
 def parse_day(text: str, order: Order | None = DATED) -> int:
-    """Read a day that is written like 2026-01-31, as its number; in a numbered pool that of an event."""
+    """Return the number of a day written like 2026-01-31; in a numbered pool, of an event."""
     try:
         return int(text) if order == UNDATED else day_of(date.fromisoformat(text))
     except ValueError:
@@ -369,5 +370,5 @@ def date_of(day: int) -> date:
 
 
 def day_shown(order: Order | None, day: int) -> date | int:
-    """The day of that number; in a numbered pool the event, whose ranks are those before it."""
+    """The day with that number; in a numbered pool, the event whose ranks are those before it."""
     return day if order == UNDATED else date_of(day)

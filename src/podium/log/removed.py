@@ -27,7 +27,7 @@ DELETE_REMOVED = sa.delete(removed).where(of_pool(removed), removed.c.hash == sa
 
 
 def removed_hash(pool: PoolView, kind: Kind, text: str) -> str:
-    """Return the keyed hash of a name or an id."""
+    """Return the keyed hash of a name or an ID."""
     return keyed_digest(f"{kind} {normalise(text)}".encode(errors="surrogatepass"), pool.secret).hex()
 
 
@@ -37,12 +37,12 @@ def removed_players(pool: PoolView, names: Iterable[str]) -> dict[str, int]:
 
 
 def public_ids(pool: PoolView, ids: Iterable[str]) -> dict[str, str]:
-    """Return the ids that replaced these ids, by the given id. Ids that were never replaced are left out."""
+    """Return the IDs that replaced these IDs, by the given ID. IDs that were never replaced are left out."""
     return {text: row[2] for text, row in rows_of(pool, "id", ids).items()}
 
 
 def public_id(pool: PoolView, text: str) -> str:
-    """Return the id that replaced this one, or the id itself."""
+    """Return the ID that replaced this one, or the ID itself."""
     return public_ids(pool, [text]).get(text, text)
 
 

@@ -66,7 +66,7 @@ def run_prepared(connection: sa.Connection, statement: sa.Executable, params: Ma
 
 
 def run_by_driver(connection: sa.Connection, text: str, arguments: Any, *, has_many: bool = False) -> Sequence[Any]:
-    """Return all rows of a statement. SQLite answers faster than SQLAlchemy prepares the result."""
+    """Return all rows of a statement. SQLite responds faster than SQLAlchemy can prepare the result."""
     if connection.dialect.name != "sqlite":
         with connection.exec_driver_sql(text, arguments) as found:
             return found.cursor.fetchall() if found.returns_rows else []
@@ -121,7 +121,7 @@ def upsert(connection: sa.Connection, table: sa.Table, rows: Rows) -> None:
 
 
 def execute_rows(connection: sa.Connection, statement: Callable[[str, int], str], rows: Rows, width: int) -> None:
-    """Execute a statement with rows, in batches of the fastest size. Drivers of servers batch by themselves."""
+    """Execute a statement with rows, in batches of the fastest size. Drivers for servers batch by themselves."""
     database, cells = connection.dialect.name, [*chain.from_iterable(rows)]
     at_once = STATEMENT_ROWS if database == "sqlite" else 1
     whole = len(cells) - len(cells) % (at_once * width)
@@ -153,7 +153,7 @@ DAY_US = 86_400_000_000
 
 
 def instant(microseconds: int) -> datetime:
-    """Return the time so many microseconds after 1970."""
+    """Return the time this many microseconds after 1970."""
     return EPOCH + timedelta(microseconds=microseconds)
 
 
@@ -162,7 +162,7 @@ def microseconds(moment: datetime) -> int:
 
 
 def now() -> int:
-    """Return the present time in microseconds since 1970."""
+    """Return the current time in microseconds since 1970."""
     return microseconds(datetime.now(UTC))
 
 
@@ -180,7 +180,7 @@ Prefixed = Text().with_variant(Text(collation="C"), "postgresql")  # sorted by c
 
 
 def is_equipment(number: int) -> bool:
-    """Return True for the number, even a provisional one, of a piece of equipment, False for a player's."""
+    """Return True for the number (even a provisional one) of a piece of equipment, False for a player's number."""
     return abs(number) >= FIRST_EQUIPMENT
 
 

@@ -1,4 +1,4 @@
-"""Divide a match into sides that are as even as possible, with parties together, and measure how even they are."""
+"""Divide a match into sides that are as even as possible, keeping parties together, and measure how even they are."""
 
 import math
 from typing import Any, NamedTuple
@@ -69,7 +69,7 @@ def _divide_matches(
 def balance(waiting: Any, units: Any, members: Any, players: int, teams: int, lines: Any, plan: Any, side: Any) -> None:
     """Divide a match into sides of equal size with rating sums as equal as possible, keeping parties together.
 
-    Units are placed, then exchanged. Up to `MAX_SEARCHED_UNITS` units, all divisions are then searched.
+    Units are placed, then exchanged. With up to `MAX_SEARCHED_UNITS` units, all divisions are then searched.
     """
     count = fill_plan(waiting, units, members, players, plan)
     side_size = players // teams
@@ -103,9 +103,10 @@ def fill_plan(waiting: Any, units: Any, members: Any, players: int, plan: Any) -
 
 @kernel
 def search(plan: Any, count: int, teams: int, side_size: int, lines: Any) -> None:
-    """Try each division into sides of `side_size` players that may be better than the present one.
+    """Try each division into sides of `side_size` players that may be better than the current one.
 
-    The best one has the smallest range of the sides' rating sums, and among equal ranges the smallest sum of squares.
+    The best division has the smallest range of the sides' rating sums, and among equal ranges the smallest sum of
+    squares.
     """
     mean = 0.0
     for team in range(teams):
@@ -141,7 +142,7 @@ def copy_numbers(source: Any, target: Any, count: int) -> None:
 
 @kernel
 def to_next_side(plan: Any, k: int, teams: int, side_size: int, lines: Any) -> bool:
-    """Move a unit from its side to the next one with space. Return True if there is one."""
+    """Move a unit from its side to the next side with space. Return True if there is such a side."""
     team = plan.side[k]
     if team >= 0:
         lines[team, 0] -= plan.size[k]
@@ -185,7 +186,7 @@ def squared_distances(lines: Any, teams: int, mean: float) -> float:
 
 @kernel
 def assign_sides(plan: Any, count: int, teams: int, side_size: int, lines: Any) -> None:
-    """Assign units to sides: large parties first, the strongest first, each to the smallest and then weakest side.
+    """Assign units to sides: large parties first, then by strength, each to the smallest and then weakest side.
 
     `divisible` guarantees that this fills the sides evenly.
     """
@@ -230,8 +231,8 @@ def divisible(units: Any, chosen: Any, taken: int, players: int, teams: int, cou
 def exchange(plan: Any, count: int, teams: int, lines: Any) -> None:
     """Exchange units between sides as long as that brings the sums closer.
 
-    First two units of one size. Then one or two units of a side, including a party, for as many players of another
-    side.
+    First, exchange two units of the same size. Then exchange one or two units of a side, including a party, for as many
+    players of another side.
     """
     for _ in range(count * count):
         if not exchange_equals(plan, count, lines) and not exchange_groups(plan, count, teams, lines):
@@ -240,7 +241,7 @@ def exchange(plan: Any, count: int, teams: int, lines: Any) -> None:
 
 @kernel
 def exchange_equals(plan: Any, count: int, lines: Any) -> bool:
-    """Exchange the two units of one size that help most. Return True if any help."""
+    """Exchange the two units of the same size that help most. Return True if any exchange helps."""
     best, one, two = TIED_POINTS, -1, -1
     for a in range(count):
         for b in range(a + 1, count):
@@ -260,7 +261,7 @@ def exchange_equals(plan: Any, count: int, lines: Any) -> bool:
 
 @kernel
 def exchange_groups(plan: Any, count: int, teams: int, lines: Any) -> bool:
-    """Exchange one or two units for a group of another side, with a party among them. Return True if it helps."""
+    """Exchange one or two units for a group from another side, with a party among them. Return True if it helps."""
     best, one, two, to = TIED_POINTS, -1, -1, -1
     for a in range(count):
         for b in range(a, count if count <= MAX_PAIRED_UNITS else a + 1):
@@ -288,12 +289,11 @@ def exchange_groups(plan: Any, count: int, teams: int, lines: Any) -> bool:
 
 @kernel
 def find_group(plan: Any, count: int, team: int, one: int, two: int, gap: float) -> tuple[float, int]:
-    """Find a group of a side to exchange for one or two units of another side, whose sum is higher by `gap`.
+    """Find a group on a side to exchange for one or two units of another side, whose sum is higher by `gap`.
 
-    The group has as many players and brings the sums closest. The search ends after `MAX_STEPS` steps.
+    The group has as many players, and brings the sums as close as possible. The search ends after `MAX_STEPS` steps.
 
-    Returns:
-        Half of the gap that is left, infinite without a group; and the number of units in `plan.best`.
+    Returns: Half of the remaining gap, infinite if there is no group; and the number of units in `plan.best`.
     """
     players, target_total = plan.size[one], plan.total[one] - 0.5 * gap
     if two != one:
@@ -332,9 +332,10 @@ def move(plan: Any, row: int, to: int, lines: Any) -> None:
 
 @kernel
 def evenness(waiting: Any, members: Any, players: int, sides: int, slope: float, side: Any, lines: Any) -> float:
-    """Return the entropy of the winner over its maximum, by Plackett-Luce from the sides' leads over the best.
+    """Return the entropy of the winner divided by its maximum, by Plackett-Luce from the sides' leads over the best.
 
-    Uncertain ratings say less: each lead is attenuated by both sides' deviations, as in Glicko's expected score.
+    Uncertain ratings carry less information: each lead is reduced by both sides' deviations, as in Glicko's expected
+    score.
     """
     for team in range(sides):
         lines[team, 0] = lines[team, 1] = lines[team, 2] = 0.0

@@ -1,7 +1,7 @@
 """Simulate the waits and rating spreads of matchmaking policies on populations.
 
 Every player plays, rests and waits again. Exponential rests and a fixed match length give a steady state. The baseline
-is first come, first served: full matches of the longest waiting players.
+is first come, first served: full matches between the longest-waiting players.
 """
 
 import math
@@ -59,7 +59,7 @@ class Trial(NamedTuple):
 
 
 def try_crowd(crowd: Crowd, policy: Policy, *, first_come: bool = False) -> Trial:
-    """Run a population under a policy. The same arguments give the same bits."""
+    """Run a population under a policy. The same arguments give exactly the same result."""
     random = np.random.default_rng(crowd.seed)
     rating = np.sort(random.normal(1500.0, crowd.skill_deviation, crowd.players))
     ready = random.exponential(crowd.rest_s + crowd.match_s, crowd.players)
@@ -75,7 +75,7 @@ def try_crowd(crowd: Crowd, policy: Policy, *, first_come: bool = False) -> Tria
 
 
 def try_arrivals(rating: Floats, since: Floats, policy: Policy, *, first_come: bool = False) -> Trial:
-    """Run tickets with known arrival times, each once. An unmatched ticket gives up after ten target waits."""
+    """Run tickets with known arrival times, each of them once. An unmatched ticket gives up after ten target waits."""
     order = np.argsort(since, kind="stable")
     rating, since = rating[order], since[order]
     tally = Tally(warm_s=-math.inf)
@@ -98,7 +98,7 @@ def try_arrivals(rating: Floats, since: Floats, policy: Policy, *, first_come: b
 
 
 def match_once(rating: Floats, since: Floats, now: float, policy: Policy, *, first_come: bool) -> Matching:
-    """Match once among the waiting tickets, which are in order of rating."""
+    """Match once among the waiting tickets, which are sorted by rating."""
     if rating.size < policy.least:
         none = np.empty(0)
         return Matching(np.full(rating.size, -1), np.zeros(rating.size, np.int64), none, none, none)
@@ -110,7 +110,7 @@ def match_once(rating: Floats, since: Floats, now: float, policy: Policy, *, fir
 
 
 def first_come_first_served(rating: Floats, since: Floats, now: float, policy: Policy) -> Matching:
-    """Make full matches of the longest waiting tickets, in turn."""
+    """Make full matches of the longest-waiting tickets, in turn."""
     order = np.argsort(since, kind="stable")
     count = rating.size // policy.size
     taken = order[: count * policy.size].reshape(count, policy.size)
@@ -141,7 +141,7 @@ class Tally:
             self.qualities.append(matching.quality)
 
     def outcome(self, still: Floats) -> Trial:
-        """Return the result, with the tickets that still wait."""
+        """Return the result, with the tickets that are still waiting."""
         waits, spreads, qualities = (
             np.concatenate(parts) if parts else np.empty(0) for parts in (self.waits, self.spreads, self.qualities)
         )
@@ -150,7 +150,7 @@ class Tally:
 
 
 def compare_policies(crowds: Sequence[Crowd], policies: Sequence[Policy]) -> pl.DataFrame:
-    """Run every population under every policy, with first come, first served next to each; one row per run."""
+    """Run every population under every policy, with first come, first served next to each; return one row per run."""
     rows = []
     for crowd in crowds:
         compared_sizes: set[int] = set()
@@ -163,11 +163,11 @@ def compare_policies(crowds: Sequence[Crowd], policies: Sequence[Policy]) -> pl.
 
 
 def replayed_arrivals(events: Events, replayed: Replayed, policies: Sequence[Policy]) -> pl.DataFrame:
-    """Run policies on a results table with times: entrants arrive when they played, with their ratings before."""
+    """Run policies on a results table with times: entrants arrive when they played, with their earlier ratings."""
     ledger = events.ledger
     starts = started_at(events.results.frame[ledger.row.array])
     if not starts.len() or starts.null_count():
-        raise ParameterError("the results have no column started_at, which gives the arrivals")
+        raise ParameterError("the results have no column started_at, which is needed for the arrival times")
     since = starts.cast(pl.Int64).to_numpy() / 1e6
     rating = replayed.before[ledger.entrant.array]
     rows: list[dict[str, Any]] = []

@@ -1,8 +1,9 @@
-"""Matchmaking: put waiting players into even matches within a target wait. A pure function of tickets and clock.
+"""Matchmaking: put waiting players into even matches within a target wait. It is a pure function of tickets and clock.
 
-The tickets of a region are in order of rating. The number of skill groups is the number of possible matches, so it
-follows the population. At half of its target wait a ticket accepts a spread of one group's width, less before and more
-after, and anyone when its time is up. The longest waiting choose first, and take their nearest neighbours.
+The tickets of a region are sorted by rating. The number of skill groups equals the number of possible matches, so it
+follows the population. Halfway through its target wait, a ticket accepts a spread of one group's width, less before and
+more after, and any spread when its time is up. The longest-waiting tickets choose first, and take their nearest
+neighbours.
 """
 
 import math
@@ -66,11 +67,11 @@ class Match:
 
     players: tuple[str, ...] = described("Who plays.")
     teams: tuple[tuple[str, ...], ...] = described(
-        "Sides of equal numbers; a player each where everyone is for himself."
+        "Teams with equal numbers of players, or single players if everyone plays individually."
     )
-    spread: float = described("The best rating less the worst, in points.")
-    quality: float = described("1 where all sides are as likely to win, towards 0 where one surely does.")
-    waited_s: float = described("Seconds that the first of them has waited.")
+    spread: float = described("The best rating minus the worst, in points.")
+    quality: float = described("1 if all sides are equally likely to win, close to 0 if one side is certain to.")
+    waited_s: float = described("Number of seconds that the longest-waiting player has waited.")
 
 
 class Waiting(NamedTuple):
@@ -129,7 +130,7 @@ def check_tickets(tickets: Sequence[Ticket], policy: Policy) -> Waiting:
     names = [ticket.player for ticket in tickets]
     if len(set(names)) < len(names):
         twice = next(name for name, following in pairwise(sorted(names)) if name == following)
-        raise ParameterError(f"{twice!r} waits twice")
+        raise ParameterError(f"{twice!r} is waiting twice")
     numbers = np.array([(t.rating, t.deviation, t.since) for t in tickets], np.float64).reshape(-1, 3)
     if not np.isfinite(numbers).all():
         bad = tickets[int(np.flatnonzero(~np.isfinite(numbers).all(axis=1))[0])]
@@ -143,16 +144,16 @@ def check_tickets(tickets: Sequence[Ticket], policy: Policy) -> Waiting:
     largest = policy.size // policy.teams if policy.teams else policy.size
     for name, members in parties.items():
         if len(members) > largest:
-            raise ParameterError(f"party {name!r} has {len(members)} players. A side holds {largest}.")
+            raise ParameterError(f"party {name!r} has {len(members)} players. A side has room for {largest}.")
         if len({tickets[k].region for k in members}) > 1:
-            raise ParameterError(f"party {name!r} waits in two regions")
+            raise ParameterError(f"party {name!r} is waiting in two regions")
     regions = {name: number for number, name in enumerate(sorted({ticket.region for ticket in tickets}))}
     region = np.array([regions[ticket.region] for ticket in tickets], np.int64)
     return Waiting(numbers[:, 0].copy(), numbers[:, 1].copy(), numbers[:, 2].copy(), party, region)
 
 
 def match_waiting(waiting: Waiting, now: float, policy: Policy) -> Matching:
-    """Match tickets given as arrays in order of rating."""
+    """Match up tickets, given as arrays sorted by rating."""
     n = waiting.rating.size
     matching = Matching(np.full(n, -1), np.zeros(n, np.int64), np.empty(n), np.empty(n), np.empty(n))
     if n == 0:
@@ -184,7 +185,7 @@ def match_waiting(waiting: Waiting, now: float, policy: Policy) -> Matching:
 
 
 class Units(NamedTuple):
-    """Units (single players and parties), in order of their mean rating."""
+    """Units (single players and parties), sorted by mean rating."""
 
     rating: Any  # float64 (units)
     size: Any  # int64: players
@@ -195,7 +196,7 @@ class Units(NamedTuple):
 
 
 def group_widths(units: Units, size: int) -> Floats:
-    """Return the width of a skill group per region, in points: the middle nine tenths over the number of groups."""
+    """Return the width of a skill group per region, in points: the middle 90 % divided by the number of groups."""
     widths = np.empty(int(units.region.max()) + 1)
     for region in range(widths.size):
         in_region = units.region == region
@@ -218,7 +219,7 @@ def _choose_groups(
     counts: Any,
     groups: Any,
 ) -> int:
-    """Number the match of each unit. Return the number of matches. `before` and `after` link the free units."""
+    """Write the match number of each unit. Return the number of matches. `before` and `after` link the free units."""
     n = units.rating.size
     count = 0
     for k in range(n):
@@ -244,7 +245,7 @@ def _choose_groups(
 
 @kernel
 def allowed_spread(wait: float, target_s: float, width: float) -> float:
-    """Return a ticket's acceptable spread: a group's width at half of its time, infinite at its end."""
+    """Return a ticket's acceptable spread: one group's width halfway through its time, and infinite at the end."""
     part = wait / (TAKE_ANYONE_SHARE * target_s)
     return width * part / (1.0 - part) if part < 1.0 else math.inf
 
@@ -261,7 +262,7 @@ def gather(
     after: Any,
     chosen: Any,
 ) -> tuple[int, int]:
-    """Gather the anchor and its nearest fitting units within `reach`. Return the numbers of units and players."""
+    """Gather the anchor and its nearest suitable units within `reach`. Return the numbers of units and players."""
     n = units.rating.size
     chosen[0] = anchor
     taken, players = 1, units.size[anchor]
@@ -293,7 +294,7 @@ def gather(
 
 @kernel
 def fits(units: Any, anchor: int, other: int, free: int, space: int, anywhere: bool) -> bool:  # noqa: FBT001
-    """Return True if a unit may join the anchor: it has space, and the region is the same or no longer counts."""
+    """Return True if a unit may join the anchor: it has room, and the region is the same or no longer matters."""
     same = anywhere or units.region[anchor] == units.region[other]
     return bool(same and units.size[other] <= min(free, space))
 

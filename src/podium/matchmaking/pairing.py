@@ -1,4 +1,4 @@
-"""The scale and the match quality by a system's own expected scores."""
+"""The scale, and the match quality by a system's own expected scores."""
 
 import math
 from collections.abc import Sequence
@@ -17,9 +17,9 @@ MAX_DOUBLINGS, HALVINGS = 1000, 60
 
 
 def odds_scale(system: System) -> float:
-    """Return the rating difference with odds of 10 to 1 between veteran players.
+    """Return the rating difference that means odds of 10 to 1 between veteran players.
 
-    `System.points_per_logit` is another scale: the slope of the curve at equal ratings between newcomers, whose
+    `System.points_per_logit` is a different scale: the slope of the curve at equal ratings between newcomers, whose
     uncertainty flattens it (745 instead of 400 for Glicko).
 
     Raises:
@@ -30,7 +30,7 @@ def odds_scale(system: System) -> float:
     veteran = newcomer._replace(**{name: value for name, value in known.items() if name in newcomer._fields})
 
     def chance(gap: float) -> float:
-        """Return the expected score of a player half of `gap` above a newcomer's rating against one as far below."""
+        """Return the expected score of a player half a `gap` above a newcomer's rating against one as far below."""
         above, below = (
             enter(
                 params,
@@ -47,7 +47,7 @@ def odds_scale(system: System) -> float:
             break
         low, high = high, 2.0 * high
     else:
-        raise ParameterError(f"{system.name} expects odds of 10 to 1 for no rating difference. Give a scale.")
+        raise ParameterError(f"{system.name} does not expect odds of 10 to 1 for any rating difference. Give a scale.")
     for _ in range(HALVINGS):
         middle = 0.5 * (low + high)
         low, high = (low, middle) if chance(middle) >= TEN_TO_ONE else (middle, high)
@@ -61,9 +61,8 @@ def match_quality(system: System, sides: Sequence[Sequence[Any]], equipment: Seq
         sides: The states of each side's players.
         equipment: The equipment that each side's players share, if the system rates them.
 
-    Returns:
-        The entropy of the winner over its maximum, by Plackett-Luce from each side's log-odds against the best: 1 if
-        all are equally likely to win, and towards 0 if one is certain to.
+    Returns: The entropy of the winner divided by its maximum, by Plackett-Luce from each side's log-odds against the
+        best: 1 if all sides are equally likely to win, and close to 0 if one is certain to.
     """
     expected = expected_scores(system, sides_of(system, sides, equipment), len(sides))
     best = 0

@@ -78,10 +78,10 @@ def reliability_picture(all_bins: Sequence[ReliabilityBin]) -> Picture:
     bins = [bin_ for bin_ in all_bins if bin_.duels]
     if len(bins) < 2:  # noqa: PLR2004  (a line)
         return Picture(heading, Markup(""), "")
+    duels = counted(sum(each.duels for each in bins), "duel")
     caption = (
-        "Across: the predicted chance. Up: how often it came true, of "
-        f"{counted(sum(each.duels for each in bins), 'duel')} seen from both sides; the larger the dot, the more, and "
-        "the line through it holds 19 times in 20."
+        f"Across: the predicted chance. Up: how often it came true, over {duels} seen from both sides. Larger dots mean"
+        " more duels, and the line through a dot covers 19 out of 20 cases."
     )
     sure = surest_favourites(bins)
     label = "How often duels were won, by the predicted chance"

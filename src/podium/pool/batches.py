@@ -24,7 +24,7 @@ Rows = dict[str, Array]
 
 @dataclass
 class Batch:
-    """Rows of the ledger for consecutive events, and what the events left of the pool's state."""
+    """Rows of the ledger for consecutive events, and the pool's state after them."""
 
     rows: list[Rows] = field(default_factory=list)  # of each part: columns as `ROW_TYPES`, `state` and `field`
     learnt: dict[int, Array] = field(default_factory=dict)  # state of the pool after an event, by uid
@@ -35,8 +35,8 @@ def rate_batch(pool: Pool, roster: Roster, table: pl.DataFrame, batch: Batch) ->
     """Rate the events of a table, but not those whose ratings would not be finite numbers.
 
     Args:
-        table: results in the order of rating, with `uid` and with the uid as text in `event_id`.
-        batch: gets the rows.
+        table: results in the order they are rated, with `uid`, and with the uid as text in `event_id`.
+        batch: receives the rows.
     """
     uids = table["uid"].unique(maintain_order=True).to_numpy()
     start, count = 0, uids.size
@@ -61,7 +61,7 @@ def of_events(table: pl.DataFrame, uids: Array) -> pl.DataFrame:
 
 
 def rate_events(pool: Pool, roster: Roster, table: pl.DataFrame, batch: Batch) -> None:
-    """Rate all events of a table; if one cannot be rated, nothing has moved.
+    """Rate all events of a table; if one cannot be rated, nothing changes.
 
     Raises:
         NotFiniteError: a rating would not be a finite number.
@@ -84,7 +84,7 @@ def rate_events(pool: Pool, roster: Roster, table: pl.DataFrame, batch: Batch) -
 
 
 def with_equipment(rows: Rows, starts: Array, encoded: Encoded, replayed: Replayed) -> Rows:
-    """Return the rows with those of equipment behind the players' rows of each event."""
+    """Return the rows, with those of equipment after the players' rows of each event."""
     where = np.flatnonzero(encoded.columns.kind)
     numbers = entrant_numbers(encoded.player_names)[encoded.columns.player[where]]
     event = np.searchsorted(encoded.columns.entrants, where, "right") - 1  # each event is rated by itself
@@ -131,7 +131,7 @@ def players_twice(table: pl.DataFrame) -> dict[int, int]:
 
 
 def reasons_of(pool: Pool, table: pl.DataFrame, unrated: list[int]) -> Mapping[int, int]:
-    """Return why each of these events is not rated: codes of `REASONS` by uid."""
+    """Return why each of these events is not rated, as codes of `REASONS` by uid."""
     rows = of_events(table, np.array(unrated))
     ranked = pl.col("ranked").any() if "ranked" in table.columns else pl.lit(value=True)
     finished = (pl.col("status") == "finished").any()

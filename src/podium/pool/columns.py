@@ -23,8 +23,8 @@ Part = Mapping[str, Array]  # what is stored of a table at once
 class Columns:
     """Equally long arrays, in chunks of `CHUNK_ROWS` rows that are never written again.
 
-    A method that changes rows returns a new object. It shares every chunk that it did not touch with the old one, so
-    readers of the old object need no lock.
+    A method that changes rows returns a new object. It shares every unchanged chunk with the old object, so readers of
+    the old object need no lock.
     """
 
     __slots__ = ("_chunks", "_types", "size")
@@ -77,7 +77,7 @@ class Columns:
         return joined.take(place, axis=0)
 
     def search(self, name: str, values: Array) -> Array:
-        """Return how many cells of a rising column are at most each value."""
+        """Return how many cells of an ascending column are at most each value."""
         chunk_of = np.searchsorted([chunk[name][-1] for chunk in self._chunks], values, "right")
         found = np.full(values.size, self.size)
         for number in np.unique(chunk_of[chunk_of < len(self._chunks)]).tolist():
@@ -106,7 +106,7 @@ class Columns:
         return self.replaced_from(self.size, columns)
 
     def updated(self, rows: Array, columns: Mapping[str, Any]) -> "Columns":
-        """Return the same rows with other cells in some of them: a value for each of `rows`."""
+        """Return the same rows with other cells in some of them: one value for each of `rows`."""
         chunks = list(self._chunks)
         number = rows >> CHUNK_BITS
         for each in np.unique(number).tolist():
@@ -120,7 +120,7 @@ class Columns:
         return Columns(self._types, tuple(chunks), self.size)
 
     def filled_to(self, size: int, values: Mapping[str, Any]) -> "Columns":
-        """Return the rows with new rows of the same values behind them, `size` in all."""
+        """Return the rows followed by new rows with the same values, `size` in total."""
         if size <= self.size:
             return self
         new = {name: np.full(size - self.size, values[name], kind) for name, kind in self._types.items()}
@@ -145,7 +145,7 @@ class Columns:
             rows = len(next(iter(part.values())))
             expected = {name: (kind.base, (rows, *kind.shape)) for name, kind in self._types.items()}
             if {name: (each.dtype, each.shape) for name, each in part.items()} != expected or size % CHUNK_ROWS:
-                raise ValueError("the stored columns are not those of this version")
+                raise ValueError("the stored columns do not match this version")
             for first in range(0, rows, CHUNK_ROWS):
                 chunks.append({name: each[first : first + CHUNK_ROWS] for name, each in part.items()})
             size += rows
@@ -160,7 +160,7 @@ def frozen(array: Array) -> Array:
 
 
 def bisected(size: int, is_before: Callable[[int], bool]) -> int:
-    """Return how many of the positions 0 to `size` - 1 are before something; those stand first."""
+    """Return how many of the positions 0 to `size` - 1 are before something; those come first."""
     low, high = 0, size
     while low < high:
         middle = (low + high) // 2
@@ -172,7 +172,7 @@ def bisected(size: int, is_before: Callable[[int], bool]) -> int:
 
 
 def slot_of(number: int) -> int:
-    """Return the slot of a player or a piece of equipment; its number is that of the log."""
+    """Return the slot of a player or a piece of equipment by its number in the log."""
     return 2 * number if number < FIRST_EQUIPMENT else 2 * (number - FIRST_EQUIPMENT) + 1
 
 
@@ -188,6 +188,6 @@ def numbers_of(slots: Array) -> Array:
 
 
 def is_player(slots: Array) -> Array:
-    """Return whether each slot is of a player."""
+    """Return a mask of the slots that belong to players."""
     found: Array = slots & 1 == 0
     return found

@@ -1,4 +1,4 @@
-"""The results of a pool's events, parsed once: what each entry of the log with a content holds, in columns."""
+"""The results of a pool's events, parsed once: the content of each log entry, in columns."""
 
 import io
 import json
@@ -28,7 +28,7 @@ class Part(NamedTuple):
 
     @classmethod
     def of(cls, first: int, bounds: Integers, frame: pl.DataFrame) -> Self:
-        """Return a part, measured."""
+        """Return a part with its size."""
         return cls(first, bounds, frame, bounds.nbytes + int(frame.estimated_size()))
 
     @property
@@ -38,7 +38,7 @@ class Part(NamedTuple):
 
 
 class Contents:
-    """Contents of events by number, in the order in which the log has them.
+    """Contents of events by number, in the order of the log.
 
     `appended` returns a new object, which shares all parsed parts with the old one.
     """
@@ -55,7 +55,7 @@ class Contents:
         return {id(part): part.nbytes for part in self._parts} | {id(self._open): sum(map(len, self._open))}
 
     def appended(self, bodies: Sequence[bytes]) -> "Contents":
-        """Return these contents, followed by more: lines of JSON, as the log has them."""
+        """Return these contents followed by more: lines of JSON, as in the log."""
         if not bodies:
             return self
         new = Contents()
@@ -66,7 +66,7 @@ class Contents:
         return new
 
     def rows(self, number: int) -> list[dict[str, Any]] | None:
-        """Return the rows of one content as its lines have them; None if it has been parsed together with others."""
+        """Return the rows of one content as in its lines, or None if it has been parsed together with others."""
         at = number - self.size + len(self._open)
         if at < 0:
             return None
@@ -157,18 +157,18 @@ def parsed(first: int, bodies: Sequence[bytes]) -> Part:
 
 
 def compact(column: pl.Series) -> pl.Series:
-    """Return a column that stores each of its texts once."""
+    """Return a column that stores each distinct string only once."""
     return column.cast(pl.Categorical) if column.dtype == pl.String else column
 
 
 def rows_of(begins: Integers, lengths: Integers) -> Integers:
-    """Return the rows that begin at `begins`, so many each, one after the other."""
+    """Return the rows that begin at `begins`, with the given count for each, one after the other."""
     ends = np.cumsum(lengths)
     return np.repeat(begins - ends + lengths, lengths) + np.arange(ends[-1] if ends.size else 0)
 
 
 def as_results(frame: pl.DataFrame, lengths: Integers, values: Mapping[str, Any]) -> pl.DataFrame:
-    """Return parsed rows as a checked results table has them, with a value for each content repeated in its rows."""
+    """Return parsed rows in the form of a checked results table, with a value for each content repeated in its rows."""
     content = np.repeat(np.arange(lengths.size), lengths)
     columns = {name: pl.Series(name, each)[content] for name, each in values.items()}
     columns["started_at"] = columns["started_at"].cast(INSTANT)

@@ -1,4 +1,4 @@
-"""The fold: what entries of the log make of a pool's events, before anything is rated."""
+"""The fold: how entries of the log change a pool's events, before anything is rated."""
 
 import json
 import re
@@ -37,7 +37,7 @@ VOIDED_REASON, SUPERSEDED_REASON = REASONS.index("voided"), REASONS.index("super
 
 
 class Entry(NamedTuple):
-    """An entry of the log, as a fold reads it."""
+    """An entry of the log, in the form that a fold reads."""
 
     seq: int
     kind: str
@@ -49,7 +49,7 @@ class Entry(NamedTuple):
 
 @dataclass
 class TableDraft:
-    """Events, matches or fixtures between two snapshots: rows that are found by id."""
+    """Events, matches or fixtures between two snapshots: rows that are found by ID."""
 
     ids: Texts
     columns: Columns
@@ -69,7 +69,7 @@ class TableDraft:
         return number
 
     def number(self, text: str) -> int:
-        """Return the number of an id; a new one gets the next number."""
+        """Return the number of an ID; a new one gets the next number."""
         found = self.added.get(text, NONE)
         found = self.ids.find(text) if found < 0 else found
         return self.add(text) if found < 0 else found
@@ -80,11 +80,11 @@ class TableDraft:
         return changed[name] if changed and name in changed else int(self.columns.value(name, number))
 
     def change(self, number: int, **cells: int) -> None:
-        """Give a row other cells."""
+        """Change the cells of a row."""
         self.changed.setdefault(number, {}).update(cells)
 
     def finished(self) -> tuple[Texts, Columns]:
-        """Return the ids and the columns as the entries leave them."""
+        """Return the IDs and the columns after all entries."""
         columns, size = self.columns, self.columns.size
         old = {number: cells for number, cells in self.changed.items() if number < size}
         for name in {name for cells in old.values() for name in cells}:
@@ -98,7 +98,7 @@ class TableDraft:
 
 @dataclass
 class Draft:
-    """A pool between two snapshots: the facts of its events, and from where on ratings may change."""
+    """A pool between two snapshots: the facts of its events, and the point from which ratings may change."""
 
     base: Snapshot
     pool: Pool
@@ -132,11 +132,11 @@ class Draft:
         return self.base.events.find(event_id) if uid is None else uid
 
     def key(self, uid: int) -> OrderKey:
-        """Return what orders an event among the others."""
+        """Return the key that orders an event among the others."""
         return OrderKey(self.table.value("started_at", uid), self.table.value("seq", uid))
 
     def affect(self, key: OrderKey) -> None:
-        """Note that ratings may change from the event of this key on."""
+        """Record that ratings may change from the event with this key on."""
         if self.first is None or key < self.first:
             self.first = key
 
@@ -227,7 +227,7 @@ class Draft:
     def _start_of(self, body: bytes) -> int:
         head = HEAD(body)
         if head is None:
-            raise ValueError("a content begins with neither an event's number nor its date")
+            raise ValueError("an entry starts with neither an event number nor a date")
         if self.pool.order is None:
             self.pool = replace(self.pool, order=DATED if head[1] is None else UNDATED)
         if head[1] is None:
@@ -253,7 +253,7 @@ class Draft:
             self.affect(key)
 
     def _keys_of(self, number: int) -> list[OrderKey]:
-        """Return where a merge of an account may change ratings first."""
+        """Return the first event at which a merge of an account may change ratings."""
         base = self.base
         if self.table.changed:
             return [START]
@@ -277,7 +277,7 @@ class Draft:
             uid = self.table.value("earlier_result", uid)
 
     def _choose_result(self, match: int) -> None:
-        """Let the result with most of the entrants count; of equals, the one that was submitted first."""
+        """Let the result with most of the entrants count; if several are equal, the one that was submitted first."""
         results = [uid for uid in self._results_of(match) if self.table.value("status", uid) != VOIDED]
         results.sort(key=lambda uid: (-self.table.value("present", uid), self.table.value("seq", uid)))
         for place, uid in enumerate(results):
@@ -287,13 +287,13 @@ class Draft:
                 self.affect(self.key(uid))
 
     def events(self) -> Events:
-        """Return the events as the entries leave them, in their new order of rating."""
+        """Return the events after all entries, in the order they are now rated."""
         ids, columns = self.table.finished()
         matches, fixtures = IdTable(*self.matches.finished()), IdTable(*self.fixtures.finished())
         return Events(ids, columns, self._order(columns), self.seasons, matches, fixtures)
 
     def _order(self, columns: Any) -> Any:
-        """Return the order of rating; from the first affected position on without ledger rows."""
+        """Return the order of rating; from the first affected position on, without ledger rows."""
         old, size = self.base.events, columns.size
         added = np.arange(old.size, size)
         if self.first is None:
@@ -314,14 +314,14 @@ class Draft:
 
 
 def in_order(columns: Any, uids: Array) -> Array:
-    """Return the positions of these events that bring them into the order of rating."""
+    """Return the positions that sort these events into the order they are rated."""
     started_at, seq = columns.at("started_at", uids), columns.at("seq", uids)
     falls = (started_at[1:] < started_at[:-1]) | ((started_at[1:] == started_at[:-1]) & (seq[1:] < seq[:-1]))
     return np.lexsort((seq, started_at)) if falls.any() else np.arange(uids.size)
 
 
 def resolved(direct: Mapping[int, int | None]) -> dict[int, int]:
-    """Return the account that each merged account plays on as, at the end of its chain of merges."""
+    """Return, for each merged account, the account it now plays as, following the chain of merges to its end."""
     ends = {}
     for account, into in direct.items():
         end = into

@@ -16,7 +16,7 @@ from podium.pool.snapshot import SEASON, Snapshot
 
 
 class Size(NamedTuple):
-    """The size of an effect and its place in the ledger: the order of effects, the largest last."""
+    """The size of an effect and its place in the ledger: sorted by this, the largest effect is last."""
 
     move: float  # of the rating, in points; infinite if there was, or will be, no change
     started_at: int
@@ -53,7 +53,7 @@ class Moves:
 
     @cached_property
     def _counterparts(self) -> Array:
-        """Return for each new row the old row of the same player in the same event at the same time, or -1."""
+        """For each new row, return the old row of the same player in the same event at the same time, or -1."""
         old, new = self._old.keys, self._new.keys
         if not old.size or not new.size:
             return np.full(new.size, NONE)
@@ -68,7 +68,7 @@ class Moves:
 
     @cached_property
     def _rekeyed(self) -> Array:
-        """Return the events that have another place in the order of rating than before."""
+        """Return the events whose place in the order of rating has changed."""
         size = self.before.events.size
         differ = np.zeros(size, np.bool_)
         for name in ("started_at", "seq"):
@@ -109,7 +109,7 @@ class Moves:
         return self.written + self.gone.size
 
     def count_written(self, uids: Sequence[int]) -> int:
-        """Count the rows of some events that are new or other."""
+        """Count the rows of some events that are new or different."""
         return int(np.isin(self._new.uids[self.is_written], uids).sum())
 
     @cached_property
@@ -125,7 +125,7 @@ class Moves:
         return np.unique(self._moved["uids"])
 
     def count_by_event(self) -> list[tuple[int, int]]:
-        """Return events by uid with their number of changed rows. A moved event is listed at both places."""
+        """Return events by uid with the number of their changed rows. A moved event is listed in both places."""
         moved = [self._moved[name] for name in ("started_at", "seq", "uids")]
         events, counts = np.unique(np.column_stack(moved), axis=0, return_counts=True)
         return list(zip(events[:, 2].tolist(), counts.tolist(), strict=True))
@@ -137,7 +137,7 @@ class Moves:
 
     @property
     def largest(self) -> float:
-        """The largest move of the rating after any one change, in points."""
+        """The largest change in any rating after any event, in points."""
         old, new, counterparts = self._old, self._new, self._counterparts
         added = self.is_written & (counterparts < 0)
         both = self.is_written & ~added
@@ -151,11 +151,11 @@ class Moves:
         return float(moves[np.isfinite(moves)].max(initial=0.0))
 
     def largest_effects(self, most: int, after: Size | None = None) -> tuple[list[Effect], Size | None]:
-        """Return the largest effects in the order of rating, and the cursor of those that follow.
+        """Return the largest effects in the order of rating, and the cursor of the following ones.
 
         Args:
-            most: effects to return.
-            after: the cursor of the page before. None begins with the largest effect.
+            most: number of effects to return.
+            after: the cursor of the page before. None starts with the largest effect.
         """
         counterparts = self._counterparts[self.is_written]
         was = np.full(counterparts.size, np.nan)
@@ -187,7 +187,7 @@ class Moves:
         return sorted(found, key=lambda each: each.size[1:]), following
 
     def count_relearnt(self, without: set[int]) -> int:
-        """Count the events after which the system has learnt something else of the pool than before.
+        """Count the events after which the values learnt from the pool differ from before.
 
         Args:
             without: uids of events that are not counted.
@@ -209,7 +209,7 @@ class Moves:
 
     @property
     def refused(self) -> list[int]:
-        """The events that cannot be rated, and could be before."""
+        """The events that cannot be rated now, but could be before."""
         size = self.before.events.size
         unrateable = {*self.ratings.errors, *self.ratings.twice}
         columns = self.before.events.columns
@@ -222,7 +222,7 @@ class Moves:
 
 @dataclass(frozen=True)
 class Rows:
-    """Ledger rows from one on, with the keys that compare them."""
+    """Ledger rows from one row on, with the keys that compare them."""
 
     uids: Array
     numbers: Array  # of players and equipment

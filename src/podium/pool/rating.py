@@ -1,4 +1,4 @@
-"""The ratings of a pool from the first affected event on, by the engine, and what differs from before."""
+"""The ratings of a pool from the first affected event on, calculated by the engine, and the differences from before."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -35,7 +35,7 @@ MAX_SINGLE_ROWS = 64  # an event with more is rated like a batch
 
 @dataclass
 class Ratings:
-    """Ledger rows of the events that are rated again, in the order of rating."""
+    """Ledger rows of the events that are rated again, in the order they are rated."""
 
     position: int  # in the order of rating, of the first of these events
     first_row: int  # of the ledger, that they may have
@@ -49,7 +49,7 @@ class Ratings:
 
 
 def rate(draft: Draft) -> tuple[Snapshot, Ratings]:
-    """Return the snapshot that a draft leads to, and the ratings that it took."""
+    """Return the snapshot that results from a draft, and the ratings that were needed."""
     base, events = draft.base, draft.events()
     if draft.pool.system != base.pool.system:
         base = without_ratings(base, draft.pool)
@@ -69,7 +69,7 @@ def rate(draft: Draft) -> tuple[Snapshot, Ratings]:
 
 
 class Rater:
-    """Rates events span by span, with the states of everyone in between."""
+    """Rates events span by span, with the states of all players in between."""
 
     def __init__(self, base: Snapshot, after: Snapshot, ratings: Ratings) -> None:
         self.base, self.after, self.first_row, self.ratings = base, after, ratings.first_row, ratings
@@ -123,7 +123,7 @@ class Rater:
     def note_statuses(
         self, uids: Array, rated: Array, table: pl.DataFrame, twice: Mapping[int, int], errors: Mapping[int, Any]
     ) -> None:
-        """Note the status of each event whose status has changed."""
+        """Record the status of each event whose status has changed."""
         columns = self.after.events.columns
         was_unrated = columns.at("status", uids) == UNRATED
         self.ratings.statuses |= dict.fromkeys(uids[was_unrated & rated].tolist(), (RATED, 0))
@@ -140,7 +140,7 @@ class Rater:
         self.ratings.twice |= twice
 
     def rate_single(self, uid: int) -> bool:
-        """Rate the only event of all spans the short way; return False if only a batch can rate it."""
+        """Rate the only event of all spans by a faster method; return False if it must be rated in a batch."""
         columns, pool = self.after.events.columns, self.after.pool
         rows = self.after.contents.rows(int(columns.value("content", uid)))
         if (
@@ -187,7 +187,7 @@ class Rater:
 
 
 def results_of(snapshot: Snapshot, uids: Array) -> pl.DataFrame:
-    """Return the results of events, with the numbers of accounts that play on; `event_id` is the uid as text."""
+    """Return the results of events, with merged accounts resolved; `event_id` is the uid as text."""
     table = sent_results_of(snapshot, uids)
     if not snapshot.merged or table.is_empty():
         return table
@@ -215,7 +215,7 @@ def roster_before(snapshot: Snapshot, position: int, slots: Array) -> Roster:
 
 
 def positions_of(values: Array, among: Array) -> Array:
-    """Return where each value is among distinct others."""
+    """Return the position of each value among distinct others."""
     order = np.argsort(among, kind="stable")
     found: Array = order[np.searchsorted(among[order], values)]
     return found
@@ -230,7 +230,7 @@ def numbers_in(table: pl.DataFrame) -> Array:
 
 
 def assembled(base: Snapshot, after: Snapshot, ratings: Ratings) -> Snapshot:
-    """Return the snapshot with new ledger rows behind those that stay."""
+    """Return the snapshot with new ledger rows appended after the ones that are kept."""
     position, first_row = ratings.position, ratings.first_row
     names = [*(name for name in ROW_TYPES if name != "previous"), "state"]
     columns = {name: np.concatenate([part[name] for part in ratings.parts]) for name in names}

@@ -19,7 +19,7 @@ from podium.results.reading import Results
 
 
 def as_results(pool: Pool, table: pl.DataFrame) -> Results:
-    """Return a table of a pool's events as checked results; in a pool without dates the events have numbers."""
+    """Return a table of a pool's events as checked results; in a pool without dates, the events have numbers."""
     columns = {column.name: column for column in table}
     if pool.is_undated:
         columns[SEQUENCE] = columns.pop("started_at").to_physical().rename(SEQUENCE) / NUMBER_US
@@ -44,7 +44,7 @@ class Roster:
 
     @classmethod
     def of_newcomers(cls, system: System, numbers: Integers) -> "Roster":
-        """Return unrated players of a pool without events; their numbers rise."""
+        """Return unrated players of a pool without events, with increasing numbers."""
         played_at = np.full(numbers.size, NEVER)
         return cls(system, numbers, newcomers(system, numbers.size), played_at, new_pools(system, 1))
 
@@ -79,7 +79,7 @@ class Roster:
             starts: the time of each row's event, (rows). The results of numbered pools do not have it.
 
         Raises:
-            NotFiniteError: a rating would not be a finite number. Nothing has moved.
+            NotFiniteError: a rating would not be a finite number. In that case nothing has changed.
         """
         events = encode(results, self.system)
         rows = self.rows_of(entrant_numbers(events.player_names))

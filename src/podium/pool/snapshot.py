@@ -100,7 +100,7 @@ class IdTable:
 
 @dataclass(frozen=True)
 class Events:
-    """Events and seasons by uid, which counts them in the order in which they came, and the order of rating."""
+    """Events and seasons by uid, which counts them in the order in which they arrived, and the order of rating."""
 
     ids: Texts  # by uid; a season's begins with a null character
     columns: Columns  # by uid: `EVENT_TYPES`
@@ -157,7 +157,7 @@ class Events:
         ]  # fmt: skip
 
     def event_of(self, uid: int) -> Event:
-        """Return the event with a uid."""
+        """Return the event with this uid."""
         return self.of_uids([uid])[0]
 
     @property
@@ -170,7 +170,7 @@ class Events:
         return None
 
     def results_of(self, match: int) -> list[int]:
-        """Return the uids of the results of a registered match by its number, the newest first."""
+        """Return the uids of the results of a registered match by its number, newest first."""
         uid, found = int(self.matches.columns.value("result", match)), list[int]()
         while uid >= 0:
             found.append(uid)
@@ -178,11 +178,11 @@ class Events:
         return found
 
     def id_of(self, uid: int) -> str | None:
-        """Return the id of an event; None of a season."""
+        """Return the ID of an event, or None for a season."""
         return None if uid in self.seasons else self.ids[uid]
 
     def first(self, positions: range, most: int, *statuses: int) -> list[Event]:
-        """Return the first events at these positions, at most so many, that have one of these statuses."""
+        """Return the first events at these positions, up to this many, that have one of these statuses."""
         is_wanted = np.isin(np.arange(len(STATUSES)), statuses)
         found, start, count = np.empty(0, np.int64), 0, 2 * most
         while start < len(positions) and found.size < most:
@@ -211,7 +211,7 @@ CARRIED_NOTHING = Carried()
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A pool after one entry of its log. Nothing that it can reach is ever written again."""
+    """A pool after one entry of its log. Nothing that is reachable from it is ever written again."""
 
     pool: Pool
     seq: int  # of that entry
@@ -225,7 +225,7 @@ class Snapshot:
     carried: Carried = CARRIED_NOTHING
 
     def memory(self) -> dict[int, int]:
-        """Return the bytes of all arrays by the identity of what holds them: snapshots of one pool share most."""
+        """Return the bytes of all arrays by their owner's identity, because snapshots of a pool share most arrays."""
         events, found = self.events, dict[int, int]()
         for part in (self.rows, self.newest, self.learnt, self.contents, events.columns, events.order, events.ids):
             found |= part.memory()
@@ -250,13 +250,13 @@ class Snapshot:
         return self.events.order.search("stop", rows)
 
     def pool_state(self, position: int) -> Array:
-        """Return what the system had learnt of the pool before a position, (1, fields)."""
+        """Return the values that the system had learnt from the pool before a position, (1, fields)."""
         if not position or not self.pool.system.pool_fields:
             return new_pools(self.pool.system, 1)
         return self.learnt.part(position - 1, position)
 
     def system_at(self, position: int) -> System:
-        """Return the system with the values it had learned for the pool before a position."""
+        """Return the system with the values it had learnt for the pool before a position."""
         return self.pool.system.within(self.pool_state(position)[0])
 
     def newest_rows(self, row: int, slots: Array | None = None) -> Array:
@@ -287,7 +287,7 @@ class Snapshot:
         return self.newest_rows(first, slots)
 
     def career(self, slot: int, end: int | None = None, most: int | None = None) -> Array:
-        """Return the rows of a player before the row `end`, at most the newest so many, in the order of rating."""
+        """Return the rows of a player before the row `end`, up to the latest `most`, in the order they were rated."""
         row, found = int(self.newest.value("row", slot)) if slot < self.newest.size else NONE, list[int]()
         while row >= 0 and len(found) != most:
             if end is None or row < end:
@@ -325,7 +325,7 @@ class Snapshot:
 
     @cached_property
     def day_start(self) -> Standings | None:
-        """Return the standings when the day of the newest rated event began, or, without dates, before that event."""
+        """Return the standings at the start of the latest rated event's day or, without dates, before that event."""
         newest, unit = self.events.newest_rated, self.pool.unit_us
         if newest is None:
             return None
@@ -333,7 +333,7 @@ class Snapshot:
         return known if known is not None and known.stop == self.row_at(position) else self.standings_at(position)
 
     def carry(self, row: int) -> Carried:
-        """Return what a later snapshot need not compute again if ledger rows before this one stay the same."""
+        """Return the data that a later snapshot can reuse if ledger rows before this one stay the same."""
         known = (self.__dict__.get(name) or getattr(self.carried, name) for name in Carried._fields)
         return Carried(*(each if each is not None and each.stop <= row else None for each in known))
 
@@ -352,7 +352,7 @@ class Snapshot:
 
 
 def are_counting(statuses: Array) -> Array:
-    """Return whether events of these statuses count: neither voided nor superseded, and no season."""
+    """Return whether events with these statuses count: they are neither voided nor superseded, nor seasons."""
     return ~np.isin(statuses, (VOIDED, SUPERSEDED, SEASON))
 
 
@@ -405,7 +405,7 @@ def with_tables(item: Any, parts_of: Callable[[str], Iterable[Part]], path: str 
 
 
 def facts_of(snapshot: Snapshot) -> dict[str, Any]:
-    """Return everything but the tables of a snapshot, as JSON values."""
+    """Return everything except the tables of a snapshot, as JSON values."""
     return {
         "seq": snapshot.seq,
         "order": snapshot.pool.order,
@@ -419,7 +419,7 @@ def restored(pool: Pool, facts: Mapping[str, Any], parts_of: Callable[[str], Ite
     """Return the snapshot that was stored as `facts` and the parts of its tables.
 
     Args:
-        pool: the pool with the system that it had then.
+        pool: the pool with the system that it had at that time.
         facts: the JSON values from `facts_of`.
         parts_of: the stored parts of each table, by path.
     """

@@ -16,7 +16,7 @@ BY_ENTRY = "rows", "played_at", "ratings", "events", "scores", "is_established"
 
 @dataclass(frozen=True)
 class Standings:
-    """Players and pieces of equipment that have a rating, one entry each, by rising slots."""
+    """Players and pieces of equipment that have a rating, one entry each, sorted by slot."""
 
     system: System
     ledger: Columns
@@ -56,7 +56,7 @@ class Standings:
         return players[np.argsort(self.scores[players], kind="stable")[::-1]]
 
     def updated(self, newer: "Standings") -> "Standings":
-        """Return these standings with newer ones of some slots, perhaps of new ones."""
+        """Return these standings with newer ones for some slots, which may be new."""
         if not self.slots.size:
             return newer
         is_new = self.slots[np.searchsorted(self.slots[:-1], newer.slots)] != newer.slots

@@ -15,8 +15,8 @@ ZSTD_LEVEL = 1
 class States:
     """Rows of float64 by position in the order of rating, in compressed blocks that are never written again.
 
-    A method that changes rows returns a new object. It shares every block that it did not touch with the old one, so
-    readers of the old object need no lock.
+    A method that changes rows returns a new object. It shares every unchanged block with the old object, so readers of
+    the old object need no lock.
     """
 
     __slots__ = ("_blocks", "_open", "fields")
@@ -74,7 +74,7 @@ class States:
         """
         states = [part["state"] for part in parts]
         if any(each.dtype != np.float64 or each.shape[1:] != (self.fields,) for each in states):
-            raise ValueError("the stored states are not those of this version")
+            raise ValueError("the stored states do not match this version")
         return self.replaced_from(0, states) if states else self
 
     def _block(self, number: int) -> Array:

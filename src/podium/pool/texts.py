@@ -1,4 +1,4 @@
-"""Immutable texts by number, found by their hash."""
+"""Immutable strings by number, found by their hash."""
 
 import zlib
 from bisect import bisect_right
@@ -16,7 +16,7 @@ PART_TEXTS = 65_536  # that are stored at once
 
 
 class Level(NamedTuple):
-    """Consecutive texts that are never written again."""
+    """Consecutive strings that are never written again."""
 
     first: int  # number of the first text
     letters: bytes
@@ -31,7 +31,7 @@ class Level(NamedTuple):
 
 
 class Texts:
-    """Texts numbered from 0 in the order in which they came; equal texts may come twice.
+    """Strings numbered from 0 in the order in which they arrived; equal strings may appear twice.
 
     `appended` returns a new object, which shares finished levels with the old one.
     """
@@ -58,7 +58,7 @@ class Texts:
         return {id(each): len(each.letters) + sum(array.nbytes for array in each[2:]) for each in self._levels}
 
     def find(self, text: str) -> int:
-        """Return the newest number of a text, or -1."""
+        """Return the latest number of a string, or -1."""
         place = self._places.get(text)
         if place is not None:
             return place
@@ -75,7 +75,7 @@ class Texts:
         return -1
 
     def find_all(self, texts: Sequence[str]) -> list[int]:
-        """Return the newest number of each text, or -1."""
+        """Return the latest number of each string, or -1."""
         found = [self._places.get(text, -1) for text in texts]
         keys = np.fromiter((zlib.crc32(text.encode()) for text in texts), np.uint32, len(texts))
         may_be_known = np.zeros(keys.size, np.bool_)
@@ -143,7 +143,7 @@ def level_of(first: int, texts: Sequence[str]) -> Level:
 
 
 def joined(one: Level, other: Level) -> Level:
-    """Return one level of two that follow each other."""
+    """Return one level made of two consecutive ones."""
     hashes = np.empty(one.numbers.size + other.numbers.size, np.uint32)
     hashes[one.numbers], hashes[one.numbers.size + other.numbers] = one.hashes, other.hashes
     ends = np.concatenate([one.ends, other.ends[1:] + one.ends[-1]])

@@ -1,1 +1,1 @@
-"""Mathematics of performances, without Podium: chances of ranks and of beating one another."""
+"""The mathematics of performances, independent of Podium: chances of ranks, and of one player beating another."""

@@ -102,8 +102,7 @@ def rank_distribution(
         resolution: Resolution of the clock, in units of performance (an entrant rated 0 has the mean `shape`).
             Equal times share the best rank. Default: no ties.
 
-    Returns:
-        (entrants, ranks) float64, the best rank first.
+    Returns: (entrants, ranks) float64, best rank first.
     """
     field = performances(ratings, shape)
     return ranks.rank_distribution(field) if resolution is None else ranks.tied_rank_distribution(field, resolution)
@@ -122,7 +121,7 @@ def race_strength(
 ) -> float:
     """Return 1 / (probability that a player rated `probe`, added to the field, finishes in the first `top`).
 
-    1 if the field is so small that the player cannot miss. Infinite if the probability underflows.
+    1 if the field is so small that the player is certain to. Infinite if the probability underflows.
     """
     if top < 1:
         raise ParameterError(f"top is {top}; it must be at least 1")

@@ -31,7 +31,7 @@ def both_chances(log_odds: float) -> tuple[float, float]:
 def bradley_terry(log_odds: float) -> float:
     """Return e^x, a player's strength in the Bradley-Terry model, or 0 out of range.
 
-    With it a field of n takes n exponentials instead of n (n - 1) / 2.
+    With it, a field of n needs n exponentials instead of n (n - 1) / 2.
     """
     return exp(log_odds) if abs(log_odds) <= LARGEST else 0.0
 

@@ -54,7 +54,10 @@ def pdf(x: float) -> float:
 
 @kernel
 def falloff(x: float) -> float:
-    """Return e^(-x^2 / 2), accurate also far out because the square is exact. Above 37 the value at 37 is used."""
+    """Return e^(-x^2 / 2), which is accurate even far out because the square is exact.
+
+    Above 37 the value at 37 is used.
+    """
     z = min(abs(x), VANISHING)
     shifted = HALF_DIGITS * z
     high = shifted - (shifted - z)
@@ -145,7 +148,7 @@ def margin_mass(low: float, high: float) -> float:
 
 @kernel
 def inflated(deviation: float, tau_squared: float, idle_variance: float, most: float) -> float:
-    """Return a deviation before an event: tau^2 more variance, and that of idle time up to `most`."""
+    """Return a deviation before an event: with tau^2 more variance, and that of idle time up to `most`."""
     variance = deviation * deviation
     if idle_variance > 0.0:
         variance = max(variance, min(variance + idle_variance, most * most))
@@ -167,7 +170,7 @@ OWN = 5  # free for users of the boxes
 
 
 class Boxes(NamedTuple):
-    """Boxes of numbers. Few arrays, because each one makes its users compile longer."""
+    """Boxes of numbers. There are only a few arrays, because each one makes its users compile longer."""
 
     indices: Any  # int64 (6, numbers + 1): the rows above
     centres: Any  # float64 (numbers): centre of each box
@@ -180,7 +183,9 @@ def empty_boxes(size: int) -> Boxes:
 
 @kernel
 def fill_boxes(table: Any, row: int, size: int, width: float, boxes: Boxes) -> int:
-    """Sort the first `size` numbers of a row into boxes. Return the number of filled boxes, or -1 if it is impossible.
+    """Sort the first `size` numbers of a row into boxes.
+
+    Return the number of filled boxes, or -1 if this is impossible.
 
     The numbers must be finite and not too far apart. The lowest one is at the lower edge of the first box.
     """

@@ -80,7 +80,7 @@ class GammaPerformances:
 class GumbelPerformances:
     """Logarithms with the distribution 1 - exp(-e^((u - location) / scale)).
 
-    With a common scale differences are logistic, and a field finishes by the Plackett-Luce model.
+    With a common scale, differences are logistic, and a field finishes by the Plackett-Luce model.
     """
 
     location: Floats
@@ -130,8 +130,7 @@ def rank_distribution(field: Performances, selection: npt.NDArray[np.bool_] | No
     Args:
         selection: (entrants) entrants whose ranks are needed. Default: all.
 
-    Returns:
-        (entrants, ranks) float64, the best rank first. Other rows are 0.
+    Returns: (entrants, ranks) float64, best rank first. The rows of other entrants are 0.
     """
     rows = np.ones(field.scale.size, np.bool_) if selection is None else selection
     step = FIRST_STEP * float(field.scale.min())
@@ -181,7 +180,7 @@ def grid(low: Floats, high: Floats, step: float, offset: float) -> Floats:
 def tied_rank_distribution(field: Performances, resolution: float) -> Floats:
     """Return rank probabilities for a clock that rounds down to multiples of `resolution`. Ties share the best rank.
 
-    Rows sum to 1. Columns need not, because ranks can be shared.
+    Rows sum to 1. Columns need not sum to 1, because ranks can be shared.
     """
     n = field.scale.size
     worst = float(np.exp(field.support()[1].max()))
@@ -206,7 +205,7 @@ def add_ranks(cdf: Floats, weight: Floats, ranks: Floats) -> None:
     Args:
         cdf: (points, entrants) probability of being ahead of the point.
         weight: (points, entrants) probability that the entrant is there.
-        ranks: (entrants, entrants), which is added to.
+        ranks: (entrants, entrants), to which the result is added.
     """
     counts = np.empty(ranks.shape[0] + 1)
     _add_ranks(np.ascontiguousarray(cdf), np.ascontiguousarray(weight), counts, ranks)
@@ -253,7 +252,7 @@ def count_ahead(cdf: Any, point: int, counts: Any) -> tuple[int, int, int]:
 def add_others(
     counts: Any, size: int, low: int, high: int, certain: int, p: float, weight: float, ranks: Any, i: int
 ) -> None:
-    """Add the distribution without entrant i, who was counted with p, by dividing from the side where errors shrink."""
+    """Add the distribution without entrant i, who was counted with p, dividing from the side where errors shrink."""
     if not 0.0 < p < 1.0:  # not among the uncertain ones
         first = certain - 1 if p >= 1.0 else certain
         for k in range(low, high + 1):
@@ -274,7 +273,7 @@ _add_ranks = compile_kernel(_count_ranks)
 
 
 def _fill_distribution(values: Any) -> None:
-    """Replace standard deviations by the normal distribution function at them."""
+    """Replace each standard deviation by the normal distribution function at that point."""
     for k in range(values.size):
         values[k] = normal.distribution(values[k])
 
@@ -290,8 +289,7 @@ SAMPLE_STEP = 0.1  # step in widths of the narrowest performance; a distribution
 def order_chances(field: Performances) -> tuple[Orders, Floats]:
     """Return the probability of every order of a small field, by integrating one performance after the other.
 
-    Returns:
-        Orders, (n!, n), the best first, as in `itertools.permutations`, and their probabilities, (n!), within 1e-12.
+    Returns: Orders, (n!, n), best first, as in `itertools.permutations`, and their probabilities, (n!), within 1e-12.
     """
     size, width = field.scale.size, float(field.scale.min())
     nodes, weights = legendre.leggauss(NODES)
@@ -303,7 +301,7 @@ def order_chances(field: Performances) -> tuple[Orders, Floats]:
     chances: list[float] = []
 
     def extend(last: tuple[int, ...], ahead: Floats) -> None:
-        """Let each remaining entrant finish next.
+        """Let each remaining entrant be the next to finish.
 
         Args:
             last: The entrants ahead, in order.
@@ -323,7 +321,7 @@ def order_chances(field: Performances) -> tuple[Orders, Floats]:
 
 
 def sample_orders(field: Performances, uniform: Floats) -> Orders:
-    """Return orders, (draws, n), the best first, of performances at these quantiles, (draws, n)."""
+    """Return orders, (draws, n), best first, of performances at these quantiles, (draws, n)."""
     low, high = field.support()
     points = grid(low, high, SAMPLE_STEP * float(field.scale.min()), 0.0)
     distribution = field.cdf(points)

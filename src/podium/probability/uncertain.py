@@ -1,8 +1,8 @@
 """Performances of players with uncertain skill: normal skill plus Gumbel noise with a common scale.
 
-Between two players of known skill the difference is logistic, as in Elo's model, and a field finishes by the
-Plackett-Luce model. An uncertain skill is integrated out. Distribution and density of the sum are trapezoidal sums,
-which converge exponentially. Both are tabulated densely enough that a polynomial through a few points is the curve in
+Between two players of known skill, the difference is logistic, as in Elo's model, and a field finishes by the
+Plackett-Luce model. An uncertain skill is integrated out. The distribution and density of the sum are trapezoidal sums,
+which converge exponentially. Both are tabulated so densely that a polynomial through a few points matches the curve in
 between. Players who are not nearly certain share these points. The error is below 1e-12.
 """
 
@@ -32,8 +32,8 @@ def uncertain_performances(rating: Sequence[float], deviation: Sequence[float], 
     """Return the performances of a field with normal skills.
 
     Systems approximate a pair's probability by a logistic curve with the variance of the integral. Two players get
-    exactly that curve, so that a duel has one answer, the system's. In larger fields the integral differs from it by at
-    most 0.023 per pair, if skills are much less certain than results.
+    exactly that curve, so that a duel has a single answer, the system's. In larger fields the integral differs from it
+    by at most 0.023 per pair, if skills are much less certain than results.
 
     Args:
         rating: (entrants) mean skill.

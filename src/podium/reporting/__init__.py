@@ -1,1 +1,1 @@
-"""Charts, curves of the published texts, and the report."""
+"""Charts, curves of the published systems, and the report."""

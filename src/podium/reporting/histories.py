@@ -1,4 +1,4 @@
-"""Charts of ratings and learned parameters over time, and curves of published systems."""
+"""Charts of ratings and learnt parameters over time, and curves of published systems."""
 
 import math
 import textwrap
@@ -53,7 +53,10 @@ def canvas(rows: pl.DataFrame, title: str) -> Any:
 
 
 def colour(column: str, names: Sequence[str], **options: Any) -> Any:
-    """Return the colour scale for a column. Each name has the colour of its place; colours repeat after eight."""
+    """Return the colour scale for a column.
+
+    The colour of a name depends on its position; colours repeat after eight.
+    """
     alt, shades = altair(), [PALETTE[k % len(PALETTE)] for k in range(len(names))]
     scale = alt.Scale(domain=list(names), range=shades)
     return alt.Color(f"{column}:N", scale=scale, **{"title": ""} | options)
@@ -103,7 +106,7 @@ def time_axis(moments: pl.Series) -> Any:
 
 
 def configuration(*, inline: bool) -> dict[str, Any]:
-    """Return the look of a chart. Inside a page, it takes text colour and background from the page."""
+    """Return the style of a chart. Inside a page, it takes its text colour and background from the page."""
     ink, grid = ("currentColor", "#8888884d") if inline else ("#1d1b2e", "#dddde4")
     return {
         "background": None if inline else "white",
@@ -140,7 +143,10 @@ PADDING = 0.05  # of the height, above the highest rating and below the lowest
 def rating_histories(
     history: pl.DataFrame, players: list[str], title: str, hindsight: pl.DataFrame | None = None
 ) -> Any:
-    """Chart the ratings of players over time, or over events if the results have no dates. Hindsight is dashed."""
+    """Chart the ratings of players over time, or over events if the results have no dates.
+
+    Hindsight is drawn as a dashed line.
+    """
     alt = altair()
     numbered = history.with_columns(number=pl.col("event_id").rle_id().cast(pl.Int64) + 1)
     rows = numbered.filter(pl.col("player").is_in(players))
@@ -205,7 +211,7 @@ def domain(ratings: pl.Series) -> tuple[float, float]:
 
 
 def spread(ratings: Sequence[float], low: float, high: float) -> list[float]:
-    """Return heights in points for the names at the ends of lines, so that no name covers another."""
+    """Return the heights in points of the names at the ends of lines, so that no name covers another."""
     step = LABEL_PIXELS * (high - low) / HEIGHT
     places = [0.0] * len(ratings)
     above = float("inf")
@@ -228,7 +234,7 @@ CHARACTERS = 44  # for a line above a panel
 
 
 def learnt_curves(history: pl.DataFrame, system: System, title: str) -> Any:
-    """Chart every learned parameter over time, with a dashed line at its starting value."""
+    """Chart every learnt parameter over time, with a dashed line at its starting value."""
     alt = altair()
     start = dict(zip(type(system.new_pool())._fields, system.new_pool(), strict=True))
     panels = [panel(history, each, each.convert(start[each.name])) for each in system.learnt_parameters]
@@ -236,7 +242,7 @@ def learnt_curves(history: pl.DataFrame, system: System, title: str) -> Any:
 
 
 def panel(history: pl.DataFrame, parameter: LearntParameter, start: float) -> Any:
-    """Chart one parameter: its curve, its starting value, and the meaning of its newest value."""
+    """Chart one parameter: its curve, its starting value, and the meaning of its latest value."""
     alt = altair()
     dated = bool(history.height) and not history["started_at"].null_count()
     values = history[parameter.name].to_numpy()
@@ -285,20 +291,20 @@ def curve(kind: str, system: System | None = None) -> tuple[Curve, pl.DataFrame]
     instance = find(chosen.system)() if system is None else system
     if instance.name != chosen.system:
         raise ParameterError(
-            f"{kind}: this curve belongs to {chosen.system}, not to {instance.name}. Leave the "
-            f"system out, or give {chosen.system}."
+            f"{kind}: this curve belongs to {chosen.system}, not to {instance.name}. Leave out the system, or use"
+            f" {chosen.system}."
         )
     return chosen, pl.DataFrame(chosen.points(instance), schema=["x", "y", "series"], orient="row")
 
 
 def remoteness(system: Any) -> list[tuple[float, float, str]]:
-    """Return K of a pair by the number of places between the two."""
+    """Return K for a pair by the number of places between the two."""
     closeness = system.params().closeness
     return [(float(gap), system.k * agnesi(closeness * gap), "K") for gap in range(21)]
 
 
 def provisional(system: Any) -> list[tuple[float, float, str]]:
-    """Return K of a newcomer and of an established opponent, by the newcomer's event."""
+    """Return K for a newcomer and for an established opponent, by the newcomer's event number."""
     params, newcomer = system.params(), system.newcomer()
     established = enter(params, newcomer._replace(events=1e6), PRESENT)
     points = []

@@ -40,7 +40,7 @@ from podium.systems import make_system
 
 
 def distribution(ratings: pl.DataFrame, title: str) -> Any:
-    """Chart the number of players by rating, with provisional players apart."""
+    """Chart the number of players by rating, with provisional players shown separately."""
     alt = altair()
     kind = pl.when(pl.col("provisional")).then(pl.lit("provisional")).otherwise(pl.lit("established"))
     bars = canvas(ratings.select("rating", kind=kind), title).mark_bar()
@@ -51,7 +51,7 @@ def distribution(ratings: pl.DataFrame, title: str) -> Any:
 
 
 def calibration(reliability: pl.DataFrame, title: str) -> Any:
-    """Chart expected results against actual results. On the diagonal every expectation was right."""
+    """Chart expected results against actual results. On the diagonal, every expectation was right."""
     alt = altair()
     ends = pl.DataFrame({"expected": [0.0, 1.0], "actual": [0.0, 1.0]})
     diagonal = canvas(ends, title).mark_line(strokeDash=[4, 4], color=QUIET)
@@ -69,7 +69,7 @@ def calibration(reliability: pl.DataFrame, title: str) -> Any:
 
 
 def circulation(months: pl.DataFrame, title: str) -> Any:
-    """Chart the points gained and lost by month, with newcomers apart, and the ratings of the month's players."""
+    """Chart the points gained and lost by month, newcomers separately, and the ratings of the month's players."""
     alt = altair()
     starts = months.select("month", points="introduced_starts")
     flows = months.select(
@@ -83,7 +83,7 @@ def circulation(months: pl.DataFrame, title: str) -> Any:
     newcomers = canvas(starts, f"{title}: newcomers' starts").mark_bar(color=MAIN).encode(x=month, y=points)
     flow = colour("flow", ["base points", "created", "leaked"])
     others = canvas(flows, "Points from elsewhere, and points lost").mark_bar().encode(x=month, y=points, color=flow)
-    rating = alt.Y("rating:Q", title="rating of the active", scale=alt.Scale(zero=False))
+    rating = alt.Y("rating:Q", title="ratings of active players", scale=alt.Scale(zero=False))
     level = colour("level", ["mean", "median", "top 10"])
     lines = canvas(levels, "Ratings of those who played").mark_line(point=months.height < 3)  # noqa: PLR2004
     panels = (newcomers.properties(height=120), others, lines.encode(x=month, y=rating, color=level))
@@ -106,7 +106,7 @@ def race_strengths(strengths: pl.DataFrame, title: str) -> Any:
 
 
 def waits_and_spreads(runs: pl.DataFrame, title: str) -> Any:
-    """Chart the wait that 95 % of players do not exceed against the median spread of ratings, run by run."""
+    """Chart the wait that 95 % of players do not exceed against the median rating spread, run by run."""
     alt = altair()
     label = (
         pl.when(pl.col("target_s").is_null())
@@ -174,7 +174,7 @@ def as_page(chart: Any, title: str) -> str:
 
 
 def specification(chart: Any, *, inline: bool, narrow: bool) -> dict[str, Any]:
-    """Return the chart as a Vega-Lite document, with its look."""
+    """Return the chart as a Vega-Lite document, with its style."""
     document: dict[str, Any] = chart.to_dict(validate=False)  # which takes longer than drawing
     document["config"] = configuration(inline=inline)
     width, columns = (NARROW_WIDTH, [NARROW_LEGEND_COLUMNS]) if narrow else (WIDTH, [])
@@ -221,7 +221,7 @@ def with_renderer(name: str, document: dict[str, Any], **options: Any) -> Any:
 
 
 def check_path(path: Path) -> Path:
-    """Return the path if a chart can be written there."""
+    """Return the path if a chart can be written to it."""
     if path.suffix not in SUFFIXES:
         raise ChartError(
             f"{path}: charts cannot be written in this format. Use a name that ends in "
@@ -233,7 +233,7 @@ def check_path(path: Path) -> Path:
 
 
 def save(chart: Any, path: Path) -> None:
-    """Write a chart to a .png, .svg or .html file. The .html file needs no network."""
+    """Write a chart to a .png, .svg or .html file. The .html file works offline."""
     check_path(path)
     if path.suffix == ".png":
         document = specification(chart, inline=False, narrow=False)
@@ -264,17 +264,16 @@ def plot(
 
     Args:
         kind: `histories`, `distribution`, `calibration`, `circulation` or `parameters` (values that a system has
-            learned) for results, or the name of a curve of a published system.
-        results: the result of `podium.rate`, or anything that `podium.rate` accepts. Curves do not need it.
+            learnt) for results, or the name of a curve of a published system.
+        results: the result of `podium.rate`, or anything that `podium.rate` accepts. Curves do not need results.
         system: the system for results that are not rated yet, or the system of the curve. Default: elo for results.
-        pool: the pool of the histories, the distribution or the parameters. Default: the pool with most events.
+        pool: the pool of the histories, the distribution or the parameters. Default: the pool with the most events.
         players: the players in `histories`. Default: the leaders.
         period: the rating period.
         out: a file to write the chart to: .svg, .png or .html.
-        hindsight: also draw ratings with hindsight, dashed, with bands of two deviations.
+        hindsight: also draw ratings with hindsight as dashed lines, with bands of two deviations.
 
-    Returns:
-        The chart, as an Altair object that notebooks show.
+    Returns: The chart, as an Altair object that notebooks can display.
 
     Raises:
         ParameterError: the chart does not exist, it needs results, or the system has no hindsight.

@@ -1,4 +1,4 @@
-"""The columns of a results table: each cell is converted to its type or reported as a fault."""
+"""The columns of a results table: each cell is converted to its type or reported as an error."""
 
 import re
 from collections import Counter
@@ -39,8 +39,8 @@ SPELLINGS = {
 }
 EXACT = 2.0**53  # from here on a double represents several integers
 TOO_LARGE = "is too large to be exact as a number; give it as text"
-COSTS = "what each costs is in docs/results.md and in: podium columns status"
-GAP = "looks like a gap to the winner; give the whole time, without a sign"
+COSTS = "the cost of each is in docs/results.md and in: podium columns status"
+GAP = "looks like a gap to the winner; give the total time, without a sign"
 Known = Callable[[str, list[str]], set[str]]  # of a column's refused names, those accepted before the rule
 TRUTH_WORDS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 DATE_SHAPE = re.compile(r"(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(:\d{2})?(\.\d{1,9})?)?\s?(Z|z|UTC|[+-]\d{2}:?\d{2})?")
@@ -60,7 +60,7 @@ def in_order(names: Collection[str]) -> list[str]:
 
 
 class Cells(NamedTuple):
-    """A converted column, its faults, and its names as sent if any was clean."""
+    """A converted column, its errors, and its names as sent if any was cleaned."""
 
     column: pl.Series
     faults: list[Fault]
@@ -68,7 +68,7 @@ class Cells(NamedTuple):
 
 
 class Checked(NamedTuple):
-    """All converted columns, their faults, and the table with names as sent if any was clean."""
+    """All converted columns, their errors, and the table with names as sent if any was cleaned."""
 
     frame: pl.DataFrame
     faults: list[Fault]
@@ -76,12 +76,12 @@ class Checked(NamedTuple):
 
 
 def none_known(_column: str, _names: list[str]) -> set[str]:
-    """Return no names: none was accepted before the rule."""
+    """Return no names, because none was accepted before the rule."""
     return set()
 
 
 def normalise_table(frame: pl.DataFrame, known: Known = none_known) -> Checked:
-    """Convert every column and report faults, at most one more than are shown."""
+    """Convert every column and report errors, at most one more than are shown."""
     cells = {name: cast_column(frame[name], known) for name in frame.columns}
     faults = sorted((fault for cell in cells.values() for fault in cell.faults), key=lambda fault: fault.row or 0)
     if faults:
@@ -125,13 +125,13 @@ def cast_column(series: pl.Series, known: Known) -> Cells:
 
 
 def faults_at(series: pl.Series, bad: pl.Series, remedy: str) -> Iterator[Fault]:
-    """Yield a fault per bad row, with its original value."""
+    """Yield one error per invalid row, with its original value."""
     for row in bad.arg_true().head(SHOWN_FAULTS + 1).to_list():
         yield Fault(row + 1, series.name, series[row], remedy)
 
 
 def names(series: pl.Series, known: Known) -> Cells:
-    """Check names: IDs, pools, modes, heats, teams and players. An event's ID is a key and is not changed."""
+    """Check names: IDs, pools, modes, heats, teams and players. An event's ID is a key and is never changed."""
     column, faults = text(series)
     if faults:
         return Cells(column, faults)
@@ -146,7 +146,7 @@ def names(series: pl.Series, known: Known) -> Cells:
             stays = pl.DataFrame({"sent": column, "clean": clean, "stays": column.is_in(list(taken))})
             clean = stays.select(pl.when("stays").then("sent").otherwise("clean").alias(series.name)).to_series()
     if series.name in REQUIRED and clean.null_count():
-        faults += faults_at(clean, clean.is_null(), "is empty; every row needs one")
+        faults += faults_at(clean, clean.is_null(), "is empty; every row needs a value")
     if series.name == "event_id":
         return Cells(column, faults if clean is column else faults + lookalike_ids(column, clean))
     for word, pattern in SPELLINGS.get(series.name, {}).items():
@@ -166,7 +166,7 @@ def addresses(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
     column = column.str.strip_chars(SPACES).replace("", None)
     too_long = (column.str.len_chars() > MAX_URL).fill_null(value=False)
     wrong = [url for url in column.filter(~too_long).drop_nulls().unique().to_list() if not is_page_address(url)]
-    remedy = "is no address of a page; write it whole, as https://example.org/race-17, without blanks"
+    remedy = "is not the address of a page; write it in full, for example https://example.org/race-17, without spaces"
     faults += faults_at(column, column.is_in(wrong).fill_null(value=False), remedy) if wrong else []
     if too_long.any():
         faults += faults_at(column, too_long, f"is too long; an address has up to {MAX_URL:,} characters")
@@ -174,16 +174,16 @@ def addresses(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
 
 
 def lookalike_ids(column: pl.Series, clean: pl.Series) -> list[Fault]:
-    """Find event IDs that look equal but differ, which would split an event in two."""
+    """Find event IDs that look the same but differ, which would split an event in two."""
     if clean.equals(column) or clean.n_unique() == column.n_unique():
         return []
     ids = pl.DataFrame({"id": column, "clean": clean}).with_columns(first=pl.col("id").first().over("clean"))
-    remedy = "looks like another id of this table, and is written with other characters; write the two alike"
+    remedy = "looks like another ID in this table, but is written with different characters; write both the same way"
     return list(faults_at(column, ids["id"] != ids["first"], remedy))
 
 
 def text(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
-    """Return a column as text. Integers are written without a fraction."""
+    """Return a column as text. Integers are written without a decimal point."""
     kind = series.dtype
     if kind.is_nested() or kind in (pl.Boolean, pl.Binary, pl.Object):
         return series, [Fault(None, series.name, None, f"holds {kind}; it must hold text")]
@@ -200,7 +200,7 @@ def text(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
 
 
 def text_of_number(number: float) -> str:
-    """Return a number as a name. Integers are written without a fraction."""
+    """Return a number as a name. Integers are written without a decimal point."""
     if not abs(number) < EXACT:
         raise ValueError(TOO_LARGE)
     return str(int(number)) if number == int(number) else repr(number)
@@ -259,7 +259,7 @@ def cast_statuses(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
 
 
 def started(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
-    """Check times, in UTC, which all rows or none must have."""
+    """Check times, which are in UTC; either all rows or none must have one."""
     if series.dtype == pl.Date:
         column = series.cast(pl.Datetime("us")).dt.replace_time_zone("UTC")
     elif isinstance(series.dtype, pl.Datetime):
@@ -278,7 +278,7 @@ def started(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
 
 
 def from_texts(series: pl.Series) -> pl.Series:
-    """Parse ISO 8601 texts to UTC times, null if invalid. Each distinct text is parsed once."""
+    """Parse ISO 8601 strings to UTC times, null if invalid. Each distinct string is parsed once."""
     texts = series.drop_nulls().unique()
     parts = texts.str.extract_groups(f"^{DATE_SHAPE.pattern}$").struct.unnest()
     day, minute, second, fraction, offset = (pl.col(name).fill_null("") for name in parts.columns)
@@ -297,7 +297,7 @@ FREE_CELLS = 1_000_000  # cells that any sheet may span
 
 
 def refuse_wide(columns: Collection[object], table_name: str) -> None:
-    """Raise an error for too many columns, because every row is stored in each."""
+    """Raise an error for too many columns, because every row is stored in each of them."""
     if len(columns) > MAX_COLUMNS:
         remedy = f"has more than {MAX_COLUMNS:,} columns, or keys. Leave out those that Podium does not need."
         raise ResultsError.whole(table_name, remedy)

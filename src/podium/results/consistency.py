@@ -1,4 +1,4 @@
-"""Contradictions between valid cells: one rule per function, each with a cheap test first."""
+"""Contradictions between valid cells: one rule per function, each starting with a cheap test."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -19,7 +19,7 @@ REMEDY = "give each a position, a score or a time_s, or a status (dnf, quit, …
 
 
 def contradictions(frame: pl.DataFrame, event: Integers | None = None) -> Iterator[Fault]:
-    """Yield the faults of rows against each other, rule by rule. `event` is each row's event number, or None."""
+    """Yield the contradictions between rows, rule by rule. `event` is each row's event number, or None."""
     if frame.is_empty():
         return
     table = with_ids(frame, event)
@@ -48,7 +48,7 @@ def two_values_an_event(table: pl.DataFrame) -> Iterator[Fault]:
 
 
 def differing_values(table: pl.DataFrame, column: str) -> Iterator[Fault]:
-    """Yield the rows with another value than an earlier row of their event."""
+    """Yield the rows whose value differs from an earlier row of their event."""
     step = np.diff(table["event"].to_numpy())
     if (step >= 0).all():  # each event's rows are consecutive
         values = table[column].to_physical()
@@ -59,7 +59,9 @@ def differing_values(table: pl.DataFrame, column: str) -> Iterator[Fault]:
     first = pl.col(column).first().over("event")
     differing = table.with_columns(first=first).filter(pl.col(column) != pl.col("first"))
     for row, event, value, other in differing.select("row", "event_id", column, "first").head(MAX_FAULTS).iter_rows():
-        yield Fault(row, column, str(value), f"differs from {str(other)!r} earlier in event {event}; an event has one")
+        yield Fault(
+            row, column, str(value), f"differs from {str(other)!r} earlier in event {event}; an event can have only one"
+        )
 
 
 def twice_in_a_heat(table: pl.DataFrame) -> Iterator[Fault]:
@@ -100,7 +102,10 @@ def two_sides_begin(table: pl.DataFrame) -> Iterator[Fault]:
     first = pl.col("alone").filter("begins").first().over("unit")
     differing = sided.filter(first.is_not_null() & (pl.col("begins") != (pl.col("alone") == first)))
     for row, event, value in differing.select("row", "event_id", "side").head(MAX_FAULTS).iter_rows():
-        remedy = f"is beside another in one heat of event {event}: one player, or all of one team, is home or white"
+        remedy = (
+            f"is next to another in one heat of event {event}: only one player, or all members of one team, can be"
+            " home or white"
+        )
         yield Fault(row, "side", value, remedy)
 
 
@@ -159,7 +164,7 @@ SEQUENCE = "sequence"
 
 
 def order_keys(frame: pl.DataFrame, first: Integers) -> tuple[npt.NDArray[Any], ...]:
-    """Return the keys that order events, the most important first. File order comes last.
+    """Return the keys that order events, most important first. File order comes last.
 
     Args:
         first: (events) first row of each event, in file order.
@@ -179,7 +184,7 @@ def in_sequence(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def tie_notice(frame: pl.DataFrame) -> str | None:
-    """Return a sentence on the number of dated events that only file order distinguishes, or None."""
+    """Return a sentence with the number of dated events that only file order distinguishes, or None."""
     if "started_at" not in frame.columns:
         return None
     moment = [name for name in ("pool", "started_at", SEQUENCE) if name in frame.columns]
@@ -190,7 +195,7 @@ def tie_notice(frame: pl.DataFrame) -> str | None:
     tied = int((events.group_by(moment).len()["len"].replace(1, 0)).sum())
     if not tied:
         return None
-    shared, remedy = "start", "a column sequence, a number for each event, would decide instead"
+    shared, remedy = "start", "a column sequence, with a number for each event, would decide instead"
     if SEQUENCE in moment:
         shared, remedy = "start and sequence", "give each its own sequence to decide otherwise"
     subject = f"{tied:,} of {events.height:,} events share their {shared} with another"

@@ -1,4 +1,4 @@
-"""Heats: their order, overall results, quits that carry over; and generated dates."""
+"""Heats: their order, overall results, and quits that carry over; also generated dates."""
 
 import re
 from datetime import MAXYEAR, UTC, datetime
@@ -21,7 +21,7 @@ Floats = npt.NDArray[np.float64]
 
 
 def heat_codes(heats: pl.Series) -> npt.NDArray[np.int64]:
-    """Return numbers that order heats: unnamed, then integers, then texts, `overall` last."""
+    """Return numbers that order heats: unnamed heats, then integers, then names, with `overall` last."""
     filled = heats.fill_null("")
     names = filled.unique().to_list()
     names.sort(key=lambda name: (name == OVERALL, name != "", not name.isdecimal(), _number(name), name))
@@ -78,9 +78,9 @@ class Overall(NamedTuple):
 def overall_results(frame: pl.DataFrame) -> Overall:
     """Compute the overall result of each entrant in events of several heats without an overall result.
 
-    It is the sum of the heats' scores, with 0 for a missing or quit heat. In events without scores it is the sum of the
+    It is the sum of the heats' scores, with 0 for a missed or quit heat. In events without scores, it is the sum of the
     times of those who finished every heat, and the others lose to them. Events with neither, and events that nobody
-    finished, get none.
+    finished, get no overall result.
     """
     event, player = (number_runs(frame[name]).code.astype(np.int64) for name in PAIR)
     names = frame["heat"].fill_null("") if frame["heat"].null_count() else frame["heat"]
@@ -159,13 +159,13 @@ def made_up(start: datetime, every: str) -> str:
 def with_made_dates(frame: pl.DataFrame, start: datetime, every: str) -> pl.DataFrame:
     """Give the events of a checked table dates: `start`, then one every 12h, 7d, 2w, 1mo or 1y, in order.
 
-    If `every` is empty, all are at `start`.
+    If `every` is empty, all of them are at `start`.
     """
     span = SPAN.fullmatch(every.strip() or "1d")
     if span is None:
         raise ParameterError(f"{every!r} is not a time span. Write a number and h, d, w, mo or y, for example 1w")
     if "started_at" in frame.columns and frame["started_at"].null_count() < frame.height:
-        raise ParameterError("the events have dates. Leave out the first date and the time from each to the next")
+        raise ParameterError("the events have dates. Leave out the first date and the time between events")
     orders = [pl.col(SEQUENCE).first()] if SEQUENCE in frame.columns else []
     events = frame.group_by("event_id", maintain_order=True).agg(orders)
     events = events.sort(SEQUENCE, maintain_order=True) if orders else events

@@ -1,4 +1,7 @@
-"""Number texts by their hashes. That is faster than comparing texts, which is done once at the end for safety."""
+"""Number strings by their hashes.
+
+This is faster than comparing strings, which is done once at the end as a safety check.
+"""
 
 from collections.abc import Hashable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -32,7 +35,7 @@ def as_indices(rows: Integers) -> pl.Series:
 
 
 def surely_distinct(texts: pl.Series, rows: Integers | None = None) -> bool:
-    """Return True if no two of `rows` (default: all) have the same text, False if some may."""
+    """Return True if no two of `rows` (default: all) have the same text, or False if some might."""
     if (texts.len() if rows is None else rows.size) <= SMALL_TABLE_ROWS:
         values = (texts if rows is None else texts.gather(rows)).to_list()
         return len(set(values)) == len(values)
@@ -40,7 +43,7 @@ def surely_distinct(texts: pl.Series, rows: Integers | None = None) -> bool:
 
 
 def surely_distinct_within(texts: pl.Series, unit: Integers) -> bool:
-    """Return True if no two rows of the same `unit` have the same text, False if some may."""
+    """Return True if no two rows of the same `unit` have the same text, or False if some might."""
     if texts.len() <= SMALL_TABLE_ROWS:
         pairs = list(zip(unit.tolist(), texts.to_list(), strict=True))
         return len(set(pairs)) == len(pairs)
@@ -51,7 +54,7 @@ def surely_distinct_within(texts: pl.Series, unit: Integers) -> bool:
 
 
 def hashes_differ(hashes: npt.NDArray[np.uint64]) -> bool:
-    """Return True if no two hashes are equal, False if some may be."""
+    """Return True if no two hashes are equal, or False if some might be."""
     if hashes.size < COMPILED_MIN_ROWS:
         ordered = np.sort(hashes)
         return not bool((ordered[1:] == ordered[:-1]).any())
@@ -70,7 +73,7 @@ def run_bounds(number: Integers) -> npt.NDArray[np.bool_]:
 
 
 def runs(texts: pl.Series) -> tuple[Integers, Integers]:
-    """Return the run of equal texts of each row, from 0, and each run's first row."""
+    """Return the run of equal strings that each row belongs to, from 0, and each run's first row."""
     changed = np.ones(texts.len(), np.bool_)
     changed[1:] = (texts[1:] != texts[:-1]).to_numpy()
     kind = index_type(texts.len())
@@ -80,14 +83,14 @@ def runs(texts: pl.Series) -> tuple[Integers, Integers]:
 
 
 class Numbered(NamedTuple):
-    """Numbers of texts, by first appearance."""
+    """Numbers of strings, by first appearance."""
 
     code: Integers  # (rows): number of each row, from 0
     first: Integers  # (numbers): first row of each number
 
 
 def number_runs(texts: pl.Series) -> Numbered:
-    """Number texts like `number_texts`, faster if equal texts are consecutive."""
+    """Number strings like `number_texts`, but faster if equal strings are consecutive."""
     if texts.len() <= SMALL_TABLE_ROWS:
         return number_names(texts.to_list())
     number, starts = runs(texts)
@@ -105,7 +108,7 @@ def number_names(names: Sequence[Hashable]) -> Numbered:
 
 
 def number_texts(texts: pl.Series, within: Integers | None = None) -> Numbered:
-    """Number non-null texts by first appearance. Texts with different numbers `within`, (rows), are different."""
+    """Number non-null strings by first appearance. Strings with different numbers `within`, (rows), are different."""
     if texts.len() <= SMALL_TABLE_ROWS:
         names = texts.to_list()
         return number_names(names if within is None else list(zip(names, within.tolist(), strict=True)))
@@ -126,7 +129,7 @@ def number_texts(texts: pl.Series, within: Integers | None = None) -> Numbered:
 
 
 def hashes_of(texts: pl.Series, rows: Integers | None = None) -> npt.NDArray[np.uint64]:
-    """Return a hash of the text of each of `rows` (default: all), equal for equal texts in one process."""
+    """Return a hash of the text of each of `rows` (default: all); equal strings have equal hashes in a process."""
     hashes = np.empty(texts.len() if rows is None else rows.size, np.uint64)
     for part in parts_of(hashes.size):
         hashes[part] = (texts[part] if rows is None else texts.gather(rows[part])).hash().to_numpy()
@@ -149,7 +152,7 @@ def number_hashes(hashes: npt.NDArray[np.uint64], kind: type[Any] = np.int32) ->
 
 
 def _number(hashes: Any, keys: Any, slots: Any, code: Any, first: Any) -> int:
-    """Fill `code` and `first`. Return the number of distinct hashes, or -1 if the slots do not suffice."""
+    """Fill `code` and `first`. Return the number of distinct hashes, or -1 if there are not enough slots."""
     found = 0
     mask = np.uint64(slots.size - 1)
     for i in range(hashes.size):

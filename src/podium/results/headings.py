@@ -1,4 +1,4 @@
-"""The meaning of headings in 25 languages: results columns, parts of a match, rounds; and words of cells."""
+"""The meaning of headings in 25 languages: results columns, parts of a match, rounds; and words in cells."""
 
 import re
 import tomllib
@@ -78,7 +78,7 @@ def written_out(patterns: Mapping[str, str], known: Mapping[str, str]) -> dict[s
 
 
 def fold(heading: str) -> str:
-    """Return a heading without case, accents, blanks and marks, as in the table of headings."""
+    """Return a heading without case, accents, spaces and marks, as in the table of headings."""
     plain = unicodedata.normalize("NFKD", heading.strip().casefold().translate(LETTERS))
     letters = "".join(letter for letter in plain if not unicodedata.combining(letter))
     if letters in ("#", "№"):
@@ -95,7 +95,7 @@ def meanings() -> dict[str, str]:
 
 
 def encoding_of(headings: Iterable[str]) -> str | None:
-    """Return the encoding of text that is not UTF-8 by the language of its headings, or None."""
+    """Return the encoding of text that is not UTF-8, judged by the language of its headings, or None."""
     folded = {fold(heading) for heading in headings}
     groups = [words.split("|") for words in (*SYNONYMS.values(), *SIDES.values()) if "|" in words]
     western, polish = ({word for group in groups for word in "".join(group[n : n + 1]).split()} for n in (1, 2))
@@ -109,7 +109,7 @@ def sides() -> dict[str, str]:
 
 
 def side_of(heading: str) -> str | None:
-    """Return the part of a match of a heading: winner, loser, first, second, result, or a score of either side."""
+    """Return the part of a match that a heading means: winner, loser, first, second, result, or a side's score."""
     word = fold(heading)
     part = sides().get(word) or sides().get(A_NAME.sub("", word))
     if part is not None:
@@ -166,12 +166,12 @@ def is_heading(text: str) -> bool:
 
 
 def column_meant_by(heading: str) -> str | None:
-    """Return the results column of a heading in any language, tolerating typing errors."""
+    """Return the results column that a heading stands for, in any language and allowing for typos."""
     return meanings().get(fold(heading)) or near_miss(heading, ALL)
 
 
 def near_miss(heading: str, words: Iterable[str]) -> str | None:
-    """Return the word that a heading misspells, by one letter, or by two in long words."""
+    """Return the word that a heading misspells by one letter, or by two in long words."""
     word = fold(heading)
     alike = (
         known

@@ -1,7 +1,7 @@
 """Mentions of names in texts, regardless of case, accents and the characters between words.
 
-A mention has all words of a name in order, or with the last one first ("Sample, Ana"). Characters between them do not
-matter: "ana_sample", "AnaSample" and "ana%20sample" mention Ana Sample. A name of fewer than five letters must be a
+A mention contains all words of a name in order, or with the last one first ("Sample, Ana"). Characters between them do
+not matter: "ana_sample", "AnaSample" and "ana%20sample" mention Ana Sample. A name of fewer than five letters must be a
 separate word. Names of one letter and numbers of fewer than five digits are not searched.
 """
 
@@ -49,7 +49,7 @@ class Mentions:
         self._signs = [normalise(name) for name, some in words.items() if not some]  # names without letters
 
     def may_be_in(self, text: str) -> bool:
-        """Return False if a quick look shows that no part of the text mentions a name."""
+        """Return False if a quick check shows that no part of the text mentions a name."""
         text = plain(text)
         if text.isascii():  # like most entries of a log
             letters = text.lower().encode().translate(None, SIGNS).decode()

@@ -1,9 +1,9 @@
 """The rule for all names.
 
-Names are normalised to Unicode's NFC without surrounding spaces. A name is refused if nothing of it is visible, if it
-has invisible characters (controls, direction controls, zero-width characters), or if it is longer than 200 characters.
+Names are normalised to Unicode's NFC without surrounding spaces. A name is rejected if none of it is visible, if it has
+invisible characters (controls, direction controls, zero-width characters), or if it is longer than 200 characters.
 Joiners are allowed where Unicode's rules for identifiers have them, within words of scripts that need them, and within
-emoji. The content of a name does not matter: markup and statements are ordinary text.
+emoji. The content of a name does not matter: markup and SQL are ordinary text.
 """
 
 import functools
@@ -48,9 +48,9 @@ WORDS = {
     "control": "has a control character",
     "surrogate": "has half of a surrogate pair",
     "noncharacter": "has a Unicode noncharacter",
-    "direction": "has a direction control, which nobody sees",
-    "joiner": "has a joiner where no script and no emoji joins",
-    "invisible": "has a character that nobody sees",
+    "direction": "has a direction control, which is invisible",
+    "joiner": "has a joiner in a place where no script or emoji uses one",
+    "invisible": "has an invisible character",
 }
 UNSEEN = ("C", "Z")  # general categories: controls, direction controls, unassigned; spaces of all kinds
 EMPTY = r"^[\s\p{Z}\p{Default_Ignorable_Code_Point}\u2800]*$"
@@ -58,7 +58,7 @@ EMPTY = r"^[\s\p{Z}\p{Default_Ignorable_Code_Point}\u2800]*$"
 
 @functools.cache
 def patterns() -> tuple[Any, Any, Any]:
-    """Return the patterns of joiners, refused characters and invisible ones, compiled for the first unusual name."""
+    """Return the patterns of joiners, rejected characters and invisible ones, compiled for the first unusual name."""
     import regex  # noqa: PLC0415  (most names are plain)
 
     joined, empty = regex.compile(JOINED, regex.VERBOSE), regex.compile(EMPTY)
@@ -66,7 +66,7 @@ def patterns() -> tuple[Any, Any, Any]:
 
 
 def are_plain(names: Collection[str]) -> bool:
-    """Return True if all names surely need no change, by one quick test. False if some may."""
+    """Return True if all names certainly need no change, using one quick test. False if some might need one."""
     whole = "".join(names)
     if not whole.isascii() or not whole.isprintable() or "" in names:
         return False
@@ -74,7 +74,7 @@ def are_plain(names: Collection[str]) -> bool:
 
 
 def are_plain_texts(column: pl.Series) -> bool:
-    """Return True if all texts of a column surely need no change, by a quick test of their bytes."""
+    """Return True if all strings of a column certainly need no change, using a quick test of their bytes."""
     length: Any = column.str.len_bytes()
     if column.null_count() < column.len() and not 0 < length.min() <= length.max() <= LONGEST:
         return False
@@ -88,14 +88,16 @@ def are_plain_texts(column: pl.Series) -> bool:
 def normalise(name: str) -> str:
     """Return the name in NFC without surrounding spaces."""
     if not isinstance(name, str):
-        raise ParameterError(f"a name is a text, but {name!r} is a {type(name).__name__}. Give one name at a time.")
+        raise ParameterError(
+            f"a name must be a string, but {name!r} is a {type(name).__name__}. Give one name at a time."
+        )
     return name.strip(SPACES) if name.isascii() else unicodedata.normalize("NFC", name.strip(SPACES))
 
 
 def refusal(name: str) -> str:
-    """Return why a normalised name is invalid, as the end of a sentence, or an empty text."""
+    """Return why a normalised name is invalid, as the end of a sentence, or an empty string."""
     if len(name) > LONGEST:
-        return f"has {len(name)} characters; a name has up to {LONGEST}"
+        return f"has {len(name)} characters; a name can have up to {LONGEST}"
     if name and name.isprintable() and max(name) <= LATIN:
         return ""
     joined, refused, empty = patterns()
@@ -103,7 +105,7 @@ def refusal(name: str) -> str:
     if match:
         return f"{WORDS[match.lastgroup]} (U+{ord(match[0]):04X}); leave it out"
     if empty.match(name):
-        return f"shows nothing{f' (U+{ord(name[0]):04X})' if name else ''}; a name has something to see"
+        return f"shows nothing{f' (U+{ord(name[0]):04X})' if name else ''}; a name needs visible characters"
     return ""
 
 
@@ -128,13 +130,13 @@ def admit(name: str, what: str = "name") -> str:
 
 
 def shown(name: str) -> str:
-    """Return a refused name with its invisible characters escaped."""
+    """Return a rejected name with its invisible characters escaped."""
     text = ascii(name)
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
 
 
 def normalise_column(column: pl.Series) -> tuple[pl.Series, dict[str, str]]:
-    """Return normalised names, and the reason for each refused name."""
+    """Return normalised names, and the reason for each rejected name."""
     if all(are_plain_texts(column[first : first + CHUNK_NAMES]) for first in range(0, column.len(), CHUNK_NAMES)):
         return column, {}
     suspect = column.str.contains(NOT_PLAIN)
@@ -155,7 +157,7 @@ STROKED = str.maketrans(  # letters that Unicode does not decompose, and what pe
 
 @functools.cache
 def prototypes() -> Table:
-    """Return the prototype of each character (UTS 39, 4), where it is another character."""
+    """Return the prototype of each character (UTS 39, 4), if it is a different character."""
     from confusable_homoglyphs.confusables import confusables_data  # noqa: PLC0415  (a large table, rarely needed)
 
     taken: Table = {}
@@ -212,12 +214,12 @@ def skeleton(name: str) -> str:
 
 
 def key(name: str) -> str:
-    """Return a key that all alike names share, and some others: the first thing to look up."""
+    """Return a key that all similar names share, and some others: the first thing to look up."""
     return fold(fold(name.translate(foreign())).replace("m", "rn").translate(classes()))
 
 
 def forms(name: str) -> tuple[str, str, str]:
-    """Return three forms. Alike names have at least one in common."""
+    """Return three forms of a name. Similar names have at least one of them in common."""
     return fold(name), skeleton(name), fold(name.translate(foreign()))
 
 
@@ -227,7 +229,7 @@ def are_alike(one: str, other: str) -> bool:
 
 
 def pairs_alike(names: Iterable[str]) -> list[tuple[str, str]]:
-    """Return names that look like an earlier one, with that one."""
+    """Return names that look like an earlier name, with that name."""
     seen: tuple[dict[str, str], ...] = ({}, {}, {})
     alike = []
     for name in names:
@@ -243,4 +245,4 @@ def pairs_alike(names: Iterable[str]) -> list[tuple[str, str]]:
 def warning(name: str, like: str) -> str:
     """Return a sentence about two names that look alike, with escapes if people could not tell them apart."""
     one, other = (repr(spelling) if fold(name) == fold(like) else shown(spelling) for spelling in (name, like))
-    return f"player {one} looks like {other}; if they are one, write the two alike"
+    return f"player {one} looks like {other}; if they are the same player, write both names the same way"

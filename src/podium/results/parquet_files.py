@@ -1,4 +1,4 @@
-"""Parquet files that make one table: a folder, a pattern or a list of paths, read in natural order."""
+"""Parquet files that form one table: a folder, a pattern or a list of paths, read in natural order."""
 
 import re
 from bisect import bisect_right
@@ -23,7 +23,7 @@ ORDERS = ("started_at", SEQUENCE)  # columns that order events, so all files hav
 
 
 def is_several(source: Any) -> bool:
-    """Return True for the path of a folder, and for a pattern such as `results/*.parquet`."""
+    """Return True for the path of a folder or a pattern such as `results/*.parquet`."""
     if not isinstance(source, str | Path):
         return False
     return Path(source).is_dir() or ("*" in str(source) and not Path(source).exists())
@@ -52,11 +52,11 @@ def find_files(source: Any) -> list[str]:
 class ParquetFiles:
     """The rows of several Parquet files, one after the other.
 
-    A folder `COLUMN=VALUE` on the path of a file is a column of its rows, as in Hive. Polars reads URLs itself.
+    A folder `COLUMN=VALUE` on the path of a file becomes a column of its rows, as in Hive. Polars reads URLs itself.
 
     Args:
-        source: as `find_files` takes it.
-        pool: the pool of files without a column `pool`.
+        source: in any form that `find_files` accepts.
+        pool: the pool for files without a column `pool`.
     """
 
     def __init__(self, source: Any, pool: str | None = None) -> None:
@@ -72,14 +72,14 @@ class ParquetFiles:
             refuse_wide(columns, path)
             known = {name for name in ORDERS if name in columns}
             for name in known ^ (known if ordered is None else ordered):
-                remedy = "is in some files only. Add it to all files, or remove it from all."
+                remedy = "is in only some of the files. Add it to all files, or remove it from all."
                 raise ResultsError(path, [Fault(None, name, None, remedy)])
             ordered = known
         self._starts = [0, *accumulate(self.heights)]
         self.height = self._starts[-1]
 
     def read(self, first: int = 0, count: int | None = None) -> pl.DataFrame:
-        """Return `count` rows from row `first` on, unchecked; fewer where the files end before."""
+        """Return `count` rows from row `first` on, unchecked, or fewer at the end of the files."""
         last = self.height if count is None else min(first + count, self.height)
         tables = []
         for path, start, height in zip(self.paths, self._starts, self.heights, strict=False):
@@ -98,7 +98,7 @@ class ParquetFiles:
 
     @contextmanager
     def located(self, first: int) -> Iterator[None]:
-        """Give the faults of rows from row `first` on their files, and the rows of these."""
+        """Attribute errors in rows from row `first` on to their files, with row numbers within those files."""
         try:
             yield
         except ResultsError as error:
@@ -131,7 +131,7 @@ class ParquetFiles:
 
 @contextmanager
 def readable(path: str) -> Iterator[None]:
-    """Refuse a file that cannot be read in this context."""
+    """Reject a file that cannot be read within this context."""
     try:
         yield
     except OSError as error:

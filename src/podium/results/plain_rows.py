@@ -1,6 +1,6 @@
 """Read simple valid rows without Polars, which is slow for small tables.
 
-Nothing is refused here. Rows that are not obviously valid, or that need a change, go to `podium.results.reading`. Both
+No row is rejected here. Rows that are not obviously valid, or that need a change, go to `podium.results.reading`. Both
 give exactly the same result.
 """
 
@@ -53,7 +53,7 @@ class NotPlainError(Exception):
 
 
 class PlainRows(NamedTuple):
-    """Checked rows, as a list per column, in the order of a results table."""
+    """Checked rows, as one list per column, in the order of a results table."""
 
     columns: dict[str, list[Any]]  # `started_at` in microseconds since 1970
 
@@ -78,7 +78,7 @@ def check_plainly(given: Mapping[str, list[Any]]) -> PlainRows | None:
     """Check columns of rows, among those in `READ`. Return None if they are not simple.
 
     Args:
-        given: (rows) each, at least one row. None for a missing value.
+        given: (rows) each, with at least one row. None for a missing value.
     """
     if not given.keys() >= {*REQUIRED}:
         return None
@@ -123,13 +123,13 @@ def cells(name: str, values: list[Any]) -> list[Any]:
 
 
 def require(is_fine: object) -> None:
-    """Leave rows that are not simple to others."""
+    """Leave rows that are not simple to other functions."""
     if not is_fine:
         raise NotPlainError
 
 
 def require_texts(name: str, texts: Collection[str]) -> None:
-    """Require names that need no change, or addresses."""
+    """Require names or addresses that need no change."""
     require(name in TEXTS)
     if name == "url":
         require(all(text.isascii() and len(text) <= MAX_URL and is_page_address(text) for text in texts))
@@ -163,7 +163,7 @@ def numbers(name: str, values: list[Any]) -> list[float | None]:
 
 
 def microseconds(value: Any) -> int:
-    """Return a time, a text or a UTC datetime, as microseconds since 1970."""
+    """Return a time, given as text or a UTC datetime, as microseconds since 1970."""
     if type(value) is datetime:
         return (value - EPOCH) // MICROSECOND
     parts = date_parts(value)
@@ -196,7 +196,7 @@ def refuse_contradictions(columns: Mapping[str, list[Any]]) -> None:
 
 
 def refuse_incomparable(columns: Mapping[str, list[Any]], units: Sequence[int], counts: Sequence[bool]) -> None:
-    """Require that all finishers of a heat can be compared, and that a better position has no longer time."""
+    """Require that all finishers of a heat can be compared, and that a better position does not have a longer time."""
     measures = [columns[name] for name in MEASURES if name in columns]
     if all(None in measured for measured in measures):
         of_unit: dict[int, list[tuple[Any, ...]]] = {}
@@ -230,7 +230,7 @@ def from_csv(content: bytes, table_name: str, delimiter: str = ",", header_row: 
         if faults:
             raise ResultsError(table_name, counted_from(faults, header_row))
     if frame.width != len(columns):
-        remedy = "has a header whose cells are not clear: is there a quotation mark or a line's end within one?"
+        remedy = "has a header whose cells are unclear: is there a quotation mark or a line break within one?"
         raise ResultsError.whole(table_name, remedy)
     frame.columns = columns
     return frame.with_columns(pl.all().str.strip_chars())
@@ -247,7 +247,7 @@ LONG_CELL = (
 
 
 def rows_of(content: bytes, delimiter: str, *, strict: bool = False) -> Iterator[list[str]]:
-    """Yield the rows from Python's csv module, the header first, decoded on the way."""
+    """Yield the rows from Python's csv module, header first, decoding as it reads."""
     text = io.TextIOWrapper(io.BytesIO(content.lstrip(b"\n\r")), "utf-8", newline="")
     try:
         yield from csv.reader(text, delimiter=delimiter, strict=strict)
@@ -275,7 +275,7 @@ def even(content: bytes, frame: pl.DataFrame, delimiter: str) -> bool:
 
 
 def malformed_rows(content: bytes, columns: int, delimiter: str) -> Iterator[Fault]:
-    """Yield a fault per row with too many or too few cells, or cells that run together."""
+    """Yield one error per row with too many or too few cells, or cells that run together."""
     reader, row = rows_of(content, delimiter, strict=True), 0
     try:
         next(reader)
@@ -287,22 +287,24 @@ def malformed_rows(content: bytes, columns: int, delimiter: str) -> Iterator[Fau
 
 
 def stray_quotes(content: bytes) -> Iterator[Fault]:
-    """Yield a fault for the first row with a quotation mark inside a cell, which the csv module accepts."""
+    """Yield an error for the first row with a quotation mark inside a cell, which the csv module accepts."""
     lines = content.lstrip(b"\n\r").split(b"\n")
     row = next((row for row, line in enumerate(lines) if line.count(b'"') % 2), None)
     if row:
-        yield Fault(row, None, None, "has a quotation mark in the middle of a cell; write it twice, within quotes")
+        yield Fault(
+            row, None, None, "has a quotation mark in the middle of a cell; double it, and put the cell in quotes"
+        )
 
 
 def uneven(cells: int, columns: int, delimiter: str) -> str:
     """Describe a row with too many or too few cells."""
-    count = f"has {cells} cell{'s' * (cells != 1)}, and the header {columns}"
+    count = f"has {cells} cell{'s' * (cells != 1)}, but the header has {columns}"
     mark = "a comma" if delimiter == "," else repr(delimiter)
-    return f"{count}; put a text with {mark} in it in quotes" if cells > columns else f"{count}; leave none out"
+    return f"{count}; put text that contains {mark} in quotes" if cells > columns else f"{count}; do not leave any out"
 
 
 def is_better_and_slower(unit: npt.NDArray[Any], position: npt.NDArray[Any], time_s: npt.NDArray[Any]) -> bool:
-    """Return True if a row has a better position but a longer time than the next of its unit. NaN is unknown."""
+    """Return True if a row has a better position but a longer time than the next of its unit. NaN means unknown."""
     known = ~(np.isnan(position) | np.isnan(time_s))
     order = np.lexsort((time_s[known], position[known], unit[known]))
     unit, position, time_s = (column[known][order] for column in (unit, position, time_s))

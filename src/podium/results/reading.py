@@ -1,4 +1,4 @@
-"""Read results tables from files and frames, and check every cell. An invalid table is refused as a whole."""
+"""Read results tables from files and frames, and check every cell. An invalid table is rejected as a whole."""
 
 import io
 import json
@@ -34,7 +34,7 @@ from podium.results.plain_rows import DELIMITERS, from_csv, read_plainly
 from podium.support.words import counted, table_html
 
 NO_TEXT = (bool, np.bool_, list, tuple, dict, set, frozenset, bytes, bytearray, np.ndarray)
-SURROGATE = "has half of a surrogate pair, which is no text"
+SURROGATE = "has half of a surrogate pair, which is not text"
 
 
 class Repeating(dict[str, Any]):
@@ -72,14 +72,14 @@ def from_json(text: str, table_name: str, *, lines: bool) -> pl.DataFrame:
         line = len(rows) + 1 if lines else None
         raise ResultsError(table_name, [Fault(line, None, None, f"is not JSON ({first_line(error)})")]) from None
     if not isinstance(rows, list):
-        raise ResultsError.whole(table_name, "must be an array of objects, one a row")
+        raise ResultsError.whole(table_name, "must be an array of objects, one per row")
     if repeating:
         raise ResultsError(table_name, repeated_keys(rows))
     return from_records(rows, table_name)
 
 
 def repeated_keys(rows: list[Any]) -> Iterator[Fault]:
-    """Yield a fault per row with an object that has a key twice, at any depth."""
+    """Yield one error per row with an object that has a key twice, at any depth."""
     for number, row in enumerate(rows, start=1):
         for json_object in objects_within(row):
             if isinstance(json_object, Repeating):
@@ -87,7 +87,7 @@ def repeated_keys(rows: list[Any]) -> Iterator[Fault]:
 
 
 def objects_within(value: Any) -> Iterator[Any]:
-    """Yield the objects of a JSON value, the outermost first."""
+    """Yield the objects of a JSON value, outermost first."""
     waiting = [value]
     while waiting:
         inner = waiting.pop()
@@ -122,7 +122,7 @@ def shown_name(name: Any) -> str:
 
 
 def column_of(name: str, values: list[Any], table_name: str) -> pl.Series:
-    """Return a column of values in their common type, or else as text, each as it was sent."""
+    """Return a column of values in their common type, or else as text, each in the form it was sent."""
     kinds = {type(value) for value in values} - {type(None)}
     if name in TEXTS and not kinds <= {str}:
         return texts(name, values, table_name)
@@ -137,20 +137,20 @@ def column_of(name: str, values: list[Any], table_name: str) -> pl.Series:
 
 
 def half_pairs(name: str, values: Iterable[Any]) -> Iterator[Fault]:
-    """Yield a fault per text that cannot be encoded."""
+    """Yield one error per string that cannot be encoded."""
     for row, value in enumerate(values, start=1):
         if isinstance(value, str) and shown_name(value) != value:
             yield Fault(row, name, None, SURROGATE)
 
 
 def texts(name: str, values: list[Any], table_name: str) -> pl.Series:
-    """Return a column of names, some of which came as numbers, each in its original form."""
+    """Return a column of names, some of which were sent as numbers, each in its original form."""
     faults: list[Fault] = []
     written: list[str | None] = []
     for row, value in enumerate(values, start=1):
         nothing = value is None or (isinstance(value, float) and value != value)  # noqa: PLR0124  (NaN: pandas' empty)
         if isinstance(value, NO_TEXT):
-            faults.append(Fault(row, name, value, "is no text; give a text or a number"))
+            faults.append(Fault(row, name, value, "is not text; give text or a number"))
         elif isinstance(value, float) and not nothing:
             try:
                 written.append(text_of_number(float(value)))
@@ -177,7 +177,7 @@ class Results:
     """A checked results table, with rows in file order.
 
     `frame` has the columns with values, and always `event_id, player, pool, status`. `sent` is the same with names as
-    sent, or None if all were in their normal form. `notes` describe how a table in another layout was read, a line
+    sent, or None if all were in their normal form. `notes` describe how a table in another layout was read, one line
     each. `made` has the event IDs that Podium generated, with their round or game number, or an empty text.
     """
 
@@ -233,17 +233,17 @@ def read_table(source: Any, name: str | None, known: Known) -> tuple[Results, Nu
 
 
 def refuse(source: str, faults: Iterator[Fault]) -> None:
-    """Raise one error with all faults, if there are any."""
+    """Raise a single error with all errors in the table, if there are any."""
     first = next(faults, None)
     if first is not None:
         raise ResultsError(source, chain([first], faults))
 
 
 def header_faults(frame: pl.DataFrame) -> list[Fault]:
-    """Return faults for unknown columns and missing required ones."""
+    """Return errors for unknown columns and missing required ones."""
     faults = unknown_columns([column for column in frame.columns if column not in ALL and not is_shared(column)])
     shared = [column for column in frame.columns if is_shared(column)]
-    remedy = f"is one kind of equipment too many; a table has {MAX_KINDS} at most"
+    remedy = f"is one kind of equipment too many; a table can have at most {MAX_KINDS}"
     faults += [Fault(None, column, None, remedy) for column in shared[MAX_KINDS:]]
     missing = [column for column in REQUIRED if column not in frame.columns]
     ways = f"; podium.read_results(…, columns={{{missing[0]!r}: …}}) says which column it is" if missing else ""
@@ -252,18 +252,18 @@ def header_faults(frame: pl.DataFrame) -> list[Fault]:
 
 
 def unknown_columns(columns: list[str]) -> list[Fault]:
-    """Return faults for columns that results tables do not have, with suggestions for those that are shown."""
+    """Return errors for columns that results tables do not have, with suggestions for those that are shown."""
     faults = [unknown_column(column) for column in columns[: SHOWN_FAULTS - 2]]  # the last two are for others
-    more = f"{len(columns) - len(faults):,} other columns are not, either; " if len(columns) > len(faults) else ""
-    known = f"{more}a results table's columns are {', '.join(ALL)}; read_results(…, ignore='rest') leaves others aside"
+    more = f"{len(columns) - len(faults):,} more columns are unknown; " if len(columns) > len(faults) else ""
+    known = f"{more}a results table's columns are {', '.join(ALL)}; read_results(…, ignore='rest') ignores others"
     return [*faults, Fault(None, None, None, known)] if faults else []
 
 
 def unknown_column(column: str) -> Fault:
-    """Return the fault for an unknown column, with a suggestion."""
+    """Return the error for an unknown column, with a suggestion."""
     mark = next((mark for mark in DELIMITERS if mark in column and mark != ","), None)
     if mark is not None:
-        remedy = f"is a whole header: its cells are parted by a {DELIMITERS[mark]}, and a comma is wanted"
+        remedy = f"is a whole header: its cells are separated by a {DELIMITERS[mark]} instead of a comma"
         return Fault(None, column, None, remedy)
     from podium.results.headings import column_meant_by  # noqa: PLC0415  (words that most tables need not)
 
@@ -339,7 +339,7 @@ def load_path(path: str, name: str | None) -> tuple[pl.DataFrame, str]:
 
 
 def standard_input() -> bytes:
-    """Return the content of standard input, which may be a device without end."""
+    """Return the content of standard input, which may be an endless device."""
     content = sys.stdin.buffer.read(MAX_STDIN_BYTES + 1)
     if len(content) > MAX_STDIN_BYTES:
         remedy = f"has more than {MAX_STDIN_BYTES // 1_000_000} MB. Save it as a file, and name that file."
@@ -348,7 +348,7 @@ def standard_input() -> bytes:
 
 
 def refuse_device(path: str) -> None:
-    """Raise an error for a device such as /dev/zero, which has no end."""
+    """Raise an error for a device such as /dev/zero, which is endless."""
     place = Path(path)
     if place.is_char_device() or place.is_block_device():
         raise ResultsError.whole(path, "is a device. Give a file, or - for standard input.")
@@ -371,7 +371,7 @@ def parse_bytes(content: bytes, table_name: str) -> pl.DataFrame:
     if content.startswith(b"PAR1"):
         return parse_parquet(content, table_name)
     if content.startswith(WORKBOOKS):
-        remedy = "is a workbook or an archive, and no text; save the sheet as CSV UTF-8, or read it leniently"
+        remedy = "is a workbook or an archive, not text; save the sheet as CSV UTF-8, or read it leniently"
         raise ResultsError.whole(table_name, remedy)
     text = content.removeprefix(b"\xef\xbb\xbf")
     try:

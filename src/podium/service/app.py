@@ -129,8 +129,9 @@ END_S = 10.0  # for the last readers after the service has ended
 ABOUT = """Send each result once, and get ratings with a reason for every point.
 
 Requests need a key, sent as `Authorization: Bearer KEY`. Only `/healthz`, `/readyz`, this page and reads of public
-pools work without one. Errors are problem+json (RFC 9457) and name the field. A result may be sent several times: its
-`event_id` counts once. Every response has an `X-Request-Id`, yours if you sent one, which is also in the service's log.
+pools work without a key. Errors are problem+json (RFC 9457) and name the field. You can send a result several times:
+its `event_id` counts only once. Every response has an `X-Request-Id`, which is yours if you sent one, and is also in
+the service's log.
 """
 
 
@@ -197,8 +198,8 @@ def create_app(
     app.state.front_pages = home.FrontPages(store)
     app.state.stakes = KeptStakes()
     store.observe_write = announcements.note_write
-    metrics.add_part("podium_waiting_events", "Events that wait to be stored", app.state.intake.waiting_events)
-    about = "Bytes of memory for snapshots of pools, or without a pool for cached responses"
+    metrics.add_part("podium_waiting_events", "Events waiting to be stored", app.state.intake.waiting_events)
+    about = "Bytes of memory for snapshots of pools, or for cached responses if no pool is named"
     metrics.add_part("podium_held_bytes", about, store.held_bytes, mode="liveall")
     # All routes are flat, because FastAPI searches included routers more slowly.
     for module in (*API, *ADMIN):
@@ -227,15 +228,17 @@ async def looking_after(app: FastAPI, *, private_webhooks: bool) -> AsyncIterato
 
 def send_entry(
     entry: LogEntry,
-    webhook_id: Annotated[str, Header(description="Number of the entry, the same in each attempt.")],
+    webhook_id: Annotated[str, Header(description="Number of the entry, the same in every attempt.")],
     webhook_timestamp: Annotated[int, Header(description="Time of the attempt in seconds since 1970.")],
-    webhook_signature: Annotated[str, Header(description="`v1,` and HMAC-SHA256 of `id.timestamp.body` in base64.")],
+    webhook_signature: Annotated[
+        str, Header(description="`v1,` and the HMAC-SHA256 of `id.timestamp.body` in base64.")
+    ],
 ) -> None:
-    """A log entry, sent to a webhook in order until the receiver answers with a status from 200 to 299."""
+    """A log entry, sent to a webhook in log order, until the receiver responds with a status from 200 to 299."""
 
 
 JSON = "application/json"
-KEY_HELP = "A key from `podium key create`. Reads of public pools need none."
+KEY_HELP = "A key from `podium key create`. Reading public pools needs no key."
 EXAMPLES = json.loads(files("podium.service.api").joinpath("examples.json").read_bytes())  # of answers
 
 

@@ -48,7 +48,7 @@ class Metrics:
             "podium_requests", "Requests answered", ["method", "route", "status"], registry=registry
         )
         self.seconds = Histogram(
-            "podium_request_seconds", "Time to the answer", ["method", "route"], buckets=BUCKETS, registry=registry
+            "podium_request_seconds", "Time to the response", ["method", "route"], buckets=BUCKETS, registry=registry
         )
         self.events = Counter("podium_events", "Events stored", ["pool", "status"], registry=registry)
         self.rerated = Counter(
@@ -56,19 +56,17 @@ class Metrics:
             registry=registry,
         )  # fmt: skip
         self.streams = Gauge(
-            "podium_streams", "Live streams that are open", registry=registry, multiprocess_mode="livesum"
+            "podium_streams", "Number of open live streams", registry=registry, multiprocess_mode="livesum"
         )
         self.lock_wait = Histogram(
             "podium_lock_wait_seconds", "Time that writers waited for their turn", ["pool"],
             buckets=LONG_BUCKETS, registry=registry,
         )  # fmt: skip
         self.write = Histogram(
-            "podium_write_seconds", "Time that writers locked a pool to log, rate and commit", ["pool"],
+            "podium_write_seconds", "Time for which writers locked a pool to log, rate and commit", ["pool"],
             buckets=LONG_BUCKETS, registry=registry,
         )  # fmt: skip
-        self.upkeep_failures = Counter(
-            "podium_upkeep_failures", "Failed tasks of the upkeep", ["task"], registry=registry
-        )
+        self.upkeep_failures = Counter("podium_upkeep_failures", "Failed background tasks", ["task"], registry=registry)
         self.deliveries = Counter(
             "podium_webhook_deliveries", "Entries sent to webhooks", ["pool", "outcome"], registry=registry
         )

@@ -179,7 +179,7 @@ RETRY_S = 0.5  # after a failed query of a pool's log
 KEY_CHECK_S = 1.0  # between checks of the listeners' keys
 MAX_LISTENERS, MAX_KEYLESS_LISTENERS = 1_000, 700
 MAX_WAITING_ENTRIES = 10_000  # limit for a slow listener
-STOPS = "the service stops"
+STOPS = "the service is stopping"
 
 Block = tuple[int, bytes]  # number of an entry, and the entry as a server-sent event
 
@@ -200,7 +200,7 @@ class Listener:
         """Add new entries. A listener too far behind is ended, and may continue from the last ID."""
         self._blocks.extend(blocks)
         if len(self._blocks) > MAX_WAITING_ENTRIES:
-            self.end(f"more than {MAX_WAITING_ENTRIES:,} entries wait to be read")
+            self.end(f"more than {MAX_WAITING_ENTRIES:,} entries are waiting to be read")
         self._changed.set()
 
     def end(self, why: str) -> None:

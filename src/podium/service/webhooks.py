@@ -66,7 +66,7 @@ async def post(url: str, body: bytes, headers: dict[str, str], *, allow_private:
             found = await to_thread.run_sync(look_up, parts, abandon_on_cancel=True, limiter=LOOK_UPS)
             return await exchange(parts, permitted(found, allow_private=allow_private), body, headers)
     except TimeoutError:
-        raise DeliveryError(f"no answer within {EXCHANGE_S:g} s") from None
+        raise DeliveryError(f"no response within {EXCHANGE_S:g} s") from None
     except (OSError, UnicodeError, h11.ProtocolError) as error:
         raise DeliveryError(f"{type(error).__name__}: {error}") from None
 
@@ -367,6 +367,6 @@ async def send(webhook: Webhook, body: Body, headers: dict[str, str] | None = No
     sent = {"Content-Type": body.content_type, **(headers or {})}
     answer = await post(webhook.url, body.content, sent, allow_private=allow_private)
     if answer.status == HTTPStatus.GONE:
-        raise GoneError("the receiver answered 410, so it wants no further deliveries")
+        raise GoneError("the receiver responded with 410, so it wants no further deliveries")
     if not HTTPStatus.OK <= answer.status < HTTPStatus.MULTIPLE_CHOICES:
-        raise DeliveryError(f"the receiver answered {answer.status}", answer.wait_s)
+        raise DeliveryError(f"the receiver responded with {answer.status}", answer.wait_s)

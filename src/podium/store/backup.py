@@ -77,7 +77,7 @@ def restore(source: Path, url: str, *, unverified: bool = False) -> Verification
             with write_transaction(store.engine) as connection:  # no race of the copy's moment runs any more
                 connection.execute(sa.delete(running))
         if verification.differences and not unverified:
-            head = f"{source}: is not what its log says; nothing is put in place (--unverified does)"
+            head = f"{source}: does not match its log, so nothing is restored (--unverified restores it anyway)"
             raise StoreError("\n".join([head, *verification.differences]))
         require_alone(part, target)
     return verification
@@ -99,8 +99,9 @@ def refuse_existing(target: Path) -> None:
         raise StoreError(f"{target} already exists. Move it away first, with all of its files: {names}")
     if files:
         raise StoreError(
-            f"{files[0]} is left from an earlier {target.name} and has some of its data. Move it to the rest of that "
-            "database first."
+            f"{files[0]} is left over from an earlier {target.name} and contains some of its data."
+            " Move it to the"
+            " other files of that database first."
         )
 
 

@@ -112,11 +112,13 @@ def create_key(
     if not name.isprintable():
         raise ParameterError("the key's name has characters that cannot be printed")
     if per_second is not None and not 0.0 < per_second < math.inf:
-        raise ParameterError(f"{per_second} requests per second is too low. Give a rate above 0.")
+        raise ParameterError(f"{per_second} requests per second is too low. Enter a rate greater than 0.")
     if lifetime is not None and lifetime <= timedelta():
         raise ParameterError("The key would expire at once. Give a longer lifetime, such as 30d.")
     if backdating_limit_s is not None and not 0.0 < backdating_limit_s < math.inf:
-        raise ParameterError(f"A backdating limit of {backdating_limit_s} seconds is too low. Give a time above 0.")
+        raise ParameterError(
+            f"A backdating limit of {backdating_limit_s} seconds is too low. Enter a time greater than 0."
+        )
     limits = {"per_second": per_second, BACKDATING_LIMIT: backdating_limit_s}
     row = {"name": name, "role": role, "pool": pool, "created_at": timestamp()} | limits
     row["expires_at"] = None if lifetime is None else timestamp(lifetime)

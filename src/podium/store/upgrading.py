@@ -65,7 +65,7 @@ class Upgraded:
     error: str = ""  # why nothing could be
 
     def __str__(self) -> str:
-        return f"pool {self.pool} stays as it was: {self.error}" if self.error else f"pool {self.pool}: {self.sentence}"
+        return f"pool {self.pool} is unchanged: {self.error}" if self.error else f"pool {self.pool}: {self.sentence}"
 
 
 def is_due(engine: sa.Engine) -> bool:
@@ -204,7 +204,7 @@ def moved(former: pl.DataFrame, snapshot: Snapshot) -> pl.DataFrame:
 def moved_ratings(former: pl.DataFrame, snapshot: Snapshot) -> str:
     """A sentence on how many ratings moved, and by how much."""
     found = moved(former, snapshot)
-    sentence = f"{count_counting(snapshot)} events rated again, {found.height} changes of ratings moved"
+    sentence = f"{count_counting(snapshot)} events rated again, {found.height} rating changes affected"
     if found.is_empty():
         return sentence
     largest: Any = (found["rating"] - found["rating_right"]).abs().max()

@@ -81,7 +81,7 @@ def setting_differences(pool: PoolView, replayed: Snapshot) -> Iterator[str]:
     stored, logged = settings_columns(pool), settings_columns(replayed.pool)
     for name in stored:
         if stored[name] != logged[name]:
-            yield f"the pool's {name} is stored as {stored[name]!r}, and the log says {logged[name]!r}"
+            yield f"the pool's {name} is stored as {stored[name]!r}, but the log says {logged[name]!r}"
 
 
 def witness_differences(pool: PoolView, replayed: Snapshot) -> Iterator[str]:
@@ -96,19 +96,22 @@ def witness_differences(pool: PoolView, replayed: Snapshot) -> Iterator[str]:
     for part in sorted(stored.keys() | expected.keys()):
         if stored.get(part) != expected.get(part):
             first = part * PART_ROWS
-            yield f"a replay gives other changes than were served, among rows {first:,} to {first + PART_ROWS - 1:,}"
+            yield (
+                f"a replay gives different changes than the stored ones, among rows {first:,} to"
+                f" {first + PART_ROWS - 1:,}"
+            )
 
 
 def event_differences(held: Snapshot, replayed: Snapshot) -> Iterator[str]:
     """A sentence on each fact of an event that is served otherwise than a replay gives it."""
     old, new = held.events, replayed.events
     if old.size != new.size:
-        yield f"{old.size:,} events and seasons are served, and a replay gives {new.size:,}"
+        yield f"{old.size:,} events and seasons are stored, but a replay gives {new.size:,}"
         return
     compared = [name for name in EVENT_TYPES if name != "content"]  # contents are counted as they were folded
     for name in compared:
         differing = np.flatnonzero(old.columns.part(name) != new.columns.part(name))
-        yield from (f"event {new.ids[uid]!r} has another {name}" for uid in differing[:MAX_DIFFERENCES].tolist())
+        yield from (f"event {new.ids[uid]!r} has a different {name}" for uid in differing[:MAX_DIFFERENCES].tolist())
 
 
 def ledger_differences(pool: PoolView, held: Snapshot, replayed: Snapshot) -> list[str]:
@@ -122,7 +125,7 @@ def ledger_differences(pool: PoolView, held: Snapshot, replayed: Snapshot) -> li
         for each in effects
     ]
     if not found and held.pool.system.pool_fields and moves.count_relearnt(set()):
-        found.append("what the system has learnt of the pool differs")
+        found.append("the values that the system has learnt from the pool differ")
     return found
 
 

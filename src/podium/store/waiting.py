@@ -19,7 +19,7 @@ LEAST_SHARES = 8  # a key has at most this part of it
 LEAST_BYTES = 16_000  # that anything counts for, so that a key has at most 1,000
 ID_BYTES, KEY_BYTES = 16, 8
 GONE = "This has expired, or belongs to another session or pool. Open its page again and send it from there."
-FULL = "Too many files wait here. Send yours again in a few minutes."
+FULL = "Too many files are waiting here. Send yours again in a few minutes."
 IS_EXPIRED = waiting.c.expires_at <= sa.bindparam("now")
 SELECT_FILE = sa.select(waiting.c.name, waiting.c.content).where(
     waiting.c.id == sa.bindparam("id"), waiting.c.session == sa.bindparam("session"), ~IS_EXPIRED

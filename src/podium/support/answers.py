@@ -1,4 +1,4 @@
-"""Answers: records whose fields have descriptions, for readers of the code and of the API documentation."""
+"""Responses: records whose fields have descriptions, for readers of the code and of the API documentation."""
 
 import json
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ Record = TypeVar("Record")
 def described(text: str, *, default: Any = MISSING, kw_only: bool = False, enum: Sequence[str] = ()) -> Any:
     """Declare a field with its description in the OpenAPI document.
 
-    If the default is None, the field is omitted from answers in which it is None.
+    If the default is None, the field is omitted from responses in which it is None.
 
     Args:
         text: The description.
@@ -42,12 +42,12 @@ def answer(kind: type[Record]) -> type[Record]:
 
 @dataclass_transform(frozen_default=True, field_specifiers=(described, field))
 def answer_part(kind: type[Record]) -> type[Record]:
-    """Make a class a base of answers. It has no slots, so that an answer can have several bases."""
+    """Make a class a base class of responses. It has no slots, so that a response can have several base classes."""
     return dataclass(frozen=True)(kind)
 
 
 def as_json(record: Any) -> bytes:
-    """Return a dataclass as JSON, which `from_json` reads back."""
+    """Return a dataclass as JSON that `from_json` can read back."""
     return json.dumps(asdict(record), default=as_text).encode()
 
 
@@ -63,7 +63,7 @@ def from_json(kind: type[Record], body: bytes) -> Record:
 
 
 def of_type(kind: Any, value: Any) -> Any:
-    """Return a value of JSON as a dataclass, tuple, date, number or text of a type."""
+    """Return a JSON value as a dataclass, tuple, date, number or string of a type."""
     if value is None:
         return None
     if is_dataclass(kind):

@@ -1,6 +1,6 @@
 """Memory: Python's garbage collector, the allowed memory of a process, and the size of values.
 
-The collector must not scan objects that stay or are about to be freed, again and again.
+Python's collector should not scan objects again and again that will stay or are about to be freed.
 """
 
 import gc
@@ -19,14 +19,14 @@ LEFT_OBJECTS = 500_000  # new objects still alive that start a scan between cons
 
 
 def keep_loaded() -> None:
-    """Exclude all loaded objects of a service from future collections, and make collections rarer."""
+    """Exclude all loaded objects of a service from future collections, and run collections less often."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(SERVICE_OBJECTS)
 
 
 class Pauses:
-    """Pauses of the collector by any threads. It resumes after the last one, if it was on before the first."""
+    """Pauses of the collector, by any threads. It resumes after the last pause, if it was on before the first."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -40,7 +40,7 @@ class Pauses:
             self._count += 1
 
     def end(self) -> None:
-        """End a pause. If others continue, scan the objects left over once there are many."""
+        """End a pause. If other pauses continue, scan the remaining objects once there are many."""
         with self._lock:
             self._count -= 1
             is_last = not self._count
@@ -55,7 +55,7 @@ PAUSES = Pauses()
 
 @contextmanager
 def paused_collection() -> Iterator[None]:
-    """Pause the collector, for short work that leaves hardly any cycles."""
+    """Pause the collector for short work that leaves hardly any cycles."""
     PAUSES.begin()
     try:
         yield
@@ -70,7 +70,7 @@ GROUP_FILES = {"": "/sys/fs/cgroup{}/memory.max", "memory": "/sys/fs/cgroup/memo
 
 
 def allowed_memory() -> int:
-    """Return how many bytes of memory this process may use: the machine's, or fewer if its container has a limit."""
+    """Return how many bytes of memory this process can use: the machine's, or fewer if its container has a limit."""
     found = UNKNOWN_MEMORY
     with suppress(AttributeError, ValueError, OSError):
         found = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

@@ -1,4 +1,4 @@
-"""Files that are written atomically, and temporary folders that last as long as they are used.
+"""Files that are written atomically, and temporary folders that exist as long as they are in use.
 
 A file is written next to its target and renamed at the end. Folders of a killed service are removed at the next start.
 """
@@ -22,12 +22,13 @@ def part_file(
     side_files: tuple[str, ...] = (),
     private: bool = False,
 ) -> Iterator[Path]:
-    """Yield a path to write to. At the end it replaces the target; after an error it is removed.
+    """Yield a path to write to. At the end it replaces the target; after an error it is deleted.
 
-    The content is on disk before the name, and the name before the context ends. Links keep pointing to the file.
+    The content is on disk before the name, and the name is on disk before the context ends. Links keep pointing to the
+    file.
 
     Args:
-        private: Create the file for its owner only. A replaced file keeps its mode in any case.
+        private: Create the file so that only its owner can read it. A replaced file keeps its mode in any case.
     """
     file = target.resolve()
     if not file.parent.is_dir():
@@ -58,12 +59,12 @@ def part_file(
 
 
 def create_private(path: Path) -> None:
-    """Create an empty file for its owner only. An existing file keeps its mode."""
+    """Create an empty file that only its owner can read. An existing file keeps its mode."""
     os.close(os.open(path, os.O_CREAT, 0o600))
 
 
 def remove_unfinished(folder: Path) -> None:
-    """Remove files that killed writers left in a folder. Nobody else may be writing there."""
+    """Delete files that killed writers left in a folder. No one else may be writing there."""
     for path in folder.glob(".*.part"):
         with suppress(OSError):
             path.unlink()
@@ -88,7 +89,7 @@ PREFIX = "podium-service-"
 
 @contextmanager
 def temporary_folder() -> Iterator[Path]:
-    """Yield a folder that is locked while it is used, which distinguishes it from those of killed services."""
+    """Yield a folder that is locked while it is used, which distinguishes it from the folders of killed services."""
     with tempfile.TemporaryDirectory(prefix=PREFIX) as folder:
         taken = lock(Path(folder))
         try:
@@ -99,7 +100,7 @@ def temporary_folder() -> Iterator[Path]:
 
 
 def remove_left_over() -> None:
-    """Remove the folders that no service uses any more."""
+    """Delete the folders that no service uses any more."""
     for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         with suppress(OSError):  # locked, another user's, or removed meanwhile
             taken = lock(folder)

@@ -21,7 +21,7 @@ BEFORE_DOTS: Final = "\x1e"  # precedes a name of dots, which browsers would tak
 
 
 def shown(value: float, digits: int) -> Decimal:
-    """Return the rounded number, with so many decimals. Zero has no sign."""
+    """Return the number rounded to this many decimals. Zero has no sign."""
     number = Decimal(f"{value:.{digits}f}")
     return abs(number) if number.is_zero() else number
 
@@ -47,7 +47,7 @@ def shown_parts(parts: Sequence[float], total: Decimal, digits: int) -> list[Dec
 
 
 def signed(number: Decimal) -> str:
-    """Return a change with its sign. Zero has none."""
+    """Return a change with its sign. Zero has no sign."""
     return f"+{number}" if number > 0 else f"{MINUS}{-number}" if number < 0 else str(number)
 
 
@@ -56,10 +56,10 @@ SMALL = 2.0  # numbers below this get four decimals
 
 
 def cell(value: object, decimals: int = 2, instants: str = "%Y-%m-%d %H:%M") -> str:
-    """Return a value for people, or an empty text for None.
+    """Return a value for people, or an empty string for None.
 
     Args:
-        decimals: Decimals of a number from 1 on. A smaller one has four.
+        decimals: Number of decimals for a number of 1 or more. Smaller numbers get four.
     """
     if value is None:
         return ""
@@ -76,8 +76,8 @@ def cell(value: object, decimals: int = 2, instants: str = "%Y-%m-%d %H:%M") -> 
 def column_texts(series: "pl.Series", instants: str = "%Y-%m-%d %H:%M") -> list[str]:
     """Return the values of a column for people, with the same number of decimals.
 
-    Returns:
-        A text per value: four decimals if all numbers are below 2, such as probabilities and losses, else two.
+    Returns: One string per value: with four decimals if all numbers are below 2, such as probabilities and losses,
+        otherwise with two.
     """
     if not series.dtype.is_float():
         return [cell(value, instants=instants) for value in series.to_list()]
@@ -87,7 +87,7 @@ def column_texts(series: "pl.Series", instants: str = "%Y-%m-%d %H:%M") -> list[
 
 
 def as_text(frame: "pl.DataFrame") -> "pl.DataFrame":
-    """Return the frame with times as ISO 8601 texts, for formats without a time type."""
+    """Return the frame with times as ISO 8601 strings, for formats without a time type."""
     import polars as pl  # noqa: PLC0415  (large, and a command may show nothing but a help)
 
     instants = [name for name, kind in frame.schema.items() if kind == pl.Datetime]
@@ -127,7 +127,7 @@ def listed(words: Sequence[str]) -> str:
 
 
 def capitalised(words: str) -> str:
-    """Return the words with a capital first letter, and the rest unchanged."""
+    """Return the text with a capital first letter, and the rest unchanged."""
     return words[:1].upper() + words[1:]
 
 
@@ -156,7 +156,7 @@ MIN_LIKENESS = 0.66  # share of common letters: about two typing errors in a fir
 
 
 def nearest_name(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name that is most likely meant by a misspelt one, ignoring case, or None."""
+    """Return the known name that a misspelt name most likely means, ignoring case, or None."""
     by_case = {other.casefold(): other for other in sorted(known, reverse=True)}
     near = get_close_matches(name.casefold(), by_case, 1, MIN_LIKENESS)
     return by_case[near[0]] if near else None

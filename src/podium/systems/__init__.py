@@ -1,6 +1,8 @@
-"""The registry of rating systems. It is this folder: `my_system.py`, which ends in `SYSTEM = …`, is `my-system`.
+"""The registry of rating systems.
 
-Installed packages add systems by entry points of the group `podium.systems`. They cannot replace one of Podium's own.
+It is this folder: a file `my_system.py` that ends in `SYSTEM = …` is the system `my-system`.
+
+Installed packages add systems by entry points of the group `podium.systems`. They cannot replace Podium's own systems.
 """
 
 import functools
@@ -33,7 +35,7 @@ def current_name(name: str) -> str:
 
 
 def find(name: str) -> "type[System]":
-    """Return the class of a system, Podium's own or an installed package's. Call it with parameters.
+    """Return the class of a system, either Podium's own or from an installed package. Call it with parameters.
 
     Raises:
         ParameterError: There is no system of that name.
@@ -60,10 +62,10 @@ def find(name: str) -> "type[System]":
 
 
 def make_system(system: "str | System", parameters: Mapping[str, Any] | None = None) -> "System":
-    """Return a system by its name, by a text such as `elo:k=20,scale=300`, or the given instance.
+    """Return a system by its name, by a text such as `elo:k=20,scale=300`, or the instance that was given.
 
     Args:
-        parameters: Further parameters, by name. Only with a name or a text.
+        parameters: Further parameters, by name. They can be used only with a name or a text.
 
     Raises:
         ParameterError: The system or a parameter does not exist, a value is invalid, or a parameter is given twice.
@@ -98,7 +100,7 @@ def name_and_value(text: str) -> tuple[str, str]:
 
 
 def load(text: str) -> "type[System]":
-    """Return the class of a system by its name, or from a Python file, which is run: `my.py:Stakes`.
+    """Return the class of a system by its name, or from a Python file such as `my.py:Stakes`, which is then run.
 
     Raises:
         ParameterError: There is no such system, or it has the name of one of Podium's own.
@@ -113,13 +115,13 @@ def load(text: str) -> "type[System]":
 
     system = third_party.load_file(match["file"], match["name"])
     if current_name(system.name) in names():
-        raise ParameterError(f"{text}: Podium has a system {system.name!r} of its own. Choose another name.")
+        raise ParameterError(f"{text}: Podium already has a system {system.name!r}. Choose another name.")
     return system
 
 
 @functools.cache
 def package_version(name: str) -> str:
-    """Return the package of a system and its version, or an empty text for Podium's own systems."""
+    """Return the package of a system and its version, or an empty string for Podium's own systems."""
     if name in names():
         return ""
     from podium.systems import _third_party as third_party  # noqa: PLC0415  (as above)

@@ -1,4 +1,4 @@
-"""The start of an event in the system `adaptive`: states after the time since their last event, and the parameters."""
+"""The start of an event in the system `adaptive`: states after the time since their last event, and parameters."""
 
 import functools
 import math
@@ -67,7 +67,7 @@ class Params:
 
 @functools.cache
 def params_with(modes: int, equipment: int) -> Any:
-    """Return the NamedTuple of the parameters for so many modes and kinds of equipment."""
+    """Return the NamedTuple of the parameters for this many modes and kinds of equipment."""
     theta = [f"ln_{name}" for name in prior_of(modes, equipment)]
     name = f"Params{int(modes > 0)}_{equipment}"
     fields = namedtuple(name, [*theta, *FIXED], module=__name__)  # type: ignore[misc]  # noqa: PYI024
@@ -77,7 +77,7 @@ def params_with(modes: int, equipment: int) -> Any:
 
 
 def __getattr__(name: str) -> Any:
-    """Return the type named, for example, `Params1_0`, for code that another process compiled."""
+    """Return the type with a name such as `Params1_0`, for code that another process compiled."""
     modes, _, equipment = name.removeprefix("Params").partition("_")
     if not (name.startswith("Params") and modes.isdecimal() and equipment.isdecimal()):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -92,7 +92,7 @@ def equipment_of(params: Any) -> int:
 
 @kernel
 def modal_of(params: Any) -> int:
-    """Return 1 if the pool has modes, else 0."""
+    """Return 1 if the pool has modes, otherwise 0."""
     return (len(params) - OWN - OF_SIDE - len(FIXED)) % OF_EQUIPMENT
 
 
@@ -169,7 +169,7 @@ def days_between(pace: float, earlier: float, later: float) -> float:
 
 @kernel
 def first_day(params: Any, me: Any) -> Any:
-    """Return the day of the player's first event. The first dated event moves it to so many days before."""
+    """Return the day of the player's first event. The first dated event moves it to this many days before."""
     if me.last == 0.0:
         return params.today
     first: float = me.first
@@ -180,12 +180,12 @@ def first_day(params: Any, me: Any) -> Any:
 
 @kernel
 def enters_at_level(me: Any, kind: float) -> float:
-    """Return 1 for a player without even a starting rating, else 0. All others have a first day."""
+    """Return 1 for a player without even a starting rating, otherwise 0. All other players have a first day."""
     return 1.0 if kind == 0.0 and me.first == 0.0 else 0.0
 
 
 class Passed(NamedTuple):
-    """The effect of the time before an event on a state."""
+    """The effect on a state of the time before an event."""
 
     new: bool  # nothing is known about the player
     growth: float  # change of the mean for a growth of 1 per year
@@ -228,7 +228,7 @@ def time_passed(params: Any, me: Any, kind: float) -> Passed:
 
 @kernel
 def entered(params: Any, me: Any, passed: Passed, kind: float) -> Entering:
-    """Return a state after that time, with its readings by today's theta."""
+    """Return a state after that time, with its readings for today's theta."""
     full = full_of(params)
     rating, variance, mean_reading, variance_reading = me.rating, passed.skill, 0.0, 0.0
     if passed.new:
@@ -283,7 +283,7 @@ def joined(params: Any, one: Entering, share: float, other: Entering) -> Enterin
 
 @kernel
 def apart(params: Any, one: Entering, common: Entering) -> Entering:
-    """Return a unit without the variance that both units of a pair share: their duel says nothing about it."""
+    """Return a unit without the variance that both units of a pair share, because their duel says nothing about it."""
     return seen(
         params,
         one.rating,

@@ -58,63 +58,67 @@ LEARNT = (
         "Newcomers",
         "points",
         deviation,
-        lambda points: f"Two of three newcomers turn out to be within {points:.0f} points of where all begin.",
+        lambda points: f"Two out of three newcomers turn out to be within {points:.0f} points of the starting rating.",
     ),
     LearntParameter(
         "event",
-        "What an event changes",
+        "Change per event",
         "points",
         deviation,
-        lambda points: f"From one event to the next a skill moves by some {points:.1f} points, however soon it is.",
+        lambda points: (
+            f"From one event to the next, a skill changes by about {points:.1f} points, no matter how soon it is."
+        ),
     ),
     LearntParameter(
         "idle_day",
-        "What a year changes",
+        "Change per year",
         "points",
         lambda logarithm: deviation(logarithm) * math.sqrt(YEAR),
-        lambda points: f"In a year a skill moves by some {points:.0f} points, up or down.",
+        lambda points: f"In a year, a skill changes by about {points:.0f} points, up or down.",
     ),
     LearntParameter(
         "noise",
         "A day's form",
         "points",
         deviation,
-        lambda points: f"On the day a player is some {points:.0f} points better or worse than the skill.",
+        lambda points: f"On the day, a player is about {points:.0f} points better or worse than the skill.",
     ),
     LearntParameter(
         "growth",
         "Growth",
         "points",
         lambda a_year: SCALE * FIRST_YEAR * a_year,
-        lambda points: f"Newcomers {direction(points, 'gain', 'lose')} in the first year, beside their results.",
+        lambda points: (
+            f"Newcomers {direction(points, 'gain', 'lose')} in the first year, in addition to their results."
+        ),
     ),
     LearntParameter(
         "ageing",
         "Ageing",
         "points",
         lambda a_year: SCALE * a_year,
-        lambda points: f"After ten years a year {direction(points, 'takes', 'brings')}.",
+        lambda points: f"After ten years, each year {direction(points, 'takes', 'brings')}.",
     ),
     LearntParameter(
         "unfinished",
         "Breakdowns",
         "%",
         lambda logarithm: 100.0 * math.exp(logarithm),
-        lambda percent: f"A duel that one did not finish counts {percent:.0f} % of another.",
+        lambda percent: f"A duel that one player did not finish counts {percent:.0f} % of a normal duel.",
     ),
     LearntParameter(
         "reach",
         "Reach",
         "%",
         lambda logarithm: 100.0 / (1.0 + (math.pi * math.exp(-logarithm)) ** 2),
-        lambda percent: f"First and last of a field say {percent:.0f} % as much of each other as neighbours.",
+        lambda percent: f"The first and last of a field say {percent:.0f} % as much about each other as neighbours do.",
     ),
     LearntParameter(
         "sharpness",
         "Luck of a field",
         "%",
         lambda logarithm: 100.0 * math.exp(-logarithm),
-        lambda percent: f"In a field of three and more luck weighs {percent:.0f} % of what it does in a duel.",
+        lambda percent: f"In a field of three or more, luck weighs {percent:.0f} % as much as in a duel.",
     ),
 )
 
@@ -123,7 +127,9 @@ LEARNT_OF_ENTRY = LearntParameter(
     "Newcomers' level",
     "points",
     lambda level: SCALE * level,
-    lambda points: f"Newcomers are {abs(points):.0f} points {'better' if points >= 0.0 else 'weaker'} than the first.",
+    lambda points: (
+        f"Newcomers are {abs(points):.0f} points {'better' if points >= 0.0 else 'weaker'} than the first ones were."
+    ),
 )
 
 LEARNT_OF_MODES = LearntParameter(
@@ -131,12 +137,12 @@ LEARNT_OF_MODES = LearntParameter(
     "Modes",
     "points",
     deviation,
-    lambda points: f"In one mode a player is some {points:.0f} points better or worse than over all.",
+    lambda points: f"In a single mode, a player is about {points:.0f} points better or worse than overall.",
 )
 
 
 def learnt_with(modes: int, equipment: tuple[str, ...]) -> tuple[LearntParameter, ...]:
-    """Return the parameters that a pool with so many modes and these kinds of equipment learns."""
+    """Return the parameters learnt by a pool with this many modes and these kinds of equipment."""
     of_equipment = [
         parameter
         for number, kind in enumerate(equipment, start=1)
@@ -146,14 +152,14 @@ def learnt_with(modes: int, equipment: tuple[str, ...]) -> tuple[LearntParameter
                 f"What a {kind} is worth",
                 "points",
                 deviation,
-                functools.partial("Two of three are within {1:.0f} points by their {0}.".format, kind),
+                functools.partial("Two out of three are within {1:.0f} points because of their {0}.".format, kind),
             ),
             LearntParameter(
                 f"thing_{number}_day",
                 f"What a year changes of a {kind}",
                 "points",
                 lambda logarithm: deviation(logarithm) * math.sqrt(YEAR),
-                functools.partial("In a year what a {0} is worth moves by some {1:.0f} points.".format, kind),
+                functools.partial("In a year, the value of a {0} changes by about {1:.0f} points.".format, kind),
             ),
         )
     ]
@@ -178,7 +184,7 @@ def carry_pair(
     Args:
         error: (s - p) times the pair's weight in learning.
         i: the workspace row of one unit; `j` is that of the other.
-        learner: the workspace row of the gradient. The pair's u is left in it, after the gradient.
+        learner: the workspace row of the gradient. The pair's u is stored in it, after the gradient.
     """
     gap, steep, noise = pair.gap, pair.steepness, pair.noise
     w_i, w_j = weight * for_a.worth, weight * for_b.worth
@@ -287,7 +293,8 @@ def judge_pairs(
 def learn_sharpness(params: Any, entering: Any, columns: Columns, update: int, heat: int, scratch: Scratch) -> None:
     """Update the pool's sharpness from the sole winner of a field, by a Newton step on Luce's probability of winning.
 
-    A unit's strength is its log-odds against a unit with the field's mean skill and mean variance. No rating changes.
+    A unit's strength is its log-odds against a unit with the field's mean skill and mean variance. Ratings do not
+    change.
     """
     lines, pool = scratch.lines, scratch.pool
     start, stop = heat_at(columns, update, heat, lines)

@@ -26,7 +26,7 @@ class Comparison(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """Sums over opponents. Where Glicko's step ends before the mode, the last two bound it."""
+    """Sums over opponents. If Glicko's step ends before the mode, the last two are bounds on it."""
 
     surprise: float  # S = sum of w g (s - e)
     information: float  # J = sum of w g^2 e (1 - e); raised if the step would pass the mode
@@ -67,7 +67,7 @@ def comparisons(
 
 @kernel
 def place_compared(entry: Entry) -> float:
-    """Return the entry's place; everyone who did not finish is right behind the last who did."""
+    """Return the entry's place; everyone who did not finish is placed right behind the last finisher."""
     return entry.place if entry.finished else entry.rank
 
 
@@ -81,7 +81,7 @@ def finish_weight(params: Any, mine: float, theirs: float) -> Any:
 
 @kernel
 def by_unfinished(params: Any, mine: float, theirs: float) -> float:
-    """Return 1 if the learnt weight of unfinished races applies to one side of a pair, else 0."""
+    """Return 1 if the learnt weight of unfinished races applies to one side of a pair, otherwise 0."""
     return 1.0 if not (mine and theirs) and (mine or params.unfinished > 1.0) else 0.0
 
 
@@ -109,7 +109,7 @@ def surprise_and_information(params: Any, comparison: Comparison) -> Evidence:
 
 @credit.register(Params)
 def points_of(params: Any, me: Entering, totals: Evidence, after: Any, comparison: Comparison) -> Credit:
-    """An opponent moves the mean by its share of the surprise, whatever step that has led to."""
+    """An opponent moves the mean in proportion to its share of the surprise, whatever step this results in."""
     if abs(totals.surprise) > LEAST_SURPRISE:
         weight = (after.rating - me.rating) / totals.surprise * comparison.weight
     else:
@@ -131,7 +131,7 @@ def steepness(params: Any, a: Entering, b: Entering) -> float:
 
 @kernel
 def expected_log_odds(params: Any, a: Entering, b: Entering) -> float:
-    """Return the log-odds of `a` against `b`, both read by today's theta to first order."""
+    """Return the log-odds of `a` against `b`, both for today's theta to first order."""
     k, gap = steepness(params, a, b), a.mean - b.mean
     by_variance = -0.5 * C * k * k * k
     shift = k * (a.mean_reading - b.mean_reading) + gap * by_variance * (a.variance_reading + b.variance_reading)
@@ -160,7 +160,7 @@ def unit_of(params: Any, entering: Any, sides: Any, number: int) -> Any:
 
 @kernel
 def in_both(params: Any, entering: Any, sides: Any, one: int, other: int) -> Entering:
-    """Return the equipment that two sides share. Only team mates in a free-for-all have any."""
+    """Return the equipment that two sides share. Only team mates in a free-for-all share any."""
     both = seen(params, 0.0, 0.0, 0.0, 0.0, 0.0)
     for k in range(sides.start[one + 1] - 1, sides.start[one], -1):
         if not sides.shared[k]:

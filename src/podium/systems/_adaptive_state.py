@@ -1,11 +1,11 @@
-"""The state of players and pools in the system `adaptive`, with its derivatives by the learnt parameters theta.
+"""The state of players and pools in the system `adaptive`, with derivatives with respect to theta.
 
-Every mean and variance has derivatives by theta. They pass through every rule, including those of opponents. One more
-column is the reading x: to first order, how much the number would differ if theta had always had today's value. Between
-events the state stores y instead: x = y + derivatives * theta.
+Every mean and variance has derivatives with respect to theta. They pass through every rule, including those of
+opponents. One more column is the reading x: to first order, how much the number would differ if theta had always had
+today's value. Between events the state stores y instead: x = y + derivatives * theta.
 
 A block of columns holds the reading and one derivative per parameter. The last two parameters are those of the home
-side. They stay 0 in pools that never have one.
+side. They stay 0 in pools that never have a home side.
 """
 
 import functools
@@ -70,7 +70,7 @@ class Pair(NamedTuple):
 
 @functools.cache
 def prior_of(modes: int, equipment: int) -> dict[str, tuple[float, float, float, float]]:
-    """Return the prior of each parameter by name, for so many modes and kinds of equipment."""
+    """Return the prior of each parameter by name, for this many modes and kinds of equipment."""
     kinds = [{name.format(k): prior for name, prior in PRIOR_OF_EQUIPMENT.items()} for k in range(1, equipment + 1)]
     of_equipment = {name: prior for kind in kinds for name, prior in kind.items()}
     return PRIOR | (PRIOR_OF_MODES if modes else {}) | of_equipment | PRIOR_OF_SIDE
@@ -95,7 +95,7 @@ def prior_at(column: int, full: int, modal: int) -> int:
 
 @functools.cache
 def pool_states_with(modes: int, equipment: int) -> Any:
-    """Return the NamedTuple of a pool's state for so many modes and kinds of equipment."""
+    """Return the NamedTuple of a pool's state for this many modes and kinds of equipment."""
     theta = list(prior_of(modes, equipment))
     curvature = [f"m_{a + 1}_{b + 1}" for a in range(len(theta)) for b in range(a + 1)]
     side = [f"side_{part}_{column}" for part in ("mean", "variance") for column in ["rest", *theta]]
@@ -120,7 +120,7 @@ def width_of(full: int) -> int:
 
 @kernel
 def begin_event(pool: Any, work: Any, learner: int, full: int, modal: int, keep: float) -> None:
-    """Start an event's gradient with the pull of the prior, for the part of M that is forgotten, and clear its M."""
+    """Start an event's gradient with the prior's pull, for the forgotten part of M, and clear the event's M."""
     for a in range(1, full + 1):
         prior = prior_at(a, full, modal)
         work[learner, a] = (1.0 - keep) * PRECISION[prior] * (START[prior] - pool[THETA + a - 1])
@@ -136,7 +136,7 @@ def learn_gap(pool: Any, ticks: float) -> None:
 
 @kernel
 def count_entry(pool: Any, known: float) -> None:
-    """Move the pool's maturity by one entry, of a known player (1) or a newcomer (0)."""
+    """Update the pool's maturity with one entry, of a known player (1) or a newcomer (0)."""
     pool[ENTRIES] += 1.0
     pool[MATURITY] += (known - pool[MATURITY]) / min(pool[ENTRIES], RECENT)
 
@@ -187,11 +187,13 @@ RATING, DEVIATION, EVENTS, FIRST, LAST, MEANS = range(6)  # columns of a state, 
 
 @functools.cache
 def states_with(modes: int, equipment: int) -> Any:
-    """Return the NamedTuple of the state of a player or equipment. All but rating and deviation are in log-odds.
+    """Return the NamedTuple of the state of a player or equipment.
 
-    `rating` is initial + SCALE m, `deviation` is SCALE sqrt(V). `first` and `last` are the days of events, 0 before the
-    first one. Then come a block for m and one for V. For each mode follow the offset, its variance (0 before the
-    player's first event in that mode), and a block for each.
+    Everything except rating and deviation is in log-odds.
+
+    `rating` is initial + SCALE m, `deviation` is SCALE sqrt(V). `first` and `last` are the days of events, or 0 before
+    the first event. They are followed by a block for m and one for V. For each mode there follow the offset, its
+    variance (0 before the player's first event in that mode), and a block for each.
     """
     columns = ["rest", *prior_of(modes, equipment)]
     fields = ["rating", "deviation", "events", "first", "last"]
@@ -203,13 +205,13 @@ def states_with(modes: int, equipment: int) -> Any:
 
 
 def importable(kind: Any) -> Any:
-    """Make a type a name of this module, because the cache of machine code needs types that can be imported."""
+    """Make a type accessible by name here, because the cache of machine code needs types that can be imported."""
     globals()[kind.__qualname__] = kind
     return kind
 
 
 def __getattr__(name: str) -> Any:
-    """Return the type named, for example, `State4_1`, for code that another process compiled."""
+    """Return the type with a name such as `State4_1`, for code that another process compiled."""
     modes, _, equipment = name.removeprefix("State").partition("_")
     if not (name.startswith("State") and modes.isdecimal() and equipment.isdecimal()):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,8 +1,8 @@
 """The units of an event in the system `adaptive`: each is a list of states with coefficients.
 
-A unit is an entrant or a side, the mean of its members plus the equipment they share plus the home side. States and
-units have rows in `scratch.entering_states`, `scratch.sums` and `scratch.workspace`: first the states, then the
-units. If every entrant is a unit, states and units share their rows.
+A unit is an entrant or a side: the mean of its members, plus the equipment they share, plus the home side. States and
+units have rows in `scratch.entering_states`, `scratch.sums` and `scratch.workspace`: first the states, then the units.
+If every entrant is a unit, states and units share their rows.
 """
 
 import math
@@ -54,7 +54,7 @@ EXTRA_ROWS = 2  # the last rows of the workspace: the gradient, and what a pair 
 
 
 class Derivatives(NamedTuple):
-    """First column of each block of derivatives in a row of the workspace. A block begins with the reading."""
+    """First column of each block of derivatives in a row of the workspace. A block starts with the reading."""
 
     mean: int  # of m, for a unit of mu
     variance: int  # of V, for a unit of U
@@ -165,7 +165,7 @@ def enter_side(params: Any, scratch: Any, i: int, full: int, d: Derivatives) -> 
 def line_up(columns: Columns, update: int, first: int, base: int, entering: Any, scratch: Any) -> int:
     """Write the lines of all units of all heats, in file order, and return the number of units.
 
-    A heat's lines begin at its first entry, counted from the event's. If it has fewer units, the last lines are unused.
+    A heat's lines start at its first entry, counted from the event's. If it has fewer units, the last lines are unused.
     """
     lines, sides, units = scratch.lines, scratch.sides, 0
     first_heat, after_last = heats_of(columns, update)
@@ -222,7 +222,7 @@ def heat_at(columns: Columns, update: int, heat: int, lines: Any) -> tuple[int, 
 
 @kernel
 def are_compared(lines: Any, i: int, j: int) -> bool:
-    """Whether two lines of a heat say anything about each other: not of one side, not both unfinished."""
+    """Return True if two lines of a heat are compared: they are on different sides, and not both unfinished."""
     return bool(lines[i, SIDE] != lines[j, SIDE] and (lines[i, FINISHED] or lines[j, FINISHED]))
 
 
@@ -254,7 +254,7 @@ def form_units(params: Any, entering: Any, layout: Layout, scratch: Any) -> None
 
 @kernel
 def variances_at(work: Any, row: int, d: Derivatives, k: int, noise: float) -> Any:
-    """Return the derivatives of A = U + noise by four parameters, from column `k` of the block on."""
+    """Return the derivatives of A = U + noise with respect to four parameters, from column `k` of the block on."""
     by_variance = four_at(work, row, d.variance + k)
     if k == NOISE:  # the noise is in no state
         by_variance += four(noise, 0.0, 0.0, 0.0)

@@ -11,8 +11,8 @@ variance of its performance is A = U + noise. Its results give the surprise S an
     a state in several    m += V R / (1 + V T),  V -= V^2 T / (1 + V T),  with B = A - c^2 V in
                           R = sum of c S / (1 + B J),  T = sum of c^2 J / (1 + B J)
 
-In the code `uncertainty` is A, or B if a comment marks it. `by_x` is the derivative of x by four parameters of theta
-at a time. All derivatives are exact.
+In the code `uncertainty` is A, or B if a comment marks it. `by_x` is the derivative of x with respect to four
+parameters of theta at a time. All derivatives are exact.
 """
 
 import math
@@ -75,7 +75,7 @@ def find_modes(params: Any, prototypes: Any, columns: Columns, update: int, scra
     """Find the step of each unit: the nearest of Glicko's step, the mode of its performance, and the bound.
 
     Given the opponents at their old means, S(d) falls with d, so the mode lies between 0 and A S(0). If Glicko's step
-    ends before the mode it is kept. Otherwise the information is raised, so that the step ends at the mode.
+    ends before the mode, it is kept. Otherwise the information is increased, so that the step ends at the mode.
     """
     _, entering, zero_evidence = prototypes
     work, d, searching = scratch.workspace, layout.d, 0
@@ -116,7 +116,7 @@ def find_modes(params: Any, prototypes: Any, columns: Columns, update: int, scra
 
 @kernel
 def choose_step(params: Any, entering: Any, zero_evidence: Any, scratch: Any, row: int, layout: Layout) -> int:
-    """Choose the nearest of Glicko's step, the mode and the bound for a unit. Return 1 for the mode, else 0."""
+    """Choose the nearest of Glicko's step, the mode and the bound for a unit. Return 1 for the mode, otherwise 0."""
     work, d = scratch.workspace, layout.d
     uncertainty = read(scratch.entering_states, row, entering).variance + params.noise
     totals = read(scratch.sums, row, zero_evidence)
@@ -137,7 +137,7 @@ def choose_step(params: Any, entering: Any, zero_evidence: Any, scratch: Any, ro
 
 @kernel
 def newton_step(work: Any, row: int, uncertainty: float, iteration: int) -> int:
-    """Move a unit's d by Newton's method towards A S(d) = d, within its bracket. Return 1 to go on, else 0."""
+    """Move a unit's d by Newton's method towards A S(d) = d, within its bracket. Return 1 to continue, otherwise 0."""
     step, low, high = work[row, STEP], work[row, LOW], work[row, HIGH]
     error = uncertainty * work[row, SURPRISE] - step
     guess = step + error / (1.0 + uncertainty * work[row, INFORMATION])
@@ -157,7 +157,7 @@ def newton_step(work: Any, row: int, uncertainty: float, iteration: int) -> int:
 def evaluate_steps(
     params: Any, entering: Any, columns: Columns, update: int, scratch: Any, layout: Layout, status: float
 ) -> None:
-    """Sum S(d) and J(d) of the units that have this status; for AT_MODE also the derivatives of S(d)."""
+    """Sum S(d) and J(d) of the units with this status; for AT_MODE, also the derivatives of S(d)."""
     work, lines = scratch.workspace, scratch.lines
     for row in range(layout.base, layout.base + layout.units):
         if work[row, STATUS] == status:
@@ -187,7 +187,7 @@ def evaluate_step(
     stop: int,
     status: float,
 ) -> None:
-    """Add the evidence that the other lines of a heat give the unit of line `i`, at mu + d instead of mu."""
+    """Add the evidence that the other lines of a heat give about the unit of line `i`, at mu + d instead of mu."""
     work, lines, d = scratch.workspace, scratch.lines, layout.d
     place, size, finished = lines[i, PLACE], lines[start, SIZE], lines[i, FINISHED]
     mean, surprises, informations = unit.mean + work[row, STEP], 0.0, 0.0

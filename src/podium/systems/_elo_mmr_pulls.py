@@ -1,6 +1,6 @@
-"""The equation that both steps of Elo-MMR solve: find x where the pulls of all factors add up to zero.
+"""The equation that both steps of Elo-MMR solve: find the x at which the pulls of all factors add up to zero.
 
-A factor pulls by weight * tanh(slope * (x - mean)) towards its mean: the farther away, the harder, but never by more
+A factor pulls with weight * tanh(slope * (x - mean)) towards its mean: harder if it is farther away, but never more
 than its weight. The table of factors takes six rows for every `LANES` factors, one column per factor.
 """
 
@@ -96,8 +96,8 @@ def balance(table: Any, count: int, x: float, steepest: float, mean: float, weig
 
     Args:
         x: Where the search starts.
-        steepest: The largest slope of a factor.
-        weight: Weight of the normal factor; 0 without one.
+        steepest: The largest slope of any factor.
+        weight: Weight of the normal factor; 0 if there is none.
     """
     low, high, reach = -math.inf, math.inf, 4.0 / steepest
     for _ in range(MAX_STEPS):

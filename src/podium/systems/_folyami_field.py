@@ -2,9 +2,9 @@
 
     sum over j of w_j q(place_i - place_j) (result - E(rating_i - rating_j)),  q the witch of Agnesi, E = I(W; g, g)
 
-Ratings are divided into boxes. E is smooth, so the players of a full box act through its Chebyshev points. The sum over
-pairs then becomes a few convolutions over places, each by Fourier transforms. In a box with few players each acts
-directly. The error is at most 1e-13 of the points at stake.
+Ratings are divided into boxes. E is smooth, so the players in a full box act through its Chebyshev points. The sum over
+pairs then becomes a few convolutions over places, each by Fourier transforms. In a box with few players, each player
+acts directly. The error is at most 1e-13 of the points at stake.
 
 Source: the sums are those of `podium.systems.folyami`. The method is a low-rank expansion by interpolation, as in W.
 Fong and E. Darve, "The black-box fast multipole method", Journal of Computational Physics 228 (2009).
@@ -109,7 +109,7 @@ def occurs(work: RaceWorkspace, size: int, kind: int) -> bool:
 
 @kernel
 def work_of(boxes: Boxes, count: int) -> float:
-    """Return the number of players that would take as long pair by pair, for one kind of weights."""
+    """Return the number of players for which going pair by pair would take equally long, for one kind of weights."""
     work = 0.0
     for box in range(count):
         count_in_box = members(boxes, box)
@@ -260,5 +260,5 @@ def write_shares(x: float, first: int, count: int, shares: Any) -> None:
 
 @kernel
 def agnesi(gap: float) -> float:
-    """Return the witch of Agnesi: 1 for equal places, 1/2 where `gap` (pi * places / span) is 1."""
+    """Return the witch of Agnesi: 1 for equal places, 1/2 if `gap` (pi * places / span) is 1."""
     return 1.0 / (gap * gap + 1.0)

@@ -37,8 +37,8 @@ class NormalSkill(System):
     entering_type = State
     needs_finisher: ClassVar[bool] = True
     unfinished: ClassVar[str] = (
-        "It is ranked last, behind everyone who finished; two who did not finish tie. Whoever quits a "
-        "team is rated apart from it."
+        "It is ranked last, behind everyone who finished; two players who did not finish tie. Players who quit a"
+        " team are rated separately from it."
     )
 
     initial: float = parameter(25.0, "a newcomer's rating", unit="points")
@@ -75,7 +75,7 @@ def logistic_chance(params: Any, a: Any, b: Any) -> float:
 
 @kernel
 def side_as_one(params: Any, entering: Any, sides: Any, side: int) -> State:
-    """Return the sum of a side's members, each weighted by the part of the game they played."""
+    """Return the sum of a side's members, each weighted by the part of the game that they played."""
     rating, variance = 0.0, 0.0
     for i in range(sides.start[side], sides.start[side + 1]):
         me, part = read(sides.members, i, entering), counted_part(sides.parts[i], params.partial_play)

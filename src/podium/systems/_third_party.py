@@ -17,7 +17,7 @@ GROUP = "podium.systems"
 
 
 def load_file(file: str, name: str | None) -> type[System]:
-    """Run a Python file and return its system of that name, or its only system."""
+    """Run a Python file and return the system with this name, or its only system."""
     module = module_of(Path(file))
     systems = {
         key: value
@@ -33,7 +33,7 @@ def load_file(file: str, name: str | None) -> type[System]:
 
 
 def module_of(file: Path) -> ModuleType:
-    """Run a Python file as a module. A file with unchanged text is not run again."""
+    """Run a Python file as a module. A file whose text has not changed is not run again."""
     try:
         source = file.read_bytes()
     except OSError as error:
@@ -86,8 +86,8 @@ def load_offered(name: str, points: list[EntryPoint]) -> type[System]:
         raise ParameterError(f"{package_of(point)}: {point.value} is not a subclass of podium.engine.system.System")
     if system.name != name:
         raise ParameterError(
-            f"{package_of(point)}: the entry point is called {name!r} but the system {system.name!r}. "
-            "Give both the same name, so that pools can find the system."
+            f"{package_of(point)}: the entry point is called {name!r}, but the system is called {system.name!r}."
+            " Give both the same name, so that pools can find the system."
         )
     return system
 
@@ -101,18 +101,18 @@ FILE_PREFIX = "podium_file_"  # of the names of modules that were run from a fil
 
 
 class PortableSystem(NamedTuple):
-    """A system that pickles as the place of its class and its parameters."""
+    """A system that pickles as the location of its class and its parameters."""
 
     system: System
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return the place of the class, and the parameters."""
+        """Return the location of the class, and the parameters."""
         kind = type(self.system)
         module = kind.__module__
         if not is_portable(self.system):
             raise ParameterError(
-                f"{self.system.name}: workers cannot import {kind.__qualname__} of {module}. "
-                "Put the class at the top of a module of its own."
+                f"{self.system.name}: workers cannot import {kind.__qualname__} of {module}. Define the class at"
+                " the top level of a module."
             )
         if module.startswith(FILE_PREFIX):
             module = str(sys.modules[module].__file__)

@@ -31,7 +31,7 @@ def clear_messages(lines: Any, teams: int) -> None:
 
 @kernel
 def pass_messages(params: Any, lines: Any, teams: int, other_lines: Any, other_teams: int) -> None:
-    """Sweep down and up two rankings until no result moves a difference by more than the tolerance.
+    """Sweep down and up two rankings until no result changes a difference by more than the tolerance.
 
     The two rankings take turns step by step. A ranking without teams takes no steps.
     """
@@ -61,7 +61,7 @@ def steps_of_sweep(teams: int) -> int:
 
 @kernel
 def take_step(params: Any, lines: Any, teams: int, step: int) -> float:
-    """Apply a result and pass it on, down the ranking and then up. Return how far it moved the belief."""
+    """Apply a result and pass it on, down the ranking and then up. Return how much it changed the belief."""
     if step < teams - 2:
         moved = apply_result(params, lines, step)
         pass_right(lines, step)
@@ -75,7 +75,7 @@ def take_step(params: Any, lines: Any, teams: int, step: int) -> float:
 
 @kernel
 def pass_to_ends(lines: Any, teams: int) -> None:
-    """Pass the outermost results to the first and the last team, which the sweeps do not do."""
+    """Pass the outermost results to the first and last team, which the sweeps do not do."""
     if teams >= 2:
         pass_left(lines, 0)
         pass_right(lines, teams - 2)
@@ -97,7 +97,7 @@ def without_left(lines: Any, k: int) -> tuple[float, float]:
 
 @kernel
 def apply_result(params: Any, lines: Any, k: int) -> float:
-    """Apply the result between team k and the next to their difference. Return how far it moved the belief."""
+    """Apply the result between team k and the next to their difference. Return how much it changed the belief."""
     mean, _ = without_right(lines, k)
     next_mean, _ = without_left(lines, k + 1)
     own, other = lines[k, OWN] + lines[k, LEFT], lines[k + 1, OWN] + lines[k + 1, RIGHT]
@@ -118,10 +118,11 @@ def apply_result(params: Any, lines: Any, k: int) -> float:
 
 @kernel
 def message_of_result(precision: float, lead: float, root: float, v: float, w: float) -> tuple[float, float, float]:
-    """Return the message of a result to the difference, times the share of variance that is left, and that share.
+    """Return the message from a result to the difference, times the share of variance that is left, and that share.
 
-    The new precision of the difference is the old one over that share. The message's precision is the old precision
-    times the lost share, over the share that is left. Leaving out this quotient saves a team one of two divisions.
+    The new precision of the difference is the old one divided by that share. The message's precision is the old
+    precision times the lost share, divided by the share that is left. Leaving out this quotient saves one of two
+    divisions per team.
     """
     kept = max(1.0 - w, 1e-12)
     result = precision * (1.0 - kept)

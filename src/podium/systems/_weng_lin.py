@@ -49,7 +49,7 @@ CUBED = SPARE  # column of a team's line in addition to `teams.Team`: the cube o
 
 
 class Pair(NamedTuple):
-    """Two teams, the better one first."""
+    """Two teams, better one first."""
 
     lead: float  # difference of the means
     variance: float  # sum of both variances
@@ -57,7 +57,7 @@ class Pair(NamedTuple):
 
 
 class PairVerdict(NamedTuple):
-    """Evidence about the better team of a pair. The other one has -v and the same w."""
+    """Evidence about the better team of a pair. The other team has -v and the same w."""
 
     v: float  # the paper's, over c
     w: float  # over c^3
@@ -73,10 +73,10 @@ WORKSPACE = LANES, BLOCK  # columns, extra rows
 
 @rule
 def judge_pair(params: Any, x: float, c: float, order: float) -> tuple[float, float]:
-    """Return v and w of the first team. The second has -v and the same w.
+    """Return v and w of the first team. The second team has -v and the same w.
 
     Args:
-        x: Lead of the first team over c.
+        x: Lead of the first team, divided by c.
         order: 1 if it won, 0 for a tie.
     """
     raise NotImplementedError(f"{type(params).__module__} registers neither judge_pair nor judge_teams")
@@ -84,7 +84,7 @@ def judge_pair(params: Any, x: float, c: float, order: float) -> tuple[float, fl
 
 @rule
 def judge_teams(params: Any, lines: Any, teams: int, lanes: Any) -> None:
-    """Fill each team's surprise and shrink. By default from all pairs within the window."""
+    """Fill each team's surprise and shrink. By default, from all pairs within the window."""
     reach = int(min(params.window, float(teams)))
     for i in range(teams):
         lines[i, CUBED] = math.sqrt(lines[i, VARIANCE]) * lines[i, VARIANCE]
@@ -123,7 +123,7 @@ def judge_wide(params: Any, lines: Any, teams: int, lanes: Any) -> None:
 
 @kernel
 def judge_block(params: Any, lanes: Any, block: int, i: int, teams: int, mine: Team) -> None:
-    """Judge team `i` against the teams of a block that are behind it. The others get the weight 0."""
+    """Judge team `i` against the teams of a block that are behind it. Other teams get the weight 0."""
     first, at = block * LANES, block * BLOCK
     for lane in range(LANES):
         other = read_fields(lanes, at, lane, TEAM)
@@ -140,7 +140,7 @@ def judge_block(params: Any, lanes: Any, block: int, i: int, teams: int, mine: T
 def judge_in_lanes(
     params: Any, lines: Any, teams: int, lanes: Any, reach: int, first: int, first_other: int
 ) -> tuple[int, int]:
-    """Judge as many pairs as there are lanes, from this one on. Return the next pair."""
+    """Judge as many pairs as there are lanes, starting with this one. Return the next pair."""
     i, q, count = first, first_other, 0
     while i < teams - 1 and count < LANES:
         order = 1.0 if lines[i, RANK] < lines[q, RANK] else 0.0
@@ -179,7 +179,7 @@ def judge_lanes(params: Any, lanes: Any) -> None:
 
 @kernel
 def verdict_of(params: Any, lead: float, c: float, order: float) -> PairVerdict:
-    """Return the evidence about the better team of a pair. Gamma is sigma / c, so w is over c^3."""
+    """Return the evidence about the better team of a pair. Gamma is sigma / c, so w is divided by c^3."""
     inverse = 1.0 / c
     v, w = judge_pair(params, lead / c, c, order)
     return PairVerdict(v * inverse, w * (inverse * inverse * inverse))
@@ -235,11 +235,11 @@ class WengLin(NormalSkill):
     workspace: ClassVar[tuple[int, int]] = WORKSPACE
     logistic: ClassVar[bool] = False  # True if differences of performances are logistic
 
-    kappa: float = parameter(0.0001, "least share of the variance that an event leaves", low=1e-12, high=1.0)
+    kappa: float = parameter(0.0001, "minimum share of the variance left after an event", low=1e-12, high=1.0)
     idle_growth: float = parameter(
-        0.0, "deviation that an idle day adds", unit="points", low=0.0, high=1e6, search=(0.0, 0.5)
+        0.0, "deviation added by an idle day", unit="points", low=0.0, high=1e6, search=(0.0, 0.5)
     )
-    partial_play: bool = parameter(True, "a player counts in the team by the part of the game played")
+    partial_play: bool = parameter(True, "a player counts in the team in proportion to the part of the game played")
     conservative: float = conservatism()
 
     def params(self) -> Params:
@@ -308,7 +308,7 @@ def judge_teams_of_heat(
 
 @kernel
 def difference_of(x: Any, y: Any, c: float, place: float, other_place: float) -> Difference:
-    """Return the lead of the winner, or for a tie of the first in the file: teams are ordered by rank, then by file."""
+    """Return the lead of the winner, or for a tie of the first in the file: teams are ordered by rank, then file."""
     ahead = place <= other_place
     lead = x.rating - y.rating if ahead else y.rating - x.rating
     order = 0.0 if place == other_place else 1.0

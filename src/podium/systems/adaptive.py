@@ -1,12 +1,12 @@
 """Podium's self-tuning system: a Gaussian filter that learns its parameters from the results of its pool.
 
-A player has a skill of mean m and variance V in log-odds. The evidence is pairwise and logistic, and one update rates
-an event.
+A player has a skill with mean m and variance V in log-odds. The evidence is pairwise and logistic, and one update rates
+one event.
 
 The filter's parameters theta describe the sport, and every pool learns its own. After each event one damped Newton step
-improves the predictions of such events. To this end every state carries its derivatives by theta and its reading x. The
-reading is, to first order, the difference that today's theta would have made from the start. Ratings do not move when
-theta moves. Predictions, and thus the learning of theta, use m + x and V + x.
+improves the predictions of such events. For this, every state carries its derivatives with respect to theta and its
+reading x. The reading is, to first order, the difference that today's theta would have made from the start. Ratings do
+not move when theta moves. Predictions, and thus the learning of theta, use m + x and V + x.
 
 Sources: M. E. Glickman, "Parameter estimation in large dynamic paired comparison experiments" (1999), for the form of
 the update. A. Ebtekar and P. Liu, "Elo-MMR" (2021), for the noise of a day. The learning is Podium's own.
@@ -89,7 +89,7 @@ class Adaptive(System):
 
     name: ClassVar[str] = "adaptive"
     title: ClassVar[str] = "Adaptive"
-    for_players: ClassVar[str] = "Beat those you were not expected to and you gain more."
+    for_players: ClassVar[str] = "Beat players you were not expected to beat, and you gain more."
     source: ClassVar[str] = "Podium's own; the update after Glickman (1999), the noise of a day after Elo-MMR (2021)"
     formulas: ClassVar[tuple[str, ...]] = (
         "C = 3 / pi^2, rating = initial + 173.7178 m, deviation = 173.7178 sqrt(V)",
@@ -118,23 +118,26 @@ class Adaptive(System):
     workspace: ClassVar[tuple[int, int]] = workspace_for(0, 0)
     takes_periods: ClassVar[bool] = False
     margin: ClassVar[str] = (
-        "Not by time. But the further apart in places two finish, the less their duel counts, as much less as the "
-        "pool's results ask for."
+        "Not by time. But the further apart two players finish, the less their duel counts. The pool's results"
+        " decide how much less."
     )
     stakes: ClassVar[str] = (
-        "Every event counts the same, unless it was sent with a weight. It moves those more of whom less is known."
+        "Every event counts the same, unless it was sent with a weight. It changes ratings more if less is known"
+        " about the player."
     )
     unfinished: ClassVar[str] = (
-        "It loses to everyone who finished the heat, at least as much as for the last place. For those who finished, "
-        "such a duel counts for less, as much less as the pool's results ask for. Two who did not finish are not "
-        "compared."
+        "It loses to everyone who finished the heat, and counts at least as much as losing for the last place."
+        " For those who finished, such a duel counts less. The pool's results decide how much less. Two players"
+        " who did not finish are not compared."
     )
     signed: ClassVar[tuple[str, ...]] = states_with(0, 0)._fields[MEANS:]
 
     initial: float = parameter(1500.0, "a newcomer's rating", unit="points")
-    growth: bool = parameter(True, "newcomers improve and veterans decline with time, as much as the pool has shown")
+    growth: bool = parameter(
+        True, "newcomers improve and veterans decline with time, as much as the pool's results have shown"
+    )
     modes: str | None = parameter(
-        None, "modes in which a player has an offset, as clay/grass/hard; the rest is one more"
+        None, "modes in which a player has an offset, such as clay/grass/hard; all others count as one more mode"
     )
     shared: str | None = parameter(
         None,
@@ -143,7 +146,7 @@ class Adaptive(System):
     conservative: float = conservatism()
 
     def __new__(cls, *_: Any, modes: Any = None, shared: Any = None, **__: Any) -> Self:
-        """Create an instance of the class for these modes and kinds of equipment, which its states have columns for."""
+        """Create an instance of the class for these modes and kinds of equipment, for which its states have columns."""
         named = names_of(modes) if isinstance(modes, str) else ()
         equipment = names_of(shared)[:MAX_KINDS] if isinstance(shared, str) else ()
         kind = with_states(len(named) + 1 if named else 0, equipment) if named or equipment else Adaptive
@@ -159,7 +162,7 @@ class Adaptive(System):
             raise ParameterError(f"adaptive: shared names {len(self.kinds)} kinds. Name at most {MAX_KINDS}.")
 
     def __reduce__(self) -> Any:
-        """Rebuild copies and pickles by the constructor, so that they get the class for their modes and equipment."""
+        """Rebuild copies and pickles with the constructor, so that they get the class for their modes and equipment."""
         return functools.partial(
             Adaptive, **{setting.name: getattr(self, setting.name) for setting in fields(self)}
         ), ()
@@ -182,7 +185,7 @@ class Adaptive(System):
 
     @property
     def modal(self) -> int:
-        """1 if modes are named, else 0."""
+        """1 if modes are named, otherwise 0."""
         return int(self.modes is not None)
 
     def newcomer(self) -> Any:
@@ -204,7 +207,10 @@ class Adaptive(System):
         return float(moved * item_left / (me.variance * (1.0 - item.variance * information)))
 
     def performances(self, entering_states: Sequence[Any]) -> Performances:
-        """Return logistic performances around uncertain skills by today's theta. Two have the odds of `expect`."""
+        """Return logistic performances around uncertain skills, for today's theta.
+
+        Two players have the odds given by `expect`.
+        """
         params = self.params()
         if len(entering_states) == 2:
             lead = expected_log_odds(params, *entering_states)
@@ -215,7 +221,7 @@ class Adaptive(System):
         return uncertain_performances(means, deviations, 1.0 / params.sharpness)
 
     def season_begins(self, states: npt.NDArray[np.float64], keep: float) -> npt.NDArray[np.float64]:
-        """Return the states after a soft reset: means shrink, and their derivatives by theta with them."""
+        """Return the states after a soft reset: means shrink, and so do their derivatives with respect to theta."""
         moved = System.season_begins(self, states, keep)
         full = full_of(self.params())
         blocks = [slice(MEANS, MEANS + full + 1)]
@@ -233,19 +239,19 @@ class Adaptive(System):
         return states
 
     def shown(self, states: npt.NDArray[np.float64]) -> dict[str, npt.NDArray[Any]]:
-        """Return the columns for people, without days and derivatives."""
+        """Return the columns for display, without days and derivatives."""
         columns = System.shown(self, states)
         return {name: columns[name] for name in ("rating", "deviation", "events")}
 
 
 def names_of(modes: str) -> tuple[str, ...]:
-    """Split a text of names at commas or slashes."""
+    """Split a text with names at commas or slashes."""
     return tuple(dict.fromkeys(filter(None, (name.strip().casefold() for name in modes.replace(",", "/").split("/")))))
 
 
 @functools.cache
 def with_states(modes: int, equipment: tuple[str, ...]) -> type[Adaptive]:
-    """Return the class for so many modes and these kinds of equipment."""
+    """Return the class for this many modes and these kinds of equipment."""
     facts = {
         "__slots__": (),
         "__module__": __name__,
@@ -306,7 +312,7 @@ def rate_and_learn(
 
 @kernel
 def has_home_side(columns: Columns, update: int) -> int:
-    """Return 1 if a unit of the event has the home side, else 0."""
+    """Return 1 if a unit of the event has the home side, otherwise 0."""
     found = 0
     if columns.home.size:
         first_heat, after_last = heats_of(columns, update)

@@ -1,9 +1,9 @@
 """Codeforces' contest rating, in whole numbers.
 
 Source: M. Mirzayanov, "Open Codeforces Rating System" (2015). Integer division truncates towards zero, as in the
-author's program. That program includes contestants among their own opponents when it looks for the rating that a place
-deserves. The site does not: its published changes of six rounds of 2020 all match without it. `counts_self` selects the
-published program's rule.
+author's program. That program includes contestants among their own opponents when it calculates the rating that a place
+deserves. The site does not: its published changes from six rounds in 2020 all match without this. `counts_self` selects
+the published program's rule.
 """
 
 import math
@@ -37,7 +37,7 @@ class Entering(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Codeforces(System):
-    """Half of the way to the rating that the place deserves, minus a correction for inflation."""
+    """Half the distance to the rating that the place deserves, minus a correction for inflation."""
 
     name: ClassVar[str] = "codeforces"
     title: ClassVar[str] = "Codeforces"
@@ -53,11 +53,13 @@ class Codeforces(System):
     entering_type = Entering
     teams: ClassVar[bool] = False
     needs_finisher: ClassVar[bool] = True
-    unfinished: ClassVar[str] = "It shares the last place: all who did not finish have the worst rank of the contest."
+    unfinished: ClassVar[str] = (
+        "It shares last place: all players who did not finish have the worst rank of the contest."
+    )
 
     initial: int = parameter(1500, "a newcomer's rating", unit="points", low=1, high=8000)
     counts_self: bool = parameter(
-        False, "a contestant counts among the own opponents, as in the program of 2015, not as on the site"
+        False, "a contestant counts as one of their own opponents, as in the program of 2015 but not on the site"
     )
 
     def params(self) -> Params:
@@ -113,7 +115,7 @@ def truncate(x: float) -> float:
 
 @kernel
 def write_worst_ranks(columns: Any, start: int, stop: int, lines: Any) -> None:
-    """Write the worst rank of each tie: the number of contestants that are at least as good."""
+    """Write the worst rank of each tie: the number of contestants who are at least as good."""
     n = stop - start
     for k in range(n):
         lines[k, DELTA] = 0.0
@@ -127,7 +129,7 @@ def write_worst_ranks(columns: Any, start: int, stop: int, lines: Any) -> None:
 
 @kernel
 def strength_of(params: Any, rating: float) -> float:
-    """Return e^(slope (rating - initial)), limited so that sums of two do not overflow."""
+    """Return e^(slope (rating - initial)), limited so that the sum of two does not overflow."""
     return bradley_terry(min(max(SLOPE * (rating - params.centre), -LARGEST), LARGEST))
 
 
@@ -166,7 +168,9 @@ def rating_of_rank(
 def top_correction(
     columns: Any, entering: Any, entering_states: Any, start: int, stop: int, first: int, lines: Any, shift: float
 ) -> float:
-    """Return the correction against inflation: the top contestants together must not gain. At most ten points each.
+    """Return the correction for inflation: the top contestants together must not gain.
+
+    It is at most ten points for each contestant.
 
     The top contestants are found by counting, without sorting.
     """

@@ -1,6 +1,6 @@
-"""Elo: players exchange points, more of them the more surprising the result.
+"""Elo: players exchange points, more of them if the result is more surprising.
 
-Source: A. E. Elo, "The Rating of Chessplayers, Past and Present" (1978). With several entrants, by pairs.
+Source: A. E. Elo, "The Rating of Chessplayers, Past and Present" (1978). With several entrants, it works by pairs.
 """
 
 from dataclasses import dataclass
@@ -44,9 +44,9 @@ class Elo(System):
     conserves: ClassVar[bool] = True
 
     k: float = parameter(24.0, "points at stake", unit="points", low=0.0, high=1e6)
-    scale: float = parameter(400.0, "gap at which the odds are 10 to 1", unit="points", low=1e-3, high=1e9)
+    scale: float = parameter(400.0, "rating gap that means odds of 10 to 1", unit="points", low=1e-3, high=1e9)
     initial: float = parameter(1500.0, "a newcomer's rating", unit="points")
-    pairs: str = parameter("mean", "how opponents add up", choices=("mean", "sum"))
+    pairs: str = parameter("mean", "how the opponents of a race are combined", choices=("mean", "sum"))
 
     def params(self) -> Params:
         return Params(self.k, LN_10 / self.scale, 1.0 if self.pairs == "mean" else 0.0)

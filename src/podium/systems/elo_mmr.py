@@ -1,8 +1,8 @@
-"""Elo-MMR: each contest gives a performance from the whole ranking, and the rating is a robust average of them.
+"""Elo-MMR: each contest gives a performance from the whole ranking, and the rating is their robust average.
 
 Source: A. Ebtekar and P. Liu, "Elo-MMR: A Rating System for Massive Multiplayer Competitions" (WWW 2021), the logistic
-variant. A player's past is a normal factor and one logistic factor for each of the newest performances. Older ones are
-merged into the normal factor, which keeps the total weight.
+variant. A player's past is a normal factor and one logistic factor for each of the latest performances. Older
+performances are merged into the normal factor, which preserves the total weight.
 """
 
 import math
@@ -78,7 +78,7 @@ class EloMmr(System):
 
     name: ClassVar[str] = "elo-mmr"
     title: ClassVar[str] = "Elo-MMR"
-    for_players: ClassVar[str] = "Your rating moves towards how well you just placed."
+    for_players: ClassVar[str] = "Your rating moves towards how well you placed in the latest event."
     source: ClassVar[str] = "Ebtekar and Liu, Elo-MMR (2021)"
     formulas: ClassVar[tuple[str, ...]] = (
         "w = weight_limit * the event's weight, performance variance = (1 + 1 / w) limit^2 + drift / w",
@@ -93,7 +93,8 @@ class EloMmr(System):
     teams: ClassVar[bool] = False
     needs_finisher: ClassVar[bool] = True
     unfinished: ClassVar[str] = (
-        "It loses to everyone who finished the heat; two who did not finish tie for last, half a win and half a loss."
+        "It loses to everyone who finished the heat; two players who did not finish tie for last, with half a win"
+        " and half a loss."
     )
     takes_periods: ClassVar[bool] = False
     workspace: ClassVar[tuple[int, int]] = WORKSPACE
@@ -104,21 +105,23 @@ class EloMmr(System):
 
     initial: float = parameter(1500.0, "a newcomer's rating", unit="points")
     deviation: float = parameter(350.0, "a newcomer's deviation", unit="points", low=1e-3, high=1e6)
-    limit: float = parameter(80.0, "deviation that many events lead to", unit="points", low=1e-3, high=1e6)
-    weight_limit: float = parameter(0.2, "weight of an event against the past, once there is one", low=1e-6, high=1e3)
+    limit: float = parameter(80.0, "deviation that is reached after many events", unit="points", low=1e-3, high=1e6)
+    weight_limit: float = parameter(
+        0.2, "weight of an event against the past, once there is a past", low=1e-6, high=1e3
+    )
     drift: float = parameter(
-        0.0, "variance that an idle day adds", unit="points^2", low=0.0, high=1e9, search=(0.0, 100.0)
+        0.0, "variance added by an idle day", unit="points^2", low=0.0, high=1e9, search=(0.0, 100.0)
     )
     transfer_speed: float = parameter(
         1.0, "how fast performances merge into the normal factor as skill drifts", low=0.0, high=1e3
     )
     split_ties: bool = parameter(False, "a tie is half a win and half a loss, not one of each")
-    history: int = parameter(SLOTS, "newest performances kept apart", unit="events", low=1, high=SLOTS)
+    history: int = parameter(SLOTS, "latest performances that are kept separately", unit="events", low=1, high=SLOTS)
     conservative: float = conservatism()
 
     @property
     def idle_unit(self) -> str | None:
-        """Return "day" if the deviation grows over idle days, else None."""
+        """Return "day" if the deviation grows over idle days, otherwise None."""
         return "day" if self.drift else None
 
     def params(self) -> Params:
@@ -145,7 +148,7 @@ class EloMmr(System):
         return State._make((*known, *(0.0,) * (WIDTH * SLOTS)))
 
     def shown(self, states: npt.NDArray[np.float64]) -> dict[str, npt.NDArray[Any]]:
-        """Return the columns for people, without the factors that the rating averages."""
+        """Return the columns for display, without the factors that the rating averages."""
         columns = System.shown(self, states)
         return {name: columns[name] for name in ("rating", "deviation", "events")}
 
@@ -159,7 +162,7 @@ class EloMmr(System):
 
 @kernel
 def performance_variance(params: Any, weight: float) -> float:
-    """Return the variance of a performance in an event of some weight."""
+    """Return the variance of a performance in an event of a given weight."""
     w = params.weight_limit * weight
     variance: float = (1.0 + 1.0 / w) * params.limit_squared + params.day_variance / w
     return variance
@@ -167,7 +170,7 @@ def performance_variance(params: Any, weight: float) -> float:
 
 @kernel
 def drift_variance(params: Any, weight: float, idle: float) -> float:
-    """Return the variance that an event and the idle days before it add."""
+    """Return the variance added by an event and the idle days before it."""
     variance: float = params.weight_limit * weight * params.limit_squared + params.day_variance * idle
     return variance
 
@@ -221,7 +224,7 @@ def factors_of(table: Any, row: int) -> int:
 
 @kernel
 def let_drift(params: Any, table: Any, row: int, variance: float) -> None:
-    """Let skill drift: every factor loses weight, and part of the rest moves to the normal factor."""
+    """Let skill drift: every factor loses weight, and part of it moves to the normal factor."""
     old = table[row, DEVIATION] * table[row, DEVIATION]
     decay = old / (old + variance)
     transfer = power(decay, params.transfer_speed)
@@ -304,7 +307,7 @@ def remember(params: Any, table: Any, row: int, mean: float, variance: float) ->
 
 @kernel
 def robust_average(table: Any, row: int, factors: Any) -> float:
-    """Return where the pulls of all factors balance. Only the pull of the normal factor is unbounded."""
+    """Return the point at which the pulls of all factors balance. Only the pull of the normal factor is unbounded."""
     count, steepest = factors_of(table, row), 0.0
     if count == 0:
         normal: float = table[row, NORMAL]

@@ -1,4 +1,4 @@
-"""Folyami, of the Southern Cross Stunts Trophy: Elo for races, in which close finishers say most about each other.
+"""Folyami, from the Southern Cross Stunts Trophy: Elo for races, in which close finishers say most about each other.
 
 Source: D. Mlot, "The Folyami Rating System" (2023).
 """
@@ -53,11 +53,11 @@ class Entering(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Folyami(System):
-    """Elo over every pair of entrants, weighed by remoteness and by how new both are."""
+    """Elo over every pair of entrants, weighted by remoteness and by how new both entrants are."""
 
     name: ClassVar[str] = "folyami"
     title: ClassVar[str] = "Folyami"
-    for_players: ClassVar[str] = "Beat those rated above you to gain more, most while you are new."
+    for_players: ClassVar[str] = "Beat players rated above you, and you gain more, especially while you are new."
     source: ClassVar[str] = "Mlot, The Folyami Rating System (2023)"
     formulas: ClassVar[tuple[str, ...]] = (
         "change = sum over opponents of K q_remote q_prov (result - expected)",
@@ -70,25 +70,31 @@ class Folyami(System):
     entering_type = Entering
     min_events: ClassVar[int] = 5
     margin: ClassVar[str] = (
-        "Not by time. But the further apart in places two finish, the less their duel counts: those who finish next "
-        "to each other fought it out."
+        "Not by time. But the further apart two players finish, the less their duel counts, because players who"
+        " finish next to each other were in direct competition."
     )
     stakes: ClassVar[str] = (
-        "Every event counts the same for an established player. A newcomer's first events move the newcomer more, and "
-        "opponents less."
+        "Every event counts the same for an established player. A newcomer's first events change the newcomer's"
+        " rating more, and the opponents' ratings less."
     )
     unfinished: ClassVar[str] = (
-        "It loses to everyone who finished the heat, and its place is the mean of the places that are left, "
-        "so that the finishers nearest to the end win most from it; two who did not finish are not compared."
+        "It loses to everyone who finished the heat. Its place is the mean of the places that are left, so the"
+        " finishers nearest to the end gain most from it; two players who did not finish are not compared."
     )
 
-    k: float = parameter(18.0, "points at stake in a pair side by side", unit="points", low=0.0, high=1e6)
-    initial: float = parameter(1500.0, "a newcomer's rating", unit="points")
-    remoteness: float | None = parameter(22.0, "pi places at half weight", unit="places", low=1e-3, high=1e9)
-    provisional: str | None = parameter(
-        "smooth", "how a newcomer's factor falls", choices=("smooth", "linear", "fixed")
+    k: float = parameter(
+        18.0, "points at stake for a pair that finishes side by side", unit="points", low=0.0, high=1e6
     )
-    provisional_events: int = parameter(12, "events a newcomer is one", unit="events", low=1, high=10000)
+    initial: float = parameter(1500.0, "a newcomer's rating", unit="points")
+    remoteness: float | None = parameter(
+        22.0, "pi times the number of places at which the weight is half", unit="places", low=1e-3, high=1e9
+    )
+    provisional: str | None = parameter(
+        "smooth", "how quickly a newcomer's K-factor decreases", choices=("smooth", "linear", "fixed")
+    )
+    provisional_events: int = parameter(
+        12, "number of events for which a player is a newcomer", unit="events", low=1, high=10000
+    )
     provisional_factor: float = parameter(1.5, "mean factor over those events", low=1.0, high=100.0)
     both_provisional: bool = parameter(True, "two newcomers each use their own factor")
     gamma_shape: int = parameter(3, "shape of the performance model; 1 is plain Elo", low=1, high=20)
@@ -166,8 +172,8 @@ def points_from_race(
     """Sum all pairs of a large race at once.
 
     Opponents differ only in their weight. A newcomer uses its own factor, so all its opponents weigh 1. For an
-    established player each opponent weighs one over that opponent's factor. Players who did not finish are compared
-    with finishers only.
+    established player, each opponent's weight is one divided by that opponent's factor. Players who did not finish are
+    compared only with finishers.
     """
     _, entering, _ = prototypes
     work, size = scratch.large, stop - start
@@ -216,7 +222,7 @@ def find_root(function: Callable[[float], float], low: float, high: float) -> fl
     """Return a root of a continuous function between two values of different sign, by Brent's method.
 
     Source: R. Brent, "Algorithms for Minimization without Derivatives" (1973), chapter 4, in the steps of SciPy's
-    `brentq`, so that both give the same bits.
+        `brentq`, so that both give the same bits.
     """
     before, here, other = low, high, low
     at_before, at_here = function(low), function(high)

@@ -49,7 +49,9 @@ class Glicko(System):
 
     name: ClassVar[str] = "glicko"
     title: ClassVar[str] = "Glicko"
-    for_players: ClassVar[str] = "Beat those rated above you to gain more, most while your rating is unsure."
+    for_players: ClassVar[str] = (
+        "Beat players rated above you, and you gain more, especially while your rating is uncertain."
+    )
     source: ClassVar[str] = "Glickman, The Glicko system (1999)"
     formulas: ClassVar[tuple[str, ...]] = (
         "q = ln 10 / 400, g(RD) = 1 / sqrt(1 + 3 q^2 RD^2 / pi^2)",
@@ -63,11 +65,11 @@ class Glicko(System):
     duel_types = ()
 
     initial: float = parameter(1500.0, "a newcomer's rating", unit="points")
-    deviation: float = parameter(350.0, "a newcomer's deviation, and the largest", unit="points", low=1e-3, high=1e6)
+    deviation: float = parameter(350.0, "a newcomer's deviation, and the maximum", unit="points", low=1e-3, high=1e6)
     idle_growth: float = parameter(
-        0.0, "c: deviation that an idle day adds", unit="points", low=0.0, high=1e6, search=(0.0, 10.0)
+        0.0, "c: deviation added by an idle day", unit="points", low=0.0, high=1e6, search=(0.0, 10.0)
     )
-    min_deviation: float = parameter(0.0, "the least deviation", unit="points", low=0.0, high=1e6)
+    min_deviation: float = parameter(0.0, "the minimum deviation", unit="points", low=0.0, high=1e6)
     conservative: float = conservatism()
 
     def params(self) -> Params:

@@ -76,7 +76,9 @@ class Glicko2(System):
 
     name: ClassVar[str] = "glicko2"
     title: ClassVar[str] = "Glicko-2"
-    for_players: ClassVar[str] = "Beat those rated above you to gain more, most while your rating is unsure."
+    for_players: ClassVar[str] = (
+        "Beat players rated above you, and you gain more, especially while your rating is uncertain."
+    )
     source: ClassVar[str] = "Glickman, Example of the Glicko-2 system (2013)"
     formulas: ClassVar[tuple[str, ...]] = (
         "mu = (rating - initial) / 173.7178, phi = deviation / 173.7178, g(phi) = 1 / sqrt(1 + 3 phi^2 / pi^2)",
@@ -104,11 +106,9 @@ class Glicko2(System):
     deviation: float = parameter(350.0, "a newcomer's deviation", unit="points", low=1e-3, high=1e6)
     volatility: float = parameter(0.06, "a newcomer's volatility", low=1e-6, high=10.0)
     idle_growth: bool = parameter(True, "the deviation grows once for each rating period missed (step 6)")
-    max_deviation: float | None = parameter(
-        None, "cap of the deviation while it grows", unit="points", low=1e-3, high=1e6
-    )
+    max_deviation: float | None = parameter(None, "cap on the deviation as it grows", unit="points", low=1e-3, high=1e6)
     max_volatility: float | None = parameter(
-        MAX_VOLATILITY, "cap of the volatility, or a newcomer's if that is higher", low=1e-6, high=1e6
+        MAX_VOLATILITY, "cap on the volatility, or a newcomer's if that is higher", low=1e-6, high=1e6
     )
     conservative: float = conservatism()
 
@@ -123,7 +123,7 @@ class Glicko2(System):
 
     @property
     def highest_volatility(self) -> float:
-        """The cap of the volatility: at least a newcomer's, infinite if there is none."""
+        """The cap on the volatility: at least a newcomer's, or infinite if there is no cap."""
         return math.inf if self.max_volatility is None else max(self.max_volatility, self.volatility)
 
     def at_limit(self, states: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
@@ -192,7 +192,7 @@ def surprise_and_information(params: Params, comparison: Comparison) -> Evidence
 
 @update_state.register
 def after_period(params: Params, me: Entering, totals: Evidence, entrant: Entrant) -> State:
-    """Apply steps 5 to 8. A player without comparisons keeps the state."""
+    """Apply steps 5 to 8. A player without comparisons keeps the same state."""
     if totals.information < LEAST_INFORMATION:
         return State(me.rating, me.phi * SCALE, me.volatility, me.events + entrant.events)
     variance = 1.0 / totals.information

@@ -26,7 +26,9 @@ class OpenskillBtPart(openskill_bt.OpenskillBt):
     better_in_fields: ClassVar[str] = ""
     ties_in_file_order: ClassVar[bool] = True
 
-    neighbours: int = parameter(4, "teams on either side that each is compared with", unit="teams", low=1, high=10000)
+    neighbours: int = parameter(
+        4, "number of teams on either side that each team is compared with", unit="teams", low=1, high=10000
+    )
 
 
 rate_two.register(Params, rate_in_steps)

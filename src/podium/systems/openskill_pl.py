@@ -1,7 +1,7 @@
 """Weng and Lin's Plackett-Luce model: the whole ranking at once, linear in the number of teams.
 
-In a ranking without teams, quotients, roots and powers are computed in lanes and sums one by one. The bits are those of
-`whole_ranking`.
+In a ranking without teams, quotients, roots and powers are computed in lanes and sums one by one. The result is exactly
+the same as that of `whole_ranking`.
 """
 
 import math
@@ -92,7 +92,7 @@ def judge_players(
 
 @kernel
 def place_players(entering: Any, columns: Any, start: int, stop: int, first: int, scratch: Any) -> tuple[float, float]:
-    """Write the players in the order of their ranks, ties in file order. Return the best and the worst mean."""
+    """Write the players ordered by rank, with ties in file order. Return the best and the worst mean."""
     table, size, any_tie = scratch.workspace, stop - start, columns.rank.size > 0
     for k in range(size if any_tie else 0):
         write_number(table, k, TAKEN, 0.0)
@@ -142,7 +142,7 @@ def weigh_strengths(table: Any, size: int, best: float, inverse: float) -> None:
 
 @kernel
 def share_ranks(table: Any, size: int) -> None:
-    """Write to all players of a tie how many they are, and the strength left at their rank."""
+    """Write, for all players of a tie, how many they are, and the strength left at their rank."""
     k = 0
     while k < size:
         ties, left = number_at(table, k, TAKEN), number_at(table, k, LEFT)
@@ -155,7 +155,7 @@ def share_ranks(table: Any, size: int) -> None:
 
 @kernel
 def sum_quotients(table: Any, size: int) -> None:
-    """From the top, sum over the ranks so far: the strength left at this rank over that left at each."""
+    """From the top, sum over the ranks so far: the strength left at this rank divided by that left at each."""
     end = whole_vectors(size)
     for begin in range(0, end, LANES):
         at = first_field(begin)
@@ -197,7 +197,7 @@ class Params(shared.Params):
 
 @dataclass(frozen=True, slots=True)
 class OpenskillPl(shared.WengLin):
-    """Plackett-Luce: who wins, who wins among the rest, and so on."""
+    """Plackett-Luce: who wins, who wins among the remaining teams, and so on."""
 
     name: ClassVar[str] = "openskill-pl"
     title: ClassVar[str] = "Weng-Lin, Plackett-Luce"
@@ -217,7 +217,7 @@ class OpenskillPl(shared.WengLin):
 def judge_ranking(
     params: Params, prototypes: Any, columns: Any, heat: int, start: int, stop: int, first: int, scratch: Any
 ) -> None:
-    """Judge a heat, in lanes if nobody has a team."""
+    """Judge a heat, in lanes if there are no teams."""
     if nobody_finished(columns, start, stop):
         return
     if not judge_players(params, prototypes, columns, heat, start, stop, first, scratch):
@@ -229,7 +229,7 @@ def whole_ranking(params: Params, lines: Any, teams: int, lanes: Any) -> None:
     """Compute the strength of each team, and the strengths left at its rank, from the bottom; then the evidence.
 
     Strengths are powers of e, or their logarithms if they are too far apart for one floating-point scale. For two teams
-    that cannot happen: a team that far behind is certain to lose.
+    this cannot happen: a team that far behind is certain to lose.
     """
     total, best, worst = 0.0, -math.inf, math.inf
     for i in range(teams):
@@ -249,7 +249,7 @@ def whole_ranking(params: Params, lines: Any, teams: int, lanes: Any) -> None:
 
 @kernel
 def sum_chances(lines: Any, teams: int, inverse: float, logarithms: bool) -> None:
-    """From the top, sum over the ranks so far: the strength left at this rank over that left at each."""
+    """From the top, sum over the ranks so far: the strength left at this rank divided by that left at each."""
     once, squared, above = 0.0, 0.0, 0.0 if logarithms else 1.0
     i = 0
     while i < teams:
@@ -276,7 +276,7 @@ def log_sum(a: float, b: float) -> float:
 
 @kernel
 def tied_with(lines: Any, i: int, teams: int) -> int:
-    """Return the number of teams from `i` on that share its rank."""
+    """Return the number of teams, from `i` on, that share its rank."""
     ties = 1
     while i + ties < teams and lines[i + ties, RANK] == lines[i, RANK]:
         ties += 1
@@ -288,7 +288,7 @@ def note_chances(lines: Any, k: int, ties: int, inverse: float, once: float, squ
     """Write a team's surprise and shrink.
 
     Args:
-        once: Sum of its chances at its rank and all better ones.
+        once: Sum of its chances at its rank and all better ranks.
         squared: Sum of their squares.
     """
     variance = lines[k, VARIANCE]
@@ -306,7 +306,10 @@ def lead_in_field(params: Params, a: State, b: State, place: float, other_place:
 
 @judge_result.register
 def ranking_of_two(params: Params, difference: shared.Difference) -> shared.Verdict:
-    """Judge a ranking of two, as in `whole_ranking`. The stronger has the strength 1, and the last rank is certain."""
+    """Judge a ranking of two, as in `whole_ranking`.
+
+    The stronger team has the strength 1, and the last rank is certain.
+    """
     inverse = 1.0 / difference.c
     weaker = exp(-abs(difference.lead) * inverse)
     leads = difference.lead >= 0.0

@@ -43,10 +43,10 @@ class OpenskillTm(shared.WengLin):
     better_in_fields: ClassVar[str] = "openskill-tm-part"
     equals_drift: ClassVar[bool] = True  # full pairing of normal performances overshoots
 
-    draw_margin: float = parameter(0.1, "half-width of a draw", unit="points", low=0.0, high=1e6)
+    draw_margin: float = parameter(0.1, "half-width of the draw margin", unit="points", low=0.0, high=1e6)
 
     def at_limit(self, states: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
-        """Return a mask of the players so far from a newcomer that one of the two probabilities is cut off."""
+        """Return a mask of the players who are so far from a newcomer that one of the two probabilities is cut off."""
         lead = np.abs(states[:, self.column("rating")] - self.initial)
         variance = states[:, self.column("deviation")] ** 2 + self.deviation**2 + 2.0 * self.beta**2
         return lead > CUT_OFF * self.spread * np.sqrt(variance)

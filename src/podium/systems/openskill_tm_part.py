@@ -28,7 +28,9 @@ class OpenskillTmPart(openskill_tm.OpenskillTm):
     ties_in_file_order: ClassVar[bool] = True
     spread: ClassVar[float] = 2.0
 
-    neighbours: int = parameter(4, "teams on either side that each is compared with", unit="teams", low=1, high=10000)
+    neighbours: int = parameter(
+        4, "number of teams on either side that each team is compared with", unit="teams", low=1, high=10000
+    )
 
 
 rate_two.register(Params, rate_in_steps)

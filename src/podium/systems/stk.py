@@ -48,11 +48,11 @@ class Causes(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Stk(System):
-    """Each pair exchanges points by how far apart they finished, in time."""
+    """Each pair exchanges points according to the time between them at the finish."""
 
     name: ClassVar[str] = "stk"
     title: ClassVar[str] = "SuperTuxKart, as published"
-    for_players: ClassVar[str] = "Finish well ahead of those rated above you and you gain more."
+    for_players: ClassVar[str] = "Finish well ahead of players rated above you, and you gain more."
     source: ClassVar[str] = "SuperTuxKart, About player rankings"
     formulas: ClassVar[tuple[str, ...]] = (
         "base points: max(2 (45 - n), 8) before the n-th event, n up to 45",
@@ -67,26 +67,28 @@ class Stk(System):
     needs: ClassVar[tuple[str, ...]] = ("time_s",)
     teams: ClassVar[bool] = False
     margin: ClassVar[str] = (
-        "A lead of 2.5 % of the faster time, or more, is a whole win; a smaller one is a part of a win, down to half "
-        "a win each where both took the same time."
+        "A lead of at least 2.5 % of the faster time is a full win. A smaller lead is a partial win, down to half"
+        " a win each for equal times."
     )
     stakes: ClassVar[str] = (
-        "The longer the race, the more it counts, up to the longest time that counts; a mode other than time-trial "
-        "counts a part of it; and the more races and points both have, the fewer they exchange."
+        "The longer the race, the more it counts, up to a maximum time. Modes other than time-trial count less."
+        " The more races and points both players have, the fewer points they exchange."
     )
     unfinished: ClassVar[str] = (
-        "It has 0 points of 1 against everyone who finished, and each such pair has as much at stake as a "
-        "race of max_time_s, 500 seconds; two who did not finish are not compared."
+        "It scores 0 against everyone who finished, and each such pair has as much at stake as in a race of"
+        " max_time_s, 500 seconds; two players who did not finish are not compared."
     )
     conserves: ClassVar[bool] = True
 
     initial: float = parameter(2000.0, "a newcomer's rating", unit="points")
-    scale: float = parameter(2000.0, "gap at which the odds are 10 to 1 [3]", unit="points", low=1e-3, high=1e9)
+    scale: float = parameter(2000.0, "rating gap that means odds of 10 to 1 [3]", unit="points", low=1e-3, high=1e9)
     points_per_second: float = parameter(0.125, "importance of a long race [5]", unit="points/s", low=0.0, high=1e6)
-    max_time_s: float = parameter(500.0, "longest time that counts, and a quitter's [5]", unit="s", low=1e-3, high=1e9)
-    item_mode: float = parameter(0.4, "factor of any mode but time-trial [6]", low=0.0, high=1e3)
+    max_time_s: float = parameter(
+        500.0, "longest time that counts, also used for a quitter [5]", unit="s", low=1e-3, high=1e9
+    )
+    item_mode: float = parameter(0.4, "factor for any mode except time-trial [6]", low=0.0, high=1e3)
     base_points_events: int | None = parameter(
-        45, "first events, which add base points [1]", unit="events", low=0, high=10000
+        45, "number of first events that add base points [1]", unit="events", low=0, high=10000
     )
     steadying: bool = parameter(True, "experienced players exchange fewer points [7]")
 
@@ -118,7 +120,7 @@ def add_base_points(params: Params, me: State, entrant: Entrant) -> Entering:
 
 @kernel
 def experience(peak: float, events: float) -> float:
-    """Return the lower of the factors for the best rating and for the number of races [7]."""
+    """Return the lower of two factors: for the best rating and for the number of races [7]."""
     if peak >= 8000.0:
         return 0.4
     if peak >= 7000.0 or events >= 500.0:
@@ -136,7 +138,7 @@ def experience(peak: float, events: float) -> float:
 def points_from_times(
     params: Params, a: Entering, b: Entering, mine: Entry, theirs: Entry, heat: Heat
 ) -> tuple[Comparison, Comparison]:
-    """Compute the exchange of a pair: one side loses what the other wins."""
+    """Compute the exchange of a pair: one side loses what the other gains."""
     expected = win_share(a.strength, b.strength, params.slope * (a.rating - b.rating))
     longest = params.max_time_s
     if mine.finished and theirs.finished:

@@ -90,11 +90,11 @@ class Causes(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class StkRd(System):
-    """Points by finish times, weighed by how sure both ratings are."""
+    """Points by finish times, weighted by how certain both ratings are."""
 
     name: ClassVar[str] = "stk-rd"
     title: ClassVar[str] = "SuperTuxKart, as its servers run it"
-    for_players: ClassVar[str] = "Finish well ahead of those rated above you and you gain more."
+    for_players: ClassVar[str] = "Finish well ahead of players rated above you, and you gain more."
     source: ClassVar[str] = "SuperTuxKart's public server source, in words of our own"
     formulas: ClassVar[tuple[str, ...]] = (
         "rating = raw - 3 deviation + 300",
@@ -115,13 +115,13 @@ class StkRd(System):
     needs_finisher: ClassVar[bool] = True
     margin: ClassVar[str] = Stk.margin
     stakes: ClassVar[str] = (
-        "The longer the race, the more it counts, up to the longest time that counts; a mode other than time-trial "
-        "counts a part of it; and the surer both ratings are, the less it moves them."
+        "The longer the race, the more it counts, up to a maximum time. Modes other than time-trial count less."
+        " The more certain both ratings are, the less the race changes them."
     )
     unfinished: ClassVar[str] = (
-        "It has 0 points of 1 against everyone who finished, at the stake of a time 1.2 times theirs, and its "
-        "deviation does not shrink. It sets a bit in disconnects; with three or more in the last 64 events "
-        "the deviation grows, which lowers the rating. Two who did not finish are not compared."
+        "It scores 0 against everyone who finished, with a time of 1.2 times theirs at stake, and its deviation"
+        " does not shrink. It sets a bit in disconnects; with three or more in the last 64 events the deviation"
+        " grows, which lowers the rating. Two players who did not finish are not compared."
     )
     takes_periods: ClassVar[bool] = False
     whole_numbers: ClassVar[tuple[str, ...]] = ("events", "disconnects_old", "disconnects_new")
@@ -132,13 +132,15 @@ class StkRd(System):
 
     initial: float = parameter(4000.0, "a newcomer's raw rating", unit="points")
     deviation: float = parameter(1000.0, "a newcomer's deviation", unit="points", low=1e-3, high=1e6)
-    scale: float = parameter(2000.0, "gap at which the odds are 10 to 1 over 120 s", unit="points", low=1e-3, high=1e9)
+    scale: float = parameter(
+        2000.0, "rating gap that means odds of 10 to 1 over 120 s", unit="points", low=1e-3, high=1e9
+    )
     points_per_second: float = parameter(0.25, "importance of a second", unit="points/s", low=0.0, high=1e6)
     max_time_s: float = parameter(360.0, "longest time that counts", unit="s", low=1e-3, high=1e9)
-    item_mode: float = parameter(0.75, "importance of any mode but time-trial", low=0.0, high=1e3)
-    item_spread: float = parameter(1.25, "spread of results in any mode but time-trial", low=1e-3, high=1e3)
+    item_mode: float = parameter(0.75, "importance of any mode except time-trial", low=0.0, high=1e3)
+    item_spread: float = parameter(1.25, "spread of results in any mode except time-trial", low=1e-3, high=1e3)
     least_deviation: float = parameter(100.0, "least deviation", unit="points", low=1e-3, high=1e6)
-    idle_growth: bool = parameter(False, "the deviation grows each whole day without an event")
+    idle_growth: bool = parameter(False, "the deviation grows with each whole day without an event")
 
     def params(self) -> Params:
         return Params(
@@ -157,7 +159,7 @@ class StkRd(System):
         return State(self.initial, self.deviation, rating, rating, 0.0, 0.0, 0.0)
 
     def shown(self, states: npt.NDArray[np.float64]) -> dict[str, npt.NDArray[Any]]:
-        """Return the columns for people, with the 64 bits of disconnects as one integer."""
+        """Return the columns for display, with the 64 bits of disconnects as one integer."""
         columns = System.shown(self, states)
         old, new = columns.pop("disconnects_old"), columns.pop("disconnects_new")
         bits = (old.astype(np.uint64) << np.uint64(32)) | new.astype(np.uint64)
@@ -244,7 +246,7 @@ def duel(params: Params, a: Entering, b: Entering, mine: Entry, theirs: Entry, h
 
 @kernel
 def sureness(raw_a: float, raw_b: float, deviation_a: float, deviation_b: float) -> float:
-    """Return 1, or down to 0.05 if the stronger player is so clearly stronger that the result says little."""
+    """Return 1, or less (down to 0.05) if one player is so clearly stronger that the result says little."""
     if raw_a < raw_b:
         raw_a, raw_b = raw_b, raw_a
         deviation_a, deviation_b = deviation_b, deviation_a
@@ -258,7 +260,7 @@ def sureness(raw_a: float, raw_b: float, deviation_a: float, deviation_b: float)
 
 @kernel
 def deviation_change(deviation: float, accuracy: float, surprise: float) -> float:
-    """Return the change of the deviation: down by the information, up by a surprise of more than one half."""
+    """Return the change in the deviation: down with the information, up with a surprise of more than one half."""
     factor = 0.0016 * accuracy
     change = -deviation * factor
     if surprise > 0.5:
@@ -274,7 +276,7 @@ def points_and_deviation(params: Params, comparison: Duel) -> Evidence:
 
 @update_state.register
 def apply(params: Params, me: Entering, totals: Evidence, entrant: Entrant) -> State:
-    """Apply both changes. Quits raise the floor of the deviation."""
+    """Apply both changes. Quits raise the minimum deviation."""
     raw = me.raw_rating + totals.points
     floor = params.least_deviation
     if me.disconnects >= 3.0:

@@ -1,6 +1,6 @@
 """Trials Fusion's multiplayer ranking: Glicko-2 over heats, with the whole match as one rating period.
 
-Source: F. Sundvik, "Multiplayer Ranking Explained" (RedLynx). The rules are those of `glicko2`.
+Source: F. Sundvik, "Multiplayer Ranking Explained" (RedLynx). The rules are the same as for `glicko2`.
 """
 
 from dataclasses import dataclass
@@ -17,18 +17,18 @@ from podium.systems import glicko2
 
 
 class Params(glicko2.Params):
-    """The parameters of Glicko-2. A type of its own, because the win expectancy shown to people differs."""
+    """The parameters of Glicko-2. This is a separate type, because the win expectancy shown to people differs."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Trials(System):
-    """Every heat is a game between each pair of riders, and the overall result is one more."""
+    """Every heat is a game between each pair of riders, and the overall result is one more game."""
 
     name: ClassVar[str] = "trials"
     title: ClassVar[str] = "Trials Fusion"
-    for_players: ClassVar[str] = "Beat those rated above you, heat by heat, and you gain more."
+    for_players: ClassVar[str] = "Beat players rated above you, heat by heat, and you gain more."
     source: ClassVar[str] = "Sundvik, Multiplayer Ranking Explained; Glickman, Example of the Glicko-2 system (2013)"
     formulas: ClassVar[tuple[str, ...]] = (
         *glicko2.Glicko2.formulas[:-1],
@@ -47,9 +47,9 @@ class Trials(System):
     idles_by: ClassVar[str] = "period"
     established_deviation: ClassVar[float | None] = 100.0
     unfinished: ClassVar[str] = (
-        "It loses that heat only, to everyone who finished it. In the overall result the heat scores 0; where "
-        "times decide, all who finished every heat are ahead. With quit_policy=remaining a quit, but not a "
-        "dnf, loses every later heat too."
+        "It loses only that heat, to everyone who finished it. In the overall result, the heat scores 0; if times"
+        " decide, all players who finished every heat are ahead. With quit_policy=remaining, a quit (but not a"
+        " dnf) also loses every later heat."
     )
 
     tau: float = parameter(0.3, "how fast volatility may change", low=1e-3, high=10.0)
@@ -57,9 +57,9 @@ class Trials(System):
     deviation: float = parameter(350.0, "a newcomer's deviation", unit="points", low=1e-3, high=1e6)
     volatility: float = parameter(0.06, "a newcomer's volatility", low=1e-6, high=10.0)
     idle_growth: bool = parameter(False, "the deviation grows once for each rating period missed")
-    overall: bool = parameter(True, "the overall result of a match is one more set of games")
+    overall: bool = parameter(True, "the overall result of a match counts as one more set of games")
     quit_policy: str = parameter(
-        "heat", "what a quit loses: that heat, or the remaining ones too", choices=("heat", "remaining")
+        "heat", "what a quit loses: only that heat, or the remaining heats as well", choices=("heat", "remaining")
     )
 
     @property
@@ -73,7 +73,7 @@ class Trials(System):
 
     @property
     def highest_volatility(self) -> float:
-        """The cap of the volatility: at least a newcomer's."""
+        """The cap on the volatility: at least a newcomer's."""
         return max(glicko2.MAX_VOLATILITY, self.volatility)
 
     def at_limit(self, states: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
@@ -95,7 +95,7 @@ class Trials(System):
 
 @expect.register
 def win_expectancy(params: Params, a: glicko2.Entering, b: glicko2.Entering) -> float:
-    """Return Elo's expected score as the source shows it: 400 points are odds of 10 to 1."""
+    """Return Elo's expected score as the source shows it: 400 points mean odds of 10 to 1."""
     return logistic((a.rating - b.rating) * LN_10 / 400.0)
 
 

@@ -83,7 +83,7 @@ class TrueSkill(NormalSkill):
 
     name: ClassVar[str] = "trueskill"
     title: ClassVar[str] = "TrueSkill"
-    for_players: ClassVar[str] = "Beat those rated above you, alone or in a team, to gain more."
+    for_players: ClassVar[str] = "Beat players rated above you, alone or in a team, and you gain more."
     source: ClassVar[str] = "Herbrich, Minka and Graepel, TrueSkill (2006)"
     formulas: ClassVar[tuple[str, ...]] = (
         "performance ~ N(skill, beta^2), skill ~ N(mu, sigma^2 + tau^2); a team's is the sum of its players'",
@@ -97,12 +97,14 @@ class TrueSkill(NormalSkill):
     duel_types = Difference, Verdict
     ties_in_file_order: ClassVar[bool] = True
 
-    draw_probability: float = parameter(0.1, "share of matches between equals that are drawn", low=0.0, high=0.999999)
-    idle_growth: float = parameter(
-        0.0, "deviation that an idle day adds", unit="points", low=0.0, high=1e6, search=(0.0, 0.5)
+    draw_probability: float = parameter(
+        0.1, "share of matches between equal players that are drawn", low=0.0, high=0.999999
     )
-    partial_play: bool = parameter(True, "a player counts in the team by the part of the game played")
-    tolerance: float = parameter(1e-4, "largest move of a message that ends the passing", low=0.0, high=1.0)
+    idle_growth: float = parameter(
+        0.0, "deviation added by an idle day", unit="points", low=0.0, high=1e6, search=(0.0, 0.5)
+    )
+    partial_play: bool = parameter(True, "a player counts in the team in proportion to the part of the game played")
+    tolerance: float = parameter(1e-4, "largest change in a message at which passing stops", low=0.0, high=1.0)
     conservative: float = conservatism()
 
     def params(self) -> Params:
@@ -187,7 +189,7 @@ def line_up(params: Any, prototypes: Any, columns: Columns, start: int, stop: in
 
 @kernel
 def longest_part(columns: Columns, start: int, stop: int) -> float:
-    """Return the largest part of the game that anyone in a heat was there for."""
+    """Return the largest part of the game that anyone in a heat took part in."""
     if not columns.played_s.size:
         return 1.0
     longest = 0.0
@@ -200,7 +202,7 @@ def longest_part(columns: Columns, start: int, stop: int) -> float:
 def update_players(
     params: Any, prototypes: Any, columns: Columns, heat: int, start: int, stop: int, first: int, scratch: Scratch
 ) -> None:
-    """Add to each player's evidence what the messages to the team say of the player."""
+    """Add to each player's evidence what the messages to the team say about the player."""
     _, entering, _ = prototypes
     lines, weight, longest = scratch.lines, weight_at(columns, heat), longest_part(columns, start, stop)
     for i in range(start, stop):
@@ -253,7 +255,7 @@ def correct_difference(params: Params, difference: Difference) -> Verdict:
 def pass_both_messages(
     params: Params, a: State, b: State, difference: Difference, verdict: Verdict
 ) -> tuple[State, State]:
-    """Pass the result on to both players. No message comes back, so a second sweep would change nothing."""
+    """Pass the result on to both players. No message comes back, so a second sweep would not change anything."""
     d = difference
     result, result_mean, kept = messages.message_of_result(d.precision, d.lead, d.root, verdict.v, verdict.w)
     share_a, share_b = 1.0 / (d.variance_b * result + kept), 1.0 / (d.variance_a * result + kept)
@@ -280,7 +282,7 @@ rate_two.register(Params, rate_in_steps)
 
 @update_state.register
 def multiply_messages(params: Params, me: State, totals: Evidence, entrant: Entrant) -> State:
-    """Multiply the belief before the event with the messages."""
+    """Multiply the belief before the event by the messages."""
     own = 1.0 / (me.deviation * me.deviation)
     precision = own + totals.precision
     mean = (me.rating * own + totals.precision_mean) / precision

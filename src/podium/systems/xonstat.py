@@ -37,7 +37,7 @@ class Xonstat(System):
 
     name: ClassVar[str] = "xonstat"
     title: ClassVar[str] = "XonStat, as described"
-    for_players: ClassVar[str] = "Beat those rated above you to gain more; the longer you play, the more."
+    for_players: ClassVar[str] = "Beat players rated above you, and you gain more; the longer you play, the more."
     source: ClassVar[str] = "Antibody, XonStat's ranking system (2012)"
     formulas: ClassVar[tuple[str, ...]] = (
         "expected = Q_me / (Q_me + Q_opponent), Q = 10^(rating / 400)",
@@ -48,21 +48,23 @@ class Xonstat(System):
     state_type = State
     entering_type = Entering
     stakes: ClassVar[str] = (
-        "A game counts by the part of it that one took part in; and a first game counts more than a later one, until "
-        "the rating is established."
+        "A game counts in proportion to the part that you took part in. A first game counts more than later ones,"
+        " until the rating is established."
     )
     unfinished: ClassVar[str] = (
-        "It loses to everyone who finished the heat; where played_s and duration_s are given, what it has at "
-        "stake shrinks to the part of the game it was there for. Two who did not finish are not compared."
+        "It loses to everyone who finished the heat; if played_s and duration_s are given, the points at stake"
+        " shrink in proportion to the part of the game played. Two players who did not finish are not compared."
     )
 
     initial: float = parameter(100.0, "a newcomer's rating", unit="points")
-    scale: float = parameter(400.0, "gap at which the odds are 10 to 1", unit="points", low=1e-3, high=1e9)
-    k_newcomer: float = parameter(200.0, "K of a first game", unit="points", low=0.0, high=1e6)
+    scale: float = parameter(400.0, "rating gap that means odds of 10 to 1", unit="points", low=1e-3, high=1e9)
+    k_newcomer: float = parameter(200.0, "K for the first game", unit="points", low=0.0, high=1e6)
     k_settled: float = parameter(40.0, "K once established", unit="points", low=0.0, high=1e6)
     k_events: int = parameter(32, "games until K is established", unit="events", low=1, high=10000)
     ffa: str = parameter(
-        "all", "whom a free-for-all compares: everyone, or the winner with each other", choices=("all", "winner")
+        "all",
+        "who is compared in a free-for-all: everyone, or the winner with each other player",
+        choices=("all", "winner"),
     )
 
     def params(self) -> Params:
@@ -108,10 +110,10 @@ def is_free_for_all(mine: Entry, theirs: Entry, heat: Heat) -> bool:
 
 @kernel
 def opponents_of_winner(mine: Entry, theirs: Entry) -> float:
-    """Return the number of opponents if only the winner is compared: everyone for the winner, the winners for the rest.
+    """Return the number of opponents if only the winner is compared: everyone for the winner, winners for the rest.
 
-    Infinite if neither side won, so that the comparison has no weight. If n players share the first place, their place
-    is the mean (n + 1) / 2.
+    Infinite if neither side won, so that the comparison has no weight. If n players share first place, their place is
+    the mean (n + 1) / 2.
     """
     if mine.rank == 1.0:
         return mine.opponents

@@ -50,11 +50,11 @@ class Causes(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Xonstat2015(System):
-    """Everyone plays everyone by score a second; a strong player's narrow win gains nothing."""
+    """Everyone plays everyone by score per second; a strong player's narrow win gains nothing."""
 
     name: ClassVar[str] = "xonstat-2015"
     title: ClassVar[str] = "XonStat, as deployed in 2015"
-    for_players: ClassVar[str] = "Score faster than those rated above you and you gain more."
+    for_players: ClassVar[str] = "Score faster than players rated above you, and you gain more."
     source: ClassVar[str] = "XonStat's public source (2015), in words of our own"
     formulas: ClassVar[tuple[str, ...]] = (
         "result = s_me / (s_me + s_opponent), s = score / played second; in a duel 1, 0.5 or 0",
@@ -70,29 +70,29 @@ class Xonstat2015(System):
     needs: ClassVar[tuple[str, ...]] = ("score", "played_s", "duration_s")
     teams: ClassVar[bool] = False
     margin: ClassVar[str] = (
-        "The result is one's share of the score of both, each by the second played; a game of two is won, lost or "
-        "drawn."
+        "The result is a player's share of both scores, each per second played; a game between two is won, lost"
+        " or drawn."
     )
     stakes: ClassVar[str] = (
-        "A game counts by the seconds that one took part in, up to those of a whole game; and a first game counts "
-        "more than a later one."
+        "A game counts by the seconds that you took part in, up to those of a whole game. A first game counts"
+        " more than later ones."
     )
     unfinished: ClassVar[str] = (
-        "Played for less than 120 seconds or less than half the duration, or played_s not given: left out, as "
-        "if it had not been there (which holds for finishers too). Otherwise it loses to everyone who "
-        "finished; two who did not finish are not compared."
+        "If the player took part for less than 120 seconds or less than half the duration, or played_s is not"
+        " given, the entry is left out as if the player had not taken part (this also applies to finishers)."
+        " Otherwise it loses to everyone who finished; two players who did not finish are not compared."
     )
 
     initial: float = parameter(100.0, "a newcomer's rating", unit="points")
-    scale: float = parameter(400.0, "gap at which the odds are 10 to 1", unit="points", low=1e-3, high=1e9)
-    k: float = parameter(200.0, "points at stake in a first game", unit="points", low=0.0, high=1e6)
+    scale: float = parameter(400.0, "rating gap that means odds of 10 to 1", unit="points", low=1e-3, high=1e9)
+    k: float = parameter(200.0, "points at stake in the first game", unit="points", low=0.0, high=1e6)
     k_settled: float = parameter(0.2, "factor of K once established", low=0.0, high=1.0)
     k_events: int = parameter(32, "games until K is established", unit="events", low=1, high=10000)
-    full_k_s: float = parameter(600.0, "seconds played for the whole K", unit="s", low=1.0, high=1e6)
-    most_odds: float = parameter(10.0, "largest odds that a rating gap may mean", low=1.0, high=1e12)
+    full_k_s: float = parameter(600.0, "number of seconds played for the full K", unit="s", low=1.0, high=1e6)
+    most_odds: float = parameter(10.0, "maximum odds that a rating gap can imply", low=1.0, high=1e12)
     floor: float | None = parameter(100.0, "least rating", unit="points")
-    least_played_s: float = parameter(120.0, "seconds below which an entry does not count", unit="s", low=0.0)
-    least_part: float = parameter(0.5, "part of the game below which an entry does not count", low=0.0, high=1.0)
+    least_played_s: float = parameter(120.0, "minimum number of seconds for an entry to count", unit="s", low=0.0)
+    least_part: float = parameter(0.5, "minimum part of the game for an entry to count", low=0.0, high=1.0)
 
     def params(self) -> Params:
         return Params(
@@ -158,7 +158,7 @@ def stake(params: Params, me: Entering, mine: Entry, heat: Heat) -> float:
 
 @kernel
 def share_of_scores(mine: Entry, theirs: Entry, heat: Heat) -> float:
-    """Return the result: my share of both scores per second, shifted so that the lower one is at least 0."""
+    """Return the result: my share of both scores per second, shifted so that the lower score is at least 0."""
     if not (mine.finished and theirs.finished):
         return 1.0 if mine.finished else 0.0
     one = mine.score / whole_seconds(mine)

@@ -1,1 +1,1 @@
-"""Answers as functions of a pool's columns: changes, boards, players, events."""
+"""Responses as functions of a pool's columns: changes, boards, players, events."""

@@ -1,4 +1,4 @@
-"""A player at a glance: rating and rank, form, streaks, records and neighbours."""
+"""An overview of a player: rating and rank, form, streaks, records and neighbours."""
 
 import math
 from collections.abc import Mapping
@@ -48,14 +48,14 @@ def changes_page(pool: PoolAt, name: str, *, before: str | None = None, top: int
     """List a player's changes.
 
     Args:
-        before: the `next` of the page before. None shows the first page.
-        top: changes of the page.
+        before: the `next` value of the page before. None returns the first page.
+        top: number of changes per page.
 
     Returns:
-        The changes, newest first. Those of seasons have no event.
+        The changes, newest first. Changes at the start of a season have no event.
 
     Raises:
-        UnknownError: no such pool or player.
+        UnknownError: there is no such pool or player.
         ParameterError: `before` is not a cursor.
     """
     snapshot = pool.snapshot
@@ -71,16 +71,16 @@ NEARBY = 2  # players on either side
 
 
 def player_card(pool: PoolAt, name: str, listing: player_models.Listing = ESTABLISHED) -> player_models.PlayerCard:
-    """Show a player at a glance.
+    """Return an overview of a player.
 
     Args:
-        listing: the players for the rank and the neighbours. By default, all with an established rating.
+        listing: the players who are ranked and can be neighbours. Default: all players with an established rating.
 
     Returns:
         Rating, rank if the player is listed, form, streaks, records and neighbours.
 
     Raises:
-        UnknownError: no such pool or player.
+        UnknownError: there is no such pool or player.
     """
     stands, digits = standing_of(pool, name), pool.system.digits
     career = career_of(pool.snapshot, stands.number).without_seasons
@@ -129,19 +129,19 @@ def player_card(pool: PoolAt, name: str, listing: player_models.Listing = ESTABL
 
 
 def record_days(gain: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
-    """The rows of the largest gains, largest first and the older of equals; none of the events that find a rating."""
+    """Return the rows of the largest gains, older first if equal, without the events that establish a rating."""
     found = history.FINDING_EVENTS + np.flatnonzero(gain[history.FINDING_EVENTS :] > 0.0)
     return found[np.argsort(-gain[found], kind="stable")][:RECORDS]
 
 
 def found_rows(system: System, states: States) -> Array:
-    """The rows of a player's events, but for those that found the rating, after which it was established."""
+    """Return the rows of a player's events, without the first ones that established the rating."""
     established = np.flatnonzero(history.are_established(system, states))
     return established[established >= history.FINDING_EVENTS]
 
 
 def peak_row(system: System, career: Changes, established: Array) -> Array:
-    """The row with the highest rating less two deviations, among rows with an established rating."""
+    """The row with the highest value of rating minus two deviations, among rows with an established rating."""
     surely = career.rating[established]
     if "deviation" in system.state_type._fields:
         surely = surely - history.SURE_DEVIATIONS * career.states[established, system.column("deviation")]
@@ -149,7 +149,7 @@ def peak_row(system: System, career: Changes, established: Array) -> Array:
 
 
 def is_highest(career: Changes, established: Array) -> bool:
-    """Return True if a rating is higher than ever since it was found."""
+    """Return True if a rating is the highest since it was established."""
     ratings = career.rating[established]
     return bool(ratings.size > 1 and ratings[-1] > ratings[:-1].max() and career.rating[-1] == ratings[-1])
 
@@ -188,17 +188,17 @@ def nearby(board: Board, stands: PlayerStanding, place: Position, digits: int) -
 def rating_curve(
     pool: PoolAt, name: str, since: When | None = None, *, most: int = 300
 ) -> tuple[player_models.CurvePoint, ...]:
-    """Show a player's rating after each change, or as many of them as tell the same shape.
+    """Return a player's rating after each change, or fewer points that show the same shape.
 
     Args:
-        since: the first time or event number. None begins with the first change.
-        most: points to show, at least 4.
+        since: the first time or event number. None starts with the first change.
+        most: number of points to return, at least 4.
 
     Returns:
         The points, oldest first.
 
     Raises:
-        UnknownError: no such pool or player.
+        UnknownError: there is no such pool or player.
     """
     whole = career_of(pool.snapshot, standing_of(pool, name).number)
     whole = whole.at(whole.started_at >= (EVER if since is None else time_of(since)))

@@ -1,4 +1,4 @@
-"""Changes of ratings: rows of a pool's ledger, and what each of them says."""
+"""Rating changes: rows of a pool's ledger, and their meaning."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,31 +22,31 @@ from podium.support.words import shown_change
 class Change:
     """A change of a player's rating by an event."""
 
-    player: str = described("The player's name as it is now.")
+    player: str = described("The player's current name.")
     rating_before: float = described("The rating before, in points.")
     rating: float = described("The rating after, in points.")
     delta: float = described("The change, in points.")
     deviation: float | None = described(
-        "Uncertainty of the rating after the change, in points. Null if the system has none."
+        "Uncertainty of the rating after the change, in points. Null if the system has no deviation."
     )
     provisional: bool = described("True if the rating is provisional after the change.")
 
 
 @dataclass(frozen=True)
 class Changes:
-    """Some rows of a ledger, each the change of the rating of a player or equipment by an event or a season."""
+    """Some rows of a ledger, each the rating change of a player or equipment from an event or a season."""
 
     snapshot: Snapshot
     rows: Array | range
 
     @classmethod
     def by_event(cls, snapshot: Snapshot, event: Event) -> Self:
-        """Return the changes by an event: those of players, then those of equipment."""
+        """Return the changes from an event: first the players', then those of equipment."""
         return cls(snapshot, range(*snapshot.span(event.position)))
 
     @classmethod
     def by_events(cls, snapshot: Snapshot, positions: Array) -> tuple["Changes", Array]:
-        """Return the changes of players by the events at some positions, and for each the place of its event."""
+        """Return the changes of players in the events at these positions, and each change's position."""
         begins, lengths = snapshot.spans(positions)
         every = cls(snapshot, rows_of(begins, lengths))
         chosen = is_player(every.slots)
@@ -95,43 +95,43 @@ class Changes:
 
     @cached_property
     def slots(self) -> Array:
-        """The slot of each player or equipment."""
+        """The slot of each player or piece of equipment."""
         return self.cells("slot")
 
     @cached_property
     def numbers(self) -> Array:
-        """The number of each player or equipment in the log."""
+        """The number of each player or piece of equipment in the log."""
         return numbers_of(self.slots)
 
     @cached_property
     def rank(self) -> Array:
-        """The player's rank in each event; 0 if there is none."""
+        """The player's rank in each event, or 0 if there is none."""
         return self.cells("rank")
 
     @cached_property
     def before(self) -> Array:
-        """The ratings before."""
+        """The ratings before each change."""
         return self.cells("before")
 
     @cached_property
     def states(self) -> States:
-        """The states after each."""
+        """The states after each change."""
         return self.cells("state")
 
     @cached_property
     def rating(self) -> Array:
-        """The ratings after."""
+        """The ratings after each change."""
         return self.field("rating")
 
     @cached_property
     def gain(self) -> Array:
-        """The points that each added."""
+        """The points that each change added."""
         gain: Array = self.rating - self.before
         return gain
 
     @property
     def positions(self) -> Array:
-        """Where each event is in the order of rating."""
+        """The position of each event in the order they are rated."""
         return self.snapshot.positions(self.places)
 
     @property
@@ -147,24 +147,24 @@ class Changes:
 
     @property
     def event_ids(self) -> list[str | None]:
-        """The id of each event; None of a season."""
+        """The ID of each event, or None for a season."""
         return [*map(self.snapshot.events.id_of, self.uids.tolist())]
 
     @property
     def deviations(self) -> list[float | None]:
-        """The uncertainty of each rating. None if the system has no such number."""
+        """The uncertainty of each rating. None if the system has no deviation."""
         has_deviation = "deviation" in self.snapshot.pool.system.state_type._fields
         return self.field("deviation").tolist() if has_deviation else [None] * len(self)
 
     @property
     def shown(self) -> list[Decimal]:
-        """Each change as people read it."""
+        """Each change, rounded for display."""
         digits = repeat(self.snapshot.pool.system.digits)
         return [*map(shown_change, self.before.tolist(), self.rating.tolist(), digits)]
 
     @property
     def shown_sum(self) -> float:
-        """The sum of the changes as each of them is shown."""
+        """The sum of the changes, each rounded for display."""
         return float(sum(self.shown))
 
     def answers(self, names: Mapping[int, str]) -> list[Change]:
@@ -178,5 +178,5 @@ class Changes:
 
 
 def career_of(snapshot: Snapshot, number: int) -> Changes:
-    """Return all changes of a player, in the order of rating."""
+    """Return all changes of a player, in the order they were rated."""
     return Changes(snapshot, snapshot.career(slot_of(number)))

@@ -1,4 +1,4 @@
-"""Events with content, changes and reasons, the changes of players, and encounters."""
+"""Events with content, changes and reasons, the changes of players, and head-to-head encounters."""
 
 import math
 from collections.abc import Collection, Sequence
@@ -50,19 +50,19 @@ NO_TITLES = Titles(None, None)
 
 
 def titles_of(pool: PoolAt, seqs: Collection[int]) -> dict[int, Titles]:
-    """Return the titles of events, by the log entry with the content of each."""
+    """Return the titles of events, by the log entry that holds their content."""
     found = titles_in(pool, seqs) if seqs else {}
     return {seq: NO_TITLES._replace(**found.get(seq, {})) for seq in seqs}
 
 
 def event_details(pool: PoolAt, event_id: str) -> EventDetails:
-    """Show an event with its content and changes.
+    """Return an event with its content and changes.
 
     Returns:
         Its content, status and changes.
 
     Raises:
-        UnknownError: no such pool or event.
+        UnknownError: there is no such pool or event.
     """
     event = find_event(pool, event_id)
     return details_of(pool, event, event_results(pool, [event]), changes_by(pool, event))
@@ -78,20 +78,19 @@ def details_of(pool: PoolAt, event: Event, results: Results, changes: Sequence[C
 
 
 def changes_by(pool: PoolAt, event: Event) -> list[Change]:
-    """Return the changes of ratings by an event, in the order of its rows."""
+    """Return the rating changes from an event, in the order of its rows."""
     found = Changes.by_event(pool.snapshot, event).of_players
     return found.answers(names_of(pool, found.numbers.tolist()))
 
 
 def news(pool: PoolAt, after: int, most: int = 100) -> list[dict[str, Any]]:
-    """List what happened since an entry of the log.
+    """List everything that happened since an entry of the log.
 
     Args:
         after: the sequence number of that entry.
-        most: entries to list.
+        most: maximum number of entries.
 
-    Returns:
-        A dict an entry, oldest first.
+    Returns: One dict per entry, oldest first.
     """
     entries = []
     for row in entries_after(pool, after, most):
@@ -109,28 +108,26 @@ def news(pool: PoolAt, after: int, most: int = 100) -> list[dict[str, Any]]:
 
 
 def explanation(pool: PoolAt, event_id: str, name: str) -> Explanation:
-    """Say why a player's rating moved in an event, exactly.
+    """Return the exact reasons why a player's rating changed in an event.
 
-    Returns:
-        The change in points, every reason as a row, and the reasons in a sentence.
+    Returns: The change in points, one row for every reason, and the reasons as a sentence.
 
     Raises:
-        UnknownError: no such pool or event, or the player is not rated in it.
+        UnknownError: there is no such pool or event, or the player is not rated in it.
     """
     return explain(pool.system, *rated_event(pool, event_id), name_of(pool, name))
 
 
 def reasons(pool: PoolAt, name: str, events: int = 10) -> ReasonTotals:
-    """Add up the reasons for a player's changes in the newest events.
+    """Add up the reasons for a player's changes in the latest events.
 
     Args:
-        events: how many.
+        events: number of events.
 
-    Returns:
-        The points of each kind of reason. They add up to the change of the rating, new seasons included.
+    Returns: The points for each kind of reason. They add up to the change in the rating, including new seasons.
 
     Raises:
-        UnknownError: no such pool or player.
+        UnknownError: there is no such pool or player.
     """
     number = number_of(pool, name)
     career = career_of(pool.snapshot, number)
@@ -140,7 +137,7 @@ def reasons(pool: PoolAt, name: str, events: int = 10) -> ReasonTotals:
 
 
 def find_reasons(pool: PoolAt, career: Changes, player: str, events: int) -> ReasonTotals:
-    """Explain a player's newest events, which takes about 20 ms each, and add up the reasons."""
+    """Explain a player's latest events, which takes about 20 ms each, and add up the reasons."""
     ids = career.event_ids
     played = [k for k, event_id in enumerate(ids) if event_id is not None][-events:]
     newest = range(played[0], len(ids)) if played else range(0)
@@ -151,14 +148,13 @@ def find_reasons(pool: PoolAt, career: Changes, player: str, events: int) -> Rea
 
 
 def alternatives(pool: PoolAt, event_id: str, name: str) -> WhatIf:
-    """Show what an event would have done to a player's rating with one thing changed.
+    """Return how an event would have changed a player's rating with one thing changed.
 
-    Returns:
-        The change as it was, and with each heat won, each quit a finish, and all heats won.
+    Returns: The actual change, and the change with each heat won, each quit a finish, and all heats won.
 
     Raises:
-        UnknownError: no such pool or event, or the player is not rated in it.
-        ParameterError: the field is too large to be rated again while somebody waits.
+        UnknownError: there is no such pool or event, or the player is not rated in it.
+        ParameterError: the field is too large to be rated again during a request.
     """
     events, replayed, event_id = rated_event(pool, event_id)
     if not is_quickly_imagined(pool.system, events):
@@ -170,7 +166,7 @@ def alternatives(pool: PoolAt, event_id: str, name: str) -> WhatIf:
 
 
 def rated_event(pool: PoolAt, event_id: str) -> tuple[Events, Replayed, str]:
-    """An event as its pool has rated it, by `replay_of`, and the id that it has now."""
+    """An event as its pool rated it, from `replay_of`, and its current ID."""
     event = find_event(pool, event_id)
     if event.status != STATUSES[RATED]:
         raise UnknownError(f"event {event_id!r} is not rated: {event.reason}")
@@ -194,27 +190,26 @@ class Before(NamedTuple):
 
     @property
     def system(self) -> System:
-        """The system with the pool's learnt state."""
+        """The system with the parameters that the pool has learnt."""
         return self.roster.system.within(self.roster.pool[0])
 
     def rows(self, names: Sequence[str]) -> Array:
-        """Return the row of each of these in the roster."""
+        """Return the roster row of each of these players."""
         return self.roster.rows_of(np.array([self.numbers[name] for name in names], np.int64))
 
     def states(self, names: Sequence[str]) -> dict[str, Any]:
-        """Return the state of each by name. Newcomers have the starting state."""
+        """Return the state of each player by name. Newcomers have the starting state."""
         rows, newcomer = self.rows(names).tolist(), self.roster.system.newcomer()
         return {name: read(self.roster.states, row, newcomer) for name, row in zip(names, rows, strict=True)}
 
 
 def system_and_states(pool: PoolAt, names: Sequence[str]) -> tuple[System, list[Any]]:
-    """Read a pool's system and players' states, all of one moment.
+    """Return a pool's system and players' states at the same point in time.
 
     Args:
         names: the players.
 
-    Returns:
-        The system, and its NamedTuple for each name, in their order. Newcomers have the starting state.
+    Returns: The system, and its NamedTuple for each name, in the same order. Newcomers have the starting state.
     """
     before = Before.of(pool, names, pool.snapshot.events.order.size)
     states = before.states(names)
@@ -232,7 +227,7 @@ class RatedEvent(NamedTuple):
 
 
 def replay_of(pool: PoolAt, event: Event, results: Results) -> RatedEvent:
-    """A rated event encoded, and what its replay gave."""
+    """A rated event in encoded form, and the result of its replay."""
     names = [*dict.fromkeys(results.frame["player"].to_list()), *names_in(results.frame, pool.system.kinds)]
     before, moved = Before.of(pool, names, event.position), Changes.by_event(pool.snapshot, event)
     events = encode(results, pool.system)
@@ -246,16 +241,16 @@ def replay_of(pool: PoolAt, event: Event, results: Results) -> RatedEvent:
 
 
 def career(pool: PoolAt, name: str, top: int = 1000) -> tuple[CareerChange, ...]:
-    """Show a player's newest changes.
+    """Return a player's latest changes.
 
     Args:
-        top: changes to show.
+        top: number of changes to return.
 
     Returns:
-        The changes, newest first. Those of seasons have no event.
+        The changes, newest first. Changes at the start of a season have no event.
 
     Raises:
-        UnknownError: no such pool or player.
+        UnknownError: there is no such pool or player.
     """
     found = career_of(pool.snapshot, number_of(pool, name)).at(slice(None, None, -1)).at(slice(top))
     if not len(found):
@@ -268,19 +263,17 @@ def career(pool: PoolAt, name: str, top: int = 1000) -> tuple[CareerChange, ...]
 
 
 def history(pool: PoolAt) -> pl.DataFrame:
-    """Read every change as the ledger has it.
+    """Return every change in the ledger.
 
-    Returns:
-        A row for each player of each event, as `podium.rate(…).history` has it.
+    Returns: One row for each player of each event, as in `podium.rate(…).history`.
     """
     return ledger(pool).drop("sequence", "rank")
 
 
 def ledger(pool: PoolAt) -> pl.DataFrame:
-    """Read every change as the ledger has it, with ranks, and with the numbers of events without dates.
+    """Return every change in the ledger, with ranks, and with event numbers in pools without dates.
 
-    Returns:
-        A row for each player of each event and season, in the order of rating. Seasons have no `event_id`.
+    Returns: One row for each player of each event and season, in the order they were rated. Seasons have no `event_id`.
     """
     snapshot = pool.snapshot
     found = Changes(snapshot, range(snapshot.rows.size)).of_players
@@ -314,7 +307,7 @@ class Winners(NamedTuple):
 
 
 def sent_winners(pool: PoolAt, events: Sequence[Event]) -> dict[str, Winners]:
-    """Return the winners of some events by id. If no result decides, there are none."""
+    """Return the winners of some events by ID. If no result decides, the event has no winners."""
     if not events:
         return {}
     frame = event_results(pool, events).frame
@@ -340,9 +333,9 @@ def winners(lines: Sequence[Line]) -> tuple[str, ...]:
 
 
 def sent_results(finishers: Sequence[Line]) -> list[Decimal]:
-    """Return each finisher's result, lower is better: the team's score, the place, the score or the time.
+    """Return each finisher's result, where lower is better: the team's score, the place, the score or the time.
 
-    If a team has no score, the scores of its members are added up. Nothing is returned if a result is missing.
+    If a team has no score, its members' scores are added up. Nothing is returned if a result is missing.
     """
     for name, sign in (("team_score", -1), ("position", 1), ("score", -1), ("time_s", 1)):
         sent = [line.get(name) for line in finishers]
@@ -353,7 +346,7 @@ def sent_results(finishers: Sequence[Line]) -> list[Decimal]:
 
 
 def team_sums(finishers: Sequence[Line], results: Sequence[Decimal]) -> list[Decimal]:
-    """Results, those of a team added up; a player without one is alone."""
+    """Return results, with those of a team added up; a player without a team counts individually."""
     sides = [(line.get("team"), line["player"] if line.get("team") is None else None) for line in finishers]
     sums = dict.fromkeys(sides, Decimal(0))
     for side, result in zip(sides, results, strict=True):
@@ -366,9 +359,9 @@ MAX_NAMED = 3
 
 
 def encounters(pool: PoolAt, number: int, career: Changes) -> tuple[Encounters, ...]:
-    """Up to three whom a player finished ahead of more often than behind, then the one who leads most.
+    """Return up to three opponents whom the player mostly beat, then the one who beat the player most often.
 
-    The largest lead stands first, and nobody is among them who was met once.
+    The largest lead comes first, and opponents met only once are left out.
 
     Args:
         number: of the player.

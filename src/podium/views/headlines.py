@@ -127,7 +127,7 @@ def winners_words(winners: Sequence[str], entrants: int) -> str:
 
 
 def count_events(pool: PoolAt) -> int:
-    """Count the events of a pool, whatever became of them.
+    """Count all events of a pool, whatever their status.
 
     Returns:
         Their number.
@@ -140,8 +140,8 @@ def event_list(pool: PoolAt, *, before: str | None = None, top: int = 50) -> Eve
     """List events with a headline each.
 
     Args:
-        before: the `next` of the page before. None shows the first page.
-        top: events of the page.
+        before: the `next` value of the page before. None returns the first page.
+        top: number of events per page.
 
     Returns:
         The events, newest first.
@@ -157,19 +157,18 @@ def event_list(pool: PoolAt, *, before: str | None = None, top: int = 50) -> Eve
 
 
 def adjacent_events(pool: PoolAt, event_id: str) -> AdjacentEvents:
-    """Name the events before and after an event.
+    """Return the names of the events before and after an event.
 
-    Returns:
-        Both, as far as there are any.
+    Returns: Both events, or None if there is no such event.
 
     Raises:
-        UnknownError: no such pool or event.
+        UnknownError: there is no such pool or event.
     """
     return events_beside(pool, find_event(pool, event_id))
 
 
 def events_beside(pool: PoolAt, event: Event) -> AdjacentEvents:
-    """Name the events before and after this one."""
+    """Return the events before and after this one."""
     events = pool.snapshot.events
     positions = range(event.position)[::-1], range(event.position + 1, events.order.size)
     beside = [next(iter(events.first(each, 1, RATED, UNRATED)), None) for each in positions]
@@ -186,7 +185,7 @@ SELECT_RECEIVED = sa.select(log.c.seq, log.c.received_at).where(of_pool(log), am
 
 
 def event_moments(pool: PoolAt, event_ids: Collection[str]) -> dict[str, datetime]:
-    """Return the times of events, to order them among those of other pools.
+    """Return the times of events, to sort them together with those of other pools.
 
     Returns:
         The start of each. In a numbered pool, the time when it was received.
@@ -204,11 +203,11 @@ ROUNDING = 1e-3  # points by which a sum of many changes may be off, and more
 
 
 def movers(pool: PoolAt, *, days: int = 7, most: int = 10) -> Movers:
-    """Show who moved most in the days up to the pool's newest event, and the surprise among the changes.
+    """Return the largest rating changes in the days up to the pool's latest event, and the biggest surprise.
 
     Args:
         days: the number of days, or of events in a numbered pool.
-        most: players to list on either side.
+        most: maximum number of players on either side.
 
     Returns:
         Sums of changes, largest first.
@@ -217,13 +216,13 @@ def movers(pool: PoolAt, *, days: int = 7, most: int = 10) -> Movers:
 
 
 def gains_since(snapshot: Snapshot, time: int) -> Changes:
-    """Return the changes of players by events that began then or later."""
+    """Return the changes of players in events that started at this time or later."""
     first = snapshot.row_at(snapshot.events.position((time, 0)))
     return Changes(snapshot, range(first, snapshot.rows.size)).without_seasons.of_players
 
 
 def find_movers(pool: PoolAt, days: int, most: int) -> Movers:
-    """Return the largest sums of changes up to the newest rated event, and the surprise."""
+    """Return the largest sums of changes up to the latest rated event, and the biggest surprise."""
     newest = pool.snapshot.events.newest_rated
     if newest is None:
         return Movers(None, (), (), None, 0.0)
@@ -234,7 +233,7 @@ def find_movers(pool: PoolAt, days: int, most: int) -> Movers:
 
 
 def most_moved(pool: PoolAt, gains: Changes, most: int) -> tuple[tuple[Mover, ...], tuple[Mover, ...]]:
-    """Return the players who gained most and lost most. The largest sum is first."""
+    """Return the players who gained most and lost most. The largest sum comes first."""
     sums = np.bincount(gains.numbers, gains.gain)
     is_near = np.zeros(sums.size, np.bool_)
     for sign in (1.0, -1.0):
@@ -259,7 +258,7 @@ def most_moved(pool: PoolAt, gains: Changes, most: int) -> tuple[tuple[Mover, ..
 
 
 def nearly_most(sums: Array, most: int) -> Array:
-    """Return the players whose sums may be among so many largest ones, once they are added up exactly."""
+    """Return the players whose sums could be among this many largest ones once they are added up exactly."""
     if not most or sums.size <= most:
         return np.arange(min(most, sums.size))
     least = np.partition(sums, -most)[-most]
@@ -267,7 +266,7 @@ def nearly_most(sums: Array, most: int) -> Array:
 
 
 def surprise(pool: PoolAt, gains: Changes) -> Surprise | None:
-    """The largest change, preferably of an established player and against the result; None without changes."""
+    """Return the largest change, if possible of an established player and contrary to the result, or None."""
     if not len(gains):
         return None
     snapshot = pool.snapshot
@@ -299,6 +298,6 @@ def surprise(pool: PoolAt, gains: Changes) -> Surprise | None:
 
 
 def spread(snapshot: Snapshot) -> float:
-    """The standard deviation of a pool's ratings; 0 where there are fewer than two."""
+    """Return the standard deviation of a pool's ratings, or 0 if there are fewer than two."""
     ratings = snapshot.standings.ratings[snapshot.standings.is_player]
     return float(ratings.std()) if ratings.size > 1 else 0.0

@@ -1,6 +1,6 @@
-"""Answers read from a store, for the HTTP API, commands and pages.
+"""Responses read from a store, for the HTTP API, commands and pages.
 
-Each start is a time, or in a pool without dates a number. The other of the two is None.
+Each start is a time, or a number in a pool without dates. The other of the two is None.
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ LAST_PLAYED = "When the player's last rated event started; null in a numbered po
 
 
 def either(moment: str, number: str) -> Any:
-    """The one that there is of an answer's two fields: its moment, or in a numbered pool its number."""
+    """Return whichever of a response's two fields is set: its time, or in a numbered pool its number."""
     return property(lambda each: getattr(each, moment) if getattr(each, number) is None else getattr(each, number))
 
 
@@ -33,13 +33,15 @@ class Started:
     """An object with a start: the time `started_at`, or a number in a pool without dates."""
 
     __slots__ = ()
-    sequence: float | None = described("Its number in a numbered pool.", default=None, kw_only=True)
+    sequence: float | None = described(
+        "The event's number, in a pool whose events are numbered.", default=None, kw_only=True
+    )
     when = either("started_at", "sequence")
 
 
 @answer_part
 class Compared:
-    """An object compared with the ranks of a day, `since`, or, in a pool without dates, before an event."""
+    """An object compared with the ranks on a day, `since`, or, in a pool without dates, before an event."""
 
     __slots__ = ()
 
@@ -52,7 +54,7 @@ class Compared:
 
 @answer_part
 class LastPlayed:
-    """A player with the last event: the time `last_played_at`, or a number in a pool without dates."""
+    """A player with the time of the last event, `last_played_at`, or its number in a pool without dates."""
 
     __slots__ = ()
 
@@ -68,21 +70,23 @@ class PoolSummary:
     """A pool."""
 
     name: str = described("Its name.")
-    system: str = described("The system that rates it.")
+    system: str = described("The system that rates the pool.")
     parameters: Mapping[str, bool | int | float | str | None] = described(
-        "Parameters of the system by name; `none` if one is off."
+        "Parameters of the system by name; `none` if switched off."
     )
     notice: str | None = described(
-        "Note if events have more players than the system can rate, with suitable systems. Null if there are none."
+        "Note if events have more players than the system can rate well, with suitable systems; or null."
     )
-    title: str = described("Title on pages. Empty if pages use the name.")
+    title: str = described("Title shown on pages. Empty if pages show the name.")
     contact: str = described("Email address or page of the person who corrects results, or empty.")
-    player_word: str = described("Word for one player, such as rider. Empty for player.")
-    public: bool = described("True if its pages and data can be read without a key.")
+    player_word: str = described("Word for a single player, such as rider. Empty means player.")
+    public: bool = described("True if anyone can read its pages and data without a key.")
     order: Order | None = described(
-        "`dated` if its events have dates, `sequence` if numbers. Null if neither an event nor the pool says it."
+        "`dated` if its events have dates, `sequence` if they have numbers. Null if not decided yet."
     )
-    version: int = described("Number of its newest log entry. Other responses have it in the header `Pool-Version`.")
+    version: int = described(
+        "Number of the pool's latest log entry. Other responses have it in the header `Pool-Version`."
+    )
 
 
 @answer
@@ -90,46 +94,48 @@ class KeyDetails:
     """An API key."""
 
     id: int = described("Number of the key.")
-    name: str = described("Name of the program or person that uses it.")
+    name: str = described("Name of the program or person that uses the key.")
     role: str = described("`read`, `write` or `admin`.", enum=("read", "write", "admin"))
-    pool: str | None = described("Pool that it opens. Null for all pools.")
-    per_second: float | None = described("Requests per second. Null for no limit.")
-    backdating_limit_s: float | None = described("Maximum age of events in seconds. Null for no limit.")
+    pool: str | None = described("Pool that the key gives access to. Null means all pools.")
+    per_second: float | None = described("Number of requests allowed per second. Null means no limit.")
+    backdating_limit_s: float | None = described("Maximum age of events in seconds. Null means no limit.")
     created_at: datetime = described("Time of creation.")
-    expires_at: datetime | None = described("Time when it expires. Null for never.")
-    revoked_at: datetime | None = described("Time when it was revoked or expired. Null while it is valid.")
-    last_used_at: datetime | None = described("Time of the last request, to a minute. Null before the first.")
-    secret: str | None = described("The key itself, only in the answer that creates it.", default=None)
+    expires_at: datetime | None = described("Time when the key expires. Null means never.")
+    revoked_at: datetime | None = described("Time when the key was revoked or expired. Null while the key is valid.")
+    last_used_at: datetime | None = described(
+        "Time of the last request, to the nearest minute. Null if there was no request yet."
+    )
+    secret: str | None = described("The key itself, returned only in the response that creates it.", default=None)
 
 
 @answer
 class WebhookDetails:
-    """A receiver of what happens in a pool."""
+    """A receiver of everything that happens in a pool."""
 
     id: int = described("Number of the webhook.")
-    url: str = described("Its URL. For a chat only the host and the last four characters.")
-    format: str = described(
-        "`json`, or the chat that gets messages.", enum=("json", "discord", "slack", "matrix", "text")
-    )
-    delivered_seq: int = described("Number of the newest log entry that the receiver has taken.")
+    url: str = described("Its URL. For a chat, only the host and the last four characters are shown.")
+    format: str = described("`json`, or the chat service.", enum=("json", "discord", "slack", "matrix", "text"))
+    delivered_seq: int = described("Number of the latest log entry that the receiver has accepted.")
     failing_since: datetime | None = described("Time of the first failure since the last success, or null.")
     last_error: str = described("The last failure, or empty.")
-    stopped: bool = described("True if it failed for five days or the receiver wants no more.")
+    stopped: bool = described("True if it failed for five days or the receiver refuses further messages.")
     created_at: datetime = described("Time of creation.")
-    secret: str | None = described("Secret of the signatures, only in the answer that creates it.", default=None)
+    secret: str | None = described(
+        "Signing secret, returned only in the response that creates the webhook.", default=None
+    )
 
 
 @answer
 class LogEntry:
-    """A log entry that a webhook gets. The receiver may get one twice, with the same `webhook-id`."""
+    """A log entry that a webhook sends. The receiver may get an entry twice, with the same `webhook-id`."""
 
     pool: str = described("Name of the pool.")
-    seq: int = described("Its number in the log, rising.")
+    seq: int = described("The entry's number in the log; numbers increase.")
     kind: str = described("Kind of entry: submit, amend, void, restore, register, merge and so on, or test.")
-    event_id: str | None = described("The event of a result or correction.", default=None)
+    event_id: str | None = described("The event that the result or correction belongs to.", default=None)
     status: str | None = described("Status of that event.", default=None, enum=EVENT_STATUSES)
     reason: str | None = described("Reason why that event is not rated, or empty.", default=None)
-    changes: tuple[Change, ...] | None = described("Rating changes of that event.", default=None)
+    changes: tuple[Change, ...] | None = described("Rating changes from that event.", default=None)
     match_id: str | None = described("The registered match.", default=None)
     season: str | None = described("The season that began.", default=None)
 
@@ -138,61 +144,61 @@ class LogEntry:
 class Moved:
     """The effect of a correction."""
 
-    events: int = described("Events with a change that moved.")
-    players: int = described("Players who have one.")
+    events: int = described("Number of events with a rating change that was affected.")
+    players: int = described("Number of players with an affected rating change.")
     largest: float = described("Largest difference in any rating, in points, or 0.")
 
 
 @answer
 class LogRecord:
-    """An entry of the log: something that was done to a pool."""
+    """An entry of the log: an action on a pool."""
 
-    seq: int = described("Its number: rising, and never used again.")
-    place: int | None = described("Position in the hash chain, from 1. Null outside it.")
+    seq: int = described("The entry's number; numbers increase and are never reused.")
+    place: int | None = described("Position in the hash chain, from 1. Null if the entry is not in the chain.")
     hash: str | None = described(
-        "Hash of the log up to and including this entry, hexadecimal. Null for entries that are not in the chain."
+        "Hash of the log up to this entry, in hexadecimal. Null if the entry is not in the chain."
     )
     kind: str = described("Kind of entry: submit, amend, void, unvoid, register, merge and so on.")
-    subject: str = described("Name of the event, match or season, or number of the player.")
+    subject: str = described("ID of the event or match, name of the season, or number of the player.")
     player: str | None = described("Current name of the player concerned, or null.")
-    into: str | None = described("Player into whom the account was merged. Null for other entries.")
-    received_at: datetime = described("When it came.")
+    into: str | None = described("Player that the account was merged into. Null for other entries.")
+    received_at: datetime = described("When the entry was received.")
     actor: str = described("Name of the key, or the name given to the command.")
-    reason: str | None = described("Reason. Null if none was given, or if it was deleted.")
+    reason: str | None = described("Reason. Null if no name was given, or if it was deleted.")
     moved: Moved | None = described("Effect of a correction. Null for other entries and in imported pools.")
 
 
 @answer
 class BoardRow(LastPlayed):
-    """A player on a board. Filtered boards and boards of a past date also have the system's other numbers."""
+    """A player on a board. Filtered boards and boards for a past date also have the system's other numbers."""
 
-    rank: int = described("Rank, 1 is the best. Equal ratings share the best of their ranks.")
+    rank: int = described("Rank; 1 is the best. Equal ratings share the best of their ranks.")
     player: str = described("The player's name.")
     rating: float = described("The rating, in points.")
-    events: int = described("Rated events of the player.")
+    events: int = described("Number of rated events the player has taken part in.")
     last_played_at: datetime | None = described(LAST_PLAYED)
     provisional: bool = described("True if the rating is provisional.")
-    deviation: float | None = described("Uncertainty of the rating, in points. Null if the system has none.")
+    deviation: float | None = described("Uncertainty of the rating, in points. Null if the system has no deviation.")
 
 
 @answer
 class RatingCount:
-    """The number of players within one point."""
+    """The number of players within one point of rating."""
 
-    rating: int = described("A whole rating: counted are ratings from it up to the next.")
+    rating: int = described("A whole rating; players with ratings from it up to the next whole number are counted.")
     players: int = described("Their number.")
 
 
 @answer
 class PlayerRank(LastPlayed):
-    """Where a player stands."""
+    """The rank of a player."""
 
-    player: str = described("The player's name as it is now.")
-    rank: int = described("Rank, 1 is the best. Equal ratings share the best of their ranks.")
+    player: str = described("The player's current name.")
+    rank: int = described("Rank; 1 is the best. Equal ratings share the best of their ranks.")
     players: int = described("Number of players with a rating.")
     percentile: float = described("Percentage of players with the same or a lower rating.")
     rating: float = described("The rating, in points.")
-    events: int = described("Rated events of the player.")
+    events: int = described("Number of rated events the player has taken part in.")
     last_played_at: datetime | None = described(LAST_PLAYED)
 
 
@@ -211,7 +217,7 @@ class CareerChange(Started):
 class PlayerDetails(PlayerRank):
     """A player's rank and history."""
 
-    history: tuple[CareerChange, ...] = described("The newest changes, newest first.")
+    history: tuple[CareerChange, ...] = described("The latest changes, newest first.")
 
 
 @answer
@@ -219,30 +225,30 @@ class DailyRank:
     """A player's rank at 00:00 UTC of a day, or in a numbered pool before an event."""
 
     day: date | None = described("Day. Null in a pool without dates.")
-    rank: int = described("Rank, 1 is the best. Equal ratings share the best of their ranks.")
+    rank: int = described("Rank; 1 is the best. Equal ratings share the best of their ranks.")
     rating: float = described("The rating, in points.")
-    sequence: float | None = described("The event in a numbered pool.", default=None)
+    sequence: float | None = described("The event's number, in a pool whose events are numbered.", default=None)
 
 
 @answer
 class RankedPlayer:
     """A player at 00:00 UTC of a day, or in a numbered pool before an event."""
 
-    rank: int = described("Rank, 1 is the best. Equal ratings share the best of their ranks.")
-    player: str = described("The player's name as it is now.")
+    rank: int = described("Rank; 1 is the best. Equal ratings share the best of their ranks.")
+    player: str = described("The player's current name.")
     rating: float = described("The rating, in points.")
 
 
 @answer
 class ComparedPlayer(PlayerRank):
-    """Where one of two players stands."""
+    """The rank and rating of one of two players."""
 
-    expected: float = described("The expected score against the other, from 0 to 1.")
+    expected: float = described("Expected score against the other player, from 0 to 1.")
 
 
 @answer
 class CommonEvent(Started):
-    """An event in which two players met. Heats are won, drawn and lost by the first; none between team mates."""
+    """An event in which two players met, with heats won, drawn and lost by the first (zero for team mates)."""
 
     event_id: str = described("The event.")
     started_at: datetime | None = described(STARTED)
@@ -253,21 +259,21 @@ class CommonEvent(Started):
     other_delta: float = described("Rating change of the other player, in points.")
     title: str | None = described("Title of the event, or null.")
     rank: int | None = described("Rank of the first player in the event. Null if unknown.")
-    other_rank: int | None = described("Rank of the other player.")
+    other_rank: int | None = described("Rank of the other player in the event.")
     lead: float = described("Lead of the first player over the other before the event, in points.")
-    shown: float = described("The first player's change as people read it.")
-    other_shown: float = described("The other player's change as people read it.")
+    shown: float = described("The first player's change, rounded for display.")
+    other_shown: float = described("The other player's change, rounded for display.")
 
 
 @answer
 class Comparison:
     """A comparison of two players."""
 
-    players: tuple[ComparedPlayer, ...] = described("Both, in the order of the request.")
+    players: tuple[ComparedPlayer, ...] = described("Both players, in the order of the request.")
     wins: int = described("Heats that the first player won, in all their common events.")
     draws: int = described("Heats that were drawn.")
     losses: int = described("Heats that the first player lost.")
-    meetings: tuple[CommonEvent, ...] = described("Their newest common events, newest first.")
+    meetings: tuple[CommonEvent, ...] = described("Their latest common events, newest first.")
 
 
 @answer
@@ -285,29 +291,29 @@ class Rivalry:
 
 @answer
 class ResultRow:
-    """An entrant's line in one heat of an event; what the result does not say is left out."""
+    """An entrant's result in one heat of an event; fields that the result does not contain are left out."""
 
-    player: str = described("The player's name as it is now.")
+    player: str = described("The player's current name.")
     mode: str | None = described("The kind of event.", default=None)
     heat: str | None = described("The heat.", default=None)
     team: str | None = described("The player's side.", default=None)
-    position: float | None = described("Place, 1 is the best.", default=None)
+    position: float | None = described("Place; 1 is the best.", default=None)
     time_s: float | None = described("The time, in seconds.", default=None)
     score: float | None = described("Score; higher is better.", default=None)
     team_score: float | None = described("The score of the team.", default=None)
-    status: str | None = described("How it ended.", default=None, enum=STATUSES)
-    played_s: float | None = described("Seconds that the player took part.", default=None)
-    duration_s: float | None = described("Seconds that the heat took.", default=None)
+    status: str | None = described("How the heat ended.", default=None, enum=STATUSES)
+    played_s: float | None = described("Number of seconds that the player took part.", default=None)
+    duration_s: float | None = described("Duration of the heat in seconds.", default=None)
     ranked: bool | None = described("True if the event counts for ratings.", default=None)
     handicap: bool | None = described("True if the player had a handicap.", default=None)
-    side: str | None = described("home or white: it was at home.", default=None)
-    shared: dict[str, str] | None = described("Equipment of the player, by kind.", default=None)
+    side: str | None = described("home, or white for the side with the first move.", default=None)
+    shared: dict[str, str] | None = described("Equipment that the player used, by kind.", default=None)
     weight: float | None = described("Weight of the event: 2 counts like two events.", default=None)
 
 
 @answer
 class EventDetails(Started):
-    """An event with its results and effects."""
+    """An event with its results and rating changes."""
 
     event_id: str = described("The event.")
     seq: int = described("The number of its submission in the log.")
@@ -316,11 +322,11 @@ class EventDetails(Started):
     url: str | None = described("Address of a page about the event, if one was submitted.")
     status: str = described("Status.", enum=EVENT_STATUSES)
     reason: str = described("Reason why it is not rated. Empty if it is rated.")
-    match_id: str | None = described("The registered match whose result it is, if any.")
+    match_id: str | None = described("The registered match that this result belongs to, if any.")
     corrected: bool = described("True if the content was changed after submission.")
     version: str = described("Version (ETag). Send it as If-Match with a correction.")
     entries: tuple[ResultRow, ...] = described("Its content, in the order of its rows.")
-    changes: tuple[Change, ...] = described("The changes of ratings, in the order of its rows.")
+    changes: tuple[Change, ...] = described("The rating changes, in the order of its rows.")
 
 
 @answer
@@ -329,35 +335,37 @@ class Season:
 
     name: str = described("Its name.")
     starts_at: datetime | None = described("Start time. Null in a pool without dates.")
-    keep: float = described("The share of each lead over a newcomer that stays, from 0 to 1.")
-    sequence: float | None = described("The number of its first event in a numbered pool.", default=None)
+    keep: float = described("Share of each lead over a newcomer that is kept, from 0 to 1.")
+    sequence: float | None = described(
+        "The number of its first event, in a pool whose events are numbered.", default=None
+    )
     when = either("starts_at", "sequence")
 
 
 @answer
 class EntrantChances:
-    """An entrant's chances in a field."""
+    """An entrant's chances in a given field."""
 
     player: str = described("The entrant.")
     rating: float = described("The rating, in points.")
-    events: int = described("Rated events of the player; 0 for a newcomer.")
-    win: float = described("The chance to win, from 0 to 1.")
-    top: float = described("The chance to be among the first, from 0 to 1.")
-    mean_rank: float = described("The mean of the ranks.")
+    events: int = described("Number of rated events the player has taken part in; 0 for a newcomer.")
+    win: float = described("The chance of winning, from 0 to 1.")
+    top: float = described("The chance of finishing in a top place, from 0 to 1.")
+    mean_rank: float = described("The player's mean rank.")
 
 
 @answer
 class RankChance:
-    """The chance of an entrant to take a rank."""
+    """The chance that an entrant takes a given rank."""
 
     player: str = described("The entrant.")
-    rank: int = described("Rank, 1 is the best.")
-    chance: float = described("Its chance, from 0 to 1.")
+    rank: int = described("Rank; 1 is the best.")
+    chance: float = described("The chance of this rank, from 0 to 1.")
 
 
 @answer
 class PairChance:
-    """The expected score of two entrants in a heat."""
+    """The expected score of one entrant against another in a heat."""
 
     player: str = described("The player.")
     opponent: str = described("The opponent.")
@@ -366,16 +374,16 @@ class PairChance:
 
 @answer
 class FieldChances:
-    """The chances of a field."""
+    """Each entrant's chances in a given field."""
 
-    entrants: tuple[EntrantChances, ...] = described("The entrants, the likeliest winner first.")
-    newcomers: tuple[str, ...] = described("Those who have not played, misspelt names among them.")
-    ranks: tuple[RankChance, ...] = described("Every entrant with every rank.")
-    pairs: tuple[PairChance, ...] = described("Every entrant with every other.")
+    entrants: tuple[EntrantChances, ...] = described("The entrants, most likely winner first.")
+    newcomers: tuple[str, ...] = described("Entrants who have not played before, including misspelt names.")
+    ranks: tuple[RankChance, ...] = described("Every combination of entrant and rank.")
+    pairs: tuple[PairChance, ...] = described("Every combination of two entrants.")
 
 
 def rows_as(kind: type[Row], table: pl.DataFrame) -> tuple[Row, ...]:
-    """The rows of a table, each as a dataclass whose fields are columns; those without a column have their default."""
+    """The rows of a table, each as a dataclass whose fields are columns; fields without a column have their default."""
     model: Any = kind
     shared = [name for name in table.columns if is_shared(name)]
     if shared:
@@ -388,7 +396,7 @@ def rows_as(kind: type[Row], table: pl.DataFrame) -> tuple[Row, ...]:
 
 
 def answer_from(kind: type[Row], source: Any, /, **given: Any) -> Row:
-    """Return an answer with the given values, and other fields from a source with the same names."""
+    """Return a response with the given values, and other fields from a source with the same names."""
     model: Any = kind
     return kind(**{name: getattr(source, name) for name in field_names(model) if name not in given}, **given)
 
@@ -400,7 +408,7 @@ def field_names(kind: Any) -> list[str]:
 
 
 def field_chances(forecast: Forecast) -> FieldChances:
-    """The chances of a field, row by row."""
+    """Each entrant's chances in a given field, row by row."""
     return FieldChances(
         rows_as(EntrantChances, forecast.entrants),
         forecast.newcomers,

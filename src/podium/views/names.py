@@ -1,4 +1,4 @@
-"""Players by their names, and events by their ids."""
+"""Players by their names, and events by their IDs."""
 
 from collections.abc import Iterable, Iterator
 
@@ -15,7 +15,7 @@ RECENT_ROWS = 2_000  # rating changes that count as recent
 
 
 def number_of(pool: PoolAt, name: str) -> int:
-    """Return a player's number; for a merged account, the number of the account that it plays on as."""
+    """Return a player's number; for a merged account, the number of the account it was merged into."""
     number = known_numbers(pool, [name]).get(name)
     if number is None:
         raise unrated_error(pool, name)
@@ -23,7 +23,7 @@ def number_of(pool: PoolAt, name: str) -> int:
 
 
 def name_of(pool: PoolAt, name: str) -> str:
-    """Return the present name of the player whom a name means."""
+    """Return the current name of the player that a name refers to."""
     (present,) = names_of(pool, [number_of(pool, name)]).values()
     return present
 
@@ -41,7 +41,10 @@ def names_had(pool: PoolAt, number: int) -> Iterator[tuple[str, int]]:
 
 
 def present_names(pool: PoolAt, numbers: Iterable[int]) -> dict[int, str]:
-    """Return the names of players and equipment, by number. A merged account has the name of the one it plays on as."""
+    """Return the names of players and equipment, by number.
+
+    A merged account has the name of the account it was merged into.
+    """
     merged = pool.snapshot.merged
     ends = {number: merged.get(number, number) for number in numbers}
     names = names_of(pool, set(ends.values()))
@@ -49,7 +52,7 @@ def present_names(pool: PoolAt, numbers: Iterable[int]) -> dict[int, str]:
 
 
 def frequent_players(pool: PoolAt, most: int) -> tuple[str, ...]:
-    """Return the players with the most events lately, the most frequent first.
+    """Return the players with the most recent events, the most frequent first.
 
     Args:
         pool: the pool.
@@ -71,22 +74,22 @@ RATED, UNRATED, VOIDED, SUPERSEDED = EVENT_STATUSES = STATUSES[:SEASON]
 
 
 def find_event(pool: PoolAt, event_id: str) -> Event:
-    """Find an event by its id, or by the one that it had before it was anonymized.
+    """Find an event by its ID, or by the ID that it had before it was anonymized.
 
     Raises:
-        UnknownError: no such event.
+        UnknownError: there is no such event.
     """
     events = pool.snapshot.events
     uid = events.find(event_id)
     if uid < 0:
         uid = max(map(events.find, public_ids(pool, [event_id]).values()), default=NONE)
     if uid < 0 or uid in events.seasons:
-        raise UnknownError(f"pool {pool.name!r} has no event {event_id!r}. Check the id.")
+        raise UnknownError(f"pool {pool.name!r} has no event {event_id!r}. Check the ID.")
     return events.event_of(uid)
 
 
 def find_events(pool: PoolAt, event_ids: Iterable[str]) -> list[Event]:
-    """Return the events that have these ids now, in their order; ids that no event has are skipped."""
+    """Return the events that have these IDs now, in their order; IDs without an event are skipped."""
     events = pool.snapshot.events
     return events.of_uids([uid for uid in events.ids.find_all([*event_ids]) if uid >= 0])
 

@@ -1,4 +1,4 @@
-"""Answers about boards, events, searches and players for pages and the API; see `podium.views.models`."""
+"""Responses about boards, events, searches and players for pages and the API; see `podium.views.models`."""
 
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -8,12 +8,12 @@ from podium.support.answers import answer, described
 from podium.views.models import LAST_PLAYED, STARTED, Compared, LastPlayed, Started, either
 from podium.views.names import EVENT_STATUSES
 
-SHOWN_CHANGE = "The change as people read it: the difference of the two ratings as they are shown."
+SHOWN_CHANGE = "The change as displayed: the difference between the two displayed ratings."
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """Rules for a listing on a board. None switches a rule off."""
+    """Rules for which players a board lists. None switches a rule off."""
 
     min_events: int | None = None
     active_within: timedelta | None = None  # before the pool's newest rated event
@@ -24,7 +24,7 @@ class Listing:
 class EntrantChange:
     """The effect of an event on an entrant."""
 
-    player: str = described("The player's name as it is now.")
+    player: str = described("The player's current name.")
     change: float = described("The change, in points.")
     shown: float = described(SHOWN_CHANGE)
 
@@ -39,9 +39,9 @@ class EventHeadline(Started):
     started_at: datetime | None = described(STARTED)
     status: str = described("Status.", enum=EVENT_STATUSES)
     entrants: int = described("Number of entrants.")
-    winners: tuple[str, ...] = described("Winners. Several if they share the first place.")
-    most_gained: EntrantChange | None = described("Largest gain. Null if nobody gained.")
-    most_lost: EntrantChange | None = described("Largest loss. Null if nobody lost.")
+    winners: tuple[str, ...] = described("Winners. Several if they share first place.")
+    most_gained: EntrantChange | None = described("Largest gain. Null if no player gained.")
+    most_lost: EntrantChange | None = described("Largest loss. Null if no player lost.")
     headline: str = described("Summary of the event in one or two sentences.")
 
 
@@ -55,7 +55,7 @@ class EventListPage:
 
 @answer
 class EventName(Started):
-    """An event to be linked to."""
+    """An event to link to."""
 
     event_id: str = described("The event.")
     title: str | None = described("Title, or null.")
@@ -64,7 +64,7 @@ class EventName(Started):
 
 @answer
 class AdjacentEvents:
-    """The events before and after an event, in the order of rating."""
+    """The events before and after a given event, in the order they are rated."""
 
     previous: EventName | None = described("Previous event, or null.")
     next: EventName | None = described("Next event, or null.")
@@ -75,22 +75,22 @@ class ListedRow(LastPlayed):
     """A player on the leaderboard."""
 
     rank: int | None = described(
-        "Rank among the listed players. Equal ratings share the best of their ranks. Null for provisional players on "
-        "a board of established ones."
+        "Rank among the listed players. Equal ratings share the best of their ranks. Null for"
+        " provisional players without one."
     )
     player: str = described("The player's name.")
     rating: float = described("The rating, in points.")
-    deviation: float | None = described("Uncertainty of the rating, in points. Null if the system has none.")
+    deviation: float | None = described("Uncertainty of the rating, in points. Null if the system has no deviation.")
     provisional: bool = described("True if the rating is provisional.")
-    events: int = described("Rated events of the player.")
+    events: int = described("Number of rated events the player has taken part in.")
     last_played_at: datetime | None = described(LAST_PLAYED)
     move: int | None = described(
         "Number of ranks gained since the day in `since`. Null if there is nothing to compare with."
     )
     is_new: bool = described("True if the player was not on this board on that day.")
-    spark: tuple[float, ...] = described("The rating after each of the newest 16 changes at most, oldest first.")
+    spark: tuple[float, ...] = described("The rating after each of the last 16 changes (or fewer), oldest first.")
     newest_change: float | None = described(
-        "Change in the pool's newest event, in points. Null for players who were not in it."
+        "Change in the pool's latest event, in points. Null for players who did not take part."
     )
     newest_shown: float | None = described(SHOWN_CHANGE)
 
@@ -104,9 +104,9 @@ class Leaderboard(Compared):
     listed: int = described("Number of players on all pages.")
     rated: int = described("Number of players with a rating.")
     since: date | None = described(
-        "Day (00:00 UTC) that `move` compares with. Null if there is none, or in a pool without dates."
+        "Day (00:00 UTC) that `move` is measured from. Null if there is none, or without dates."
     )
-    newest: EventHeadline | None = described("The pool's newest rated event, if there is one.")
+    newest: EventHeadline | None = described("The pool's latest rated event, if there is one.")
     provisional: tuple[ListedRow, ...] = described(
         "Up to 20 players with a provisional rating, best first. Empty if they are ranked, and after the first page."
     )
@@ -114,7 +114,7 @@ class Leaderboard(Compared):
 
 @answer
 class PlayerPage:
-    """The page of a board that a player is on."""
+    """The page of a board that shows a player."""
 
     cursor: str | None = described(
         "Cursor of the page with the player; empty for the first page. Null if the player is not listed."
@@ -126,9 +126,9 @@ class FoundPlayer:
     """A player found by name."""
 
     pool: str = described("Name of the pool.")
-    player: str = described("The player's name as it is now.")
-    rating: float | None = described("Rating, in points. Null for players without one.")
-    rank: int | None = described("Rank among players with an established rating. Null for others.")
+    player: str = described("The player's current name.")
+    rating: float | None = described("Rating, in points. Null for players without a rating.")
+    rank: int | None = described("Rank among players with an established rating. Null for other players.")
     former_name: str | None = described("Former name that matched. Null if the current name matched.")
     is_similar: bool = described("True if the name is only similar to the search text.")
 
@@ -137,17 +137,17 @@ class FoundPlayer:
 class Mover:
     """A player's changes in a span of days, added up."""
 
-    player: str = described("The player's name as it is now.")
-    events: int = described("Rated events of the player in these days.")
+    player: str = described("The player's current name.")
+    events: int = described("Number of rated events the player took part in during these days.")
     change: float = described("The sum of the changes, in points.")
-    shown: float = described("The sum as people read it: that of the changes as each of them is shown.")
+    shown: float = described("The sum as displayed: the sum of the displayed changes.")
 
 
 @answer
 class Surprise(EventName):
-    """The most unexpected change: won but lost points, came last but gained, or otherwise the largest."""
+    """The most unexpected change: a win that cost points, a last place that gained some, or else the largest change."""
 
-    player: str = described("The player's name as it is now.")
+    player: str = described("The player's current name.")
     change: float = described("The change, in points.")
     shown: float = described(SHOWN_CHANGE)
     established: bool = described("True if the player's rating is established.")
@@ -157,17 +157,15 @@ class Surprise(EventName):
 
 @answer
 class Movers(Compared):
-    """The largest changes in the days before a pool's newest event. Without dates, events count as days."""
+    """The largest changes in the days before a pool's latest event. In pools without dates, events count as days."""
 
     since: datetime | None = described("Start of the period. Null without rated events and in pools without dates.")
-    gained: tuple[Mover, ...] = described("Players who gained, the largest gain first.")
-    lost: tuple[Mover, ...] = described("Players who lost, the largest loss first.")
+    gained: tuple[Mover, ...] = described("Players who gained, largest gain first.")
+    lost: tuple[Mover, ...] = described("Players who lost, largest loss first.")
     surprise: Surprise | None = described(
-        "Greatest surprise among the newest 20,000 changes of these days. Null without events."
+        "Biggest surprise among the latest 20,000 changes of these days. Null if there are no events."
     )
-    spread: float = described(
-        "The standard deviation of all ratings: changes in several pools compare as shares of it."
-    )
+    spread: float = described("The standard deviation of all ratings, for comparing changes in different pools.")
 
 
 @answer
@@ -175,24 +173,24 @@ class Equipment(LastPlayed):
     """A piece of shared equipment, and its effect on results over all its users."""
 
     kind: str = described("Kind of equipment, such as `car`.")
-    name: str = described("Its name as it is now.")
-    points: float = described("Points that it adds to the rating of its user.")
-    deviation: float | None = described("Uncertainty of that number, in points.")
+    name: str = described("Its current name.")
+    points: float = described("Points that it adds to the rating of the player who uses it.")
+    deviation: float | None = described("Uncertainty of these points.")
     events: int = described("Number of rated events in which it was used.")
     last_played_at: datetime | None = described(LAST_PLAYED)
 
 
-SHOWN_SUM = "The sum as people read it: that of the changes as each of them is shown."
+SHOWN_SUM = "The sum as displayed: the sum of the displayed changes."
 
 
 @answer
 class FormLine(Started):
-    """A line for a rated event of a player, or for the start of a season."""
+    """A row for a player's rated event, or for the start of a season."""
 
     event_id: str | None = described("Event. Null for the start of a season.")
     title: str | None = described("Title, or null.")
     started_at: datetime | None = described(STARTED)
-    change: float = described("The change of the rating, in points.")
+    change: float = described("The change in the rating, in points.")
     shown: float = described(SHOWN_CHANGE)
     rating: float = described("The rating after it, in points.")
     rank: int | None = described("Rank of the player in the event. Null if none was submitted.")
@@ -204,26 +202,26 @@ class Peak(Started):
     """The highest established rating after an event."""
 
     rating: float = described("The rating, in points.")
-    deviation: float | None = described("Uncertainty at that time, in points. Null if the system has none.")
-    event_id: str = described("First event after which it was reached.")
+    deviation: float | None = described("Uncertainty at that time, in points. Null if the system has no deviation.")
+    event_id: str = described("First event after which the rating was reached.")
     started_at: datetime | None = described(STARTED)
 
 
 @answer
 class Streaks:
-    """Runs of rated events, one after the other."""
+    """Consecutive rated events."""
 
-    wins: int = described("The longest run of events won.")
-    current_wins: int = described("The run of events won that the newest ends.")
-    gains: int = described("The longest run of events that raised the rating.")
-    current_gains: int = described("The run of events that raised it that the newest ends.")
+    wins: int = described("The longest winning streak.")
+    current_wins: int = described("The winning streak that ends with the most recent event.")
+    gains: int = described("The longest streak of events that raised the rating.")
+    current_gains: int = described("The streak of rating gains that ends with the most recent event.")
 
 
 @answer
 class NearbyRow:
-    """A player who is rated next to another; only established ratings stand nearby."""
+    """A player with a neighbouring rank; only established ratings count."""
 
-    rank: int | None = described("Rank among players with an established rating. Null for others.")
+    rank: int | None = described("Rank among players with an established rating. Null for other players.")
     player: str = described("The player's name.")
     rating: float = described("The rating, in points.")
     ahead: float = described("Lead over the requested player in ranking points. Negative if behind.")
@@ -232,85 +230,91 @@ class NearbyRow:
 
 @answer
 class Encounters:
-    """A player's finishes against one opponent, by the overall results of the newest events."""
+    """A player's finishes against one opponent, by the overall results of the latest events."""
 
     opponent: str = described("The opponent.")
     met: int = described("Number of events in which both have a rank.")
-    ahead: int = described("Number of events ahead of the opponent.")
-    behind: int = described("Number of events behind the opponent. In the rest they shared a rank.")
+    ahead: int = described("Number of events in which the player finished ahead of the opponent.")
+    behind: int = described(
+        "Number of events in which the player finished behind the opponent. In the remaining events they shared a rank."
+    )
 
 
 @answer
 class PlayerCard(LastPlayed, Compared):
-    """A player at a glance."""
+    """An overview of a player."""
 
-    player: str = described("The player's name as it is now.")
+    player: str = described("The player's current name.")
     rating: float = described("The rating, in points.")
-    deviation: float | None = described("Uncertainty, in points. Null if the system has none.")
+    deviation: float | None = described("Uncertainty, in points. Null if the system has no deviation.")
     provisional: bool = described("True if the rating is provisional.")
-    rank: int | None = described("Rank among players with an established rating. Null for others.")
+    rank: int | None = described("Rank among players with an established rating. Null for other players.")
     would_be_rank: int | None = described(
         "Rank that a provisional player would have among established ones. Null for established players."
     )
     listed: int = described("Number of players with an established rating.")
-    move: int | None = described("Number of ranks gained since that day. Null if there was no rank.")
+    move: int | None = described("Number of ranks gained since that day. Null if there was no rank on that day.")
     since: date | None = described(
-        "Day (00:00 UTC) that `move` compares with. Null if there is none, or in a pool without dates."
+        "Day (00:00 UTC) that `move` is measured from. Null if there is none, or without dates."
     )
-    events: int = described("Rated events of the player.")
+    events: int = described("Number of rated events the player has taken part in.")
     first_played_at: datetime | None = described("Start of the first rated event. Null in a pool without dates.")
     last_played_at: datetime | None = described(LAST_PLAYED)
     peak: Peak | None = described(
-        "The established rating that was highest less two deviations, from the sixth event on."
+        "The established rating with the highest value of rating minus two deviations, from the sixth event on."
     )
-    last_ten: float = described("The sum of the newest ten changes by events, from the sixth event on, in points.")
+    last_ten: float = described("The sum of the changes in the last ten events, from the sixth event on, in points.")
     last_ten_shown: float = described(SHOWN_SUM)
     last_ten_events: int = described("Number of changes.")
     trend: Trend = described(
-        "`climbing` or `falling` if the newest ten changes sum to more than the rating's interval (or 25 Elo points "
-        "if it has none). Otherwise `steady`. `provisional` for a provisional rating."
+        "`climbing` or `falling` if the sum of the latest ten changes is larger than the rating's"
+        " interval (or 25"
+        " Elo points if it has none). Otherwise `steady`. `provisional` for a provisional rating."
     )
-    chance: float = described("That interval: so many points may be chance.")
-    is_highest: bool = described("True if the rating was never higher since the sixth event.")
-    streaks: Streaks = described("Runs of events won, and of events that raised the rating.")
-    form: tuple[FormLine, ...] = described("The newest ten events, newest first.")
-    best_days: tuple[FormLine, ...] = described("Largest gains, the largest first. The first five events are left out.")
-    worst_days: tuple[FormLine, ...] = described("The largest losses likewise.")
-    finding: float = described("The sum of the changes by the first five events, in points.")
+    chance: float = described("That interval: changes up to this many points may be chance.")
+    is_highest: bool = described("True if the rating is the highest since the sixth event.")
+    streaks: Streaks = described("Streaks of events won, and of events that raised the rating.")
+    form: tuple[FormLine, ...] = described("The latest ten events, newest first.")
+    best_days: tuple[FormLine, ...] = described("Largest gains, largest first. The first five events are left out.")
+    worst_days: tuple[FormLine, ...] = described("Largest losses, in the same form.")
+    finding: float = described("The sum of the changes in the first five events, in points.")
     finding_shown: float = described(SHOWN_SUM)
     nearby: tuple[NearbyRow, ...] = described("The player with up to two players above and two below, best first.")
     encounters: tuple[Encounters, ...] = described(
-        "Up to three opponents whom the player beats most often, then the opponent who beats the player most often. "
-        "It covers the newest 100 events."
+        "Up to three opponents that the player beats most often, then the opponent who beats the"
+        " player most"
+        " often. It covers the latest 100 events."
     )
-    former_names: tuple[str, ...] = described("Other names that lead to the player, in the order of letters.")
-    first_sequence: float | None = described("The number of the first rated event in a numbered pool.", default=None)
+    former_names: tuple[str, ...] = described("Other names that lead to the player, in alphabetical order.")
+    first_sequence: float | None = described(
+        "The number of the first rated event, in a pool whose events are numbered.", default=None
+    )
 
     first_when = either("first_played_at", "first_sequence")  # when the player played first
 
 
 @answer
 class CurvePoint(Started):
-    """A player's rating after an event, or where a season began."""
+    """A player's rating after an event, or at the start of a season."""
 
     started_at: datetime | None = described(STARTED)
     event_id: str | None = described("Event. Null for the start of a season.")
-    change: float = described("The change of the rating, in points.")
+    change: float = described("The change in the rating, in points.")
     shown: float = described(SHOWN_CHANGE)
     rating: float = described("The rating after it, in points.")
-    deviation: float | None = described("Uncertainty at that time, in points. Null if the system has none.")
+    deviation: float | None = described("Uncertainty at that time, in points. Null if the system has no deviation.")
 
 
 @answer
 class RivalRow:
-    """A player's duels against one opponent: a duel is one heat, or the overall result of several."""
+    """A player's duels against one opponent: a duel is one heat, or the overall result of several heats."""
 
     opponent: str = described("The opponent.")
-    events: int = described("Number of events in which they were compared.")
-    met: int = described("Number of duels between them. Duels that neither finished do not count.")
-    won: int = described("Number of duels with more than half a point for the player.")
-    drawn: int = described("Number of duels with half a point each.")
-    lost: int = described("Number of duels with less than half a point for the player.")
+    events: int = described("Number of events in which the two were compared.")
+    met: int = described("Number of duels between them. Duels that neither of them finished do not count.")
+    won: int = described("Number of duels in which the player scored more than half a point.")
+    drawn: int = described("Number of duels in which both scored half a point.")
+    lost: int = described("Number of duels in which the player scored less than half a point.")
     score: float = described("Sum of the scores. A draw counts as half.")
     expected: float = described("The sum of the expected scores.")
     points: float = described("Points that the duels added to the player's rating.")
@@ -318,22 +322,22 @@ class RivalRow:
 
 @answer
 class BestWin(Started):
-    """The least expected duel that a player won."""
+    """The most surprising duel that a player won."""
 
     opponent: str = described("The opponent.")
     event_id: str = described("The event.")
     title: str | None = described("Title, or null.")
     started_at: datetime | None = described(STARTED)
-    heat: str = described("Heat. Empty if the event has only one.")
-    expected: float = described("The score that was expected, from 0 to 1.")
+    heat: str = described("Heat. Empty if the event has only one heat.")
+    expected: float = described("The expected score, from 0 to 1.")
 
 
 @answer
 class Rivals:
-    """The opponents of a player, over the newest explained events."""
+    """A player's opponents across the most recent events that have explanations."""
 
-    events: int = described("Events that are counted: the newest, up to a hundred.")
-    duels: int = described("Duels in them.")
+    events: int = described("Number of events that are counted: the latest ones, up to a hundred.")
+    duels: int = described("Number of duels in them.")
     won: float = described("Number of duels won. A draw counts as half.")
     expected: float = described("Number of duels the player was expected to win.")
     opponents: tuple[RivalRow, ...] = described("Opponents, the most frequent first.")

@@ -1,4 +1,4 @@
-"""A pool at one point in time, as all answers read it."""
+"""A pool at one point in time, which all responses read."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
@@ -16,7 +16,7 @@ MAX_NUMBER = 2**62  # below it are all starts, scores, and numbers of players an
 
 
 class Answers:
-    """Answers of all pools by what they answer, each with its version; the one wanted longest ago goes first."""
+    """Cached responses for all pools by key, each with its version; the least recently used one is dropped first."""
 
     def __init__(self, most_bytes: int) -> None:
         self.most_bytes, self.nbytes = most_bytes, 0
@@ -24,7 +24,7 @@ class Answers:
         self._lock = Lock()
 
     def value(self, key: Hashable, version: Hashable, find: Callable[[], T]) -> T:
-        """Return the answer of a version; find it if another version's is kept."""
+        """Return the response for a version; recalculate it if another version is cached."""
         with self._lock:
             kept, answer, _ = self._answers.get(key, (None, None, 0))
             if key in self._answers:
@@ -36,7 +36,7 @@ class Answers:
         return found
 
     def keep(self, key: Hashable, version: Hashable, answer: Any) -> None:
-        """Keep an answer, unless it takes all the memory by itself."""
+        """Cache a response, unless it would fill all the memory on its own."""
         size = size_of(key) + size_of(answer)
         with self._lock:
             _, _, former = self._answers.pop(key, (None, None, 0))
@@ -70,28 +70,27 @@ class PoolAt(PoolView):
 
     @property
     def snapshot(self) -> Snapshot:
-        """The pool as this transaction sees it, in memory."""
+        """The pool in memory, as this transaction sees it."""
         raise NotImplementedError
 
     @property
     def answers(self) -> Answers:
-        """The answers of all pools that are kept."""
+        """The cached responses of all pools."""
         raise NotImplementedError
 
     def version(self) -> int:
-        """Find the version of a pool that answers from this transaction are of.
+        """Return the version of a pool that responses from this transaction belong to.
 
-        Returns:
-            The number of their newest log entry, or 0 before the first one.
+        Returns: The number of the latest log entry, or 0 before the first one.
         """
         raise NotImplementedError
 
     def value(self, key: tuple[Hashable, ...], find: Callable[[], T], version: Hashable = None) -> T:
-        """Return an answer of this pool, found once for each of its versions.
+        """Return a response about this pool, calculated once for each of its versions.
 
         Args:
-            key: what is answered.
-            find: finds the answer.
-            version: of the answer. By default, that of the pool.
+            key: name of the response.
+            find: calculates the response.
+            version: version of the response. Default: the version of the pool.
         """
         return self.answers.value((self.id, *key), self.snapshot.seq if version is None else version, find)

@@ -23,8 +23,7 @@ from podium.views.reader import PoolAt
 def rate_results(pool: PoolAt) -> Rated:
     """Rate the results of a pool with the library.
 
-    Returns:
-        The library's answer, without seasons.
+    Returns: The library's result, without seasons.
     """
     return rate(counting_results(pool), pool.system)
 
@@ -33,10 +32,9 @@ SMALL_ROWS = 1_000
 
 
 def counting_results(pool: PoolAt) -> Results:
-    """Read the results that count, as they stand.
+    """Return the current results that count.
 
-    Returns:
-        A table that any replay rates to the same bits, but for seasons.
+    Returns: A table that any replay rates with exactly the same result, except for seasons.
     """
     snapshot = pool.snapshot
     columns, uids = snapshot.events.columns, snapshot.events.order.part("uid")
@@ -69,7 +67,7 @@ def event_results(pool: PoolAt, events: Sequence[Event]) -> Results:
 
 
 def with_names(pool: PoolAt, table: pl.DataFrame) -> pl.DataFrame:
-    """The table with players and equipment by their current names instead of numbers."""
+    """The table with the current names of players and equipment instead of numbers."""
     if table.is_empty():
         return table
     is_small, columns = table.height <= SMALL_ROWS, [*filter(holds_player_numbers, table.columns)]

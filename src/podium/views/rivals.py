@@ -1,4 +1,4 @@
-"""Whom a player met and how it went, from the explanations of the newest events; each is worked out once."""
+"""A player's opponents and results against them, from explanations of the latest events, each calculated once."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -55,19 +55,18 @@ class ExplainedEvent(NamedTuple):
 
 
 def rivals(pool: PoolAt, name: str) -> Rivals:
-    """Show whom a player met in the newest events, up to a hundred; slow for the first time, then kept.
+    """Return a player's opponents in the latest events, up to a hundred; slow the first time, then cached.
 
-    Returns:
-        Every opponent with the duels between them and their expected scores, and the best win.
+    Returns: Every opponent with their duels and expected scores, and the best win.
 
     Raises:
-        UnknownError: no such pool or player.
+        UnknownError: there is no such pool or player.
     """
     return pool.value(("rivals", name), lambda: duels_by_opponent(pool, name))
 
 
 def explained_events(pool: PoolAt, stands: PlayerStanding) -> dict[Moved, ExplainedEvent]:
-    """Return a player's newest events with their duels, the newest first.
+    """Return a player's latest events with their duels, newest first.
 
     An event is explained again only if the player's change is different or the pool was corrected since.
     """
@@ -143,7 +142,7 @@ NO_HEATS: Heats = (0, 0, 0)
 
 
 class Meetings(NamedTuple):
-    """Events in which two players were rated, with the changes of both, newest first."""
+    """Return events in which both players were rated, with both changes, newest first."""
 
     own: Changes
     theirs: Changes
@@ -160,7 +159,7 @@ class Meetings(NamedTuple):
 
     @property
     def lead(self) -> Array:
-        """By how much the one was rated above the other before each."""
+        """How many points `one` was rated above the other before each event."""
         lead: Array = self.own.before - self.theirs.before
         return lead
 
@@ -168,12 +167,11 @@ class Meetings(NamedTuple):
 def comparison(pool: PoolAt, name: str, other: str) -> Comparison:
     """Compare two players.
 
-    Returns:
-        Both as they stand, the expected score of the first, and their common events.
+    Returns: Both players' rank and rating, the first player's expected score, and their common events.
 
     Raises:
-        UnknownError: no such pool or player.
-        ParameterError: the two are one.
+        UnknownError: there is no such pool or player.
+        ParameterError: both names belong to the same player.
     """
     one, two = two_numbers(pool, name, other)
     meetings = Meetings.of(pool, one, two)
@@ -201,17 +199,16 @@ def compared_players(pool: PoolAt, name: str, other: str) -> tuple[ComparedPlaye
 
 
 def rivalry(pool: PoolAt, name: str, other: str, *, newest: int = 10) -> Rivalry:
-    """Compare two players at a glance.
+    """Return a short comparison of two players.
 
     Args:
-        newest: meetings to show.
+        newest: number of encounters to show.
 
-    Returns:
-        Both as they stand, who was ahead how often, and the newest meetings.
+    Returns: Both players' rank and rating, how often each was ahead, and their latest encounters.
 
     Raises:
-        UnknownError: no such pool or player.
-        ParameterError: the two are one.
+        UnknownError: there is no such pool or player.
+        ParameterError: both names belong to the same player.
     """
     one, two = two_numbers(pool, name, other)
     meetings = Meetings.of(pool, one, two)
@@ -234,7 +231,7 @@ def rivalry(pool: PoolAt, name: str, other: str, *, newest: int = 10) -> Rivalry
 
 
 def side_ahead(own: int, theirs: int, heats: Heats) -> int:
-    """Return 1 if the first was ahead in an event, -1 if the other was, or 0; by ranks, or by heats without ranks."""
+    """Return 1 if the first player was ahead in an event, -1 if the other was, or 0; by ranks, or else by heats."""
     if not own or not theirs:
         wins, _, losses = heats
         return (wins > losses) - (wins < losses)
@@ -244,7 +241,7 @@ def side_ahead(own: int, theirs: int, heats: Heats) -> int:
 def two_numbers(pool: PoolAt, name: str, other: str) -> tuple[int, int]:
     one, two = number_of(pool, name), number_of(pool, other)
     if one == two:
-        raise ParameterError(f"{name!r} does not meet {other!r}: they are one player")
+        raise ParameterError(f"{name!r} does not meet {other!r}: they are the same player")
     return one, two
 
 
@@ -264,7 +261,7 @@ def common_events(pool: PoolAt, meetings: Meetings, scores: Sequence[Heats]) -> 
 
 
 def results_against(pool: PoolAt, uids: Array, one: int, two: int) -> list[Heats]:
-    """Heats won, drawn and lost by `one` against `two` in each event; none for team mates."""
+    """Heats that `one` won, drew and lost against `two` in each event; zero for team mates."""
     if not uids.size:
         return []
     table = results_of(pool.snapshot, uids)

@@ -27,18 +27,18 @@ SHOWN_NAMES = 50
 def check(
     file: Input = input_option(prints=False),
     fix: Path | None = Option(
-        None, "--fix", metavar="OUT", help="Write FILE as a results table here, with all certain corrections."
+        None, "--fix", metavar="OUT", help="Write FILE as a results table here, with all corrections that are certain."
     ),
 ) -> None:
-    """Check FILE and change nothing. Show errors with their fixes, and the data that each system needs."""
+    """Check FILE without changing anything. Show errors with their fixes, and the data that each system needs."""
     from podium.errors import ResultsError
 
     if fix is not None:
         if file.format is not None or file.map is not None:
-            raise ParameterError("--fix is for results files. For a format or a map, use podium import.")
+            raise ParameterError("--fix works only with results files. For a format or a map, use podium import.")
         check_output(fix)
         if fix.resolve() == Path(file.path).resolve():
-            raise OutputError(f"{fix}: is the file itself. Write the corrected table to another file.")
+            raise OutputError(f"{fix}: is the input file. Write the corrected table to another file.")
     try:
         with show.progress("checking"):
             results = file.read()
@@ -53,14 +53,14 @@ def check(
 
 
 def write_certain(file: Input, fix: Path) -> None:
-    """Write the table with all cells that are understood. The others stay as they are."""
+    """Write the table with all cells that Podium understands. The others stay unchanged."""
     from podium.importers.tables.open_table import mapped_rows, with_original_cells
 
     if not Path(file.path).is_file():
         return
     _, mapped = mapped_rows(file.path)
     write_table(as_written(with_original_cells(mapped)), fix)
-    typer.echo(f"all certain corrections are in {fix}. Correct the following errors there:")
+    typer.echo(f"all corrections that are certain are in {fix}. Correct the following errors there:")
 
 
 def report(results: "Results") -> None:
@@ -101,7 +101,7 @@ INDENT = 12  # room for the longest name and two blanks
 def columns(
     name: str | None = Argument(
         None,
-        help="A column, to see its unit, default and an example.",
+        help="A column whose unit, default and example to show.",
         autocompletion=one_of(*(column.name for column in COLUMNS)),
     ),
 ) -> None:
@@ -145,5 +145,5 @@ def detail(column: Column) -> Iterator[str]:
 
 
 def entry(name: str, text: str) -> list[str]:
-    """Return a name with a text next to it, within the width."""
+    """Return a name with text next to it, within the width."""
     return textwrap.wrap(text, WIDTH, initial_indent=name.ljust(INDENT), subsequent_indent=" " * INDENT)

@@ -41,7 +41,7 @@ SHOWN_ROWS, GUESSED_ROWS, MAX_KEY_DOTS = 10, 3, 3  # dots of a key, such as colu
 
 
 class Forfeits(StrEnum):
-    """Treatment of players who left."""
+    """How to treat players who left."""
 
     keep = "keep"
     drop = "drop"
@@ -56,7 +56,7 @@ class Forfeits(StrEnum):
 def import_results(
     form: str = Argument(
         metavar="[FORMAT]",
-        help=f"{', '.join(FORMATS)}. Without one, the map of FILE is shown and saved next to it.",
+        help=f"{', '.join(FORMATS)}. Without a format, Podium shows the map of FILE and saves it next to it.",
         autocompletion=one_of(*FORMATS),
     ),
     files: list[str] | None = Argument(
@@ -71,13 +71,13 @@ def import_results(
     skip_bad: bool = Option(False, "--skip-bad", help="Leave out events that break the format's rules."),
     timezone: str = Option("UTC", metavar="ZONE", help="Time zone of local times, such as Europe/Berlin."),
     player: str = Option(
-        PLAYER, metavar="NAME", help="How to name players: id, name or fide. csv: the column of players."
+        PLAYER, metavar="NAME", help="How to identify players: id, name or fide. csv: the column of players."
     ),
-    names: Path | None = Option(None, help="Write the names of players by ID here, if the format has both."),
+    names: Path | None = Option(None, help="Write the players' names by ID here, if the format has both."),
     forfeits: Forfeits = Option(Forfeits.keep, help="Keep players who left as quit, or drop them."),
-    map_file: Path | None = Option(None, "--map", metavar="TOML", help="csv: a map with the meaning of the columns."),
-    dry_run: bool = Option(False, "--dry-run", help="Show counts and the first rows, and write nothing."),
-    guess: bool = Option(False, "--guess", help="csv: show the map and the first rows, and write nothing."),
+    map_file: Path | None = Option(None, "--map", metavar="TOML", help="csv: a map that says what the columns mean."),
+    dry_run: bool = Option(False, "--dry-run", help="Show counts and the first rows, without writing anything."),
+    guess: bool = Option(False, "--guess", help="csv: show the map and the first rows, without writing anything."),
     save: Path | None = Option(None, "--save", metavar="TOML", help="csv: write the map of the table here."),
     settings: list[str] | None = Option(
         None, "--set", metavar="KEY=VALUE", help="csv: set a key of the map. May repeat."
@@ -87,7 +87,7 @@ def import_results(
     every: str | None = EVERY,
     flags: TableFlags = TABLE_FLAGS,
 ) -> None:
-    """Turn files of other programs into a results table. Nothing is written if a file breaks its format's rules."""
+    """Convert files from other programs to a results table. Nothing is written if a file breaks its format's rules."""
     from podium.importers import Options, read_format
     from podium.importers.sources import format_of
 
@@ -99,7 +99,7 @@ def import_results(
     if not named and not (out or dry_run or guess or save):
         guess, save, dry_run = (True, map_beside(files[0]), False) if form == TABLES else (False, None, True)
     if out is None and not (dry_run or guess or save):
-        raise ParameterError("no output is named. Write the results with --out FILE, or see them with --dry-run.")
+        raise ParameterError("no output file is named. Write the results with --out FILE, or see them with --dry-run.")
     check_outputs([None if str(path) == STDOUT else path for path in (out, names)], files)
     options = Options(skip_bad, timezone, player, forfeits.value, map_file)
     options = read_options(
@@ -125,7 +125,7 @@ def import_results(
 
 
 def map_beside(file: str) -> Path:
-    """Return the path for a file's map: next to it, under the same name."""
+    """Return the path for a file's map: next to it, with the same name."""
     path = Path(file)
     name = f"{path.name.partition('.')[0] or 'map'}.toml"
     return path.with_name(name) if path.is_file() else Path(name)
@@ -141,19 +141,19 @@ def read_options(
     writes_map: bool,
     asks: bool,
 ) -> "Options":
-    """Return the options of an import. Those of tables include flags and answers from a terminal."""
+    """Return the options of an import. For tables, they include command-line flags and answers from a terminal."""
     if form != TABLES:
         if flags.are_given() or writes_map:
             raise ParameterError(f"{form} needs no options that name columns. They are for tables (csv).")
         if settings:
-            raise ParameterError(f"--set is for tables (csv). Leave it out for {form}.")
+            raise ParameterError(f"--set is only for tables (csv). Leave it out for {form}.")
         return options
     options = table_options(options, flags, settings)
     return with_answers(files, options) if asks and sys.stdin.isatty() and sys.stdout.isatty() else options
 
 
 def table_options(options: "Options", flags: TableFlags, settings: list[str]) -> "Options":
-    """Return the options of tables: a map from a file or from flags, completed by the headings."""
+    """Return the options for tables: a map from a file or from flags, completed from the headings."""
     from podium.importers.tables.read_sheet import answer
 
     document = flags.document(None if options.player == PLAYER else options.player)
@@ -204,11 +204,13 @@ def show_map(files: list[str], options: "Options", save: Path | None, *, show_it
         typer.echo(f"\n{text}")
     if save is not None:
         write_text(text, save)
-        typer.echo(f"the map is in {save}. Use it: podium rate {shlex.quote(files[0])} --map {shlex.quote(str(save))}")
+        typer.echo(
+            f"the map is saved in {save}. Use it: podium rate {shlex.quote(files[0])} --map {shlex.quote(str(save))}"
+        )
 
 
 def show_summary(imported: "Imported", *, err: bool) -> None:
-    """Print counts of the input, and on stderr everything skipped."""
+    """Print counts of the input, and list everything skipped on stderr."""
     table = imported.table
     events, players = (table[name].n_unique() for name in ("event_id", "player"))
     lines = [f"imported: {counted(table.height, 'row')}, {counted(events, 'event')}, {counted(players, 'player')}"]

@@ -40,7 +40,9 @@ def switch(name: str, words: str) -> Any:
 class TableFlags:
     """Options for the meaning of a table's columns."""
 
-    event: str | None = column("the column that names the event, or several that name it together.", "COLUMN,…")
+    event: str | None = column(
+        "the column that identifies the event, or several that identify it together.", "COLUMN,…"
+    )
     position: str | None = column("the column of places, such as 1, 1st or T2.")
     time: str | None = column("the column of times, such as 61.2, 1:01.2 or 1:33:56.736.")
     gap_to_winner: bool = switch("--gap-to-winner", "a time with a plus sign is a gap to the winner.")
@@ -51,25 +53,25 @@ class TableFlags:
     date: str | None = column("the column of dates.", "COLUMN,…")
     date_format: str | None = column("the format of dates, such as %d.%m.%Y.", "FORMAT")
     winner: str | None = column(
-        "the column of winners, if each row is a match; several for the members of a team.", "COLUMN,…"
+        "the column of winners, if each row is a match; several columns for the members of a team.", "COLUMN,…"
     )
     loser: str | None = column("the column of losers.", "COLUMN,…")
     sides: str | None = column("the two columns of players, if each row is a match.", "COLUMN,…")
     result: str | None = column("the column of the first side's result: 1-0, 0-1, 1/2-1/2, or 1, 0, 0.5.")
     scores: str | None = column("the two columns of the sides' scores.", "COLUMN,…")
     grid: bool = switch("--grid", "one row per player, one column per event, and places in the cells.")
-    sheet: str | None = column("the sheet of a workbook.", "NAME")
+    sheet: str | None = column("the sheet of a workbook to read.", "NAME")
     records: str | None = column("the path of the rows in JSON, such as races[].results[].", "PATH")
     encoding: str | None = column("the encoding of text that is not UTF-8, such as cp1252.", "NAME")
-    delimiter: str | None = column("the mark between cells.", "MARK")
-    decimal: str | None = column("the decimal mark.", "MARK")
-    thousands: str | None = column("the mark between thousands.", "MARK")
+    delimiter: str | None = column("the separator between cells.", "MARK")
+    decimal: str | None = column("the decimal separator.", "MARK")
+    thousands: str | None = column("the thousands separator.", "MARK")
 
     def are_given(self) -> bool:
         return any(value not in (None, False) for value in vars(self).values())
 
     def document(self, player: str | None) -> dict[str, Any] | None:
-        """Return the map of these options, as in TOML. None if there are none."""
+        """Return the map of these options, as in TOML. None if no options were given."""
         keys = ("sheet", "records", "encoding", "delimiter", "decimal", "thousands")
         source = {key: getattr(self, key) for key in keys if getattr(self, key) is not None}
         if self.thousands == ".":
@@ -87,7 +89,7 @@ class TableFlags:
             )
         if self.winner or self.loser:
             if not (self.winner and self.loser):
-                raise ParameterError("--winner and --loser need each other. Give both.")
+                raise ParameterError("--winner and --loser must be used together. Give both.")
             values = [{"position": {"value": place}} for place in (1, 2)]
             return self.matches(self.winner, self.loser, values, columns)
         if self.event:
@@ -108,7 +110,7 @@ class TableFlags:
         return {"columns": columns} if columns else {}
 
     def columns(self) -> dict[str, Any]:
-        """Return the rules of columns that all layouts may have."""
+        """Return the rules for columns that any layout may have."""
         named = {"score": self.score, "team": self.team, "status": self.status, "pool": self.pool}
         rules: dict[str, Any] = {name: {"from": [column]} for name, column in named.items() if column is not None}
         if self.position is not None:
@@ -150,7 +152,7 @@ def split(names: str) -> list[str]:
 EXPORTED = b'{"podium_pool":'  # first bytes of an exported pool
 SHAPES = tuple(form.value for form in Format)
 NAMES = ", ".join(name for name in FORMATS if name not in SHAPES)
-READS = "Results as CSV, Parquet, JSON lines or a workbook, or see --format"
+READS = "Results as CSV, Parquet, JSON Lines or a workbook; for other formats, see --format"
 NAMED_FILE = Argument(metavar="FILE", help=f"{READS}; - reads stdin.")
 FILE = Argument(None, metavar="FILE", help=f"{READS}; - reads stdin [default: the file in podium.toml].")
 OPTIONAL_FILE = Argument(None, metavar="FILE", help=f"{READS}.")
@@ -159,7 +161,7 @@ SHAPES_AND_FORMATS = Option(
     "--format",
     "-f",
     metavar="FORMAT",
-    help=f"Output: {', '.join(SHAPES)}. Or format of FILE: {NAMES}. May repeat.",
+    help=f"Output: {', '.join(SHAPES)}. Or the format of FILE: {NAMES}. May repeat.",
     autocompletion=one_of(*SHAPES, *FORMATS),
 )
 FILE_FORMAT = Option(
@@ -187,9 +189,9 @@ class Input:
         return self.path
 
     def events_of(self, pool: str) -> "str | Results | pl.DataFrame":
-        """Return the events for a pool of a store. If the format has pools, return only this one's.
+        """Return the events for a pool of a store. If the format has pools, return only the events of this one.
 
-        If only the store can judge the names in a file, return its path.
+        If only the store can resolve the names in a file, return its path.
         """
         import polars as pl
 
@@ -213,13 +215,13 @@ class Input:
         events = results.frame.group_by("pool", maintain_order=True).agg(pl.col("event_id").n_unique())
         others = [f"{count} of {name}" for name, count in events.iter_rows() if name != pool]
         if own.is_empty() and others:
-            raise ParameterError(f"{self.path}: has no events of pool {pool}, but {', '.join(others)}")
+            raise ParameterError(f"{self.path}: has no events of pool {pool}, only {', '.join(others)}")
         if others:
             note(f"{self.path}: ignored events of other pools: {', '.join(others)}")
         return replace(results, frame=own, sent=None)
 
     def events_as(self, pool: str | None) -> "Results | pl.DataFrame":
-        """Return the events of one pool for any other. An exported pool gives valid events with today's names."""
+        """Return the events of one pool for use in another. An exported pool gives valid events with current names."""
         import polars as pl
 
         if self.is_exported():
@@ -238,11 +240,11 @@ class Input:
             raise ParameterError(f"{self.path}: has events of {', '.join(pools)}. Name one with --pool.")
         own = frame if pool is None else frame.filter(pl.col("pool") == pool)
         if own.is_empty():
-            raise ParameterError(f"{self.path}: has no events of pool {pool}, but of {', '.join(pools)}")
+            raise ParameterError(f"{self.path}: has no events of pool {pool}, only of {', '.join(pools)}")
         return replace(results, frame=own.with_columns(pl.lit(DEFAULTS["pool"]).alias("pool")), sent=None)
 
     def is_exported(self) -> bool:
-        """Return True if the file is a pool from `podium pool export`."""
+        """Return True if the file comes from `podium pool export`."""
         path = Path(self.path)
         if not path.is_file():
             return False
@@ -260,7 +262,7 @@ class Input:
             return False
 
     def read(self) -> "Results":
-        """Read and check the results. Print on stderr how a file in another shape was understood."""
+        """Read and check the results. Print on stderr how a file with another layout was interpreted."""
         import podium
 
         if self.format is not None and self.format != "csv":
@@ -281,9 +283,9 @@ def input_option(*, named: bool = False, optional: bool = False, prints: bool = 
     """Return the default of a parameter of type `Input`, made from FILE, `--format`, `--map` and `--strict`.
 
     Args:
-        named: True if FILE must be given. Otherwise it may come from the settings.
+        named: True if FILE is required. Otherwise it may come from the settings.
         optional: True if the command also works without FILE.
-        prints: True if the command prints a table. Then `--format` may also name the output, and the command's
+        prints: True if the command prints a table. In that case `--format` can also name the output, and the command's
             parameter `form` has the default `PRINTED`.
     """
     argument = NAMED_FILE if named else OPTIONAL_FILE if optional else FILE
@@ -312,9 +314,9 @@ def input_option(*, named: bool = False, optional: bool = False, prints: bool = 
 
 
 def with_settings(path: str | None, file_format: str | None, map_file: Path | None, *, strict: bool = False) -> Input:
-    """Return the file that the options name, or the one of the settings.
+    """Return the file named by the options or the settings.
 
-    The settings' format and map apply to their own file, or to every file if they name none.
+    The settings' format and map apply to their own file, or to every file if the settings name none.
     """
     settings = find_settings()
     own = settings.path_of("file")
@@ -326,7 +328,7 @@ def with_settings(path: str | None, file_format: str | None, map_file: Path | No
 
 
 def format_of_file(formats: list[str]) -> str | None:
-    """Return the format of FILE among the values of `--format`. The others name the output."""
+    """Return the format of FILE from the values of `--format`. The other values name the output."""
     others = [name for name in formats if name not in SHAPES]
     unknown = next((name for name in others if name not in FORMATS), None)
     if unknown is not None:

@@ -1,1 +1,1 @@
-"""Commands on the live service and its database."""
+"""Commands for the live service and its database."""

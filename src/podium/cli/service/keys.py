@@ -1,4 +1,4 @@
-"""Commands for keys of the service and for webhooks: key, webhook."""
+"""Commands for keys to the service and for webhooks: key, webhook."""
 
 from dataclasses import asdict
 from datetime import timedelta
@@ -27,16 +27,16 @@ def create(
     name: str = Argument(help="Owner of the key."),
     role: str = Option("write", help="Role: read, write or admin."),
     pool: str | None = Option(None, help="The only pool that it gives access to [default: all]."),
-    rate: float | None = Option(None, metavar="NUMBER", help="Requests per second [default: no limit]."),
+    rate: float | None = Option(None, metavar="NUMBER", help="Requests allowed per second [default: no limit]."),
     days: float | None = Option(None, min=0.0, max=36_525.0, help="Days until it expires [default: never]."),
     backdating_limit: str | None = Option(
         None,
         metavar="TIME",
-        help="Age of the oldest event that it may change, such as 30d, 12h or 90m [default: no limit].",
+        help="Maximum age of events that it can change, such as 30d, 12h or 90m [default: no limit].",
     ),
     store: "Store" = STORE,
 ) -> None:
-    """Create a key. It is shown only once, and only a digest of it is stored."""
+    """Create a key. It is shown only once, and only a hash of it is saved."""
     from podium.store.keys import create_key, parse_backdating_limit
 
     lifetime = None if days is None else timedelta(days=days)
@@ -65,19 +65,19 @@ def revoke(number: int = Argument(help="Number of the key, from podium key list.
     typer.echo(f"key {number} is revoked")
 
 
-@key.command("end-sessions", "podium key end-sessions", short_help="Sign everybody out of the pages.")
+@key.command("end-sessions", "podium key end-sessions", short_help="Sign everyone out of the pages.")
 def end_sessions(store: "Store" = STORE) -> None:
-    """Sign everybody out of the pages, by replacing the secret that signs their cookies."""
+    """Sign everyone out of the pages, by replacing the secret that signs their cookies."""
     from podium.store.keys import rotate_session_secret
 
     rotate_session_secret(store.engine)
-    typer.echo("every session has ended")
+    typer.echo("all sessions have ended")
 
 
 @key.command("rotate", "podium key rotate 3 --grace 60")
 def rotate(
     number: int = Argument(help="Number of the key, from podium key list."),
-    grace: float = Option(0.0, min=0.0, max=525_600.0, help="Minutes for which the old key stays valid."),
+    grace: float = Option(0.0, min=0.0, max=525_600.0, help="Number of minutes for which the old key stays valid."),
     store: "Store" = STORE,
 ) -> None:
     """Replace a key with a new one that has the same rights. The new key is shown only once."""
@@ -105,24 +105,25 @@ def create_receiver(
         "",
         "--format",
         metavar="FORMAT",
-        help="json sends every log entry to a program; discord, slack, matrix and text send short messages to a chat. "
-        "By default the URL decides.",
+        help="json sends every log entry to a program; discord, slack, matrix and text send short messages to a chat."
+        " By default, the URL decides.",
         autocompletion=options.one_of("json", "discord", "slack", "matrix", "text"),
     ),
     private: bool = Option(False, "--private", help="Allow a private address."),
 ) -> None:
     """Report everything that happens in a pool to a URL: as signed JSON to a program, or as messages to a chat.
 
-    Messages name new results with the largest changes and why, corrections, new leaders, seasons and upcoming races.
+    Messages report new results with the largest changes and their reasons, corrections, new leaders, seasons and
+    upcoming races.
     """
     from podium.service.webhooks import is_found
     from podium.store.keys import JSON, create_webhook, refuse_url
 
     refuse_url(address)
     if not is_found(address, allow_private=private):
-        show.note("the host name has no address yet. Messages will be sent when it has one")
+        show.note("the host name has no address yet. Messages will be sent once it has one")
     created = create_webhook(store.engine, pool, address, form=form, private=private)
-    signs = f". The secret for its signatures is {created.secret}" if created.format == JSON else ""
+    signs = f". The signing secret is {created.secret}" if created.format == JSON else ""
     typer.echo(f"webhook {created.id} sends to {created.shown_url}{signs}")
 
 
@@ -149,7 +150,7 @@ def list_receivers(store: "Store" = STORE, form: Format = options.FORM) -> None:
 
 @webhook.command("resume", "podium webhook resume 2")
 def resume(number: int = NUMBER, store: "Store" = STORE) -> None:
-    """Resume a stopped webhook where it stopped."""
+    """Resume a stopped webhook where it left off."""
     from podium.store.keys import resume_webhook
 
     resume_webhook(store.engine, number)

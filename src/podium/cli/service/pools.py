@@ -42,9 +42,9 @@ def description(
     contact: str | None = Option(
         None, metavar="ADDRESS", help="Email address or page of the person who corrects results."
     ),
-    player_word: str | None = Option(None, metavar="WORD", help="Word for one player, such as rider."),
+    player_word: str | None = Option(None, metavar="WORD", help="Word for a single player, such as rider."),
     public: bool | None = Option(
-        None, "--public/--private", help="Let everybody read its pages and data, or only keys [default: private]."
+        None, "--public/--private", help="Let everyone read its pages and data, or require a key [default: private]."
     ),
 ) -> "DescriptionChanges":
     return {"title": title, "contact": contact, "player_word": player_word, "public": public}
@@ -58,7 +58,7 @@ def create_pool(
     name: str = NAME,
     system: "System" = SYSTEM,
     order: OrderWord | None = Option(
-        None, help="Order of events: by dates, or by numbers if they have none [default: as in the first event]."
+        None, help="Order events by dates, or by numbers if they have no dates [default: as in the first event]."
     ),
     changes: "DescriptionChanges" = DESCRIPTION,
     store: "Store" = CREATED_STORE,
@@ -76,7 +76,7 @@ def create_pool(
 def set_description(
     name: str = NAME, changes: "DescriptionChanges" = DESCRIPTION, actor: str = ACTOR, url: str = DATABASE
 ) -> None:
-    """Change the title, contact or player word of a pool, or who may read it. An empty text removes the old one."""
+    """Change the title, contact or player word of a pool, or who can read it. An empty string removes the old value."""
     if all(value is None for value in changes.values()):
         raise ParameterError("nothing to change. Give --title, --contact, --player-word, --public or --private.")
     now = open_store(url).describe_pool(name, actor=actor, **changes)
@@ -101,14 +101,14 @@ def list_pools(store: "Store" = STORE, form: Format = options.FORM) -> None:
 @pool.command(
     "configure",
     "podium pool configure karts --system elo --set k=20",
-    short_help="Rate a pool with another system or other parameters.",
+    short_help="Rate a pool with another system or different parameters.",
 )
 def configure_pool(
     name: str = NAME,
     named: SystemFlags = options.SYSTEM_FLAGS,
     change: Rerating = RERATING,
 ) -> None:
-    """Rate a pool with another system or other parameters, from its first event on."""
+    """Rate a pool again with another system or different parameters, starting with its first event."""
     from podium.store.writing import administration
 
     if not named.names_one:
@@ -125,14 +125,16 @@ def configure_pool(
 )
 def set_order(
     name: str = NAME,
-    order: OrderWord = Argument(help="dated, or sequence: events have numbers and no dates."),
+    order: OrderWord = Argument(help="dated, or sequence if events have numbers instead of dates."),
     started_at: str | None = Option(
-        None, metavar="DATE", help="The date of the first event [default: each one's earlier date, or that of receipt]."
+        None,
+        metavar="DATE",
+        help="The date of the first event [default: the date each event had before, or else the date it was received].",
     ),
-    every: str = Option("", metavar="SPAN", help="With --started-at, the time from each event to the next: 7d or 1mo."),
+    every: str = Option("", metavar="SPAN", help="With --started-at, the time between consecutive events: 7d or 1mo."),
     change: Rerating = RERATING,
 ) -> None:
-    """Order the events of a pool by dates or by numbers, while it has fewer than 50."""
+    """Order the events of a pool by dates or by numbers, if it has fewer than 50."""
     from podium.ledger.leaderboard import instant
     from podium.store.writing import ordering
 
@@ -146,7 +148,7 @@ def set_order(
 @pool.command("log", "podium pool log karts --most 20")
 def show_log(
     name: str = NAME,
-    after: int = Option(0, min=0, help="Only entries above this number."),
+    after: int = Option(0, min=0, help="Only entries with a higher number than this."),
     most: int = Option(100, min=1, help="Maximum number of entries."),
     store: "Store" = STORE,
     form: Format = options.FORM,
@@ -161,7 +163,7 @@ def show_log(
 
 @pool.command("sheets", "podium pool sheets karts")
 def list_sheets(name: str = NAME, store: "Store" = STORE, form: Format = options.FORM) -> None:
-    """List the sheets that were sent to a pool. JSON also has their maps."""
+    """List the sheets that were sent to a pool. JSON output also has their maps."""
     import polars as pl
 
     kinds = {"sheet": pl.String, "map": pl.String, "events": pl.Int64}
@@ -171,25 +173,25 @@ def list_sheets(name: str = NAME, store: "Store" = STORE, form: Format = options
 
 @pool.command("close", "podium pool close karts", short_help="Close a pool: it can be read but not changed.")
 def close_pool(name: str = NAME, actor: str = ACTOR, store: "Store" = STORE) -> None:
-    """Close a pool: it can be read, but not changed until it is opened again."""
+    """Close a pool: it can be read, but not changed until it is reopened."""
     closed = store.close_pool(name, actor=actor)
-    typer.echo(f"pool {name} is closed" if closed else f"pool {name} is closed already")
+    typer.echo(f"pool {name} is closed" if closed else f"pool {name} is already closed")
 
 
 @pool.command("reopen", "podium pool reopen karts")
 def reopen_pool(name: str = NAME, actor: str = ACTOR, store: "Store" = STORE) -> None:
-    """Open a closed pool again."""
+    """Reopen a closed pool."""
     opened = store.reopen_pool(name, actor=actor)
-    typer.echo(f"pool {name} is open" if opened else f"pool {name} is open already")
+    typer.echo(f"pool {name} is open" if opened else f"pool {name} is already open")
 
 
 @pool.command("delete", "podium pool delete karts --yes karts", short_help="Delete a closed pool permanently.")
 def delete_pool(
     name: str = NAME,
-    yes: str | None = Option(None, metavar="NAME", help="Name of the pool again [default: ask]."),
+    yes: str | None = Option(None, metavar="NAME", help="Type the name of the pool again to confirm [default: ask]."),
     store: "Store" = STORE,
 ) -> None:
-    """Delete a closed pool permanently, with its log, everything calculated from it, and the keys for it alone."""
+    """Delete a closed pool permanently, with its log, everything calculated from it, and the keys only for it."""
     repeated = typer.prompt(f"Type {name} again to delete it permanently") if yes is None else yes
     if repeated != name:
         raise ParameterError(f"pool {name} is not deleted: {repeated!r} is not its name")
@@ -203,7 +205,7 @@ def export_pool(
     out: Path | None = Option(None, "-o", "--out", help="File to write [default: stdout]."),
     store: "Store" = STORE,
 ) -> None:
-    """Write a pool's log, hash chain and names as JSON lines, for `podium pool import`."""
+    """Write a pool's log, hash chain and names as JSON Lines, for `podium pool import`."""
     lines = store.export_pool(name)
     if out is None:
         sys.stdout.writelines(lines)
@@ -223,7 +225,7 @@ def write_ledger(
     out: Path = Argument(help="File to write: .parquet, .csv, .xlsx, .json or .jsonl."),
     store: "Store" = STORE,
 ) -> None:
-    """Write a table with one row per player and event: rank, rating before, change, and the state after."""
+    """Write a table with one row per player and event: rank, rating before, change, and the state afterwards."""
     options.check_output(out)
     changes = store.ledger(name)
     options.write_table(changes, out)
@@ -231,20 +233,22 @@ def write_ledger(
 
 
 @pool.command(
-    "import", "podium pool import karts.jsonl --as karts-2", short_help="Read an exported pool, check and verify it."
+    "import",
+    "podium pool import karts.jsonl --as karts-2",
+    short_help="Import an exported pool, after checking and verifying it.",
 )
 def import_pool(
     file: Path = Argument(help="File from `podium pool export`."),
     name: str | None = Option(None, "--as", metavar="NAME", help="Name of the pool [default: its exported name]."),
     store: "Store" = CREATED_STORE,
 ) -> None:
-    """Read an exported pool. Its chain is checked and its ratings are verified, or nothing is stored."""
+    """Import an exported pool. Its hash chain is checked and its ratings are verified before anything is saved."""
     try:
         with file.open(encoding="utf-8", newline="\n") as lines, show.progress("rating"):
             imported = store.import_pool(lines, name=name, source=str(file))
     except (OSError, UnicodeDecodeError) as error:
         raise ParameterError(f"{file}: cannot be read ({error})") from None
-    typer.echo(f"pool {imported.pool} is stored: {imported.events} events, {imported.changes} changes of ratings")
+    typer.echo(f"pool {imported.pool} is saved: {imported.events} events, {imported.changes} rating changes")
     if imported.notice:
         typer.echo(imported.notice)
     typer.echo(f"{imported.pool}: head {imported.head}")
@@ -268,11 +272,14 @@ FIXTURE = Argument(help="ID of the race. Its result is the event with this ID.")
 
 def fixture_as_given(
     starts: str | None = Option(
-        None, "--starts", metavar="TIME", help="Start, such as 2026-06-08T19:00Z; UTC without a time zone."
+        None, "--starts", metavar="TIME", help="Start, such as 2026-06-08T19:00Z; in UTC unless it has a time zone."
     ),
-    title: str | None = Option(None, "--title", help="Title. An empty text removes it."),
+    title: str | None = Option(None, "--title", help="Title. An empty string removes it."),
     entrants: list[str] | None = Option(
-        None, "--entrants", metavar="A,B,...", help="All entrants. Put quotes around a name with a comma. May repeat."
+        None,
+        "--entrants",
+        metavar="A,B,...",
+        help="All entrants. Put quotes around a name that contains a comma. May repeat.",
     ),
 ) -> dict[str, Any]:
     from podium.ledger.forecast import names_in
@@ -288,7 +295,7 @@ AS_GIVEN: Any = Made(fixture_as_given)
 
 def print_fixture(planned: "Fixture") -> None:
     title = f", {planned.title}" if planned.title else ""
-    count = "open to everybody" if planned.entrants is None else f"{len(planned.entrants)} entrants"
+    count = "open to everyone" if planned.entrants is None else f"{len(planned.entrants)} entrants"
     typer.echo(f"{planned.fixture_id}{title}: {planned.status}, {planned.starts_at:%Y-%m-%d %H:%M} UTC, {count}")
 
 
@@ -300,7 +307,7 @@ def plan(
     actor: str = ACTOR,
     store: "Store" = STORE,
 ) -> None:
-    """Plan a race. Without entrants it is open to everybody."""
+    """Plan a race. Without entrants, it is open to everyone."""
     if given["starts_at"] is None:
         raise ParameterError("the start is missing. Add, for example, --starts 2026-06-08T19:00Z.")
     print_fixture(store.plan_fixture(pool, fixture_id, **given, actor=actor))
@@ -311,11 +318,11 @@ def change(
     fixture_id: str = FIXTURE,
     pool: str = POOL_NAME,
     given: dict[str, Any] = AS_GIVEN,
-    anybody: bool = Option(False, "--anybody", help="Remove the entrants, and open the race to everybody."),
+    anybody: bool = Option(False, "--anybody", help="Remove the entrants, and open the race to everyone."),
     actor: str = ACTOR,
     store: "Store" = STORE,
 ) -> None:
-    """Change the start, title or entrants of a race. A cancelled race is planned again."""
+    """Change the start, title or entrants of a race. A cancelled race is reinstated."""
     store.fixture(pool, fixture_id)
     print_fixture(store.plan_fixture(pool, fixture_id, **given, anybody=anybody, actor=actor))
 
@@ -329,12 +336,12 @@ def cancel(fixture_id: str = FIXTURE, pool: str = POOL_NAME, actor: str = ACTOR,
 @fixture.command("list", "podium fixture list --pool karts --ahead")
 def list_fixtures(
     pool: str = POOL_NAME,
-    ahead: bool = Option(False, "--ahead", help="Only races that may still take place."),
+    ahead: bool = Option(False, "--ahead", help="Only races that have not taken place yet."),
     most: int = Option(100, min=1, help="Maximum number of races."),
     store: "Store" = STORE,
     form: Format = options.FORM,
 ) -> None:
-    """List upcoming and earlier planned races, the first to start first."""
+    """List upcoming and past planned races by start time."""
     rows = [
         asdict(race) | {"id": race.fixture_id, "entrants": None if race.entrants is None else len(race.entrants)}
         for race in store.fixtures(pool, ahead=ahead, most=most)

@@ -43,30 +43,31 @@ def serve(
         None,
         "--trusted-proxy",
         metavar="ADDRESS",
-        help="Address or network of a proxy whose X-Forwarded-For to trust. May repeat.",
+        help="Address or network of a proxy whose X-Forwarded-For header to trust. May repeat.",
     ),
     log_requests: bool = Option(True, help="Log each request as a line of JSON."),
     private_webhooks: bool = Option(False, "--private-webhooks", help="Also send webhooks to private addresses."),
     address: str = Option(
         "",
         metavar="URL",
-        help="Address of the service in a browser, such as https://ratings.example.org. Messages to chats link to it.",
+        help="Address at which browsers reach the service, such as https://ratings.example.org. Messages to chats link"
+        " to it.",
     ),
-    workers: int = Option(1, min=1, max=64, help="Number of processes. More than one needs PostgreSQL."),
+    workers: int = Option(1, min=1, max=64, help="Number of processes. More than one requires PostgreSQL."),
     memory: str = Option(
         "60%",
         metavar="SIZE",
-        help="Memory of all workers for pools and cached answers: 500MB, 2GB, or a share of the machine's or "
-        "container's memory.",
+        help="Memory that all workers can use for pools and cached responses: 500MB, 2GB, or a share of the machine's"
+        " or container's memory.",
     ),
     fonts: Path | None = Option(
         None,
         metavar="FOLDER",
         envvar="PODIUM_FONTS",
-        help="Folder with additional fonts for pictures. Podium's own font has Latin, Greek and Cyrillic.",
+        help="Folder with additional fonts for pictures. Podium's own font has Latin, Greek and Cyrillic letters.",
     ),
 ) -> None:
-    """Run the service, with pages and the HTTP API. A terminal shows a link that creates the first admin."""
+    """Run the service, with pages and the HTTP API. In a terminal, it shows a link that creates the first admin."""
     os.environ.setdefault("POLARS_MAX_THREADS", "1")  # small tables: handing them to threads costs more than it saves
     with needs_extra("service", "the service"):
         import uvicorn  # noqa: F401  (reports a missing extra before everything else is loaded)
@@ -79,7 +80,7 @@ def serve(
         from podium.store.upgrading import upgrade_pools
     if fonts is not None:
         if not fonts.is_dir():
-            raise ParameterError(f"--fonts {fonts} is not a folder. Name one that holds .ttf or .otf files.")
+            raise ParameterError(f"--fonts {fonts} is not a folder. Choose one that contains .ttf or .otf files.")
         os.environ[FONTS_VARIABLE] = str(fonts.absolute())  # workers inherit it
     origin = read_address(address)
     most_bytes = read_size(memory) // workers
@@ -88,7 +89,8 @@ def serve(
     path = database_file(url)
     if path is not None and is_sealed(path):  # it would not see changes by others
         raise PodiumError(
-            f"{path}: this folder is read-only, but the service must write. Serve a copy from podium db backup FILE."
+            f"{path}: this folder is read-only, but the service must write to it. Serve a copy made with podium db"
+            " backup FILE."
         )
     if is_database(url):
         copy_before_upgrade(url)
@@ -115,7 +117,7 @@ def serve(
 
 
 def read_address(text: str) -> str:
-    """Return the scheme and host that `--address` names, or an empty text."""
+    """Return the scheme and host given by `--address`, or an empty string."""
     found = ADDRESS.fullmatch(text.strip())
     if found is None:
         raise ParameterError(f"--address {text!r} is not an address. Write it like https://ratings.example.org")
@@ -133,7 +135,10 @@ def read_size(text: str) -> int:
 
 
 def show_first_link(store: "Store", host: str, port: int) -> None:
-    """Print a link that creates the first admin, if there is none. Without a terminal, print the command instead."""
+    """Print a link that creates the first admin, if there is none yet.
+
+    Without a terminal, print the command to use instead.
+    """
     from podium.service.admin.first_link import VALID_S, first_path, is_loopback
     from podium.store.keys import has_admin
 
@@ -181,16 +186,16 @@ class NotUpgradedError(PodiumError):
 
 @db.command("init", "podium db init --db karts.db")
 def init(url: str = storing.DATABASE) -> None:
-    """Create the database, or bring its schema up to date."""
+    """Create the database, or upgrade its schema."""
     storing.create_store(url).close()
     typer.echo(f"{url} is ready")
 
 
-@db.command("upgrade", "podium db upgrade --db karts.db", short_help="Bring a database up to this version of Podium.")
+@db.command("upgrade", "podium db upgrade --db karts.db", short_help="Upgrade a database to this version of Podium.")
 def upgrade(url: str = storing.DATABASE) -> None:
-    """Bring the schema up to date, and recalculate pools that an earlier version rated differently.
+    """Upgrade the schema, and recalculate pools that an earlier version rated differently.
 
-    An SQLite database is copied first if there is anything to do. For PostgreSQL, run pg_dump before you begin.
+    An SQLite database is copied first if an upgrade is needed. For PostgreSQL, run pg_dump first.
     """
     store_class = storing.store_type()
     from podium.store.upgrading import upgrade_pools
@@ -210,7 +215,7 @@ def upgrade(url: str = storing.DATABASE) -> None:
 
 
 def copy_before_upgrade(url: str) -> None:
-    """Copy an SQLite file before an upgrade changes it. For another database, print that there is no copy."""
+    """Copy an SQLite file before an upgrade changes it. For any other database, print that there is no copy."""
     from podium.log.database import engine_for, explain_failure, require_database
     from podium.log.files import file_of
     from podium.store.backup import back_up
@@ -257,11 +262,11 @@ def backup(out: Path = Argument(help="File for the copy."), url: str = storing.D
     short_help="Restore a missing database from a verified copy.",
 )
 def restore_database(
-    source: Path = Argument(help="Copy from `podium db backup`."),
+    source: Path = Argument(help="Copy made with `podium db backup`."),
     unverified: bool = Option(False, "--unverified", help="Restore it even if it differs from its log."),
     url: str = storing.DATABASE,
 ) -> None:
-    """Restore a missing database from a copy, after the copy is verified."""
+    """Restore a missing database from a copy, once the copy has been verified."""
     storing.store_type()
     from podium.store.backup import restore
 
@@ -284,12 +289,14 @@ def begin_season(
     pool: str = storing.POOL_NAME,
     starts: str = Option(
         metavar="DATE",
-        help="Start. A date means 00:00 UTC. In a pool without dates, the number of its first event.",
+        help="Start. A date means 00:00 UTC. In a pool without dates, the number of the season's first event.",
     ),
-    keep: float = Option(min=0.0, max=1.0, help="Share of each lead over a newcomer to keep. 0 makes all equal."),
+    keep: float = Option(
+        min=0.0, max=1.0, help="Share of each lead over a newcomer to keep. 0 makes all ratings equal."
+    ),
     change: storing.Rerating = storing.RERATING,
 ) -> None:
-    """Move every rating towards a newcomer's. The leaderboard before that can still be read."""
+    """Move every rating towards a newcomer's. You can still see the leaderboard from before."""
     from podium.log.pools import read_when
     from podium.store.writing import administration
 
@@ -317,5 +324,5 @@ def season_leaderboard(
     store: "Store" = storing.STORE,
     form: Format = options.FORM,
 ) -> None:
-    """Show the leaderboard at the end of a season, or the current one if the season is not over."""
+    """Show the leaderboard at the end of a season, or the current one if the season is still running."""
     show.show(store.season_leaderboard(pool, name), form)

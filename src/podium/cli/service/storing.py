@@ -49,9 +49,9 @@ POOL_NAME = Option(
 EVENT = Option(..., "--event", help="ID of the event.")
 PLAYER = Option(..., "--player", help="Name of the player.")
 KIND = Option("", help="Kind of equipment, such as car, if this is equipment and not a player.")
-DRY_RUN = Option(False, "--dry-run", help="Store nothing, and show the largest changes.")
+DRY_RUN = Option(False, "--dry-run", help="Save nothing, and show the largest changes.")
 ACTOR = Option("", help="Your name, for the log.")
-REASON = Option("", help="Reason, for the log. It can be deleted later.")
+REASON = Option("", help="Reason to record in the log. It can be deleted later.")
 
 
 class OrderWord(StrEnum):
@@ -69,7 +69,7 @@ def open_store(url: str = DATABASE) -> "Store":
 
 
 def create_store(url: str = DATABASE) -> "Store":
-    """Open the store at a URL, and create a missing one. It is closed when the command ends."""
+    """Open the store at a URL, and create it if it is missing. It is closed when the command ends."""
     store = store_type()(url)
     atexit.register(store.close)
     return store
@@ -80,14 +80,14 @@ CREATED_STORE: Any = Made(create_store)
 
 
 def store_type() -> "type[Store]":
-    """Return the class `Store`, without opening anything."""
+    """Return the class `Store` without opening anything."""
     options.prepare()
     with needs_extra("service", "a store"):
         from podium.store import Store
     return Store
 
 
-WOULD_MOVE = Option(False, "--dry-run", help="Store nothing, and show the ratings that would change.")
+WOULD_MOVE = Option(False, "--dry-run", help="Save nothing, and show the ratings that would change.")
 
 
 @dataclass(frozen=True)
@@ -164,11 +164,13 @@ def show_receipts(receipts: list["Receipt"], form: Format) -> None:
 class SheetFlags:
     """Options for comparing a sheet with its earlier version."""
 
-    amend: bool = Option(False, "--amend", help="Update a file sent before: add, correct and void events.")
+    amend: bool = Option(False, "--amend", help="Update a file that was sent before: add, correct and void events.")
     overrule: bool = Option(False, "--overrule", help="With --amend: also undo corrections made by hand in the pool.")
     again: bool = Option(False, "--again", help="Add results that look like known ones, or add FILE as a new sheet.")
     skip_known: bool = Option(False, "--skip-known", help="Leave out results that look like known ones.")
-    sheet: str | None = Option(None, metavar="NAME", help="Name of FILE in the pool [default: the file name].")
+    sheet: str | None = Option(
+        None, metavar="NAME", help="Name to store FILE under in the pool [default: the file name]."
+    )
     prefix: str = Option("", metavar="TEXT", help="Prefix for its event IDs, such as 2027/.")
 
     @property
@@ -187,9 +189,12 @@ SHEET_FLAGS: Any = Made(SheetFlags)
 def ingest(
     file: Input = input_option(named=True),
     pool: str | None = Option(
-        None, "--pool", metavar="NAME", help="Pool [default: the pool in podium.toml]. With --as, the pool in FILE."
+        None,
+        "--pool",
+        metavar="NAME",
+        help="Pool [default: the pool in podium.toml]. With --as, the pool in FILE to read.",
     ),
-    own: str | None = Option(None, "--as", metavar="POOL", help="Pool to add to, if FILE has another one."),
+    own: str | None = Option(None, "--as", metavar="POOL", help="Pool to add to, if FILE has a different one."),
     actor: str = ACTOR,
     names: Path | None = Option(None, help="Players' names by ID, in a file from podium import --names."),
     started_at: str | None = options.STARTED_AT,
@@ -202,7 +207,7 @@ def ingest(
     store: "Store" = STORE,
     form: Format = PRINTED,
 ) -> None:
-    """Add the events of FILE to a pool, in the order of `sequence` or of FILE. Existing events do not change."""
+    """Add the events of FILE to a pool, ordered by `sequence` or as in FILE. Existing events do not change."""
     called = {} if names is None else names_by_id(names)
     target = own or pool or pool_of_settings()
     file, sheet = read_as_kept(store, target, file, flags)
@@ -221,7 +226,7 @@ def ingest(
                     target, rows, actor=actor, reason=made, sheet=answered, order=chosen, dry_run=dry_run
                 )
             if not answered or not answered.name:
-                raise ParameterError("--amend compares FILE with what it brought before. Name the sheet with --sheet.")
+                raise ParameterError("--amend compares FILE with its earlier version. Name the sheet with --sheet.")
             how: Any = {"overrule": flags.overrule, "order": chosen, "dry_run": dry_run}
             return store.amend_sheet(target, rows, sheet=answered, actor=actor, reason=made, **how)
 
@@ -241,11 +246,11 @@ def ingest(
 
 
 def with_answers(sheet: "Sheet | None", made: Mapping[str, str], flags: SheetFlags) -> "Sheet | None":
-    """Return the sheet with the event IDs that Podium made. Standard input has a sheet without a name."""
+    """Return the sheet with the event IDs that Podium created. Standard input is a sheet without a name."""
     from podium.store.writing.proposals import Sheet
 
     if flags.again and flags.skip_known:
-        raise ParameterError("--again and --skip-known are opposites. Give one of them.")
+        raise ParameterError("--again and --skip-known contradict each other. Use only one of them.")
     return (sheet or Sheet(""))._replace(made=made) if made else sheet
 
 
@@ -254,7 +259,7 @@ def is_terminal() -> bool:
 
 
 def run_or_ask(run: Callable[[SheetFlags], Any], flags: SheetFlags) -> Any:
-    """Store a sheet. On a terminal, ask questions that only the sender can answer."""
+    """Store a sheet. In a terminal, ask questions that only the sender can answer."""
     from podium.store.writing.sheets import SheetError
 
     try:
@@ -276,7 +281,7 @@ def run_or_ask(run: Callable[[SheetFlags], Any], flags: SheetFlags) -> Any:
 def ask_when(
     store: "Store", pool: str, events: Any, every: str | None
 ) -> tuple[str | None, str | None, OrderWord | None]:
-    """Return the date of the first event, the time to each next one, and the order. On a terminal, ask."""
+    """Return the date of the first event, the time between events, and the order. In a terminal, ask for them."""
     frame, order = getattr(events, "frame", events), store.order(pool)
     is_ordered = order == OrderWord.sequence or isinstance(frame, str) or {"started_at", "sequence"} & {*frame.columns}
     if is_ordered or not is_terminal():
@@ -290,12 +295,12 @@ def ask_when(
     if first == none:
         return None, None, OrderWord.sequence
     if every is None and frame["event_id"].n_unique() > 1:
-        every = typer.prompt("Time to each next event, such as 1w; 0 for all on one day", "0", err=True)
+        every = typer.prompt("Time between events, such as 1w; 0 for all on one day", "0", err=True)
     return first, None if every == "0" else every, None
 
 
 def date_or(word: str) -> Callable[[str], str]:
-    """Return a check for typed text: a date, or the word."""
+    """Return a check for typed text: a date, or the given word."""
     from podium.ledger.leaderboard import instant
 
     def check(text: str) -> str:
@@ -308,7 +313,7 @@ def date_or(word: str) -> Callable[[str], str]:
 
 
 def read_as_kept(store: "Store", pool: str, file: Input, flags: SheetFlags) -> "tuple[Input, Sheet | None]":
-    """Return a file with the map that the pool keeps for it, and its sheet. Standard input has no sheet."""
+    """Return a file with the map that the pool saved for it, and its sheet. Standard input has no sheet."""
     from podium.importers.tables.maps import load_map, write_map
     from podium.store.writing.proposals import Sheet
 
@@ -320,9 +325,9 @@ def read_as_kept(store: "Store", pool: str, file: Input, flags: SheetFlags) -> "
         document = tomllib.loads(kept)
         if "join" in document:  # it may come from someone else's export, or from a browser
             raise ParameterError(
-                f"{file.path}: the map that pool {pool} keeps for {name} joins other files. Give a map with --map."
+                f"{file.path}: the map that pool {pool} saved for {name} joins other files. Give a map with --map."
             )
-        typer.echo(f"{file.path}: read with the map that pool {pool} keeps for {name}", err=True)
+        typer.echo(f"{file.path}: read with the map that pool {pool} saved for {name}", err=True)
         file = replace(file, map=document)
     elif isinstance(file.map, Path):
         kept = write_map(load_map(file.map).document)
@@ -330,12 +335,12 @@ def read_as_kept(store: "Store", pool: str, file: Input, flags: SheetFlags) -> "
 
 
 def show_changes(changes: "SheetChanges", form: Format, *, dry_run: bool) -> None:
-    """Print the changes of a sheet that was sent again, by event. The counts go to stderr."""
+    """Print the changes from a sheet that was sent again, by event. The counts go to stderr."""
     import polars as pl
 
     show.note(f"{changes.sheet}: {changes}")
     if changes.is_first:
-        show.note("no sheet with this name was sent before, so no events can be missing")
+        show.note("no sheet with this name has been sent before, so no events can be missing")
     moved = f"{changes.totals.changes:,} ratings of {changes.totals.players:,} players"
     show.note(f"{moved} {'would change' if dry_run else 'changed'}")
     rows = [
@@ -372,7 +377,7 @@ def amend(
 
 
 def status_command(act: str, summary: str, example: str) -> Callable[..., None]:
-    """Return a command that changes whether an event counts. `act` is the method of `Store`."""
+    """Return a command that changes whether an event counts. `act` is the corresponding method of `Store`."""
 
     @examples(example)
     def command(
@@ -394,18 +399,18 @@ def status_command(act: str, summary: str, example: str) -> Callable[..., None]:
 void = status_command(
     "void", "Void an event: it no longer counts.", "podium void --event race-17 --pool karts --reason cheating"
 )
-unvoid = status_command("unvoid", "Let a voided event count again.", "podium unvoid --event race-17 --pool karts")
+unvoid = status_command("unvoid", "Make a voided event count again.", "podium unvoid --event race-17 --pool karts")
 
 
 @examples("podium merge --player ana2 --into ana --pool karts")
 def merge(
     player: str = Option(help="Account to merge."),
-    into: str = Option(help="Account that stays."),
+    into: str = Option(help="Account to keep."),
     kind: str = KIND,
     pool: str = POOL_NAME,
     change: Rerating = RERATING_WITH_REASON,
 ) -> None:
-    """Merge an account into another. The results of both count as one player's."""
+    """Merge an account into another. The results of both then count for one player."""
     from podium.store.writing import accounts
 
     done, planned = f"{player} is merged into {into}", f"{player} would be merged into {into}"
@@ -419,7 +424,7 @@ def unmerge(
     pool: str = POOL_NAME,
     change: Rerating = RERATING_WITH_REASON,
 ) -> None:
-    """Undo a merge. The account is separate again, as if it had never been merged."""
+    """Undo a merge. The account becomes separate again, as if it had never been merged."""
     from podium.store.writing import accounts
 
     act = accounts.unmerge(player, kind)
@@ -458,11 +463,11 @@ def anonymize(
     player: str = PLAYER,
     pool: str = POOL_NAME,
     actor: str = ACTOR,
-    dry_run: bool = Option(False, "--dry-run", help="List the replacements, and store nothing."),
+    dry_run: bool = Option(False, "--dry-run", help="List the replacements without saving anything."),
     yes: bool = Option(False, "--yes", help="Replace IDs that contain a name without asking."),
     store: "Store" = STORE,
 ) -> None:
-    """Remove every name that a player had, also from titles, IDs and reasons. No rating changes."""
+    """Remove every name a player has had, including from titles, IDs and reasons. Ratings do not change."""
     seen = store.anonymization(pool, player)
     for old, new in seen.ids.items():
         typer.echo(f"{old} gets the ID {new}")

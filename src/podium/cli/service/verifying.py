@@ -25,7 +25,7 @@ class NotVerifiedError(PodiumError):
 
 
 def read_heads(text: str) -> "list[Head]":
-    """Return the heads in a file of that name, or the head in the text itself."""
+    """Return the heads in the file with this name, or the head in the text itself."""
     from podium.log.chain import parse_head
 
     path = Path(text)
@@ -41,7 +41,7 @@ def read_heads(text: str) -> "list[Head]":
 
 
 def parse(content: str) -> Any:
-    """Return the JSON of a file, or of its first line if each line is a document."""
+    """Return the JSON of a file, or of its first line if each line is a JSON document."""
     try:
         return json.loads(content)
     except ValueError:
@@ -66,7 +66,8 @@ def verify(
     head: list[str] | None = Option(
         None,
         metavar="RECEIPT",
-        help="A file with a receipt, or PLACE:HASH. The log must have this head, or must have had it. May repeat.",
+        help="A file with a receipt, or PLACE:HASH. The log must have this head now, or must have had it before. May"
+        " repeat.",
     ),
     url: str = DATABASE,
     store: "Store" = STORE,
@@ -86,7 +87,7 @@ def verify(
 
 
 def key_notes(store: "Store") -> list[str]:
-    """Return a line with the keys in use. The log does not cover them, so an admin must check them."""
+    """Return a line with the keys in use. The log does not include them, so an admin must check them."""
     from podium.store.keys import list_keys
 
     keys = [

@@ -1,1 +1,1 @@
-"""Shared parts of commands: options, settings, tables, files, texts."""
+"""Parts that commands share: options, settings, tables, files, texts."""

@@ -2,8 +2,8 @@
 
 Typer's own panels need Rich, which takes longer to load than everything else.
 
-`podium.toml` has defaults for values that neither an option nor the environment gives. It is in the working folder, or
-in the nearest folder above it. Its paths are relative to its own folder.
+`podium.toml` has defaults for values that are given neither by an option nor by the environment. It is in the working
+folder or the nearest folder above it. Its paths are relative to its own folder.
 """
 
 import functools
@@ -25,10 +25,10 @@ from podium.support.words import suggestion
 
 @dataclass(frozen=True)
 class Made:
-    """The default of a parameter that several options make: the parameters of `make`.
+    """The default of a parameter that is made from several options: the parameters of `make`.
 
-    The options take the place of the parameter. If `last`, all except FILE come after the command's own options.
-    `then` converts what was made.
+    The options replace the parameter. If `last`, all of them except FILE come after the command's own
+    options. `then` converts what was made.
     """
 
     make: Callable[..., Any]
@@ -44,7 +44,7 @@ class Made:
 
 
 def with_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Return the command with the options of its `Made` parameters in their place."""
+    """Return the command with the options of its `Made` parameters in place."""
     own = inspect.signature(command).parameters
     makers = {name: parameter.default for name, parameter in own.items() if isinstance(parameter.default, Made)}
     if not makers:
@@ -67,7 +67,7 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 class Coercion:
-    """Converter that accepts valid values at once. For another value it is replaced by Typer's own."""
+    """Converter that accepts valid values immediately. For any other value, Typer's own converter takes over."""
 
     def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
         if value is None:
@@ -126,13 +126,13 @@ class Command(Quick, TyperCommand):
 
 
 class Group(Quick, TyperGroup):
-    """Commands below the headings in `rich_help_panel`."""
+    """Commands under the headings in `rich_help_panel`."""
 
     def list_commands(self, _ctx: Any) -> list[str]:
         return list(self.commands)
 
     def format_commands(self, _ctx: Any, formatter: Any) -> None:
-        """Write the commands, with a section per heading."""
+        """Write the commands, with one section per heading."""
         headings: dict[str, list[tuple[str, str]]] = {}
         widest = max(map(len, self.commands))  # one width under all headings
         room = formatter.width - 6 - widest
@@ -166,7 +166,7 @@ MEANINGS = {
     "system": "the rating system: a name, elo:k=20, or my.py:Class",
     "file": "the results that commands read",
     "format": "the format of file, if it is not a results table",
-    "map": "the map of file's columns",
+    "map": "the map that describes the file's columns",
     "period": "the rating period",
     "pool": "the default pool",
     "db": "the database of the service",
@@ -180,14 +180,14 @@ TABLES = ("parameters", "leaderboard")
 
 @dataclass(frozen=True)
 class SettingsFile:
-    """The content of a settings file, or nothing."""
+    """The content of a settings file, empty if there is no file."""
 
     path: Path | None = None
     text: str = ""
     values: Mapping[str, Any] = field(default_factory=dict)
 
     def get(self, name: str) -> Any:
-        """Return a value such as `system` or `leaderboard.top`. None if the file does not have it."""
+        """Return a value such as `system` or `leaderboard.top`. None if it is not in the file."""
         table, _, key = name.rpartition(".")
         values = self.values.get(table, {}) if table else self.values
         return values.get(key)
@@ -198,7 +198,7 @@ class SettingsFile:
         return None if value is None or self.path is None else Path(os.path.relpath(self.path.parent / value))
 
     def fault(self, name: str, message: str) -> ParameterError:
-        """Return the error of a value, with its line."""
+        """Return an error about a value, with its line."""
         return ParameterError(f"{self.path}, line {self.line(name)}: {message}")
 
     def line(self, name: str) -> int:
@@ -290,7 +290,7 @@ def refuse_unknown(settings: SettingsFile, table: str, values: Mapping[str, Any]
 
 
 def from_settings(name: str) -> Callable[[typer.Context, typer.CallbackParam, Any], Any]:
-    """Return an option's callback that takes a missing value from the settings."""
+    """Return an option callback that takes a missing value from the settings."""
 
     def take(context: typer.Context, parameter: typer.CallbackParam, value: Any) -> Any:
         source = context.get_parameter_source(parameter.name or "")
@@ -303,7 +303,7 @@ def from_settings(name: str) -> Callable[[typer.Context, typer.CallbackParam, An
 
 
 def database_of_settings(context: typer.Context, parameter: typer.CallbackParam, value: Any) -> Any:
-    """Return the URL of a database like `from_settings`. An SQLite path is relative to the working folder."""
+    """Return the URL of a database, like `from_settings`. An SQLite path is relative to the working folder."""
     url = from_settings("db")(context, parameter, value)
     return url if url == value or "://" in url else str(find_settings().path_of("db"))
 

@@ -41,7 +41,7 @@ def one_of(*names: str) -> Callable[[str], list[str]]:
 
 
 def system_option(otherwise: str) -> Any:
-    """Return the option `--system` of a command, with its default in words."""
+    """Return the option `--system` of a command, with its default described in words."""
     return Option(
         None,
         "--system",
@@ -54,7 +54,10 @@ def system_option(otherwise: str) -> Any:
 
 SYSTEM_NAME = system_option("PODIUM_SYSTEM, podium.toml, or elo")
 SETTINGS = Option(
-    None, "--set", metavar="NAME=VALUE", help="Set a parameter; none switches it off if possible. May repeat."
+    None,
+    "--set",
+    metavar="NAME=VALUE",
+    help="Set a parameter; if it can be switched off, the value none does so. May repeat.",
 )
 SYSTEM_FILE = Option(None, "--system-file", metavar="TOML", help="File with the system's name and parameters.")
 PERIOD = Option(
@@ -88,11 +91,11 @@ FORM = Option(Format.table, "--format", "-f", help="Output format.")
 STARTED_AT = Option(
     None, metavar="DATE", help="Date of the events if they have none. With --every, the date of the first."
 )
-EVERY = Option(None, metavar="SPAN", help="With --started-at, the time from each event to the next: 7d, 2w, 1mo or 1y.")
+EVERY = Option(None, metavar="SPAN", help="With --started-at, the time between consecutive events: 7d, 2w, 1mo or 1y.")
 
 
 def dated(rows: Any, started_at: str | None, every: str | None) -> tuple[Any, str]:
-    """Return results with dates for events without any, and a note on the made-up dates for the log."""
+    """Return results in which events without dates have one, and a note for the log about the added dates."""
     if started_at is None and every is None:
         return rows, ""
     if started_at is None:
@@ -110,7 +113,7 @@ MAX_SHEET_ROWS = 1_048_575  # below the header
 
 
 def check_output(path: Path) -> None:
-    """Check that a table can be written to a path, before the work begins."""
+    """Check that a table can be written to a path, before the work starts."""
     if path.suffix.lower() not in SUFFIXES:
         raise OutputError(f"{path}: the suffix must be one of {', '.join(SUFFIXES)}")
     if path.suffix.lower() == ".xlsx":
@@ -128,7 +131,7 @@ def check_outputs(outputs: Iterable[Path | None], read: Iterable[str] = ()) -> N
             continue
         check_output(path)
         if path.resolve() in taken:
-            raise OutputError(f"{path}: is already read or written by this command. Write to another file.")
+            raise OutputError(f"{path}: this command already reads or writes this file. Write to another file.")
         taken.add(path.resolve())
 
 
@@ -157,7 +160,7 @@ def write_table(frame: "pl.DataFrame", path: Path, metadata: dict[str, str] | No
 
 
 def as_written(table: "pl.DataFrame") -> "pl.DataFrame":
-    """Return the table with whole numbers without a fraction, as people write them."""
+    """Return the table with whole numbers written without a decimal point."""
     import polars as pl
 
     def plain(name: str) -> pl.Expr:
@@ -211,13 +214,13 @@ def prepare() -> None:
 
 
 def say_that_it_compiles(found_later: bool) -> None:
-    """Explain on stderr why nothing happens for some seconds."""
+    """Explain on stderr why nothing happens for a few seconds."""
     from podium.kernels.compiled import cache_folder
 
     if found_later:
         when = f"once per system; later runs use the machine code in {cache_folder()}"
     else:
-        when = "as in every run of your own system"
+        when = "as in every run with your own system"
     note(f"compiling, {when}")
 
 
@@ -227,7 +230,7 @@ DEFAULT_SYSTEM = "elo"
 
 @dataclass(frozen=True)
 class SystemFlags:
-    """The system that options name."""
+    """The system described by the options."""
 
     system: str | None = SYSTEM_NAME
     settings: list[str] | None = SETTINGS
@@ -246,7 +249,7 @@ class SystemFlags:
 
 
 def chosen_system(system: str | None, settings: list[str] | None, system_file: Path | None) -> "System":
-    """Return the system that the options describe. `--set` overrides the file."""
+    """Return the system described by the options. `--set` overrides the file."""
     prepare()
     from podium.cli.terminal.trust import require_trust
     from podium.systems import load, name_and_value, split_settings
@@ -275,9 +278,9 @@ SYSTEM: Any = Made(SystemFlags, then=SystemFlags.choose)
 
 
 def system_of(text: str, parameters: dict[str, Any]) -> "System":
-    """Return the system of a text such as `elo` or `elo:k=20`. `parameters` override those in the text.
+    """Return the system that a text such as `elo` or `elo:k=20` describes. `parameters` override those in the text.
 
-    Podium's own names, and names of parameters, may be in any case.
+    The names of Podium's systems and of parameters are not case-sensitive.
     """
     from podium.engine.rule_checks import check_rules
     from podium.systems import current_name, load, name_and_value, names, split_settings
@@ -293,7 +296,7 @@ def system_of(text: str, parameters: dict[str, Any]) -> "System":
 
 
 def to_spelling(kind: "type[System]", parameters: dict[str, Any]) -> dict[str, Any]:
-    """Return the parameters by the system's spelling of their names."""
+    """Return the parameters with their names spelled as in the system."""
     spelling = {setting.name.lower(): setting.name for setting in fields(kind)}
     return {spelling.get(name.lower(), name): value for name, value in parameters.items()}
 
@@ -310,7 +313,7 @@ def read_system_file(file: Path) -> tuple[str | None, dict[str, Any]]:
         raise ParameterError(f"{file}: is not TOML: {error}") from error
     unknown = set(document) - {"system", "name", "parameters"}
     if unknown:
-        raise ParameterError(f'{file}: {min(unknown)!r} is not known. Write system = "…" and [parameters]')
+        raise ParameterError(f'{file}: {min(unknown)!r} is not a known name. Write system = "…" and [parameters]')
     name, parameters = document.get("system", document.get("name")), document.get("parameters", {})
     if not isinstance(name, str | None) or not isinstance(parameters, dict):
         raise ParameterError(f'{file}: write system = "…" and a table [parameters]')
@@ -332,7 +335,7 @@ def default_system() -> "System":
     if settings.path is not None and ".py" in text:
         if os.name == "posix" and settings.path.stat().st_uid not in (os.getuid(), 0):  # it may be above this folder
             raise settings.fault(
-                "system", "the file is another user's, so its system is not run. Name it with --system."
+                "system", "the file belongs to another user, so its system is not run. Name it with --system."
             )
         text = os.path.join(os.path.relpath(settings.path.parent), text)  # noqa: PTH118  (the text is not only a path)
     try:

@@ -1,8 +1,9 @@
 """Tables for people: aligned text that fits the terminal, designed for 80 columns.
 
-Columns that identify a row never shrink. Columns without values are left out; those with one value are named below. A
-table that is still too wide loses, in this order: the time of day in dates, headings on one line, the least interesting
-columns, texts on one line, and columns on the right. Columns that are left out are named below.
+Columns that identify a row never shrink. Columns without values are left out; columns with a single value are named
+below. If a table is still too wide, Podium removes, in this order: the time of day in dates, line breaks it can add to
+headings, the least interesting columns, texts on one line, and columns on the right. Columns that are left out are
+named below.
 """
 
 import json
@@ -91,7 +92,7 @@ def lay_out(frame: "pl.DataFrame", shown: "pl.DataFrame", width: int | None) -> 
 
 
 def as_column(series: "pl.Series") -> Column:
-    """Return a column as texts. Times show the time of day only if any is not 00:00."""
+    """Return a column as strings. Times show the time of day only if any of them is not 00:00."""
     days = None
     if str(series.dtype) == "UInt64":  # one bit per recent event: show the number of set bits
         series = series.bitwise_count_ones()
@@ -104,7 +105,7 @@ def as_column(series: "pl.Series") -> Column:
 
 
 def is_empty(series: "pl.Series") -> bool:
-    """Return True if no row has a value. Empty texts and False count as none."""
+    """Return True if no row has a value. Empty strings and False count as no value."""
     return all(value is None or value is False or value == "" for value in series.unique().to_list())
 
 
@@ -135,12 +136,12 @@ def fit(layout: Layout, width: int | None) -> Layout:
 
 
 def with_days(column: Column) -> Column:
-    """Return the column with its times cut to the day."""
+    """Return the column with its times shortened to the day."""
     return column if column.days is None else replace(column, texts=column.days)
 
 
 def with_folded_headings(column: Column) -> Column:
-    """Return the column with a heading that is wider than its texts broken after underscores."""
+    """Return the column; if its heading is wider than its texts, the heading is broken after underscores."""
     below = replace(column, heading="").natural
     parts = column.heading.replace("_", "_ ").split()
     lines = textwrap.wrap(" ".join(parts), max(below, *map(len, parts)), break_long_words=False)
@@ -157,7 +158,10 @@ def cells_of(text: str) -> int:
 
 
 def console() -> "Console | None":
-    """Return the terminal, or None if there is none. Tables are then plain and as wide as needed."""
+    """Return the terminal, or None if there is no terminal.
+
+    Without a terminal, tables are plain and as wide as needed.
+    """
     if not sys.stdout.isatty() and not TERMINAL_VARIABLES & os.environ.keys():
         return None
     from rich.console import Console
@@ -176,7 +180,7 @@ def table_text(layout: Layout, console: "Console | None") -> str:
 
 
 def plain_lines(layout: Layout) -> list[str] | None:
-    """Return the lines of a table without Rich, as Rich would write it. None if texts need several lines."""
+    """Return the lines of a table without Rich, exactly as Rich would write them. None if texts need several lines."""
     columns = []
     for column in layout.columns:
         texts, width = [column.heading, *column.texts], column.width
@@ -212,7 +216,7 @@ def wrap(text: str) -> list[str]:
 
 
 def room(console: "Console | None") -> int | None:
-    """Return the maximum width of a table: of the terminal or from COLUMNS. None if there is no limit."""
+    """Return the maximum width of a table, from the terminal or from COLUMNS. None if there is no limit."""
     if console is None:
         return None
     return console.width if console.is_terminal or os.environ.get("COLUMNS", "").isdigit() else None
@@ -266,7 +270,7 @@ def what_if_text(imagined: "WhatIf") -> str:
 
 
 def columns(lines: list[tuple[str, str]]) -> list[str]:
-    """Align words on the left and numbers on the right, by their last digit."""
+    """Align words on the left, and numbers on the right by their last digit."""
     width = max(cells_of(words) for words, _ in lines)
     whole = max(len(numbers.split("  ")[0]) for _, numbers in lines)
     aligned = []
@@ -288,7 +292,7 @@ class Format(StrEnum):
 def show(
     frame: "pl.DataFrame", form: Format, title: str = "", *, max_rows: int | None = None, columns: str | None = None
 ) -> None:
-    """Print a frame. A table has at most `max_rows` rows, and a line on how to see the rest."""
+    """Print a frame. A table has at most `max_rows` rows, and a line that says how to see the rest."""
     chosen = frame if columns is None else chosen_columns(frame, columns)
     if form is Format.csv:
         sys.stdout.write(as_text(chosen).write_csv())
@@ -311,7 +315,7 @@ def show(
 def show_records(
     records: Iterable[Any], kinds: Mapping[str, Any], form: Format, *, max_rows: int | None = None
 ) -> None:
-    """Print these fields of objects or mappings. A kind of None is taken from the values."""
+    """Print these fields of objects or mappings. If the kind is None, it is taken from the values."""
     import polars as pl
 
     rows = [
@@ -350,7 +354,7 @@ def show_json(value: Any) -> None:
 
 @contextmanager
 def progress(*steps: str) -> Iterator["Steps"]:
-    """Show a progress bar over named steps on stderr, if the work takes more than a second."""
+    """Show a progress bar with named steps on stderr, if the work takes more than a second."""
     bar = Steps(steps)
     timer = threading.Timer(PROGRESS_AFTER_S, bar.appear)
     timer.daemon = True
@@ -383,7 +387,7 @@ class Steps:
         return self.steps[min(self.completed, len(self.steps) - 1)]
 
     def appear(self) -> None:
-        """Show the bar to people. A program that reads stderr wants only errors."""
+        """Show the bar only to people. A program that reads stderr wants only errors."""
         if not sys.stderr.isatty():
             return
         from rich.console import Console

@@ -1,4 +1,4 @@
-"""Encode a checked results table into events: texts become integers, in the columns that kernels read."""
+"""Encode a checked results table into events: strings become integers, in the columns that kernels read."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -47,7 +47,7 @@ class Pool:
 
 @dataclass(frozen=True, slots=True)
 class LedgerRows:
-    """The entrant whose change each row of the history shows, in event order, then file order."""
+    """The entrant whose change each row of the history shows, in event order and then file order."""
 
     row: selection.Positions  # row of the results table: the player's first in the event
     entrant: selection.Positions
@@ -56,7 +56,7 @@ class LedgerRows:
 
 @dataclass(frozen=True, slots=True)
 class Events:
-    """All that a replay reads, pool by pool, and the mapping back to the results."""
+    """Everything that a replay reads, pool by pool, and the mapping back to the results."""
 
     results: Results
     columns: Columns
@@ -121,7 +121,10 @@ def encode(results: Results, system: System, period: str = selection.EVENT, numb
 
 
 def run_numbers(*keys: npt.NDArray[Any] | None) -> Integers:
-    """Return numbers 0, 1, 2, ... for runs of rows that are equal in all keys. A single key must be ascending."""
+    """Return numbers 0, 1, 2, ... for runs of rows that are equal in all keys.
+
+    A single key must be in ascending order.
+    """
     present = [key for key in keys if key is not None]
     changed = np.zeros(present[0].size, np.bool_)
     for key in present:
@@ -148,7 +151,7 @@ def entrants_of(rows: selection.Rows, numbers: Integers | None) -> Entrants:
 
 
 def first_rows(unit: Integers, player: Integers, row: Integers) -> tuple[Integers, Integers]:
-    """Return the first row of each player in each unit, by unit, then file order, and its index for every row."""
+    """Return the first row of each player in each unit, by unit and then in file order, and its index for every row."""
     kind = index_type(unit.size)
     order = np.lexsort((row, unit)).astype(kind)
     key = (unit.astype(np.int64) * (int(player.max(initial=0)) + 1) + player)[order]
@@ -182,7 +185,7 @@ def entrant_columns(
 
 
 def idle_clock(rows: selection.Rows, system: System, numbers: Integers | None) -> Integers | None:
-    """Return the time of each row, in which `DAY_US` is one unit of idleness, or None if it is not known."""
+    """Return the time of each row, in which `DAY_US` is one unit of idle time, or None if it is not known."""
     if system.idle_unit == "period":
         return None if numbers is None else numbers.astype(np.int64) * selection.DAY_US
     return rows.started_at
@@ -218,7 +221,7 @@ def idle_units(player: Integers, first: Integers, last: Integers) -> selection.F
 def entry_columns(
     rows: selection.Rows, system: System, entrants: Entrants, entries: Integers, finishes: npt.NDArray[np.bool_]
 ) -> dict[str, Any]:
-    """Return the columns with a value per entry or heat."""
+    """Return the columns that have one value per entry or heat."""
     frame = rows.frame
     teams = team_codes(frame) if system.teams else ABSENT.astype(np.int32)
     reported = Reported(
@@ -252,7 +255,7 @@ def entry_columns(
 
 
 def stated_times(frame: pl.DataFrame, entries: Integers, system: System) -> selection.Floats:
-    """Return each entry's playing time. It is NaN in heats where all times are 0, because they were not recorded."""
+    """Return each entry's playing time. It is NaN in heats in which all times are 0, because they were not recorded."""
     played = selection.float_column(frame, "played_s")
     if played.size and "played_s" not in system.needs:
         stated = np.add.reduceat(played != 0.0, entries[:-1]) > 0  # NaN is not 0 either
@@ -261,14 +264,14 @@ def stated_times(frame: pl.DataFrame, entries: Integers, system: System) -> sele
 
 
 def home_entries(frame: pl.DataFrame) -> selection.Floats:
-    """Return 1 for each entry of the side that is at home or moves first; empty if there is none."""
+    """Return 1 for each entry of the side that is at home or moves first; empty if there is no such side."""
     if "side" not in frame.columns:
         return np.empty(0)
     return frame["side"].is_in(BEGINNING).fill_null(value=False).cast(pl.Float64).to_numpy()
 
 
 def place_columns(places: Places, reported: Reported) -> dict[str, Any]:
-    """Return the columns of places, leaving those with default values empty."""
+    """Return the columns of places, with those that have default values left empty."""
     teamed = bool((places.side >= 0).any())
     place = reported.position if np.array_equal(places.place, reported.position) else frozen(places.place)
     rank = np.where(places.rank == 0.0, places.place, places.rank) if places.rank.any() else places.place
@@ -281,7 +284,7 @@ def place_columns(places: Places, reported: Reported) -> dict[str, Any]:
 
 
 def team_codes(frame: pl.DataFrame) -> npt.NDArray[np.int32]:
-    """Return a number per team name, -1 without a team; empty if the table has no teams."""
+    """Return a number per team name, or -1 without a team; empty if the table has no teams."""
     if "team" not in frame.columns:
         return np.empty(0, np.int32)
     names = frame["team"].drop_nulls().unique()
@@ -290,7 +293,7 @@ def team_codes(frame: pl.DataFrame) -> npt.NDArray[np.int32]:
 
 
 def mode_numbers(rows: selection.Rows, entries: npt.NDArray[np.int64], system: System) -> selection.Floats:
-    """Return each heat's mode as a number of the rules, from the column `mode` or else from the pool's name."""
+    """Return each heat's mode as the number used in rules, from the column `mode` or else from the pool's name."""
     frame, mode, names = rows.frame, pl.col("pool"), rows.pool_names
     if "mode" in frame.columns:
         mode = pl.col("mode").fill_null(pl.col("pool"))
@@ -326,7 +329,7 @@ def pool_slices(rows: selection.Rows, update: Integers, before: Integers | None 
 
 
 def ledger_rows(rows: selection.Rows, entrants: Entrants, file_row: Integers, *, whole: bool) -> LedgerRows:
-    """Return the history's rows: every (event, player), in event order over all pools, then file order."""
+    """Return the history's rows: every (event, player), in event order over all pools and then in file order."""
     of_pair = selection.Positions.of(entrants.pair_row)
     entrant = of_pair.take(entrants.of_row)
     ends_period = None

@@ -1,6 +1,6 @@
 """Equipment that entrants share and a system rates, such as cars and clubs: entrants without an entry.
 
-In a rating update they come after its players. In a pool they have names that no player can have.
+In a rating update, it comes after the players. In a pool, it has names that no player can have.
 """
 
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ def equipment_name(kind: str, name: str) -> str:
 
 
 def kind_and_name(name: str) -> tuple[str, str]:
-    """Split the name of a rating into kind and display name. The kind of a player is empty."""
+    """Split the name of a rating into kind and display name. For a player, the kind is empty."""
     _, kind, bare = name.split(MARK) if name.startswith(MARK) else ("", "", name)
     return kind, bare
 
@@ -110,7 +110,7 @@ def seats(rows: Any, equipment: SharedEquipment) -> Seats:
 def with_equipment(
     columns: dict[str, Any], update: Integers, of_row: Integers, equipment: SharedEquipment, seats: Seats
 ) -> tuple[dict[str, Any], Integers]:
-    """Return the changed columns if equipment is rated too, and each row's entrant then.
+    """Return the changed columns if equipment is rated as well, and each row's entrant after that.
 
     Args:
         update: the rating update of each row.

@@ -45,7 +45,7 @@ def known(column: Any, finished: Any, start: int, stop: int) -> bool:
 
 @kernel
 def own_results(reported: Reported, start: int, stop: int, result: Any) -> None:
-    """Fill `result` (lower is better) with each finisher's position, else score, time or team score."""
+    """Fill `result` (lower is better) with each finisher's position, or else score, time or team score."""
     finished = reported.finished
     for i in range(start, stop):
         result[i - start] = 0.0
@@ -67,8 +67,8 @@ def own_results(reported: Reported, start: int, stop: int, result: Any) -> None:
 def team_results(reported: Reported, start: int, stop: int, result: Any, scores: Any) -> bool:
     """Fill `result` with the result of each entry's team. Return False if the heat is not between teams.
 
-    A team's result is its `team_score`, else its finishers' common position, else the sum of its scores. If team mates
-    have different places, they raced for themselves and `team` is only a label. `scores` is scratch.
+    A team's result is its `team_score`, or else its finishers' common position, or else the sum of its scores. If team
+    mates have different places, they raced individually, and `team` is only a label. `scores` is scratch.
     """
     several = False
     for i in range(start, stop):
@@ -113,7 +113,7 @@ def common_positions(reported: Reported, start: int, stop: int, result: Any) -> 
 
 @kernel
 def sort_by_heap(order: Any, count: int, result: Any) -> None:
-    """Sort the first `count` numbers by their results, lower first, by heapsort. Equal ones are in any order."""
+    """Sort the first `count` numbers by their results, lower first, by heapsort. Equal numbers are in any order."""
     for step in range(count + count // 2):  # count / 2 steps build the heap, the others move the largest to the end
         top, end = count // 2 - 1 - step, count
         if top < 0:
@@ -131,9 +131,9 @@ def sort_by_heap(order: Any, count: int, result: Any) -> None:
 
 @kernel
 def rank_finishers(reported: Reported, start: int, stop: int, result: Any, order: Any, places: Places) -> None:
-    """Write a heat's places by `result`: finishers first, and everyone who quit shares the last places.
+    """Write a heat's places by `result`: finishers first; everyone who quit shares the last places.
 
-    Uses insertion sort, because heats are short and mostly in order. `order` is scratch.
+    It uses insertion sort, because heats are short and mostly in order. `order` is scratch.
     """
     count, moves = 0, 0
     for i in range(stop - start):
@@ -166,7 +166,7 @@ def rank_finishers(reported: Reported, start: int, stop: int, result: Any, order
 
 @kernel
 def count_opponents(reported: Reported, start: int, stop: int, places: Places) -> None:
-    """Write the number of opponents in a heat without teams. Two who both quit are not compared."""
+    """Write the number of opponents in a heat without teams. Two players who both quit are not compared."""
     if places.opponents.size == 0:
         return
     finishers = 0
@@ -179,7 +179,7 @@ def count_opponents(reported: Reported, start: int, stop: int, places: Places) -
 
 @kernel
 def count_other_sides(reported: Reported, start: int, stop: int, places: Places) -> None:
-    """Write the number of opponents in a team heat: not team mates, and not two who both quit."""
+    """Write the number of opponents in a team heat, without team mates and without pairs who both quit."""
     for i in range(start, stop):
         finishes = reported.finished.size == 0 or reported.finished[i]
         count = 0.0

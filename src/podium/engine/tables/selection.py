@@ -1,4 +1,4 @@
-"""Select the rows of a results table that count, in rating order, with texts converted to numbers."""
+"""Select the rows of a results table that count, in the order they are rated, with strings converted to numbers."""
 
 import re
 from dataclasses import dataclass
@@ -51,7 +51,7 @@ def all_finished(frame: pl.DataFrame) -> bool:
 
 
 def refuse_lacking(results: Results, system: System, frame: pl.DataFrame) -> None:
-    """Raise an error if a finisher lacks a value that the system needs."""
+    """Raise an error if a finisher does not have a value that the system needs."""
     lacking = [column for column in system.needs if column not in frame.columns]
     if not lacking and not any(frame[column].null_count() for column in system.needs):
         return
@@ -73,7 +73,7 @@ def refuse_lacking(results: Results, system: System, frame: pl.DataFrame) -> Non
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """The rows that count, in rating order: by pool, event, heat, then file."""
+    """The rows that count, in the order they are rated: by pool, event, heat, and then file order."""
 
     frame: pl.DataFrame  # the columns on which ratings depend
     event: Integers  # integers in order of pool, time, sequence and file
@@ -91,7 +91,7 @@ class Rows:
 
     @property
     def started_at(self) -> Integers | None:
-        """Microseconds since 1970 (UTC), or None without times."""
+        """Microseconds since 1970 (UTC), or None if there are no times."""
         return None if "started_at" not in self.frame.columns else self.frame["started_at"].cast(pl.Int64).to_numpy()
 
     def only(self, selection: npt.NDArray[np.bool_]) -> "Rows":
@@ -148,7 +148,7 @@ def sort_rows(frame: pl.DataFrame, events: Numbered | None) -> Rows:
 
 
 def pool_codes(frame: pl.DataFrame, first: Integers) -> tuple[Integers, list[str]]:
-    """Return pool numbers of the events with these first rows, and the pool names."""
+    """Return the pool numbers of the events with these first rows, and the pool names."""
     if first.size and frame.select((pl.col("pool") == pl.col("pool").first()).all()).item():
         return np.zeros(first.size, index_type(first.size)), frame.head(1)["pool"].to_list()
     names = frame["pool"].gather(first)
@@ -173,7 +173,7 @@ def ranks_of_rows(event: Integers, rank: Integers) -> Integers:
 
 
 def rank_by(*keys: npt.NDArray[Any]) -> Integers:
-    """Return each element's rank by these keys, the most important first; ties in order."""
+    """Return each element's rank by these keys, most important first; ties keep their order."""
     kind = index_type(keys[0].size)
     if all_rising(*keys):
         return np.arange(keys[0].size, dtype=kind)
@@ -195,7 +195,7 @@ def all_rising(*keys: npt.NDArray[Any]) -> bool:
 
 
 def without_small_events(rows: Rows, system: System) -> Rows:
-    """Remove the entries that a system does not count, and events that become too small."""
+    """Remove the entries that a system does not count, and events that then become too small."""
     if overrides(counts, system):
         rows = rows.only(counting_entries(rows, system))
     if rows.heat is None:

@@ -45,11 +45,11 @@ def empty_sides(longest: int, fields: int, kinds: int = 0) -> Sides:
 def gather_sides(
     columns: Any, begin: int, end: int, first: int, entering_states: Any, entering: Any, sides: Any, known: int = 0
 ) -> int:
-    """Gather the sides of entries `begin` to `end`, in order of their first entries. Return how many there are.
+    """Gather the sides of entries `begin` to `end`, in the order of their first entries. Return the number of sides.
 
     Args:
         entering_states: The entering state of each entrant of the update, (entrants, fields).
-        known: Number of sides that are already there. The new ones follow them.
+        known: Number of sides that already exist. The new sides follow them.
     """
     has_teams = columns.side.size > 0
     sides.start[0] = 0
@@ -87,7 +87,7 @@ def write_member(
 def write_shares(sides: Any, start: int, stop: int) -> None:
     """Write each member's share of its side by the part played, or equal shares if nobody played.
 
-    A single player was expected to play all of the game. Leaving early is a quit.
+    A single player was expected to play the whole game. Leaving early counts as a quit.
     """
     if stop == start + 1:
         sides.parts[start] = sides.share[start] = 1.0
@@ -101,7 +101,7 @@ def write_shares(sides: Any, start: int, stop: int) -> None:
 
 @kernel
 def write_equipment(columns: Any, entering_states: Any, entering: Any, sides: Any, start: int, stop: int) -> int:
-    """Write the equipment of members `start` to `stop` after them. Return their end."""
+    """Write the equipment of members `start` to `stop` after them. Return the end of the equipment."""
     kinds, end = columns.shared.size // columns.place.size, stop
     for kind in range(kinds):
         for k in range(start, stop):
@@ -121,7 +121,7 @@ def write_equipment(columns: Any, entering_states: Any, entering: Any, sides: An
 
 @kernel
 def are_mates(columns: Any, i: int, j: int) -> bool:
-    """Return True if two entries of a team heat are on one side."""
+    """Return True if two entries of a team heat are on the same side."""
     return bool(columns.side[i] == columns.side[j] and rank_at(columns, i) == rank_at(columns, j))
 
 
@@ -139,7 +139,7 @@ def are_alike(sides: Any, one: int, other: int) -> bool:
 
 @kernel
 def move_side(sides: Any, source: int, to: int, entering: Any) -> None:
-    """Move a side to number `to`, which is not above its own number."""
+    """Move a side to number `to`, which is not above its current number."""
     at = sides.start[to]
     for k in range(sides.start[source], sides.start[source + 1]):
         write(sides.members, at, read(sides.members, k, entering))

@@ -1,7 +1,7 @@
 """Teams of a heat: in finishing order for systems that rate teams, in file order for predictions.
 
-In finishing order they use the rows of `Scratch.lines`, without sorting. Ranks are integers from 1, and a rank leaves
-as many rows free as entries share it.
+In finishing order they use the rows of `Scratch.lines`, without sorting. Ranks are integers starting at 1, and a rank
+leaves as many rows free as entries share it.
 """
 
 from collections.abc import Sequence
@@ -107,11 +107,11 @@ def sides_of(
     equipment: Sequence[Sequence[Shared]] = (),
     home: Sequence[float] = (),
 ) -> Sides:
-    """Return sides of players in these states, all members equal.
+    """Return sides of players in these states, with all members counting equally.
 
     Args:
         equipment: The equipment of each side. Default: no equipment.
-        home: 1 for each side that starts or is at home, else 0. Default: no home side.
+        home: 1 for each side that moves first or is at home, otherwise 0. Default: no home side.
     """
     params, (_, entering, _) = system.arguments()
     rows: list[Any] = []

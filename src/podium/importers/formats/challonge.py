@@ -40,7 +40,7 @@ def take(match: Node, pool: str | None, players: dict[str | None, Node], collect
         collector.drop(reason)
         return
     event = Event(match.file, match.place, f"challonge-{match['id'].text}", shared={"pool": pool})
-    event.require(match["id"], "the id of a match")
+    event.require(match["id"], "the ID of a match")
     if not pool:
         event.refuse(None, "the tournament has neither a game_name nor a url")
     event.start([match["started_at"], match["completed_at"]], times.of_iso, "is not a time in ISO 8601")

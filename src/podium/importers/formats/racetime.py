@@ -99,7 +99,8 @@ def finish_time(node: Node, event: Event) -> Decimal | None:
     if time is None or time.sign or not time.seconds:
         is_missing = node.value is None
         event.refuse_node(
-            node, "is missing. A finisher has a time." if is_missing else "must be a time such as P0DT01H15M23.123456S"
+            node,
+            "is missing. A finisher must have a time." if is_missing else "must be a time such as P0DT01H15M23.123456S",
         )
         return None
     return time.seconds

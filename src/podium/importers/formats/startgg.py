@@ -69,7 +69,7 @@ def check_winner(winner: Node, slots: list[Node], scores: list[Node], event: Eve
     """Report a set whose winner is missing, is not an entrant, or has the lower score."""
     ids = [slot["entrant.id"].text for slot in slots]
     if winner.text is None:
-        event.refuse_node(winner, "is missing. A completed set has a winner.")
+        event.refuse_node(winner, "is missing. A completed set must have a winner.")
         return
     if winner.text not in ids:
         event.refuse_node(winner, "is not the entrant of a slot")

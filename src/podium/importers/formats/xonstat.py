@@ -113,7 +113,7 @@ def reports(source: Source) -> Iterator[Report]:
 
 def cut_off(source: Source, begun: int) -> Report:
     event = Event(source.name, f"line {begun}")
-    event.refuse(None, "a report begins here, but its end is missing. The log is cut off.")
+    event.refuse(None, "a report starts here, but its end is missing. The log is incomplete.")
     return Report(event)
 
 

@@ -336,7 +336,7 @@ def as_moments(table: Table, rule: Rule, texts: pl.Series) -> Cells:
         form = ways[0].get("format")
     elif ways:
         shown = " or ".join(f'format = "{way["format"]}"' for way in ways)
-        remedy = f"may have the day or the month first. Set {shown}"
+        remedy = f"may start with the day or the month. Set {shown}"
     if form is not None:
         local, remedy = times.by_format(distinct, form), f"does not fit the format {form}"
     else:

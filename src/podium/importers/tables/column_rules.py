@@ -83,7 +83,7 @@ def place_rule(sheet: Sheet, columns: Columns, heading: str, texts: pl.Series) -
 
 
 def date_rule(sheet: Sheet, origin: str, distinct: pl.Series) -> tuple[Any, list[str]]:
-    """Return the rule of dates. Ask if they may have the day or the month first."""
+    """Return the rule of dates. Ask if they may start with the day or the month."""
     if "started_at" in sheet.refined:
         return {"from": origin, **sheet.refined["started_at"]}, []
     ways, rest = times.matching_formats(distinct), dict[str, Any]()
@@ -95,7 +95,7 @@ def date_rule(sheet: Sheet, origin: str, distinct: pl.Series) -> tuple[Any, list
     way = ways[0] if ways else {}
     shown = way.get("format") or (distinct[0] if distinct.str.contains(r"^\d{8}$").any() else "")
     notes = [f"dates as {shown}"] if ways and shown else []
-    notes += ["dates as Excel counts days"] * (way.get("epoch") == "excel")
+    notes += ["dates as Excel day numbers"] * (way.get("epoch") == "excel")
     return {"from": origin, **rest, **way} if way else origin, notes
 
 
@@ -104,7 +104,7 @@ def ask_day_or_month(sheet: Sheet, dates: pl.Series, forms: Sequence[str], colum
     days = [dates.head(1).str.to_datetime(form, strict=False)[0] for form in forms]
     meanings = [f"{day.day} {day:%B %Y}" if day else form for day, form in zip(days, forms, strict=True)]
     choices = [Choice(each, "columns.started_at.format", form) for each, form in zip(meanings, forms, strict=True)]
-    sheet.ask(f"{dates[0]!r} may have the day or the month first", choices, column)
+    sheet.ask(f"{dates[0]!r} may start with the day or the month", choices, column)
 
 
 def read_times(sheet: Sheet, columns: Columns, name: str, heading: str) -> Columns:
@@ -140,7 +140,7 @@ def read_title_dates(sheet: Sheet, columns: Columns) -> Columns:
     rule, notes = date_rule(sheet, origin, found.drop_nulls().unique(maintain_order=True))
     if found.null_count():
         text = "only some sheets or blocks have a date above the headings. Write one in each, or in none"
-        sheet.ask(text, (Choice("ignore them: their order counts", "source.aside", "{title}"),))
+        sheet.ask(text, (Choice("ignore them: the order counts", "source.aside", "{title}"),))
     rule = as_table(rule)
     regex = [f"(?s)^.*?{times.in_a_line(rule.get('format'))}.*$", "$1"]
     return columns.make({"started_at": {**rule, "regex": regex}}, *notes)

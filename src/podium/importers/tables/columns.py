@@ -197,7 +197,7 @@ def take_sum(sheet: Sheet, name: str, headings: list[str], columns: Columns) -> 
     before, after = (sheet.cells(each).cast(pl.Float64, strict=False).sum() for each in (own, whole))
     if name == "score" and "score" not in sheet.named and before > after:
         choices = Choice("more", "columns.score", whole), Choice("less", "columns.position", whole)
-        sheet.ask(f"is {own} less {more}. Is more of it better, or less?", choices, whole)
+        sheet.ask(f"is {own} minus {more}. Is more of it better, or less?", choices, whole)
     return [whole], columns._replace(
         asides={**columns.asides, own: f"without {more}"},
         used=columns.used | {more},
@@ -246,7 +246,11 @@ def split_events(sheet: Sheet, columns: Columns) -> Columns:
             columns = columns._replace(event=next(iter(templates.values())), notes=notes)
         elif apart:
             choices = tuple(Choice(meaning, "columns.event_id", event) for meaning, event in templates.items())
-            sheet.ask("names events in which players appear again. What names an event?", choices, rows[0])
+            sheet.ask(
+                "identifies events in which players appear more than once. Which column identifies an event?",
+                choices,
+                rows[0],
+            )
     classes = [each for each in columns.unknown if fold(each) in heads.CLASSES]
     if "position" in chosen and "heat" not in chosen:
         event = columns.headings("event_id", "started_at")[:1]
@@ -291,7 +295,7 @@ def ask_what_numbers(sheet: Sheet, columns: Columns) -> None:
             Choice(f"{place} has places", "columns.position", place),
             Choice(f"{place} counts the lines", "source.aside", place),
         )
-        sheet.ask(f"may hold places or line numbers. {against} has another order", choices, place)
+        sheet.ask(f"may hold places or line numbers. {against} has a different order", choices, place)
 
 
 def ask_what_times(sheet: Sheet, columns: Columns) -> Columns:
@@ -306,7 +310,7 @@ def ask_what_times(sheet: Sheet, columns: Columns) -> Columns:
         may_count = may_count or (is_total(other) and not sheet.has(other, ":"))
         if may_count and varies(sheet, other, event) and (is_far or is_against(sheet, other, columns)):
             ways = () if is_added else (("more", "columns.score"), ("less", "columns.position"))
-            choices = [Choice(f"{other} does, {way} is better", key, other) for way, key in ways]
+            choices = [Choice(f"if {other} does, {way} is better", key, other) for way, key in ways]
             which = f"{time} decide alone" if is_added else f"{time} decide, or {other}"
             text = f"differs within an event. Does {which}?"
             sheet.ask(text, (Choice(f"{time} does", "source.aside", other), *choices), other)
@@ -379,7 +383,7 @@ def ask_what_is_near(sheet: Sheet, columns: Columns) -> None:
         if meant.get(near) != own:
             yes = Choice("yes", f"columns.{meant.get(near, near)}", heading)
             no = Choice("no: ignore it", "source.aside", heading)
-            sheet.ask(f"is nearly {near}. Does it mean that?", (yes, no), heading)
+            sheet.ask(f"is very similar to {near}. Does it mean that?", (yes, no), heading)
 
 
 def are_of_events(sheet: Sheet, heading: str, columns: Columns) -> bool:

@@ -32,7 +32,7 @@ def find_faults(mapped: Mapped) -> Findings:
     for name, (which, written) in mapped.bad.items():
         add_cells(found, mapped, name, which, written, mapped.remedies[name])
     if lacking := [name for name in REQUIRED if name not in mapped.table.columns]:
-        found.faults += [Fault(None, name, None, "is missing; every row needs it") for name in lacking]
+        found.faults += [Fault(None, name, None, "is missing; every row needs a value") for name in lacking]
         return found
     bad = [BAD + name for name in mapped.bad]
     rows = replace(mapped, frame=mapped.frame.filter(~pl.any_horizontal(bad))) if bad else mapped

@@ -221,7 +221,7 @@ def rounds(sheet: Sheet) -> Document | None:
     if columns.keys().isdisjoint(COMPARED):
         ask_what_cells_are(sheet, found)
     if "time_s" in columns and {*map(fold, found)} <= heads.LEGS:
-        sheet.ask(f"{', '.join(found)} are legs of one event. Add a column of total times", ())
+        sheet.ask(f"{', '.join(found)} are legs of one event. Add a column with total times", ())
     columns |= dates_of(found)
     if rule := mates_rule(sheet, player):
         columns["player"] = {"from": "row_name", **rule}

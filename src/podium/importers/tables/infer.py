@@ -160,9 +160,7 @@ def find_missing(sheet: Sheet, columns: Columns) -> list[Question]:
         others = texts.filter(texts.str.contains(r"^\[.*\]$|^true$|^false$"))
         if others.len() and grid.rule.format in ("json", "jsonl"):
             row = sheet.frame[heading].index_of(others[0])
-            faults.append(
-                Fault(None, heading, others[0], "is not text. Give a text or a number.", grid.place(row or 0))
-            )
+            faults.append(Fault(None, heading, others[0], "is not text. Give text or a number.", grid.place(row or 0)))
     known = columns.chosen.keys() | sheet.given.keys() | columns.rules.keys()
     if known.issuperset(REQUIRED):
         return []
@@ -176,7 +174,7 @@ def find_missing(sheet: Sheet, columns: Columns) -> list[Question]:
     shown = ", ".join(sheet.headings)
     for name, words in (("event_id", "event, race, match or round"), ("player", "player, driver or name")):
         if name not in known:
-            remedy = f"is missing. Every row needs it, under that name or as {words} (columns: {shown})."
+            remedy = f"is missing. Every row needs a value for it, under that name or as {words} (columns: {shown})."
             faults.append(Fault(None, name, None, remedy))
     questions = which_column("event_id" if "player" in known else "player", likely_headings(sheet, columns))
     faults.extend(questions or [Fault(None, None, None, SHAPE)])

@@ -194,7 +194,7 @@ def build_map(document: Mapping[str, Any], name: str = "map", *, is_partial: boo
 def check_layout(layout: Layout, columns: Mapping[str, Rule], *, is_partial: bool) -> None:
     has_names = layout.kind == "matrix" and "player" in columns and columns["player"].columns == (CELL,)
     if "rows" in LAYOUTS[layout.kind] and layout.rows is None and not has_names:
-        raise UnfitError("layout.rows", "is missing. Name the column with the names of the lines.")
+        raise UnfitError("layout.rows", "is missing. Name the column that contains the names of the lines.")
     if not columns and not any(layout.sides) and not is_partial:
         remedy = "is missing or empty. Write [columns] with event_id, player and the other columns."
         raise UnfitError("columns", remedy)
@@ -330,7 +330,7 @@ def number_above(least: float) -> Reader:
 def read_words(value: Any, place: str) -> dict[str, Scalar]:
     table = table_of(read_scalar)(value, place)
     if len(table) > MAX_WORDS:
-        raise UnfitError(place, f"has {len(table)} entries; a map has up to {MAX_WORDS}")
+        raise UnfitError(place, f"has {len(table)} entries; a map can have up to {MAX_WORDS}")
     return table  # type: ignore[no-any-return]
 
 
@@ -387,7 +387,7 @@ def read_condition(value: Any, place: str) -> Condition:
 def read_rules(value: Any, place: str) -> dict[str, Rule]:
     table = as_table(value, place)
     if len(table) > MAX_COLUMNS:
-        raise UnfitError(place, f"has {len(table)} columns; a map has up to {MAX_COLUMNS}")
+        raise UnfitError(place, f"has {len(table)} columns; a map can have up to {MAX_COLUMNS}")
     return {key: read_rule(each, f"{place}.{read_word(key, place, (*ALL, LAPS))}", key) for key, each in table.items()}
 
 
@@ -417,7 +417,9 @@ def check_rule(rule: Rule, place: str, column: str) -> None:
     if rule.equals is None and has_outcome:
         raise UnfitError(place, "then and other need equals. Write the column to compare with.")
     if rule.equals is not None and not has_outcome:
-        raise UnfitError(place, "equals needs then or other, the values if the two are equal and if they differ")
+        raise UnfitError(
+            place, "equals needs then or other: the values to use if the two are equal, and if they differ"
+        )
     if rule.gap is not None and column != "time_s":
         raise UnfitError(f"{place}.gap", "is only for time_s. It adds a gap to the leader's time.")
     if (rule.format or rule.epoch) and column != "started_at":

@@ -194,7 +194,7 @@ def once_each(sheet: Sheet, document: Document, player: str, opponent: str) -> D
         return document | {"where": {**document.get("where", {}), "once": [player, opponent, *when]}}
     where = sheet.grid.places(unlike or [*other_side])
     what = "contradict the rows from the other side" if unlike else "list a match from both sides"
-    sheet.ask(f"{where} {what}. Keep one row of each match", ())
+    sheet.ask(f"{where} {what}. Keep one row for each match", ())
     return document
 
 

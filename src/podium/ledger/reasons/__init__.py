@@ -1,4 +1,4 @@
-"""Explanations of rating changes: the duels and other causes, their shares, and the text for them."""
+"""Explanations of rating changes: the duels and other causes, their shares, and the text about them."""
 
 from dataclasses import asdict, dataclass, field
 from decimal import Decimal
@@ -36,7 +36,7 @@ class DuelCount:
     expected: float = described("Number of duels the player was expected to win.")
     headline: str = described("The three numbers in a sentence.")  # "Won 17.5 of 25 duels; 23.1 were expected."
     meaning: str = described('Explanation of the word "duel" in this event.')
-    not_compared: str = described("Players who are not compared, and the reason. Empty if everybody is compared.")
+    not_compared: str = described("Players who are not compared, with the reason. Empty if everybody is compared.")
 
 
 NO_DUELS = DuelCount(0, 0.0, 0.0, "", "", "")
@@ -44,7 +44,7 @@ NO_DUELS = DuelCount(0, 0.0, 0.0, "", "", "")
 
 @dataclass(frozen=True, slots=True)
 class EquipmentPart:
-    """The change of a piece of equipment that the player used."""
+    """The change in the rating of a piece of equipment that the player used."""
 
     kind: str
     name: str
@@ -125,8 +125,7 @@ class Explanation:
         Args:
             group: its number in `groups`.
 
-        Returns:
-            Rows as in `rows`, those that moved the rating the way of the change first.
+        Returns: Rows as in `rows`; those in the direction of the change come first.
         """
         rows = self.rows.filter(pl.col("group") == group)
         return rows.sort("contribution", descending=self.delta >= 0.0, maintain_order=True)
@@ -134,8 +133,7 @@ class Explanation:
     def to_dict(self) -> dict[str, Any]:
         """Return the explanation as JSON values.
 
-        Returns:
-            All fields but the rows. Numbers called `shown` are rounded for display.
+        Returns: All fields except the rows. Numbers called `shown` are rounded for display.
         """
         return {
             "event_id": self.event_id,

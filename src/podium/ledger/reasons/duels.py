@@ -27,7 +27,7 @@ LARGE_HEAT = 1_000  # entries, from where on to load a kernel takes less time th
 def _list_compared(
     params: Any, prototypes: Any, columns: Any, heat: int, first: int, span: Any, i: int, states: Any, table: Any
 ) -> None:
-    """Write the comparisons of entries of a heat with entry `i`, (entries, fields of a comparison).
+    """Write the comparisons of the entries of a heat with entry `i`, (entries, fields of a comparison).
 
     `first` is the first entrant of the update. `span` has the first entry of the heat and the one after its last.
     `states` are the states before, (players, fields of a state).
@@ -56,7 +56,7 @@ LIST_COMPARED = compile_twice(_list_compared)
 
 @dataclass(frozen=True, slots=True)
 class Duel:
-    """One opponent in one heat, seen from the player."""
+    """One opponent in one heat, seen from the player's side."""
 
     heat: int  # of the events' columns
     theirs: int  # the opponent's entry
@@ -104,7 +104,7 @@ class Account:
         return float(self.states[them, rating] - self.states[me, rating])
 
     def heats(self) -> Iterator[tuple[int, int, int, int]]:
-        """Yield each heat of the player: its number, its first entry, the one after the last, the player's entry."""
+        """Yield each heat of the player: its number, its first entry, the one after its last, the player's entry."""
         start, stop, entrant = self.update.start, self.update.stop, self.update.entrant
         mine = np.flatnonzero(entrant == self.entrant) + int(start[0])
         for i, heat in zip(mine.tolist(), (np.searchsorted(start, mine, side="right") - 1).tolist(), strict=True):
@@ -159,7 +159,10 @@ class Account:
         return lambda j: kind._make(rows[j - start])
 
     def faced(self) -> Iterator[Duel]:
-        """Yield the duels of a system that rates a side as one. Members of an opponent's side have equal shares."""
+        """Yield the duels of a system that rates a side as a single player.
+
+        Members of an opponent's side have equal shares.
+        """
         columns, first = self.columns, int(self.columns.entrants[self.update.number])
         prototype = zeros(self.system.entering_type)
         entering = np.array([self.entering(k) for k in range(first, int(columns.entrants[self.update.number + 1]))])
@@ -207,7 +210,7 @@ class Account:
                 yield Duel(heat, j, opponent, result, chances[opponent])
 
     def credited(self, duels: list[Duel], after: Any) -> tuple[list[Duel], dict[str, float]]:
-        """Return the duels with their contributions by the rules of a sum over pairs, and other causes in points."""
+        """Return the duels with their contributions by the rules of a sum over pairs, and points from other causes."""
         weights = [float(inputs.weight_at(self.columns, duel.heat)) * duel.share for duel in duels]
         sums = list(zeros(self.system.evidence_type))
         for duel, weight in zip(duels, weights, strict=True):
@@ -227,7 +230,7 @@ class Account:
     def shared(
         self, duels: list[Duel], parts: list[list[int]], whole_heats: list[list[int]], change: float
     ) -> tuple[list[Duel], dict[str, float]]:
-        """Return the duels with their fair shares of the change, and the effect of the player's entry alone."""
+        """Return the duels with their fair shares of the change, and the effect of the player's entry on its own."""
         by_part = []
         for numbers, heats in zip(parts, whole_heats, strict=True):
             members = [duels[number].theirs for number in sorted(numbers, key=lambda k: self.lead(duels[k].opponent))]
@@ -290,7 +293,7 @@ class Partition:
     members: list[list[int]]  # of each heading, numbers of duels
 
     def among(self, before: Sequence[int], after: Sequence[int]) -> "Partition":
-        """Return the partition of some of the duels, given by entry. Parts without duels are removed."""
+        """Return the division of some of the duels, given by entry. Parts without duels are removed."""
         number_of = {entry: number for number, entry in enumerate(after)}
         members = [[number_of[before[k]] for k in each if before[k] in number_of] for each in self.members]
         pairs = [(heading, each) for heading, each in zip(self.headings, members, strict=True) if each]
@@ -300,7 +303,7 @@ class Partition:
 def partition(
     duels: Sequence[Duel], leads: dict[int, float], overall: set[int], system: System, most: int
 ) -> Partition:
-    """Return the duels by heat; for one heat by opponent if they are few, otherwise in bands of strength."""
+    """Return the duels by heat; if there is only one heat, by opponent if they are few, or else by band of strength."""
     heats = sorted({duel.heat for duel in duels})
     if len(heats) > 1:
         headings = [Heading(HEAT, heats=run) for run in runs_of_heats(heats, overall, most)]

@@ -1,4 +1,4 @@
-"""Explanations of rating changes, by the same compiled rules as the replay."""
+"""Explanations of rating changes, using the same compiled rules as the replay."""
 
 import math
 from collections.abc import Sequence
@@ -39,9 +39,8 @@ def explain(
 ) -> Explanation:
     """Explain a player's rating change in an event.
 
-    Within a rating period the change belongs to the player's last event, and its explanation lists the duels of the
-    whole
-    period. `found` is the result of `find_entrant`, if known.
+    Within a rating period, the change belongs to the player's last event, and its explanation lists the duels of the
+    whole period. `found` is the result of `find_entrant`, if known.
     """
     rows, player, entrant, ends_period = found or find_entrant(events, event_id, player)
     before = float(replayed.before[entrant])
@@ -64,7 +63,7 @@ def explain(
 def equipment_parts(
     account: Account, replayed: Replayed, after: Any, explanation: Explanation
 ) -> tuple[EquipmentPart, ...]:
-    """Return the change of each piece of equipment of the player, or nothing unless they are rated together, once."""
+    """Return the change of each piece of equipment of the player; nothing unless they are rated together, once."""
     columns, system, heats = account.columns, account.system, [*account.heats()]
     if not columns.shared.size or len(heats) != 1 or system.has_offsets:
         return ()
@@ -83,7 +82,7 @@ def equipment_parts(
 
 
 def find_entrant(events: Events, event_id: str, player: str) -> Found:
-    """Return the rows of an event, the player's name and entrant, and whether this event has the change."""
+    """Return the rows of an event, the player's name and entrant, and whether the change belongs to this event."""
     frame = events.results.frame
     rows = np.flatnonzero((frame["event_id"] == event_id).to_numpy())
     if not rows.size:
@@ -127,7 +126,7 @@ def states_before(system: System, events: Events, update: int, replayed: Replaye
 
 
 class Breakdown:
-    """One change, divided into parts with their effects and the text for them."""
+    """One change, divided into parts, with their effects and the text about them."""
 
     def __init__(
         self, account: Account, table: Standings, event_id: str, player: str, before: float, after: Any
@@ -229,7 +228,7 @@ class Breakdown:
         return tuple(groups), phrases, pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
     def shown_duels(self, parts: Partition, duels: Sequence[Duel], visible: Sequence[Decimal]) -> list[list[Decimal]]:
-        """Return the displayed duels of each part. They add up to the part and, by heat, to each opponent."""
+        """Return the displayed duels of each part. They add up to the part, and heat by heat to each opponent."""
         digits = self.system.digits
         points = [[duels[k].contribution for k in members] for members in parts.members]
         opponents = [{duels[k].opponent: number for number, k in enumerate(members)} for members in parts.members]
@@ -262,7 +261,7 @@ class Breakdown:
         return name, f"{wording.gap_words(lead, digits)}, {ended}", subjects
 
     def outcome(self, duels: Sequence[Duel]) -> str:
-        """Return the player's outcome: by the overall result or the only heat, otherwise over all duels."""
+        """Return the player's outcome: by the overall result or the only heat, or else over all duels."""
         if self.several_events:
             return ""
         place = {line.player: line.place or 0 for line in self.table.deciding}

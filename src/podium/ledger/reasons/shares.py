@@ -1,7 +1,7 @@
 """Fair shares of a change that is not a sum over pairs: each part's mean effect over all orders of joining.
 
-Source: L. S. Shapley, "A Value for n-Person Games" (1953). The event is rated with every coalition of up to
-`MAX_PARTS` parts of the field. All coalitions are one table of events, rated by one call of the replay's kernel.
+Source: L. S. Shapley, "A Value for n-Person Games" (1953). The event is rated with every coalition of up to `MAX_PARTS`
+parts of the field. All coalitions form one table of events, which a single call of the replay's kernel rates.
 """
 
 import math
@@ -29,7 +29,7 @@ Mask = npt.NDArray[np.bool_]
 
 
 class Part(NamedTuple):
-    """A part of the field, for which a share is wanted."""
+    """A part of the field whose share is calculated."""
 
     entries: list[int]  # that are gone without it
     members: list[int]  # the entries among which its share is divided, neighbours together
@@ -131,7 +131,10 @@ def shapley_values(worth: npt.NDArray[np.float64]) -> list[float]:
 
 
 def divided(share: float, effects: list[float]) -> list[float]:
-    """Divide a share in proportion to effects. Each changes by the same part of its size, so signs may differ."""
+    """Divide a share in proportion to effects.
+
+    Each effect changes by the same proportion of its size, so signs may differ.
+    """
     size = sum(map(abs, effects))
     if size == 0.0:
         return [share / len(effects)] * len(effects)
@@ -203,7 +206,7 @@ def table_of_sets(
 
 
 def reranked(places: Any, heat: Any) -> tuple[Any, Any]:
-    """Return ranks and places within each heat, counted again: ties share the best place, or the mean."""
+    """Return ranks and places within each heat, recalculated: ties share the best place, or the mean."""
     order = np.lexsort((places, heat))
     sorted_places, sorted_heat = places[order], heat[order]
     position = np.arange(order.size)
@@ -225,9 +228,8 @@ def shown_table(
     """Round a table so that its rows and its columns both add up to displayed totals.
 
     Each row is rounded by largest remainder. Then units move within rows, from columns with too many to columns with
-    too
-    few, by the moves with the smallest error. If a cell is so large that a double does not have such digits, only the
-    rows add up.
+    too few, by the moves with the smallest error. If a cell is so large that a double cannot hold these digits, only
+    the rows add up.
 
     Args:
         cells: rows of equal length. Rows and columns add up to their totals, except for rounding of the totals.
@@ -257,7 +259,8 @@ def move_unit(
 ) -> None:
     """Move a unit from a column with too many to one with too few, through others if that costs less.
 
-    The cost of a step is its addition to the squared errors of the cells. The cheapest path is Bellman and Ford's.
+    The cost of a step is its addition to the squared errors of the cells. The cheapest path is found with the
+    Bellman-Ford algorithm.
     """
     error = counts - exact
     steps = error[:, None, :] - error[:, :, None]  # from a column to a column, in each row

@@ -1,4 +1,4 @@
-"""The order of an event and its reason: the sums, times and gaps as submitted."""
+"""The order of an event and the reason for it: the sums, times and gaps as submitted."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ STATUS_WORDS = WORDS | {"disqualified": "was disqualified"}  # after a name
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A player's line in one heat, or in the overall result."""
+    """A player's result in one heat, or in the overall result."""
 
     heat: str | None
     player: str
@@ -48,7 +48,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Standings:
-    """The lines of an event, and the heat that decided it."""
+    """The results of an event, and the heat that decided it."""
 
     lines: tuple[Line, ...]
     heats: int  # without the overall result
@@ -56,7 +56,7 @@ class Standings:
     derived: bool  # the overall result was derived from the heats
 
     def frame(self) -> pl.DataFrame:
-        """Return one row per line: `heat, player, team, place, status, score, time_s`, `gap_s` to the winner."""
+        """Return one row per result: `heat, player, team, place, status, score, time_s`, and `gap_s` to the winner."""
         best: dict[str | None, float] = {}
         for line in self.lines:
             if line.place == 1 and line.time_s is not None:
@@ -94,7 +94,7 @@ def standings(events: Events, update: RatingUpdate, frame: pl.DataFrame, rows: S
 
 
 def entry_line(events: Events, i: int, player: str, heat: str | None, sent: dict[str, Any]) -> Line:
-    """Return the line of an encoded entry. Values derived from the heats are only in the columns."""
+    """Return the result of an encoded entry. Values derived from the heats are only in the columns."""
     columns = events.columns
     own = heat is None or (sent.get("heat") or "") == heat
     finished = bool(columns.finished[i]) if columns.finished.size else True
@@ -118,7 +118,7 @@ def known(column: Any, i: int) -> float | None:
 
 
 def line_of(sent: dict[str, Any], place: int | None) -> Line:
-    """Return the line of a row of a results table, or of an overall result derived from the heats."""
+    """Return the result in a row of a results table, or in an overall result derived from the heats."""
     return Line(
         heat=sent.get("heat"),
         player=sent["player"],
@@ -167,7 +167,7 @@ def event_ranks(events: Events) -> EventRanks:
 
 
 def derived_ranks(frame: pl.DataFrame, rows: Any) -> Any:
-    """Return ranks derived from the heats, one per entrant, or 0 if there is no way to derive them."""
+    """Return ranks derived from the heats, one per entrant, or 0 if they cannot be derived."""
     status, counts = frame["status"], np.ones(frame.height, np.bool_)
     for word in UNRATED_STATUS:
         counts &= (status != word).to_numpy()
@@ -231,5 +231,5 @@ def gap(time_s: float, first_s: float) -> float:
 
 
 def plain(number: float | None) -> str:
-    """Return a number as submitted: 171 and not 171.0."""
+    """Return a number as submitted, for example 171 instead of 171.0."""
     return "" if number is None else f"{int(number)}" if number.is_integer() else f"{number}"

@@ -1,4 +1,4 @@
-"""The reasons for a player's changes over several events, added up by their kind."""
+"""The reasons for a player's changes over several events, added up by kind."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -29,22 +29,22 @@ class ReasonTotal:
 
     reason: str = described("The kind of reason.", enum=KINDS)
     points: float = described("Its points.")
-    shown: float = described("Its points to one decimal; all kinds add up to the change that is shown.")
-    count: int = described("How many duels or causes there were.")
-    events: tuple[str, ...] = described("The events in which they were, oldest first.")
+    shown: float = described("Its points to one decimal; all kinds add up to the displayed change.")
+    count: int = described("Number of duels or causes of this kind.")
+    events: tuple[str, ...] = described("The events in which they occurred, oldest first.")
 
 
 @answer
 class ReasonTotals:
-    """Why a player's rating moved over several events."""
+    """Why a player's rating changed over several events."""
 
     player: str = described("The player's name.")
-    events: int = described("How many events there were.")
-    won: int = described("How many of them the player won.")
-    change: float = described("The change of the rating over them, in points.")
-    shown: float = described("The change to one decimal.")
+    events: int = described("Number of events.")
+    won: int = described("Number of these events that the player won.")
+    change: float = described("The change in the rating over these events, in points.")
+    shown: float = described("The change, rounded to one decimal.")
     summary: str = described("The main reasons, in a sentence.")
-    reasons: tuple[ReasonTotal, ...] = described("Each kind of reason that there was.")
+    reasons: tuple[ReasonTotal, ...] = described("Each kind of reason that occurred.")
 
 
 def total_reasons(player: str, explanations: Sequence[Explanation], seasons: float = 0.0) -> ReasonTotals:
@@ -52,10 +52,10 @@ def total_reasons(player: str, explanations: Sequence[Explanation], seasons: flo
 
     Args:
         explanations: one for each event, oldest first.
-        seasons: points that new seasons between these events moved the rating.
+        seasons: how many points new seasons between these events changed the rating.
 
     Returns:
-        A total for each kind of reason. They add up to the change of the rating, also as they are shown.
+        A total for each kind of reason. They add up to the change in the rating, also as displayed.
     """
     points: dict[str, list[float]] = {kind: [] for kind in KINDS}
     events: dict[str, dict[str, None]] = {kind: {} for kind in KINDS}
@@ -100,7 +100,7 @@ def kinds_in(explanation: Explanation) -> Iterable[tuple[str, float]]:
 
 
 def summary(player: str, events: int, won: int, total: Decimal, parts: dict[str, Decimal]) -> str:
-    """Say how many events a player won, what that brought, and what decided it."""
+    """Return a sentence about how many events a player won, what that was worth, and what decided it."""
     moved = f"{'gained' if total > 0 else 'lost'} {abs(total)} points" if total else "kept the rating"
     against = (2 * won > events and total < 0) or (won == 0 and total > 0)
     text = f"{player} won {won} of the last {counted(events, 'event')} and {'still ' if against else ''}{moved}"

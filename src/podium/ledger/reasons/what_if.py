@@ -1,4 +1,4 @@
-"""What-if changes: the event rated again from the states before it, with one thing changed."""
+"""What-if changes: the event is rated again from the states before it, with one thing changed."""
 
 from bisect import bisect_left
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ Numbers = dict[str, npt.NDArray[np.float64]]
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """One thing changed, and what the event would have done then."""
+    """One thing changed, and what the event would then have done."""
 
     words: str  # "won heat 2 instead of quitting"
     delta: float
@@ -79,7 +79,7 @@ class WhatIf:
 
 @dataclass(frozen=True, slots=True)
 class OwnHeat:
-    """The player's own line in one heat of the event."""
+    """The player's own result in one heat of the event."""
 
     name: str
     row: int  # of the results
@@ -108,7 +108,7 @@ class Altered:
 
 
 def is_quickly_imagined(system: System, events: Events) -> bool:
-    """Return True if the event alone can be rated again within the time of a request."""
+    """Return True if the event can be rated again within the time of a request."""
     return len(events.columns.player) <= MAX_IMAGINED or sums_up(system)
 
 
@@ -116,12 +116,12 @@ def what_if(
     system: System, events: Events, replayed: Replayed, event_id: str, player: str, period: str = "event",
     found: Found | None = None,
 ) -> WhatIf:  # fmt: skip
-    """Return a player's change with each lost heat won instead, each quit heat finished, or all heats won.
+    """Return what a player's change would have been with each lost heat won, each quit heat finished, or all heats won.
 
-    A quit heat is finished in the middle place of the player's other heats, or in the expected place if there are none.
-    The others keep their order. Everyone behind the player takes the next submitted line (score and time). In events of
-    teams the player's team wins, by its team score. Within a rating period the change is that of the whole period.
-    `found` is the result of `find_entrant`.
+    A quit heat is finished in the median place of the player's other heats, or in the expected place if there are no
+    others. The other players keep their order. Everyone behind the player takes the next submitted result (score and
+    time). In team events, the player's team wins, by its team score. Within a rating period, the change is that of the
+    whole period. `found` is the result of `find_entrant`.
     """
     _, player, entrant, _ = found or find_entrant(events, event_id, player)
     update = update_number(events, entrant)
@@ -141,7 +141,7 @@ def what_if(
 
 
 def own_heats(account: Account, event_id: str) -> list[OwnHeat]:
-    """Return the player's heats with their own lines in the results, and the rivals who finished."""
+    """Return the player's heats with their own results, and the rivals who finished."""
     events, columns = account.events, account.columns
     frame = events.results.frame
     heats = []
@@ -206,7 +206,10 @@ def alterations(heats: list[OwnHeat], most: int) -> list[Altered]:
 
 
 def finish_of(heat: OwnHeat, others: list[int]) -> tuple[int, str]:
-    """Return the imagined place of a player who quit a heat, and its reason as text. `others` are the other places."""
+    """Return the imagined place of a player who quit a heat, and the reason for it as text.
+
+    `others` are the other places.
+    """
     if heat.mates:
         return 1 + len({side_of(each) for each in heat.rivals if each[1] < heat.mates[0][1]}), "with the team"
     sides = len({side_of(each) for each in heat.rivals})
@@ -224,7 +227,7 @@ def instead(heat: OwnHeat) -> str:
 
 
 def changes_with(account: Account, altered: Sequence[Altered], period: str) -> list[float]:
-    """Return the player's change with each alteration, all rated in one call, in one pool each."""
+    """Return the player's change with each alteration, all rated in one call, each in a separate pool."""
     if not altered:
         return []
     system, events = account.system, account.events
@@ -274,7 +277,7 @@ def altered_results(account: Account, altered: Sequence[Altered]) -> Results:
 
 
 def take_place(numbers: Numbers, heat: OwnHeat, place: int, place_of: dict[int, int]) -> None:
-    """Move the player to a place of a heat without teams. The lines stay with the places."""
+    """Move the player to a place in a heat without teams. Scores and times stay with the places."""
     behind = len(heat.rivals) if not heat.rank else sum(each[1] < heat.place for each in heat.rivals)
     lines = [place_of[row] for row, _, _ in heat.rivals]
     lines.insert(behind, place_of[heat.row] if heat.rank else lines[-1])  # one finisher more has the last line too
@@ -290,7 +293,10 @@ def take_place(numbers: Numbers, heat: OwnHeat, place: int, place_of: dict[int, 
 
 
 def take_place_of_team(numbers: Numbers, heat: OwnHeat, place: int, place_of: dict[int, int]) -> None:
-    """Move the player's team to a place of a heat of teams, by team scores. Own scores and times stay."""
+    """Move the player's team to a place in a heat with teams, by team scores.
+
+    Individual scores and times do not change.
+    """
     places = {side_of(each): each[1] for each in heat.rivals}
     order = sorted(places, key=lambda side: places[side])
     sorted_places = [places[side] for side in order]

@@ -41,7 +41,7 @@ def tally(results: Sequence[float]) -> Tally:
 
 
 def outcome(against: Tally, status: str, *, two_teams: bool = False) -> str:
-    """Return the player's outcome to follow a name: "won", "beat 5 of 6", "came last"."""
+    """Return the player's outcome, to follow a name: "won", "beat 5 of 6", "came last"."""
     if not against.duels:
         return ""
     if status in UNFINISHED_PAST:
@@ -61,7 +61,7 @@ def outcome(against: Tally, status: str, *, two_teams: bool = False) -> str:
 
 
 def duels_outcome(against: Tally) -> str:
-    """Return the outcome without an overall result, to follow a name: "won 3 of 8 duels, drew 1"."""
+    """Return the outcome if there is no overall result, to follow a name: "won 3 of 8 duels, drew 1"."""
     if not against.duels:
         return ""
     drew = f", drew {against.drew}" if against.drew else ""
@@ -188,7 +188,7 @@ class Phrases:
 def opponent_subject(name: str, against: Tally, lead: float, points: Decimal, digits: int) -> tuple[str, str]:
     """Return one opponent as a subject, for others and for the player.
 
-    A duel whose points contradict its result is only named.
+    A duel whose points contradict its result is named without the result.
     """
     if against.won and points >= 0:
         verb = "beating"
@@ -260,7 +260,7 @@ def counterweight(phrases: Sequence[Phrases], change: Decimal) -> str:
 
 
 def summary(player: str, result: str, phrases: Sequence[Phrases], change: Decimal) -> str:
-    """Return two or three sentences to the player."""
+    """Return two or three sentences for the player."""
     largest = deciding(phrases, change)
     beyond = largest is not None and abs(largest.points) > abs(change)
     against = "" if beyond else counterweight(phrases, change)
@@ -302,7 +302,10 @@ def duel_meaning(player: str, heats: Sequence[str], opponents: int, *, draws: bo
 
 
 def not_compared_words(left_out: Sequence[tuple[str, str | None, str]], heats: int) -> str:
-    """Return sentences about players who are not compared, given player, heat and reason. Empty if there are none."""
+    """Return sentences about players who are not compared, given player, heat and reason.
+
+    Empty if there are no such players.
+    """
     by_reason: dict[str, dict[str, list[str]]] = {}
     for name, heat, reason in left_out:
         by_reason.setdefault(reason, {}).setdefault(name, []).append(heat or "")

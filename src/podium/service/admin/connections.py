@@ -43,10 +43,10 @@ def keys_page(admission: Admission, _form: Form) -> FormsPage:
             Field(name="days", label="Days until it expires (empty: never)"),
             Field(
                 name="backdating_limit",
-                label="Backdating limit: age of the oldest event that it may change (empty: no limit)",
+                label="Backdating limit: maximum age of events that it can change (empty: no limit)",
                 example="30d",
             ),
-            Field(name="rate", label="Requests per second (empty: no limit)"),
+            Field(name="rate", label="Requests allowed per second (empty: no limit)"),
         ),
         button="Create key",
     )
@@ -83,7 +83,7 @@ def create(admission: Admission, form: Form) -> FormsPage:
         raise AccessError(403, lacking("admin", pool))
     days, rate = number_in(form, "days", "the days until it expires"), number_in(form, "rate", "requests per second")
     if days is not None and not days <= MAX_DAYS:
-        raise ParameterError(f"a key lasts up to {MAX_DAYS:,.0f} days. Enter fewer days")
+        raise ParameterError(f"a key can last up to {MAX_DAYS:,.0f} days. Enter fewer days")
     lifetime = None if days is None else timedelta(days=days)
     backdating_limit_s = store_keys.parse_backdating_limit(backdating) if backdating else None
     role = form.text("role")
@@ -130,7 +130,7 @@ def webhooks_page(admission: Admission, _form: Form) -> FormsPage:
                 name="format",
                 label="Format",
                 choices=(
-                    ("", "automatic, by the address"),
+                    ("", "automatic, judged by the address"),
                     ("discord", "messages to Discord"),
                     ("slack", "messages to Slack"),
                     ("matrix", "messages to Matrix (hookshot)"),
@@ -142,7 +142,7 @@ def webhooks_page(admission: Admission, _form: Form) -> FormsPage:
         button="Create webhook",
         notes=(
             "Chats get a short message for each new result, correction, new leader, season and upcoming race.",
-            "A program gets every entry of the log, signed with a secret that is shown once.",
+            "A program gets every entry of the log, signed with a secret that is shown only once.",
         ),
     )
     items = tuple(webhook_item(each, newest, base) for each in store_keys.list_webhooks(store.engine, pool.name))
@@ -183,8 +183,10 @@ def add(admission: Admission, form: Form) -> FormsPage | Done:
     url = form.text("url").strip()
     created = store_keys.create_webhook(admission.store.engine, admission.pool, url, form=form.text("format"))
     if created.format == store_keys.JSON:
-        return webhooks_page(admission, form).with_secret(created.secret, "secret for signatures")
-    return webhooks_done(admission, f"Messages go to {created.shown_url} from now on. Send a test to see them arrive.")
+        return webhooks_page(admission, form).with_secret(created.secret, "signing secret")
+    return webhooks_done(
+        admission, f"Messages will now be sent to {created.shown_url}. Send a test to see them arrive."
+    )
 
 
 def webhooks_done(admission: Admission, sentence: str) -> Done:

@@ -39,7 +39,12 @@ OK, CONFLICT = 200, 409
 VERSION = re.compile("[0-9]{1,18}")
 LOGGER = logging.getLogger(__name__)
 MAX_ROWS = 100  # listed ratings and sent events
-LABELS = {"again": "Add again", "skip": "Skip", "corrected": "The old sheet, corrected", "new": "A new sheet"}
+LABELS = {
+    "again": "Add again",
+    "skip": "Skip",
+    "corrected": "A corrected version of the old sheet",
+    "new": "A new sheet",
+}
 MAX_NAMES = 30  # of players whose ratings hardly change
 router = PageRouter(prefix=POOL_ADDRESS, include_in_schema=False)
 

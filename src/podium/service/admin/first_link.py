@@ -17,8 +17,11 @@ from podium.store.keys import create_first_admin, session_key, session_secret
 
 VALID_S = 900
 SALT = "podium first link"
-USED = "this link has been used or is too old. Without an admin, podium serve prints a new one when it starts."
-NOT_PRIVATE = "this link works only on the server itself or over https, because others might read the key."
+USED = (
+    "this link has already been used or is too old. If there is no admin, podium serve prints a new link when it"
+    " starts."
+)
+NOT_PRIVATE = "this link works only on the server itself or over https, because others could read the key."
 FORWARDED = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip")
 router = PageRouter()
 
@@ -92,7 +95,9 @@ async def open_link(
         raise await guard.refusal(request, 403, USED)
     request.state.signed_in = key.name
     items = (Item(name="Administer", address="/admin", note="Create a pool, send results, create keys for others."),)
-    note = "You are signed in for a week. Store the key with your passwords. With it you can sign in again anywhere."
+    note = (
+        "You are signed in for a week. Save the key with your passwords, so that you can sign in again from anywhere."
+    )
     page = FormsPage(
         title="You are the admin of this site",
         sections=(Section(heading="Continue", notes=(note,), items=items),),

@@ -35,7 +35,7 @@ from podium.systems import find
 from podium.views.models import EventDetails
 
 POOL_ADDRESS = "/admin/{pool}"
-SIGN_IN = "sign in with a key that may do this"
+SIGN_IN = "sign in with a key that allows this"
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,7 @@ KINDS = {
             details[ROWS], details.get("made_up", ""), sheet_in(details) if "sheet" in details else None,
             details.get("order"),
         ),
-        "Store {events}", "Store results", "Stored. {events} came in.", has_reason=False,
+        "Store {events}", "Store results", "Stored. {events} received.", has_reason=False,
     ),
     "sheet": Kind(
         ADMIN,
@@ -140,7 +140,7 @@ KINDS = {
             details[ROWS], sheet_in(details), details.get("made_up", ""), overrule=bool(details.get("overrule")),
             order=details.get("order"),
         ),
-        "Update from {sheet}", "Correct these", "Stored. The pool now equals {sheet}.", ("events",), has_reason=False,
+        "Update from {sheet}", "Correct these", "Stored. The pool now matches {sheet}.", ("events",), has_reason=False,
     ),
     "amend": Kind(
         ADMIN, lambda details: submission.amend(details[ROWS]),
@@ -178,7 +178,7 @@ KINDS = {
     "configure": Kind(
         ADMIN, lambda details: administration.configure(find(details["system"]).from_text(details["parameters"])),
         "Rate with {title}", "Change system",
-        "Stored. All events are rated with {title}, from the first event on.", ("system",), has_reason=False,
+        "Stored. All events are rated with {title}, starting with the first event.", ("system",), has_reason=False,
     ),
     "order": Kind(
         ADMIN, lambda details: ordering.set_order(

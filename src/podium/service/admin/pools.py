@@ -21,8 +21,8 @@ from podium.service.web.rendering import PageRouter, address, pool_header
 from podium.store.keys import ROLES
 from podium.systems import find, names, outsiders
 
-DATES, NUMBERS = ("dated", "by dates"), ("sequence", "by numbers, without dates")
-ORDERS: Choices = (("", "as in the first results, or by your answer"), DATES, NUMBERS)
+DATES, NUMBERS = ("dated", "by dates"), ("sequence", "by numbers instead of dates")
+ORDERS: Choices = (("", "as in the first results, or as you answer"), DATES, NUMBERS)
 READERS: Choices = (("no", "only with a key"), ("yes", "everybody"))
 PREFIX = "set-"  # of fields for parameters
 IN_MEMORY = 1_000_000  # bytes of an export kept in memory
@@ -39,8 +39,8 @@ def description_fields(says: PoolDescription, name: str = "its name") -> tuple[F
     return (
         Field(name="title", label=f"Title (empty: {name})", value=says.title),
         Field(name="contact", label=contact, value=says.contact, most=500, example="stewards@example.org"),
-        Field(name="player_word", label="Word for one player", value=says.player_word, most=40, example="player"),
-        Field(name="public", label="Who may read", value="yes" if says.public else "no", choices=READERS),
+        Field(name="player_word", label="Word for a single player", value=says.player_word, most=40, example="player"),
+        Field(name="public", label="Who can read", value="yes" if says.public else "no", choices=READERS),
     )
 
 
@@ -71,13 +71,15 @@ def admin_page(admission: Admission, _form: Form) -> FormsPage:
         heading="Create a pool",
         action="/admin",
         fields=(
-            Field(name="name", label="Name, as in addresses", required=True, example="karts"),
+            Field(name="name", label="Name, as used in addresses", required=True, example="karts"),
             Field(name="system", label="Rated with", value="adaptive", choices=system_choices()),
             Field(name="order", label="Order of events", choices=ORDERS),
             *description_fields(NO_DESCRIPTION),
         ),
         button="Create pool",
-        notes=("You can change everything except the name later, the order only up to 50 events.",),
+        notes=(
+            "You can change everything except the name later, and the order as long as there are fewer than 50 events.",
+        ),
     )
     sections = (pools, create) if admission.key.may("admin", None) else (pools,)
     return FormsPage(title="Admin", sections=sections)
@@ -99,11 +101,16 @@ def overview(admission: Admission, _form: Form) -> FormsPage:
     header, may_administer = pool_header(pool), admission.may("admin")
     ways = [
         ("Send results", "upload", "A file or pasted text. You see the effect first.", False),
-        ("Plan a race", "races", "Its page shows what each place would bring. Change or cancel it from there.", False),
+        (
+            "Plan a race",
+            "races",
+            "Its page shows what each place would be worth. You can change or cancel it there.",
+            False,
+        ),
         ("Correct or void an event", "", "Choose it in the list of events, then “Correct this event”.", True),
         (f"{header.words.capitalize()}", "players", "Merge two accounts, rename, or anonymize.", True),
-        ("Begin a season", "seasons", "Every lead shrinks to a share of itself.", True),
-        ("System", "system", "The rating system. You see the effect of another one first.", True),
+        ("Begin a season", "seasons", "Every lead over a newcomer shrinks to the share that you choose.", True),
+        ("System", "system", "The rating system. You see the effect of a change first.", True),
         ("Keys", "keys", "For servers that send results, and for other admins.", True),
         ("Webhooks", "webhooks", "Send all changes to chats or programs.", True),
         ("Settings", "settings", "Title, contact, readers, export, closing and deletion.", True),
@@ -117,11 +124,11 @@ def overview(admission: Admission, _form: Form) -> FormsPage:
     )
     notes = ("This pool is closed. It can be read but not changed.",) if pool.closed else ()
     if not may_write:
-        items = (Item(name="Sign in", address="/sign-in", note="with a key that may send or correct results."),)
-        notes = (*notes, "Your key may only read this pool.")
+        items = (Item(name="Sign in", address="/sign-in", note="with a key that can send or correct results."),)
+        notes = (*notes, "Your key can only read this pool.")
     sections = [Section(heading="Your options", notes=notes, items=items)]
     waiting = tuple(Item(name=match) for match in admission.store.waiting_matches(pool.name)[:50])
-    sections += [Section(heading="Matches that wait for a result", items=waiting)] if waiting else []
+    sections += [Section(heading="Matches waiting for a result", items=waiting)] if waiting else []
     return FormsPage(
         title="Admin",
         pool=header,
@@ -142,7 +149,7 @@ def settings_page(admission: Admission, _form: Form) -> FormsPage:
         action=f"{base}/settings",
         fields=description_fields(pool.description, pool.name),
         button="Store settings",
-        notes=("All changes are kept in the log.",),
+        notes=("All changes are recorded in the log.",),
     )
     order = Section(
         heading="Order of events",
@@ -151,12 +158,14 @@ def settings_page(admission: Admission, _form: Form) -> FormsPage:
             Field(name="order", label="Events are ordered", value=pool.order or "", choices=(DATES, NUMBERS)),
             Field(
                 name="started_at",
-                label="Date of the first event (empty: each event's earlier date, or its date of receipt)",
+                label="Date of the first event (empty: the date each event had before, or else the"
+                " date it was"
+                " received)",
                 example="2026-01-31",
             ),
-            Field(name="every", label="Time from each event to the next (empty: all on one day)", example="1w"),
+            Field(name="every", label="Time between events (empty: all on one day)", example="1w"),
         ),
-        button="Show what it does",
+        button="Show the effect",
         notes=("You can change this while the pool has fewer than 50 events.",),
     )
     note = "Its log, chain and names as lines of JSON."
@@ -169,7 +178,7 @@ def settings_page(admission: Admission, _form: Form) -> FormsPage:
         ends = [Section(heading="Open again", action=f"{base}/reopen", button="Open pool")]
     if pool.closed and admission.key.may("admin", None):
         again = Field(name="name", label=f"Type {pool.name} again", required=True)
-        notes = ("This deletes its results, ratings, log and own keys. Only an export can bring them back.",)
+        notes = ("This deletes its results, ratings, log and its own keys. Only an export can bring them back.",)
         end = f"{base}/delete"
         ends += [Section(heading="Delete permanently", action=end, fields=(again,), button="Delete pool", notes=notes)]
     return FormsPage(
@@ -181,7 +190,7 @@ def settings_page(admission: Admission, _form: Form) -> FormsPage:
 def describe(admission: Admission, form: Form) -> Done:
     """Change the description of a pool, and who may read it."""
     now = admission.store.describe_pool(admission.pool, actor=admission.key.name, **description_in(form))
-    readers = "everybody may" if now.public else "only users with a key may"
+    readers = "everybody may" if now.public else "only users with a key can"
     sentence = f"Stored. It is called {now.title or admission.pool}, and {readers} read it."
     return Done(address("admin", admission.pool, "settings"), sentence)
 
@@ -190,7 +199,7 @@ def describe(admission: Admission, form: Form) -> Done:
 def set_order(_admission: Admission, form: Form) -> Intent:
     every, started_at = (form.text(name).strip() for name in ("every", "started_at"))
     if every and not started_at:
-        raise ParameterError("the time from each event to the next needs the date of the first event. Add it")
+        raise ParameterError("the time between events needs the date of the first event. Add it")
     start = instant(started_at, whole_day=False).isoformat() if started_at else ""
     return Intent("order", {"order": order_word(form.text("order")), "start": start, "every": every})
 
@@ -250,7 +259,7 @@ def system_page(admission: Admission, form: Form) -> FormsPage:
         fields=(Field(name="system", label="Rated with", value=chosen.name, choices=system_choices()),),
         button="Show its settings",
     )
-    note = "All ratings are recalculated from the first event on. You see the changes before anything is stored."
+    note = "All ratings are recalculated, starting with the first event. You see the changes before anything is saved."
     change = Section(
         heading=f"{chosen.title}: settings",
         action=path,

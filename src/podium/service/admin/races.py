@@ -150,7 +150,7 @@ def make_result(admission: Admission, form: Form) -> Intent:
     """Preview the current places as the result. Nothing is stored before it is applied."""
     race, in_place, out, _ = standing(admission, form)
     if not in_place and not out:
-        raise ParameterError("there are no places yet. Tap the names in the order of the finish")
+        raise ParameterError("there are no places yet. Tap the names in finishing order")
     shared: dict[str, Any] = {"event_id": race.fixture_id}
     if not admission.store.pool(admission.pool).is_undated:
         shared["started_at"] = race.starts_at.isoformat()

@@ -156,7 +156,7 @@ def read_table(
     if document and "join" not in document:  # a join would read other files
         with suppress(PodiumError):
             mapped = by_map(path, Options(map=document))
-            return replace(mapped, notes=("read with the map that the pool keeps for it", *mapped.notes)), kept
+            return replace(mapped, notes=("read with the map that the pool saved for it", *mapped.notes)), kept
     if not answers:
         try:
             results = podium.read_results(path, lenient=not strict)
@@ -195,7 +195,9 @@ def refuse_large(path: Path) -> None:
     with path.open("rb") as file:
         head = file.read(len(PARQUET))
     if head.startswith(COMPRESSED) and path.stat().st_size > MAX_COMPRESSED_BYTES:
-        raise ParameterError(f"a compressed file has up to {MAX_COMPRESSED_BYTES // 1_000_000} MB. Send it unpacked")
+        raise ParameterError(
+            f"a compressed file can have up to {MAX_COMPRESSED_BYTES // 1_000_000} MB. Send it unpacked"
+        )
     if not head.startswith((*COMPRESSED, PARQUET)) and path.read_bytes().count(b"\n") > MAX_LINES:
         raise ParameterError(f"the file has more than {MAX_LINES:,} lines. Send it in parts")
     if head == PARQUET:
@@ -235,7 +237,7 @@ def of_pool(frame: pl.DataFrame, pool: str) -> tuple[pl.DataFrame, tuple[str, ..
     own = frame.filter(pl.col("pool") == pool)
     others = frame.filter(pl.col("pool") != pool)["pool"].unique(maintain_order=True).to_list()
     if own.is_empty():
-        raise ParameterError(f"the file has no events of pool {pool}, but of {', '.join(others)}")
+        raise ParameterError(f"the file has no events of pool {pool}, only of {', '.join(others)}")
     return own, (f"ignored: the events of {', '.join(others)}",) if others else ()
 
 

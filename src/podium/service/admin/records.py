@@ -26,7 +26,7 @@ PAGE_ENTRIES = 50
 DEEDS = {  # descriptions of acts, followed by their subject
     "submit": "Received the result",
     "amend": "Corrected",
-    "move": "Moved among events of the same time",
+    "move": "Moved among events with the same time",
     "void": "Voided",
     "unvoid": "Unvoided",
     "register": "Registered the match",
@@ -96,12 +96,12 @@ def players_page(admission: Admission, form: Form) -> FormsPage:
     sections = (
         section(
             f"Merge two accounts of one {word}", "merge", "Show the effect",
-            f"All results of both then count for one {word}. You can undo this.",
-            ("player", "Account to merge"), ("into", "Account that stays"),
+            f"All results of both accounts will count for one {word}. You can undo this.",
+            ("player", "Account to merge"), ("into", "Account to keep"),
         ),
         section(
             "Undo a merge", "unmerge", "Show the effect",
-            "The account is separate again, as if it had never been merged.",
+            "The account becomes separate again, as if it had never been merged.",
             ("player", "Account that was merged"),
         ),
         section(
@@ -116,7 +116,8 @@ def players_page(admission: Admission, form: Form) -> FormsPage:
         ),
         section(
             f"Anonymize a {word}", "forget", "Remove every name",
-            f"All names are deleted permanently, also in titles, IDs and reasons. Results keep a number. {COPIES}",
+            "All names are deleted permanently, including from titles, IDs and reasons. The results"
+            " are kept" f" under a number. {COPIES}",
             ("player", "Name"), ("again", "Name again"),
         ),
     )  # fmt: skip
@@ -176,7 +177,7 @@ def ids_page(admission: Admission, player: str, seen: Anonymization) -> FormsPag
 def seasons_page(admission: Admission, _form: Form) -> FormsPage:
     pool = admission.header
     starts = "Number of its first event" if pool.is_undated else "Start in UTC, not in the future"
-    share = "Percentage of each lead over a newcomer to keep (0: everybody equal)"
+    share = "Percentage of each lead over a newcomer to keep (0: everyone level)"
     begin = Section(
         heading="Begin a season",
         action=address("admin", pool.name, "seasons"),
@@ -188,7 +189,7 @@ def seasons_page(admission: Admission, _form: Form) -> FormsPage:
         button="Show the effect",
     )
     items = tuple(
-        Item(name=each.name, note=Markup("{}, {} of each lead stayed").format(day(each.when), percent(each.keep)))
+        Item(name=each.name, note=Markup("{}, {} of each lead kept").format(day(each.when), percent(each.keep)))
         for each in admission.store.seasons(pool.name)
     )
     known = Section(heading="Seasons so far", items=items, notes=() if items else ("No seasons yet.",))

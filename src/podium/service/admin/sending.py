@@ -179,7 +179,7 @@ async def show_sent(admission: Admission, form: Form, file: WaitingFile, number:
     store, name = admission.store, file.name or PASTED
     try:
         if form.file and form.text("pasted").strip():
-            raise ParameterError("you chose a file and pasted text. Empty the text, or choose no file")
+            raise ParameterError("you chose a file and also pasted text. Clear the text, or choose no file")
         if not file.content.strip():
             raise ParameterError("choose a file, or paste its text")
         pool = await run_in_threadpool(store.pool, admission.pool)
@@ -266,7 +266,7 @@ async def amend(admission: Admin, event_id: EventId) -> Response:
         sent = cast("Upload", read)
         others = {*sent.rows["event_id"]} - {event_id}
         if others:
-            raise ParameterError(f"every line must belong to event {event_id}, not {min(others)}")
+            raise ParameterError(f"every row must belong to event {event_id}, not {min(others)}")
     except PodiumError as error:
         page = await run_in_threadpool(event_form, admission, form)
         page.error, page.pasted = error, pasted or page.pasted

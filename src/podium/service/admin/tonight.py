@@ -98,7 +98,7 @@ def rows_in(
         shared["started_at"] = instant(moment, whole_day=False).isoformat()
     rows = [shared | {"player": each.name} | end_of(each, result.teams, column) for each in result.lines if each.place]
     if len(rows) < 2:  # noqa: PLR2004
-        raise ParameterError("A result needs two names. Tap them in finishing order.")
+        raise ParameterError("A result needs at least two names. Tap them in finishing order.")
     return rows
 
 
@@ -173,7 +173,7 @@ def stored_result(admission: Admission, event_id: str) -> ResultForm:
     details = admission.store.event(admission.pool, event_id)
     rows = rows_of(details)
     if not can_be_tapped(rows):
-        raise ParameterError(f"Event {event_id} has more than places. Correct it in its table.")
+        raise ParameterError(f"Event {event_id} has more data than places. Correct it in its table.")
     lines = tuple(ResultLine(row["player"], str(int(row.get("position", 0)) or row["status"])) for row in rows)
     offered = set(admission.store.frequent_players(admission.pool, MAX_NAMES)) - {each.name for each in lines}
     teams = TEAMS if any("team" in row for row in rows) else ""
@@ -271,13 +271,15 @@ def save(admission: Admission, result: ResultForm) -> Response:
     except ConflictError:
         other = replace(result, event_id=store.next_event_id(admission.pool, result.event_id.partition(" #")[0]))
         known = ConflictError(
-            f"{result.event_id} was stored meanwhile with another result. If yours is another race, save it again."
+            f"{result.event_id} was saved in the meantime with another result. If yours is a"
+            " different race, save"
+            " it again."
         )
         return form_response(admission, other, known)
     except PodiumError as error:
         return form_response(admission, result, error)
     count(admission, receipts)
-    event_id, undo, sentence = receipts[0].event_id, "", "This result was stored already. It counts once."
+    event_id, undo, sentence = receipts[0].event_id, "", "This result was already saved. It counts only once."
     if not receipts[0].duplicate:  # a sender may take back only a result that was not there before
         details = {"event_id": event_id, "version": store.event(admission.pool, event_id).version}
         undo, sentence = Intent("withdraw", details).keep(admission), "Stored."

@@ -47,15 +47,15 @@ NICE = 5
 Answer = tuple[Upload | Interview | None, PodiumError | None]
 COMMAND = [sys.executable, "-c", f"from {__name__} import read_what_comes; read_what_comes()"]
 ENVIRONMENT = {"POLARS_MAX_THREADS": "1"}  # for one core and little memory
-TOO_MUCH_MEMORY = "reading it takes more memory than an upload may have. Send a part of it"
+TOO_MUCH_MEMORY = "reading it takes more memory than an upload can use. Send a part of it"
 TOO_LONG = f"reading it takes more than {READING_S:g} s. Send it in parts"
-UNREADABLE = "it cannot be read. Check that it is complete and has the right ending"
-LEFT = "its sender left"
+UNREADABLE = "it cannot be read. Check that it is complete and has the right file extension"
+LEFT = "the sender has disconnected"
 WAITING_S = 10.0  # for a turn, and for reading if others wait
 RETRY_AFTER_S = 10
 OTHERS_WAIT = "Other files are being read. Send yours again in 10 seconds."
-ONE_WAITS = "Another file of this key waits to be read. Send this one again in 10 seconds."
-IN_THE_WAY = "Reading this file takes more than 10 seconds, and others wait. Send it in parts."
+ONE_WAITS = "Another file sent with this key is waiting to be read. Send this one again in 10 seconds."
+IN_THE_WAY = "Reading this file takes more than 10 seconds, and others are waiting. Send it in parts."
 
 
 class Reader:

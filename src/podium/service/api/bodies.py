@@ -1,4 +1,4 @@
-"""Models of request bodies, functions that read requests by them, and functions that write responses."""
+"""Models of request bodies, functions that parse requests with them, and functions that write responses."""
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 
 async def read_parsed(request: Request, parse: Callable[[bytes], T]) -> T:
-    """Return the result of a function of a request's body."""
+    """Return a function's result for the body of a request."""
     body = await read_bytes(request, MAX_BODY_BYTES)
     return await run_in_threadpool(parse, body) if len(body) > OFFLOAD_BYTES else parse(body)
 
@@ -54,7 +54,10 @@ def validate(value: Any, model: type[Body]) -> Body:
 
 def unknown_field(name: str) -> str:
     if name == "sequence":
-        return "is only for files if events have dates. Events with the same start are rated in the order of sending"
+        return (
+            "is only for files if events have dates. Events with the same start are rated in the order in which they"
+            " were sent"
+        )
     meaning = column_meant_by(name)
     return f"is not a field of this body{f'; did you mean {meaning}?' if meaning not in (None, name) else ''}"
 
@@ -65,7 +68,7 @@ def adapter(model: Any) -> TypeAdapter[Any]:
 
 
 def json_response(model: Any, value: Any, status: int = 200) -> Response:
-    """Return a value as a JSON response, written according to its type's schema."""
+    """Return a value as a JSON response that follows the schema of its type."""
     return Response(adapter(model).dump_json(value), status, media_type="application/json")
 
 
@@ -77,7 +80,7 @@ def request_body(models: Sequence[type[BaseModel]]) -> dict[str, Any]:
 
 
 def schemas(models: Iterable[type[BaseModel]]) -> dict[str, Any]:
-    """Return the OpenAPI schemas of models that routes read themselves, and of the models in them."""
+    """Return the OpenAPI schemas of models that routes read themselves, and of the models inside them."""
     validated: list[Any] = [(model, "validation") for model in sorted(models, key=lambda model: model.__name__)]
     _, document = models_json_schema(validated, ref_template="#/components/schemas/{model}")
     definitions: dict[str, Any] = document["$defs"]
@@ -90,15 +93,17 @@ SentUrl = Annotated[str, Field(min_length=1, max_length=MAX_URL)]
 Weight = Annotated[float, Field(gt=0.0, le=MAX_WEIGHT)]
 SystemName = Annotated[str, Field(min_length=1, max_length=64)]
 Parameters = dict[Annotated[str, Field(max_length=64)], float | int | bool | str | None]
-Title = Annotated[str | None, Field(max_length=MAX_SENT_CHARACTERS, description="Title on pages.")]
+Title = Annotated[str | None, Field(max_length=MAX_SENT_CHARACTERS, description="Title shown on pages.")]
 Contact = Annotated[
     str | None,
     Field(max_length=MAX_SENT_CHARACTERS, description="Email address or page of the person who corrects results."),
 ]
 PlayerWord = Annotated[
-    str | None, Field(max_length=MAX_SENT_CHARACTERS, description="Word for one player, such as rider.")
+    str | None, Field(max_length=MAX_SENT_CHARACTERS, description="Word for a single player, such as rider.")
 ]
-Public = Annotated[bool | None, Field(description="True if pages and data can be read without a key. At first false.")]
+Public = Annotated[
+    bool | None, Field(description="True if anyone can read the pages and data without a key. Initially false.")
+]
 MAX_KEY_DAYS = 36_525
 MAX_CLOCK_LEAD = timedelta(days=1)  # allowed difference between clocks or time zones
 MAX_PREDICTED = 100  # entrants; the response grows with their square and takes under a second
@@ -109,7 +114,7 @@ EARLIEST, LATEST = datetime(1900, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo
 
 
 def in_utc(sent: datetime) -> datetime:
-    """Return a time in UTC. A time without an offset is in UTC."""
+    """Return a time in UTC. A time without an offset is taken as UTC."""
     if not datetime(1800, 1, 1) < sent.replace(tzinfo=None) < datetime(2300, 1, 1):  # noqa: DTZ001  (of any offset)
         raise ValueError("is not between the years 1900 and 2200")
     moment = sent.replace(tzinfo=UTC) if sent.tzinfo is None else sent.astimezone(UTC)
@@ -121,12 +126,12 @@ def in_utc(sent: datetime) -> datetime:
 def not_in_the_future(started_at: datetime) -> datetime:
     """Reject an event that starts long after now, because every event until then would count as late."""
     if started_at > datetime.now(UTC) + MAX_CLOCK_LEAD:
-        raise ValueError("is more than a day in the future by the service's clock")
+        raise ValueError("is more than a day in the future according to the service's clock")
     return started_at
 
 
 def iso_text(sent: Any) -> Any:
-    """Reject a number in place of a date in ISO 8601."""
+    """Reject a number where an ISO 8601 date is expected."""
     if not isinstance(sent, str) or not sent[:4].isdigit() or "-" not in sent:
         raise ValueError("is not a date. Write it like 2025-01-31T18:00:00Z")
     return sent
@@ -141,7 +146,7 @@ def given(model: BaseModel) -> dict[str, Any]:
 
 
 class Strict(BaseModel):
-    """A body without conversion of values, in which unknown fields are errors."""
+    """A body whose values are not converted and in which unknown fields are errors."""
 
     model_config = ConfigDict(strict=True, extra="forbid")
 
@@ -153,16 +158,16 @@ def with_example(example: dict[str, Any]) -> ConfigDict:
 
 SentSide = Annotated[
     Literal["home", "white", "away", "black"] | None,
-    Field(description="Side of the entry: home, or white for the first move."),
+    Field(description="Side of the entrant: home, or white for the first move."),
 ]
 SentEquipment = Annotated[
     Annotated[dict[SentName, SentName], Field(max_length=MAX_KINDS)] | None,
-    Field(description='Equipment of the player, or a club, by kind: `{"car": "Ferrari"}`.'),
+    Field(description='Equipment that the player used, or a club, by kind: `{"car": "Ferrari"}`.'),
 ]
 
 
 class Entry(Strict):
-    """The line of a player in one heat."""
+    """A player's result in one heat."""
 
     player: SentName
     heat: SentName | None = None
@@ -198,12 +203,13 @@ class Event(Strict):
     event_id: Annotated[str, Field(min_length=1, max_length=200)]
     started_at: Annotated[Moment, AfterValidator(not_in_the_future)] | None = Field(
         None,
-        description="Start. Default: the time of receipt, except in pools with the order `sequence`.",
+        description="Start. Default: the time at which the event is received, except in pools with"
+        " the order `sequence`.",
     )
     sequence: float | None = Field(
         None, description="Number of the event (pools without dates). Default: the next number."
     )
-    match_id: Identifier | None = Field(None, description="ID of the registered match with this result.")
+    match_id: Identifier | None = Field(None, description="ID of the registered match that this result belongs to.")
     mode: SentName | None = None
     ranked: bool | None = None
     weight: Weight | None = None
@@ -222,7 +228,7 @@ class Event(Strict):
 
 
 class Batch(Strict):
-    """Several events at once. All are stored, or none."""
+    """Several events at once. Either all of them are saved, or none."""
 
     events: Annotated[list[Event], Field(min_length=1, max_length=MAX_EVENTS, fail_fast=True)]
 
@@ -237,7 +243,11 @@ class NewPool(Strict):
     parameters: Parameters = {}
     order: Annotated[
         Order | None,
-        Field(description="`dated`, or `sequence` for numbers without dates. Default: decided by the first event."),
+        Field(
+            description="`dated` if its events have dates, or `sequence` if they have numbers"
+            " instead. Default: decided by the"
+            " first event."
+        ),
     ] = None
     title: Title = None
     contact: Contact = None
@@ -246,7 +256,7 @@ class NewPool(Strict):
 
 
 class Description(Strict):
-    """The description of a pool, and who may read it. Omitted fields keep their values; an empty text removes one."""
+    """A pool's description, and who can read it. Omitted fields keep their values; an empty string removes one."""
 
     model_config = with_example({"title": "Bikes", "player_word": "rider", "public": True})
 
@@ -257,7 +267,7 @@ class Description(Strict):
 
 
 class Configuration(Strict):
-    """The system that rates a pool from its first event on."""
+    """The system that rates a pool, starting with its first event."""
 
     model_config = with_example({"system": "glicko2", "parameters": {}})
 
@@ -270,15 +280,19 @@ class NewOrder(Strict):
 
     model_config = with_example({"order": "dated", "started_at": "2026-01-31T00:00:00Z", "every": "1w"})
 
-    order: Annotated[Order, Field(description="`dated`, or `sequence` for numbers without dates.")]
+    order: Annotated[
+        Order, Field(description="`dated` if its events have dates, or `sequence` if they have numbers instead.")
+    ]
     started_at: Moment | None = Field(
-        None, description="Date of the first event. Default: each event's earlier date, or its date of receipt."
+        None,
+        description="Date of the first event. Default: the date each event had before, or else the"
+        " date it was received.",
     )
-    every: Annotated[str, Field(max_length=20, description="Time from each event to the next, such as 1w.")] = ""
+    every: Annotated[str, Field(max_length=20, description="Time between consecutive events, such as 1w.")] = ""
 
 
 class Merge(Strict):
-    """Two accounts of one player."""
+    """Two accounts that belong to one player."""
 
     model_config = with_example({"player": "ana-old", "into": "ana"})
 
@@ -295,38 +309,41 @@ class NewName(Strict):
 
 
 class Entrant(Strict):
-    """A player who starts in a match."""
+    """A player who takes part in a match."""
 
     player: SentName
     team: Name | None = None
 
 
 class NewMatch(Strict):
-    """A match that starts. Its result counts once, and a player missing from the result has quit."""
+    """A match that is starting.
+
+    Its result counts only once, and a player missing from the result counts as having quit.
+    """
 
     model_config = with_example({"match_id": "lobby-9", "entrants": [{"player": "ana"}, {"player": "ben"}]})
 
     match_id: Identifier
     entrants: Annotated[list[Entrant], Field(min_length=1, max_length=10_000, fail_fast=True)]
-    expires_in_s: Annotated[float, Field(gt=0.0, le=2_678_400.0, description="Seconds to wait for a result.")] = (
-        86_400.0
-    )
+    expires_in_s: Annotated[
+        float, Field(gt=0.0, le=2_678_400.0, description="Number of seconds to wait for a result.")
+    ] = 86_400.0
 
 
 class NewSeason(Strict):
-    """A new season. Every lead over a newcomer shrinks to a share of itself."""
+    """A new season. Every lead over a newcomer shrinks to the given share."""
 
     model_config = with_example({"name": "2026", "starts_at": "2026-01-01T00:00:00Z", "keep": 0.5})
 
     name: Name
     starts_at: Moment | None = None
-    sequence: float | None = Field(None, description="Number of its first event (pools without dates).")
+    sequence: float | None = Field(None, description="Number of the season's first event (pools without dates).")
     keep: Annotated[float, Field(ge=0.0, le=1.0)]
 
     @model_validator(mode="after")
     def _begins_once(self) -> Self:
         if (self.starts_at is None) == (self.sequence is None):
-            raise ValueError("needs either a time, starts_at, or the sequence of an event")
+            raise ValueError("needs either starts_at (a time) or sequence (the number of an event)")
         return self
 
     @property
@@ -335,7 +352,7 @@ class NewSeason(Strict):
 
 
 class FieldMember(Strict):
-    """An entrant, described like an entry of a result."""
+    """An entrant, described like an entry in a result."""
 
     player: SentName
     side: SentSide = None
@@ -347,20 +364,20 @@ Members = list[SentName | FieldMember]
 
 
 class PredictRequest(Strict):
-    """A field to predict: players alone, sides of several players, or both."""
+    """A field to predict: individual players, teams, or both."""
 
     model_config = with_example({"entrants": ["ana", "ben", "cleo"], "top": 3})
 
-    entrants: Annotated[Members, Field(max_length=MAX_PREDICTED, description="Entrants who start alone.")] = []
+    entrants: Annotated[Members, Field(max_length=MAX_PREDICTED, description="Entrants who compete individually.")] = []
     sides: Annotated[
         list[Annotated[Members, Field(min_length=1, max_length=MAX_PREDICTED)]],
-        Field(max_length=MAX_PREDICTED, description="Members of each side."),
+        Field(max_length=MAX_PREDICTED, description="Members of each team."),
     ] = []
     top: Annotated[int, Field(ge=1, le=MAX_PREDICTED)] = 3
 
 
 class WaitingPlayer(Strict):
-    """A player who waits for a match."""
+    """A player who is waiting for a match."""
 
     player: SentName
     waited_s: Annotated[float, Field(ge=0.0, le=1e9)]
@@ -370,7 +387,7 @@ class WaitingPlayer(Strict):
 
 
 class Tickets(Strict):
-    """Players who wait for matches, and the policy. Ratings come from the pool."""
+    """Players who are waiting for matches, and the matchmaking policy. The ratings come from the pool."""
 
     model_config = with_example(
         {"tickets": [{"player": "ana", "waited_s": 3.5}, {"player": "ben", "waited_s": 20}], "size": 2, "least": 2}
@@ -382,7 +399,8 @@ class Tickets(Strict):
     least: Annotated[int, Field(ge=2, le=1000)] = 2
     target_s: Annotated[float, Field(gt=0.0, le=1e6)] = 40.0
     scale: Annotated[
-        float | None, Field(gt=0.0, le=1e9, description="Rating gap with odds of 10 to 1. Default: that of the pool.")
+        float | None,
+        Field(gt=0.0, le=1e9, description="Rating gap that means odds of 10 to 1. Default: the pool's own."),
     ] = None
 
 
@@ -391,19 +409,25 @@ class NewKey(Strict):
 
     model_config = with_example({"name": "race server 1", "role": "write"})
 
-    name: Annotated[Name, Field(description="Name of the program or person that uses it.")]
+    name: Annotated[Name, Field(description="Name of the program or person that uses the key.")]
     role: Literal["read", "write", "admin"] = "write"
-    all_pools: Annotated[bool, Field(description="True for a key to all pools. Only such a key can create one.")] = (
-        False
-    )
+    all_pools: Annotated[
+        bool, Field(description="True for a key for all pools. Only a key for all pools can create one.")
+    ] = False
     expires_in_days: Annotated[
-        float | None, Field(gt=0.0, le=MAX_KEY_DAYS, description="Days until it expires. Null for never.")
+        float | None,
+        Field(gt=0.0, le=MAX_KEY_DAYS, description="Number of days until the key expires. Null means never."),
     ] = None
     per_second: Annotated[
-        float | None, Field(gt=0.0, le=1e9, description="Requests per second. Null for no limit.")
+        float | None, Field(gt=0.0, le=1e9, description="Number of requests allowed per second. Null means no limit.")
     ] = None
     backdating_limit_s: Annotated[
-        float | None, Field(gt=0.0, le=1e10, description="Maximum age of events in seconds. Null for no limit.")
+        float | None,
+        Field(
+            gt=0.0,
+            le=1e10,
+            description="Maximum age of events that the key can send or change, in seconds. Null means no limit.",
+        ),
     ] = None
 
 
@@ -415,5 +439,5 @@ class NewWebhook(Strict):
     url: SentUrl
     format: Annotated[
         Literal["json", "discord", "slack", "matrix", "text"] | None,
-        Field(description="`json` for programs; otherwise the chat. If left out, the URL decides."),
+        Field(description="`json` for programs; otherwise the chat service. If omitted, the URL decides."),
     ] = None

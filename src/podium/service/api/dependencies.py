@@ -34,7 +34,7 @@ MAX_LOGGED_IDS = 10  # per failed submission
 
 
 class Waiting(NamedTuple):
-    """A submission that waits to be stored, the IDs of its events, and the future for its receipts."""
+    """A submission waiting to be stored, with the IDs of its events and the future for its receipts."""
 
     submission: Submission
     event_ids: frozenset[str]
@@ -42,10 +42,10 @@ class Waiting(NamedTuple):
 
 
 class Intake:
-    """A queue per pool.
+    """One queue per pool.
 
-    Each submission is answered after its own commit. A rejected or failed one does not affect others in its batch. A
-    slow one, such as a late result, is done in parallel with those after it.
+    Each submission gets a response after its own commit. A rejected or failed one does not affect others in its batch.
+    A slow one, such as a late result, runs in parallel with later ones.
     """
 
     def __init__(self, store: Store, threads: Threads) -> None:
@@ -67,7 +67,7 @@ class Intake:
         return await answer
 
     def waiting_events(self) -> dict[str, int]:
-        """Count the events that wait to be stored, by pool."""
+        """Count the events waiting to be stored, by pool."""
         return {pool: self._waiting_events_of(pool) for pool in {*self._queues, *self._long}}
 
     def _waiting_events_of(self, pool: str) -> int:
@@ -75,7 +75,7 @@ class Intake:
         return sum(len(each.event_ids) for queue in queues for each in queue)
 
     async def _store_all(self, pool: str) -> None:
-        """Store the queue of a pool in batches, until it is empty."""
+        """Store the queue of a pool in batches until it is empty."""
         batch: list[Waiting] = []
         try:
             while self._queues[pool]:
@@ -119,7 +119,7 @@ class Intake:
             return [error] * len(batch)
 
     def _next_batch(self, pool: str) -> list[Waiting]:
-        """Take the submissions to store together, in order: no event twice, and not too many."""
+        """Take the submissions to store together, in order: each event only once, and not too many."""
         queue, count, event_ids = self._queues[pool], 0, set[str]()
         for each in queue:
             if count and (event_ids & each.event_ids or len(event_ids) + len(each.event_ids) > MAX_BATCH_EVENTS):
@@ -137,10 +137,10 @@ def refuse_all(waiting: Iterable[Waiting], error: BaseException) -> None:
 
 
 def resolve(waiting: Waiting, outcome: list[Receipt] | Exception) -> None:
-    """Answer a submission with its receipts or its error. Unexpected errors are logged."""
+    """Send the receipts or the error of a submission to its sender. Unexpected errors are logged."""
     if isinstance(outcome, Exception) and not isinstance(outcome, PodiumError):
         LOGGER.error("events %s could not be stored", sorted(waiting.event_ids)[:MAX_LOGGED_IDS], exc_info=outcome)
-        outcome = UnexpectedError("the service failed to store this. Nothing is stored, and the reason is logged.")
+        outcome = UnexpectedError("the service failed to save this. Nothing is saved, and the reason is in the log.")
     if waiting.answer.done():  # the sender may have left
         return
     if isinstance(outcome, Exception):

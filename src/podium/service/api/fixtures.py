@@ -1,4 +1,4 @@
-"""Routes for upcoming races, and the effect of their places."""
+"""Routes for upcoming races, and for the rating change that each place would bring."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -41,12 +41,14 @@ class PlannedEntrant(Entrant):
 
 
 Entrants = Annotated[list[PlannedEntrant] | None, Field(max_length=MAX_ENTRANTS, description="Entrants.")]
-RaceTitle = Annotated[str | None, Field(max_length=MAX_SENT_CHARACTERS, description="Title. An empty text removes it.")]
+RaceTitle = Annotated[
+    str | None, Field(max_length=MAX_SENT_CHARACTERS, description="Title. An empty string removes it.")
+]
 Named = Annotated[
     str | None,
-    Query(max_length=MAX_SENT_CHARACTERS, description="Player whose table to return, even if not an entrant yet."),
+    Query(max_length=MAX_SENT_CHARACTERS, description="Player whose table to return, even if not yet an entrant."),
 ]
-Heats = Annotated[int, Query(ge=1, le=100, description="Number of heats, with the same place in each.")]
+Heats = Annotated[int, Query(ge=1, le=100, description="Number of heats; the player takes the same place in each.")]
 Names = Annotated[
     list[Annotated[str, Field(max_length=MAX_SENT_CHARACTERS)]],
     Query(max_length=200, description="Entrant. Repeat it for each entrant."),
@@ -55,18 +57,20 @@ Names = Annotated[
 
 Having = Annotated[
     list[Annotated[str, Field(max_length=MAX_SENT_CHARACTERS)]] | None,
-    Query(alias="with", max_length=200, description="Equipment or side: `ana,car=Ferrari` or `ana,side=white`."),
+    Query(
+        alias="with", max_length=200, description="Equipment or side, such as `ana,car=Ferrari` or `ana,side=white`."
+    ),
 ]
 
 
 New = Annotated[
     Sequence[Annotated[str, Field(max_length=MAX_SENT_CHARACTERS)]],
-    Query(max_length=200, description="Newcomer whose name is similar to a known one. Repeatable."),
+    Query(max_length=200, description="A newcomer whose name is similar to a known one. Repeatable."),
 ]
 
 
 class NewFixture(Strict):
-    """An upcoming race. Without entrants, it is open to everybody."""
+    """An upcoming race. Without entrants, the race is open to everyone."""
 
     model_config = with_example(
         {"fixture_id": "race-18", "starts_at": "2026-06-08T19:00:00Z", "entrants": [{"player": "ana"}]}
@@ -86,11 +90,11 @@ class FixtureChange(Strict):
     starts_at: Moment | None = None
     title: RaceTitle = None
     entrants: Entrants = None
-    anybody: Annotated[bool, Field(description="True to remove the entrants and open the race to everybody.")] = False
+    anybody: Annotated[bool, Field(description="True to remove the entrants and open the race to everyone.")] = False
 
 
 class NewPlaces(Strict):
-    """The current places of a race."""
+    """The current standings of a race."""
 
     model_config = with_example({"places": ["ben", "ana"]})
 
@@ -105,18 +109,20 @@ def fixtures(
     pool: PoolName,
     store: CurrentStore,
     _key: ReadAccess,
-    since: Annotated[datetime, Query(description="Races from this time on."), AfterValidator(in_utc)] = EARLIEST,
+    since: Annotated[
+        datetime, Query(description="Only races that start at this time or later."), AfterValidator(in_utc)
+    ] = EARLIEST,
     *,
-    ahead: Annotated[bool, Query(description="Only races that may still take place.")] = False,
+    ahead: Annotated[bool, Query(description="Only races that have not taken place yet.")] = False,
     most: Annotated[int, Query(ge=1, le=1000)] = 100,
 ) -> tuple[Fixture, ...]:
-    """List upcoming races and earlier planned ones, by start."""
+    """List upcoming and past planned races by start time."""
     return store.fixtures(pool, since=since, ahead=ahead, most=most)
 
 
 @router.get("/{pool}/fixtures/{fixture_id}")
 def fixture(pool: PoolName, fixture_id: FixtureId, store: CurrentStore, _key: ReadAccess) -> Fixture:
-    """Return an upcoming or past race as it was planned, and its result."""
+    """Return an upcoming or past race as it was planned, with its result."""
     return store.fixture(pool, fixture_id)
 
 
@@ -142,7 +148,10 @@ def fixture_stakes(
     heats: Heats = 1,
     new: New = (),
 ) -> RaceStakes:
-    """Return the effect of each place in an upcoming race, at most a minute old, for the first entrant or a player."""
+    """Return how each place in an upcoming race would change the rating of the first entrant or a given player.
+
+    The table is at most a minute old.
+    """
     joining = None if player is None else Member(player, new=player in new)
     aged = kept.of_race(store, pool, store.fixture(pool, fixture_id), joining, heats=heats, has_key=has_key)
     return race_stakes(aged.stakes, aged.age_s)
@@ -161,7 +170,7 @@ def stakes(
     having: Having = None,
     new: New = (),
 ) -> RaceStakes:
-    """Return the effect of each place in a race of these entrants, who all start alone, as for an upcoming race."""
+    """Return how each place in a race between these entrants, who compete individually, would change ratings."""
     given = members_in(having or [])
     found = [given.pop(name, Member(name)) for name in entrants] + [*given.values()]
     members = [each._replace(new=each.player in new) for each in found]
@@ -174,7 +183,10 @@ def stakes(
 
 @router.get("/{pool}/fixtures/{fixture_id}/places")
 def places(pool: PoolName, fixture_id: FixtureId, store: CurrentStore, _key: ReadAccess) -> RunningRace:
-    """Return the current places of a race, and their effect on ratings if it ended now. Nothing of it counts."""
+    """Return the current standings of a race, and how ratings would change if it ended now.
+
+    Live standings do not count towards ratings.
+    """
     return store.running_race(pool, fixture_id)
 
 
@@ -185,7 +197,7 @@ async def post_places(
     act: RequestedWrite,
     body: Sent[NewPlaces],
 ) -> Places:
-    """Set the current places of a race, at most once a second. They are not logged."""
+    """Set the current standings of a race, at most once a second. Standings are not logged."""
     return await run_in(act.threads.writing, act.store.post_places, pool, fixture_id, body.places, out=body.out)
 
 
@@ -195,7 +207,10 @@ async def plan_fixture(
     act: RequestedWrite,
     body: Sent[NewFixture],
 ) -> Fixture:
-    """Plan a race. Its result is the event with the same ID. Entrants missing from the result did not start."""
+    """Plan a race.
+
+    Its result is the event with the same ID. Entrants missing from the result count as not having started.
+    """
     return await act.run(act.store.plan_fixture, pool, **body.model_dump())
 
 
@@ -206,7 +221,7 @@ async def change_fixture(
     act: RequestedWrite,
     body: Sent[FixtureChange],
 ) -> Fixture:
-    """Change the date, title or entrants of an upcoming race. A cancelled race takes place again."""
+    """Change the date, title or entrants of an upcoming race. A cancelled race is reinstated."""
     await run_in(act.threads.writing, act.store.fixture, pool, fixture_id)  # raises an error if there is none
     return await act.run(act.store.plan_fixture, pool, fixture_id, **body.model_dump())
 

@@ -1,4 +1,4 @@
-"""Routes for the data of pages: boards, names and short views of events."""
+"""Routes for the data shown on pages: boards, names and short views of events."""
 
 from typing import Annotated
 
@@ -23,7 +23,7 @@ Rows = Annotated[int, Query(ge=1, le=200, description="Number of rows per page."
 def newest_entrants(
     pool: PoolName, store: CurrentStore, listing: SentListing, top: Rows = 200
 ) -> player_models.Leaderboard:
-    """List the players of the leaderboard who were in the newest rated event, the largest gain first."""
+    """List the leaderboard players who were in the latest rated event, with the largest gain first."""
     return store.newest_entrants(pool, listing, top=top)
 
 
@@ -31,7 +31,7 @@ def newest_entrants(
 def page_of(
     pool: PoolName, player: PlayerName, store: CurrentStore, listing: SentListing, top: Rows = 50
 ) -> player_models.PlayerPage:
-    """Find the page of the leaderboard that a player is on."""
+    """Find the page of the leaderboard that shows a player."""
     return player_models.PlayerPage(store.page_of(pool, listing, player, top=top))
 
 
@@ -43,25 +43,28 @@ def search(
         str,
         Query(
             max_length=MAX_SENT_CHARACTERS,
-            description="Beginning of a name or of a word in it. Case and accents do not matter.",
+            description="Start of the name or of a word in it. Case and accents are ignored.",
             examples=["an"],
         ),
     ],
     most: Annotated[int, Query(ge=1, le=100, description="Maximum number of players.")] = 10,
 ) -> tuple[player_models.FoundPlayer, ...]:
-    """Find players by present or former name: exact matches, then the best. If nobody matches, return similar names."""
+    """Find players by current or former name: exact matches first, then the highest-ranked players.
+
+    If no name matches, return similar names.
+    """
     return store.search(text, [pool], most=most)
 
 
 @router.get("/{pool}/events")
 def events(pool: PoolName, store: CurrentStore, top: Rows = 50, cursor: Cursor = None) -> player_models.EventListPage:
-    """Return a page of the events with headlines, newest first."""
+    """Return a page of events with headlines, newest first."""
     return store.event_list(pool, before=cursor, top=top)
 
 
 @router.get("/{pool}/events/{event_id}/adjacent")
 def adjacent_events(pool: PoolName, event_id: EventId, store: CurrentStore) -> player_models.AdjacentEvents:
-    """Return the events before and after an event."""
+    """Return the events rated just before and after a given event."""
     return store.adjacent_events(pool, event_id)
 
 
@@ -69,16 +72,16 @@ def adjacent_events(pool: PoolName, event_id: EventId, store: CurrentStore) -> p
 def movers(
     pool: PoolName,
     store: CurrentStore,
-    days: Annotated[int, Query(ge=1, le=366, description="Number of days up to the newest rated event.")] = 7,
-    most: Annotated[int, Query(ge=1, le=100, description="Maximum number of gains and of losses.")] = 10,
+    days: Annotated[int, Query(ge=1, le=366, description="Number of days up to the latest rated event.")] = 7,
+    most: Annotated[int, Query(ge=1, le=100, description="Maximum number of gains, and of losses.")] = 10,
 ) -> player_models.Movers:
-    """Return the largest gains and losses in the days up to the newest rated event, and the surprise of these days."""
+    """Return the largest gains and losses in the days up to the latest rated event, and the biggest surprise."""
     return store.movers(pool, days=days, most=most)
 
 
 @router.get("/{pool}/players/{player}/card")
 def player_card(pool: PoolName, player: PlayerName, store: CurrentStore) -> player_models.PlayerCard:
-    """Return a short view of a player: rank, form, trend, streaks, records and neighbours."""
+    """Return an overview of a player: rank, form, trend, streaks, records and neighbours."""
     return store.player_card(pool, player)
 
 
@@ -91,11 +94,11 @@ def rating_curve(
         str | None,
         Query(
             max_length=40,
-            description="Start of the curve: a date, or the number of an event (pools without dates).",
+            description="Start of the curve: a date, or an event number in pools without dates.",
         ),
     ] = None,
     most: Annotated[
-        int, Query(ge=4, le=1000, description="Maximum number of points. Longer curves are thinned.")
+        int, Query(ge=4, le=1000, description="Maximum number of points. Longer curves are thinned out.")
     ] = 300,
 ) -> tuple[player_models.CurvePoint, ...]:
     """Return a player's rating after each change, oldest first."""
@@ -113,29 +116,32 @@ def player_changes(
 
 @router.get("/{pool}/players/{player}/rivals", responses=REFUSALS_TO_EXPLAIN)
 def rivals(pool: PoolName, player: PlayerName, store: CurrentStore) -> player_models.Rivals:
-    """Return a player's opponents in the newest 100 events, with results. The first request takes about a second."""
+    """Return a player's opponents in the latest 100 events, with results. The first request takes about a second."""
     return store.rivals(pool, player)
 
 
 @router.get("/{pool}/events/{event_id}/field", responses=REFUSALS_TO_EXPLAIN)
 def event_field(pool: PoolName, event_id: EventId, store: CurrentStore) -> EventField:
-    """Return how strong the field of an event was, and the performance of each player."""
+    """Return how strong the field of an event was, and how well each player performed."""
     return store.event_field(pool, event_id)
 
 
 @router.get("/{pool}/events/{event_id}/record")
 def event_record(pool: PoolName, event_id: EventId, store: CurrentStore) -> tuple[CorrectionRecord, ...]:
-    """Return the submission of an event and its corrections: by whom, why, and the changed lines."""
+    """Return the submission of an event and its corrections: who sent them, why, and the changed lines."""
     return store.event_record(pool, event_id)
 
 
 @router.get("/{pool}/events/{event_id}/players/{player}/fairness", responses=REFUSALS_TO_EXPLAIN)
 def fair_expectation(pool: PoolName, event_id: EventId, player: PlayerName, store: CurrentStore) -> FairExpectation:
-    """Return the expected and the realistic number of wins of a player in an event, from similar duels in the pool."""
+    """Return a player's expected wins in an event, by the ratings and by similar duels in the pool."""
     return store.fair_expectation(pool, event_id, player)
 
 
 @router.get("/{pool}/facts", responses=REFUSALS_TO_EXPLAIN)
 def facts(pool: PoolName, store: CurrentStore) -> PoolFacts:
-    """Return expected scores by lead, the effect of a duel and the reliability of predictions. Calculated nightly."""
+    """Return expected scores by rating lead, how much a duel changes ratings, and how reliable predictions are.
+
+    Calculated nightly.
+    """
     return store.pool_facts(pool)

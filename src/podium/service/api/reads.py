@@ -1,4 +1,4 @@
-"""Routes that read. Each sees one version of a pool."""
+"""Routes that read data. Each of them sees a single version of a pool."""
 
 import math
 from dataclasses import replace
@@ -41,15 +41,18 @@ router = ReadRouter(dependencies=[Depends(check_reader)])
 keyed = ReadRouter()  # routes that need a key even for a public pool
 REFUSALS_OF_BODIES = error_responses(409, 413)  # besides the others
 Top = Annotated[int, Query(ge=1, le=1000, description="Number of players per page.")]
-Cursor = Annotated[str | None, Query(max_length=100, description="Cursor: `next` of the previous page.")]
-MinEvents = Annotated[int | None, Query(ge=0, le=10**9, description="Minimum number of rated events to be listed.")]
-MaxDeviation = Annotated[float | None, Query(ge=0.0, description="Largest deviation to be listed.")]
+Cursor = Annotated[str | None, Query(max_length=100, description="Cursor: the value of `next` on the previous page.")]
+MinEvents = Annotated[
+    int | None, Query(ge=0, le=10**9, description="Minimum number of rated events for a player to be listed.")
+]
+MaxDeviation = Annotated[float | None, Query(ge=0.0, description="Maximum deviation for a player to be listed.")]
 ActiveWithin = Annotated[
     str | None,
     Query(
         max_length=20,
-        description="Activity before the last event: list players of the last 90d, 12w, 6mo or 1y. A day is one event "
-        "in pools without dates.",
+        description="List only players who were active within 90d, 12w, 6mo or 1y before the last"
+        " event. In pools without"
+        " dates, a day is one event.",
         examples=["90d"],
     ),
 ]
@@ -57,7 +60,7 @@ At = Annotated[
     str | None,
     Query(
         max_length=40,
-        description="Board as of this time, the end of this date, or the event with this number.",
+        description="Show the board as of this time, the end of this date, or the event with this number.",
     ),
 ]
 
@@ -79,10 +82,10 @@ def log(
     pool: PoolName,
     store: CurrentStore,
     _key: Admin,
-    after: Annotated[int, Query(ge=0, lt=2**63, description="Only entries above this number.")] = 0,
+    after: Annotated[int, Query(ge=0, lt=2**63, description="Only entries with a higher number than this.")] = 0,
     most: Annotated[int, Query(ge=1, le=1000)] = 100,
 ) -> tuple[models.LogRecord, ...]:
-    """Return the log of a pool: all changes, by whom and when, oldest first."""
+    """Return the log of a pool: all changes, with author and time, oldest first."""
     return store.log(pool, after=after, most=most)
 
 
@@ -91,10 +94,10 @@ async def sent_listing(
     active_within: ActiveWithin = None,
     *,
     provisional: Annotated[
-        bool, Query(description="Rank provisional players among the others. If false, list them separately.")
+        bool, Query(description="Rank provisional players together with the others. If false, list them separately.")
     ] = True,
 ) -> Listing:
-    """Return the players to list, as a query says."""
+    """Return the players to list for a query."""
     return Listing(min_events, None if active_within is None else span(active_within), provisional)
 
 
@@ -114,7 +117,10 @@ def leaderboard(
     max_deviation: MaxDeviation = None,
     at: At = None,
 ) -> Response:
-    """Return a page of the leaderboard. With `at` or `max_deviation` it is one page, without moves and curves."""
+    """Return a page of the leaderboard.
+
+    With `at` or `max_deviation`, the response is a single page without rating changes and curves.
+    """
     headers = {"ETag": f'"{store.version(pool)}"'}
     if request.headers.get("if-none-match") == headers["ETag"]:
         return Response(status_code=304, headers=headers)
@@ -136,13 +142,13 @@ def leaderboard(
 
 
 def board_rows(board: pl.DataFrame) -> list[dict[str, Any]]:
-    """Return the rows of a board. `deviation` is null if the system has none."""
+    """Return the rows of a board. `deviation` is null if the system does not have one."""
     return [{"deviation": None} | row for row in board.to_dicts()]
 
 
 @router.get("/{pool}/distribution", tags=["players"])
 def distribution(pool: PoolName, store: CurrentStore) -> tuple[models.RatingCount, ...]:
-    """Return the number of players per whole rating, lowest first."""
+    """Return how many players have each rating, rounded to whole numbers, lowest first."""
     return store.distribution(pool)
 
 
@@ -164,26 +170,29 @@ def neighbours(
     store: CurrentStore,
     each: Annotated[int, Query(ge=1, le=100)] = 5,
 ) -> tuple[models.BoardRow, ...]:
-    """Return a player and the neighbours by rank, best first."""
+    """Return a player and the players with neighbouring ranks, best first."""
     return store.neighbours(pool, player, each)
 
 
 @router.get("/{pool}/players/{player}/ranks", tags=["daily ranks"])
 def ranks_of(pool: PoolName, player: PlayerName, store: CurrentStore) -> tuple[models.DailyRank, ...]:
-    """Return a player's rank at 00:00 UTC, day by day, oldest first."""
+    """Return a player's rank at 00:00 UTC of each day, oldest first."""
     return store.ranks_of(pool, player)
 
 
 @router.get("/{pool}/players/{player}/hindsight", tags=["hindsight"])
 def hindsight_of(pool: PoolName, player: PlayerName, store: CurrentStore) -> tuple[HindsightPoint, ...]:
-    """Return a player's strength at each event, using later results too (system adaptive). Calculated once a day."""
+    """Return a player's strength at each event, estimated with later results as well (only for the system adaptive).
+
+    It is calculated once a day.
+    """
     store.best_ever(pool)  # raises an error if there is no hindsight
     return store.hindsight_curve(pool, player)
 
 
 @router.get("/{pool}/hindsight", tags=["hindsight"])
 def best_ever(pool: PoolName, store: CurrentStore) -> BestEverBoard:
-    """Rank the best players ever by their peaks in hindsight, with the confidence in this order, not by ratings."""
+    """List the best players of all time by peak strength in hindsight, with the confidence in this order."""
     return store.best_ever(pool)
 
 
@@ -209,7 +218,10 @@ def predict(
     store: CurrentStore,
     body: Sent[PredictRequest],
 ) -> Response:
-    """Predict a field: chances of winning, of top places and of every rank. Unknown players count as newcomers."""
+    """Predict a field: each entrant's chance of winning, of a top place and of every rank.
+
+    Unknown players count as newcomers.
+    """
     count = len(body.entrants) + sum(map(len, body.sides))
     if count > MAX_PREDICTED:
         raise ParameterError(f"there are {count:,} players. A field may have up to {MAX_PREDICTED}.")
@@ -225,7 +237,7 @@ def predict(
     tags=["chances"],
 )
 def matchmaking(pool: PoolName, store: CurrentStore, _key: KeyedReader, body: Sent[Tickets]) -> Response:
-    """Return the matches to start now from the waiting players. The others continue to wait."""
+    """Return the matches to start now, formed from the waiting players. The other players keep waiting."""
     waiting = [Member(each.player, each.shared or {}) for each in body.tickets]
     names = names_to_rate([waiting], store.pool(pool).system.kinds)
     system, found = store.system_and_states(pool, names)
@@ -252,7 +264,7 @@ def matchmaking(pool: PoolName, store: CurrentStore, _key: KeyedReader, body: Se
 
 @router.get("/{pool}/events/{event_id}", tags=["events"])
 def event(pool: PoolName, event_id: EventId, store: CurrentStore, response: Response) -> models.EventDetails:
-    """Return an event with its results and effects. Use its `ETag` as `If-Match` for a correction."""
+    """Return an event with its results and rating changes. Use its `ETag` as `If-Match` when you correct the event."""
     details = store.event(pool, event_id)
     response.headers["ETag"] = f'"{details.version}"'
     return details
@@ -269,9 +281,9 @@ def reasons(
     pool: PoolName,
     player: PlayerName,
     store: CurrentStore,
-    events: Annotated[int, Query(ge=1, le=MAX_REASONS, description="Number of newest events.")] = 10,
+    events: Annotated[int, Query(ge=1, le=MAX_REASONS, description="Number of latest events.")] = 10,
 ) -> ReasonTotals:
-    """Explain why a player's rating changed in the newest events, with the reasons added up by kind."""
+    """Explain why a player's rating changed in the latest events, with the reasons added up by kind."""
     return store.reasons(pool, player, events)
 
 
@@ -279,25 +291,28 @@ def reasons(
 def what_if(
     pool: PoolName, event_id: EventId, player: PlayerName, store: CurrentStore
 ) -> explanations.AlternativeChanges:
-    """Return the changes that other results of an event would have caused a player, up to eight."""
+    """Return how a player's rating would have changed with other results of an event, in up to eight variants."""
     return explanations.alternative_changes(store.what_if(pool, event_id, player))
 
 
 @router.get("/{pool}/matches", tags=["matches"])
 def waiting_matches(pool: PoolName, store: CurrentStore) -> list[str]:
-    """List the matches that wait for a result, in order of expiry."""
+    """List the matches that are waiting for a result, ordered by expiry."""
     return store.waiting_matches(pool)
 
 
 @router.get("/{pool}/matches/{match_id}", tags=["matches"])
 def match(pool: PoolName, match_id: MatchId, store: CurrentStore) -> RegisteredMatch:
-    """Return a registered match, and its result."""
+    """Return a registered match and its result."""
     return store.match(pool, match_id)
 
 
 @router.get("/{pool}/equipment", tags=["leaderboards"])
 def equipment(pool: PoolName, store: CurrentStore) -> tuple[Equipment, ...]:
-    """List the equipment that the system rates, such as cars, by kind, most points first. It has no ranks."""
+    """List the equipment that the system rates, such as cars, by kind, with the most points first.
+
+    Equipment has no ranks.
+    """
     return store.equipment(pool)
 
 
@@ -309,7 +324,7 @@ def seasons(pool: PoolName, store: CurrentStore) -> tuple[models.Season, ...]:
 
 @router.get("/{pool}/seasons/{season}/leaderboard", response_model=list[models.BoardRow], tags=["seasons"])
 def season_leaderboard(pool: PoolName, season: SeasonName, store: CurrentStore) -> Response:
-    """Return the board at the end of a season, or the current one if the season is not over."""
+    """Return the leaderboard at the end of a season, or the current one if the season is still running."""
     return json_response(Any, board_rows(store.season_leaderboard(pool, season)))
 
 
@@ -321,7 +336,7 @@ def snapshot_days(pool: PoolName, store: CurrentStore) -> list[date | float]:
 
 @router.get("/{pool}/snapshots/{day}", tags=["daily ranks"])
 def ranks_on(pool: PoolName, day: str, store: CurrentStore) -> tuple[models.RankedPlayer, ...]:
-    """Return the ranks at 00:00 UTC of a day, or before the event of a number, best first."""
+    """Return the ranks at 00:00 UTC of a day, or before the event with a given number, best first."""
     return store.ranks_on(pool, parse_day(day, store.order(pool)))
 
 

@@ -1,6 +1,6 @@
-"""Receive results: match reports of Xonotic servers, and events in request bodies.
+"""Receive results: match reports from Xonotic servers, and events in request bodies.
 
-Source: XonStat's submission. The responses to reports are plain text, which the game only logs.
+Source: XonStat's submission code. The responses to reports are plain text, which the game only logs.
 """
 
 import base64
@@ -68,7 +68,7 @@ Signature = Annotated[str, Header(alias="X-D0-Blind-ID-Detached-Signature", desc
 
 
 def in_text(route: Callable[..., Awaitable[str]]) -> Callable[..., Awaitable[PlainTextResponse]]:
-    """Let a route answer with the outcome of a report, or with its error, as text."""
+    """Make a route respond with the outcome of a report, or with its error, as text."""
 
     @wraps(route)
     async def answer(request: Request, **given: Any) -> PlainTextResponse:
@@ -93,7 +93,7 @@ async def submit_signed(
     guard: CurrentKeyGuard,
     signature: Signature = "",
 ) -> str:
-    """Submit a report that a Xonotic server has signed. Its game type is the pool."""
+    """Submit a report that is signed by a Xonotic server. Its game type is the pool."""
     body = await read_bytes(request, MAX_BODY_BYTES)
     fingerprint = await run_in(threads.verifying, verify_signature, body, request.url.query, signature)
     if fingerprint is None:
@@ -112,7 +112,7 @@ async def submit_with_key(
     metrics: CurrentMetrics,
     guard: CurrentKeyGuard,
 ) -> str:
-    """Submit a report of a Xonotic server with a key at the end of the address. Its game type is the pool."""
+    """Submit a report from a Xonotic server, with a key at the end of the address. Its game type is the pool."""
     key = request.state.key = await guard.key(secret)
     if key is None:
         raise await guard.refusal(request, 401, "the key at the end of the address is unknown, expired or revoked")
@@ -153,7 +153,7 @@ async def store_report(
     sender: str,
     key: ApiKey | None = None,
 ) -> str:
-    """Store a report. The IDs of its events begin with the name of its sender, which may also send a key."""
+    """Store a report. The IDs of its events start with the name of its sender, which may also send a key."""
     pool, rows, reason = await run_in_threadpool(read_report, request, store, body, sender, key, time.time_ns() // 1000)
     if not rows:
         return f"dropped: {reason}\n"
@@ -165,14 +165,15 @@ async def store_report(
 def read_report(
     request: Request, store: Store, body: bytes, sender: str, key: ApiKey | None, received_us: int
 ) -> tuple[str, list[dict[str, Any]], str]:
-    """Read a report. Return its pool and rows, and the reason if it has no rows.
+    """Read a report. Return its pool and rows, or the reason why it has no rows.
 
     Args:
-        received_us: Time of receipt, in microseconds since 1970. A match whose ID has no time has just ended.
+        received_us: Time at which it was received, in microseconds since 1970. A match whose ID has no time has just
+            ended.
 
     Raises:
-        FormatError: It is not a report.
-        AccessError: The key may not write to that pool, or not that far back.
+        FormatError: The body is not a report.
+        AccessError: The key does not allow writing to that pool, or that far back.
     """
     report = xonstat.parse(list(enumerate(body.split(b"\n"), start=1)), "report")
     if report.event.faults:
@@ -224,7 +225,7 @@ def parse_events(body: bytes) -> "SentEvents":
 
 
 class SentEvents(NamedTuple):
-    """The events of one body, each with a different ID."""
+    """The events in one body, each with a different ID."""
 
     rows: PlainRows | list[dict[str, Any]]  # of a results table
     match_ids: dict[str, str]  # by event, for results of registered matches
@@ -242,7 +243,7 @@ class SentEvents(NamedTuple):
         )
 
     def whens(self) -> Iterator[datetime | float]:
-        """Yield the dates or numbers of the events, as far as they were sent."""
+        """Yield the dates or numbers of the events that have them."""
         return (instant(each) if isinstance(each, int) else each for each in self.starts)
 
 
@@ -256,7 +257,7 @@ def refuse_repeated(events: Sequence[Event]) -> None:
 
 
 def read_plain_events(value: Any) -> SentEvents | None:
-    """Return the events of a body that is clearly valid. None if the models must judge."""
+    """Return the events of a body that is obviously valid. None if the models have to decide."""
     events = value["events"] if type(value) is dict and value.keys() == {"events"} else [value]
     if type(events) is not list or not 0 < len(events) <= MAX_EVENTS or {*map(type, events)} != {dict}:
         return None
@@ -285,7 +286,10 @@ def read_plain_events(value: Any) -> SentEvents | None:
 
 
 def plain_match_ids(events: Sequence[Mapping[str, Any]]) -> dict[str, str] | None:
-    """Return the match of each event that is a match result, by event ID. None if the models must judge."""
+    """Return the match that each event with a match result belongs to, by event ID.
+
+    None if the models have to decide.
+    """
     match_ids = {each["event_id"]: each["match_id"] for each in events if each.get("match_id") is not None}
     if not match_ids:
         return {}

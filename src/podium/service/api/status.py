@@ -1,6 +1,6 @@
 """Routes for the service itself: health, readiness, metrics, and the OpenAPI document as HTML.
 
-The HTML has no scripts, and loads nothing from other hosts.
+The HTML has no scripts and loads nothing from other hosts.
 """
 
 import asyncio
@@ -59,14 +59,18 @@ async def stream(
     watchers: CurrentWatchers,
     metrics: CurrentMetrics,
     visitor: ReadAccess,
-    last_event_id: Annotated[str | None, Header(max_length=20, description="Last ID of an earlier stream.")] = None,
-    seconds: Annotated[float, Query(ge=0.0, le=86_400.0, description="Seconds until the stream ends.")] = 3600.0,
+    last_event_id: Annotated[
+        str | None, Header(max_length=20, description="Last ID received from an earlier stream.")
+    ] = None,
+    seconds: Annotated[
+        float, Query(ge=0.0, le=86_400.0, description="Number of seconds until the stream ends.")
+    ] = 3600.0,
 ) -> StreamingResponse:
-    """Stream everything that happens in a pool. After a pause the stream continues where it ended.
+    """Stream everything that happens in a pool. After an interruption, the stream continues where it stopped.
 
     It ends when its key is revoked, when the pool is no longer public, when the service stops, or when more than 10,000
-    entries wait to be read. Its last line, a comment, gives the reason. A client that reads nothing for a minute is cut
-    off without one. Connect again with `Last-Event-ID`.
+    entries are waiting to be read. Its last line, a comment, gives the reason. A client that reads nothing for a minute
+    is disconnected without this comment. Reconnect with `Last-Event-ID`.
     """
     newest = await run_in_threadpool(store.version, pool)  # rejects an unknown pool before anything is sent
     key = None if visitor.key is None else visitor.key.id
@@ -117,8 +121,9 @@ FORMULA_START = r"^[;\s]*[=+\-@\x{FF1D}\x{FF0B}\x{FF0D}\x{FF20}]|^[\t\r]"
 Guard = Annotated[
     bool,
     Query(
-        description="In CSV, put an apostrophe before text that a spreadsheet would read as a formula: text that "
-        "begins with =, +, -, @ or a tab, also after semicolons. Switch it off for programs, including Podium."
+        description="In CSV, put an apostrophe before text that a spreadsheet would treat as a"
+        " formula: text that begins with"
+        " =, +, -, @ or a tab, also after semicolons. Turn it off for programs, including Podium."
     ),
 ]
 
@@ -176,7 +181,7 @@ LIMITS = {
 
 @lru_cache(1)
 def reference_page(app: FastAPI) -> str:
-    """Return the reference as HTML. It is written once, because it never changes."""
+    """Return the reference as HTML. It is generated once, because it never changes."""
     document: dict[str, Any] = app.openapi()
     operations: dict[str, list[tuple[str, str, dict[str, Any]]]] = {}
     for path, methods in document["paths"].items():
@@ -235,7 +240,7 @@ def limit_texts(schema: dict[str, Any]) -> Iterator[str | Markup]:
 
 
 def with_code(text: str) -> Markup:
-    """Return text as HTML, with parts in backquotes as code."""
+    """Return text as HTML, with the parts in backquotes as code."""
     parts = escape(text, quote=False).split("`")
     html = (f"<code>{each}</code>" if k % 2 else each for k, each in enumerate(parts))
     return Markup("".join(html))  # noqa: S704  (escaped)
@@ -247,7 +252,7 @@ PAGE_HEADERS = {"Content-Security-Policy": CONTENT_SECURITY_POLICY, "X-Content-T
 
 @router.get("/healthz", responses=error_responses(500), tags=["service"])
 async def healthz() -> dict[str, str]:
-    """Return ok if the process answers, without asking the database."""
+    """Return ok if the process responds, without querying the database."""
     return {"status": "ok"}
 
 
@@ -255,7 +260,7 @@ async def healthz() -> dict[str, str]:
 async def readyz(
     request: Request, store: CurrentStore, threads: CurrentThreads, watchers: CurrentWatchers
 ) -> dict[str, str]:
-    """Check if the service can serve: the database answers within two seconds and is intact, and no stop is pending."""
+    """Check that the database is intact and responds within two seconds, and that the service is not stopping."""
     if watchers.is_closed:
         raise UnavailableError("the service stops")
     if getattr(request.app.state, "is_damaged", False):
@@ -266,7 +271,7 @@ async def readyz(
         async with asyncio.timeout(READY_TIMEOUT_S):
             await to_thread.run_sync(query_pools, store, limiter=threads.probing, abandon_on_cancel=True)
     except TimeoutError:
-        raise UnavailableError(f"the database does not answer within {READY_TIMEOUT_S:g} s") from None
+        raise UnavailableError(f"the database does not respond within {READY_TIMEOUT_S:g} s") from None
     return {"status": "ready"}
 
 
@@ -289,7 +294,7 @@ async def prometheus_metrics(metrics: CurrentMetrics, threads: CurrentThreads, _
 
 @router.get("/api/docs", include_in_schema=False)
 async def reference(request: Request) -> Response:
-    """Return the reference of the API as HTML."""
+    """Return the API reference as HTML."""
     return HTMLResponse(reference_page(request.app), headers=PAGE_HEADERS)
 
 

@@ -1,4 +1,7 @@
-"""Routes that write. Each reads its body strictly, and makes each change in one transaction, off the event loop."""
+"""Routes that write data.
+
+Each reads its body strictly and makes its changes in one transaction, outside the event loop.
+"""
 
 import functools
 from collections.abc import Callable
@@ -58,7 +61,7 @@ router = APIRouter(
     generate_unique_id_function=operation_id,
 )
 REFUSALS_OF_CORRECTIONS = error_responses(412)  # besides the others
-Reason = Annotated[str, Query(max_length=500, description="Reason, for the log. It can be deleted later.")]
+Reason = Annotated[str, Query(max_length=500, description="Reason to record in the log. It can be deleted later.")]
 Kind = Annotated[
     str, Query(max_length=200, description="Kind of equipment, such as `car`, if this is equipment and not a player.")
 ]
@@ -66,7 +69,8 @@ DryRun = Annotated[bool, Query(description="Store nothing. Return the totals and
 Number = Annotated[int, Path(ge=1, le=2**31 - 1, description="Number of the key or webhook.")]
 ListsOnly = Annotated[bool, Query(description="Store nothing. Return the IDs that would be replaced.")]
 EffectsAfter = Annotated[
-    str | None, Query(description="Dry runs only: `next` of the previous receipt, to get the next smaller effects.")
+    str | None,
+    Query(description="Dry runs only: the value of `next` in the previous receipt, to get the next smaller effects."),
 ]
 
 
@@ -99,14 +103,14 @@ async def create_pool(act: RequestedAct, body: Sent[bodies.NewPool]) -> PoolSumm
 
 @router.patch("/{pool}", tags=["pools"])
 async def describe_pool(pool: PoolName, act: RequestedAct, body: Sent[bodies.Description]) -> PoolSummary:
-    """Change the description of a pool, and who may read it."""
+    """Change a pool's description, and who can read it."""
     await act.run(act.store.describe_pool, pool, **body.model_dump())
     return await run_in_threadpool(act.store.pool_summary, pool)
 
 
 @router.put("/{pool}/system", tags=["pools"])
 async def configure(pool: PoolName, act: RequestedRerate, body: Sent[bodies.Configuration]) -> Rerated:
-    """Rate a pool with another system or other parameters, from its first event on."""
+    """Rate a pool again with another system or different parameters, starting with its first event."""
     refuse_backdating_limit(act.request)
     system = requested_system(body)
     return await act.rerate(pool, administration.configure(system))
@@ -114,14 +118,14 @@ async def configure(pool: PoolName, act: RequestedRerate, body: Sent[bodies.Conf
 
 @router.put("/{pool}/order", tags=["pools"])
 async def set_order(pool: PoolName, act: RequestedRerate, body: Sent[bodies.NewOrder]) -> Rerated:
-    """Order a pool of fewer than 50 events by dates or by numbers."""
+    """Order the events of a pool by dates or by numbers, if it has fewer than 50."""
     refuse_backdating_limit(act.request)
     return await act.rerate(pool, ordering.set_order(body.order, body.started_at, body.every))
 
 
 @router.post("/{pool}/seasons", status_code=201, tags=["seasons"])
 async def begin_season(pool: PoolName, act: RequestedRerate, body: Sent[bodies.NewSeason]) -> Rerated:
-    """Shrink every lead over a newcomer to a share of itself, from a time or an event on."""
+    """Scale down every lead over a newcomer to a given share, from a date or event onwards."""
     refuse_backdated(act.request, [body.when])
     return await act.rerate(pool, administration.begin_season(body.name, body.when, body.keep))
 
@@ -147,7 +151,7 @@ async def submit(
     dry_run: DryRun = False,
     effects_after: EffectsAfter = None,
 ) -> Response:
-    """Submit one event, or several of which all are stored or none. A duplicate is answered with 200."""
+    """Submit one event, or several events that are saved together or not at all. A duplicate gets status 200."""
     refuse_backdated(act.request, sent.whens())
     if sent.match_ids:
         await run_in_threadpool(refuse_backdated_results, act.request, act.store, pool, sent.match_ids.values())
@@ -223,7 +227,7 @@ async def amend(
     "/{pool}/events/{event_id}/void", response_model=Receipt, responses=REFUSALS_OF_CORRECTIONS, tags=["events"]
 )
 async def void(pool: PoolName, event_id: EventId, correction: RequestedCorrection) -> Response:
-    """Void an event. It no longer counts, but its content stays."""
+    """Void an event. It no longer counts, but its content is kept."""
     return await correction.correct(pool, event_id, correction.store.void, event_id)
 
 
@@ -231,13 +235,16 @@ async def void(pool: PoolName, event_id: EventId, correction: RequestedCorrectio
     "/{pool}/events/{event_id}/unvoid", response_model=Receipt, responses=REFUSALS_OF_CORRECTIONS, tags=["events"]
 )
 async def unvoid(pool: PoolName, event_id: EventId, correction: RequestedCorrection) -> Response:
-    """Let a voided event count again."""
+    """Make a voided event count again."""
     return await correction.correct(pool, event_id, correction.store.unvoid, event_id)
 
 
 @router.post("/{pool}/matches", status_code=201, tags=["matches"])
 async def register(pool: PoolName, act: RequestedWrite, body: Sent[bodies.NewMatch]) -> RegisteredMatch:
-    """Register a match that starts. Its result counts once, and a player missing from the result has quit."""
+    """Register a match that is starting.
+
+    Its result counts only once, and a player missing from the result counts as having quit.
+    """
     entrants = [each.model_dump() for each in body.entrants]
     return await act.run(act.store.register, pool, body.match_id, entrants, held_s=body.expires_in_s)
 
@@ -260,7 +267,7 @@ async def merge(
 async def unmerge(
     pool: PoolName, player: PlayerName, act: RequestedRerate, *, kind: Kind = "", reason: Reason = ""
 ) -> Rerated:
-    """Make a merged account separate again, as if it had never been merged."""
+    """Separate a merged account again, as if it had never been merged."""
     refuse_backdating_limit(act.request)
     return await act.rerate(pool, accounts.unmerge(player, kind), reason)
 
@@ -281,7 +288,7 @@ async def rename(
     *,
     kind: Kind = "",
 ) -> bodies.NewName:
-    """Rename a player everywhere. No rating changes."""
+    """Rename a player everywhere. Ratings do not change."""
     await act.run(act.store.rename, pool, player, body.name, kind=kind)
     return body
 
@@ -290,13 +297,13 @@ async def rename(
 async def anonymize(
     pool: PoolName, player: PlayerName, act: RequestedAct, *, dry_run: ListsOnly = False
 ) -> Anonymization:
-    """Remove every name that a player had, also from titles, IDs and reasons. No rating changes."""
+    """Remove every name a player has had, including from titles, IDs and reasons. Ratings do not change."""
     seen = await run_in(act.threads.planning, act.store.anonymization, pool, player)
     return seen if dry_run else replace(seen, name=await act.run(act.store.anonymize, pool, player))
 
 
 def details(kind: type[T], stored: Any, **others: Any) -> T:
-    """Return an answer with the fields of what is stored, and its texts of times as times."""
+    """Return a response with the stored fields, and with times converted from text."""
     found = {each.name: getattr(stored, each.name, None) for each in fields(kind)} | others  # type: ignore[arg-type]
     times = {name: datetime.fromisoformat(text) for name, text in found.items() if text and name in TIMES}
     return kind(**found | times)
@@ -311,7 +318,7 @@ def webhook_details(webhook: store_keys.Webhook, secret: str | None = None) -> W
 
 @router.post("/{pool}/keys", status_code=201, tags=["keys"])
 async def create_key(pool: PoolName, act: RequestedAct, body: Sent[bodies.NewKey]) -> KeyDetails:
-    """Create a key. The answer shows it once; Podium stores only a digest."""
+    """Create a key. The response shows it only once; Podium saves only a hash of it."""
     own = act.request.state.key
     refuse_limited(own)
     opened = None if body.all_pools else pool
@@ -339,7 +346,10 @@ async def create_key(pool: PoolName, act: RequestedAct, body: Sent[bodies.NewKey
 
 @router.get("/{pool}/keys", tags=["keys"])
 async def keys(pool: PoolName, act: RequestedAct) -> list[KeyDetails]:
-    """List the keys to a pool, also revoked ones. A key to all pools lists all of its kind, too."""
+    """List the keys to a pool, including revoked ones.
+
+    With a key for all pools, the list also includes the other keys for all pools.
+    """
 
     def read() -> list[KeyDetails]:
         act.store.pool(pool)
@@ -350,7 +360,7 @@ async def keys(pool: PoolName, act: RequestedAct) -> list[KeyDetails]:
 
 @router.delete("/{pool}/keys/{number}", status_code=204, tags=["keys"])
 async def revoke_key(pool: PoolName, number: Number, act: RequestedAct) -> None:
-    """Revoke a key. Requests with it are refused from now on."""
+    """Revoke a key. Requests with it are rejected from now on."""
 
     def revoke() -> None:
         store_keys.revoke_key(act.store.engine, find_visible_key(act.store, act.request.state.key, pool, number).id)
@@ -360,7 +370,7 @@ async def revoke_key(pool: PoolName, number: Number, act: RequestedAct) -> None:
 
 @router.post("/{pool}/webhooks", status_code=201, tags=["webhooks"])
 async def create_webhook(pool: PoolName, act: RequestedAct, body: Sent[bodies.NewWebhook]) -> WebhookDetails:
-    """Send what happens in a pool to a URL. The answer shows the secret of the signatures once."""
+    """Send everything that happens in a pool to a URL. The response shows the signing secret only once."""
 
     def create() -> WebhookDetails:
         created = store_keys.create_webhook(act.store.engine, pool, body.url, form=body.format or "")
@@ -371,7 +381,7 @@ async def create_webhook(pool: PoolName, act: RequestedAct, body: Sent[bodies.Ne
 
 @router.get("/{pool}/webhooks", tags=["webhooks"])
 async def webhooks(pool: PoolName, act: RequestedAct) -> list[WebhookDetails]:
-    """List the webhooks of a pool, and what went wrong with them."""
+    """List the webhooks of a pool, with their latest errors."""
 
     def read() -> list[WebhookDetails]:
         act.store.pool(pool)
@@ -382,7 +392,7 @@ async def webhooks(pool: PoolName, act: RequestedAct) -> list[WebhookDetails]:
 
 @router.delete("/{pool}/webhooks/{number}", status_code=204, tags=["webhooks"])
 async def delete_webhook(pool: PoolName, number: Number, act: RequestedAct) -> None:
-    """Send nothing more to a webhook."""
+    """Delete a webhook; nothing more is sent to it."""
 
     def delete() -> None:
         store_keys.delete_webhook(act.store.engine, store_keys.find_webhook(act.store.engine, pool, number).id)

@@ -109,13 +109,14 @@ DESCRIPTIONS = {
     401: "The key is missing, unknown, expired or revoked.",
     403: "The key does not allow this.",
     404: "Not found.",
-    409: "It conflicts with what is stored.",
+    409: "It conflicts with stored data.",
     412: "It has changed since the version in If-Match.",
     413: "The body is too large.",
-    422: "The request is invalid. The field is named.",
-    429: "The key's rate limit is exceeded, or too many requests from this address were refused.",
-    500: "The service failed. The reason is in its log.",
-    503: "The database is busy, full or unavailable, or too many results wait. Send it again after `Retry-After`.",
+    422: "The request is invalid. The response names the field.",
+    429: "The key's rate limit is exceeded, or too many requests from this address were rejected.",
+    500: "The service failed. The reason is in the service's log.",
+    503: "The database is busy, full or unavailable, or too many results are waiting. Send it again after"
+    " `Retry-After`.",
 }
 RETRY_AFTER_S = 1  # for temporary errors
 READ_ERRORS = (401, 403, 404, 422, 429, 500, 503)
@@ -225,7 +226,7 @@ async def podium_error(request: Request, error: PodiumError) -> ProblemResponse:
     status = status_of(error)
     if isinstance(error, NearNameError):
         insist = f'"new": true next to it in JSON, or new={error.name} in the address'
-        return problem(status, f"{error.what}. Write that name, or say that it is a newcomer: {insist}.", "player")
+        return problem(status, f"{error.what}. Write that name, or confirm that it is a newcomer: {insist}.", "player")
     passes = RETRY_AFTER_S if status == 503 else None  # noqa: PLR2004
     return problem(status, str(error), field, error.retry_after_s if isinstance(error, AccessError) else passes)
 
@@ -238,7 +239,7 @@ async def sender_left(_request: Request, _error: ClientDisconnect) -> ProblemRes
 async def unexpected_error(request: Request, error: Exception) -> ProblemResponse:
     """Answer an unexpected error without its text. The server logs it with its traceback."""
     note_damage(request, error)
-    answer = problem(500, "the service failed to answer this. The reason is in its log.")
+    answer = problem(500, "the service failed to process this. The reason is in the service's log.")
     answer.headers[HEADER.decode()] = current_request_id.get() or ""  # this is sent past all middleware
     return answer
 

@@ -132,7 +132,7 @@ def check_value(value: Any, field: str, depth: int) -> None:
     elif isinstance(value, float) and not math.isfinite(value):
         raise RefusedError(field, "is beyond the largest number")
     elif isinstance(value, int) and not isinstance(value, bool) and abs(value) > MAX_INTEGER:
-        raise RefusedError(field, "is a whole number beyond 64 bits")
+        raise RefusedError(field, "is a whole number that does not fit into 64 bits")
 
 
 def check_text(text: str, field: str) -> None:

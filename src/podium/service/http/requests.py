@@ -280,7 +280,7 @@ class RequestMiddleware:
         except asyncio.CancelledError:  # the service stops, and this took too long
             if status:
                 raise
-            detail = "the service stops. Send this again; nothing is counted twice."
+            detail = "the service is stopping. Send this again; nothing is counted twice."
             await problem(503, detail, retry_after_s=RETRY_AFTER_S)(scope, receive, send_with_id)
         finally:
             seconds = time.perf_counter() - started

@@ -156,7 +156,7 @@ def refuse_foreign(request: Request) -> None:
         origin = request.headers.get("origin")
         is_own = origin is None or origin.partition("://")[2] == request.headers.get("host")
     if not is_own:
-        raise AccessError(403, "this form was sent by a page of another site. Open it here, and send it again.")
+        raise AccessError(403, "this form was sent from a page of another site. Open it here, and send it again.")
 
 
 def refuse_forged(request: Request, session: Session, token: str) -> None:

@@ -60,7 +60,7 @@ class StoreSource:
                 if not wanted or not {*wanted} <= {*public}:
                     which = f"pool {self.pool} is not public" if self.pool else f"{self.url}: has no public pool"
                     remedy = f"podium pool set {self.pool or 'NAME'} --public"
-                    raise ParameterError(f"{which}, but pages are for everybody. To publish it: {remedy}")
+                    raise ParameterError(f"{which}, but the pages are public. To publish it: {remedy}")
                 yield view, wanted, received
         finally:
             store.close()

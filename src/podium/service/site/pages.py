@@ -169,7 +169,10 @@ async def get_page(app: Any, address: str) -> str:
     await app(scope | {"headers": [(b"host", b"localhost")]}, receive, send)
     status = messages[0]["status"]
     if status != 200:  # noqa: PLR2004
-        raise SiteError(f"{address}: the service answers {status}. Write the site again, or another pool with --pool")
+        raise SiteError(
+            f"{address}: the service responds with status {status}. Write the site again, or choose another pool with"
+            " --pool"
+        )
     return b"".join(message["body"] for message in messages[1:]).decode()
 
 

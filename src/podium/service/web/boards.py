@@ -148,10 +148,10 @@ def listing_reasons(system: System, listing: Listing, span: Span) -> str:
 def established_rule(system: System) -> str:
     rules = [counted(system.min_events, "event")] if system.min_events > 1 else []
     if system.established_deviation is not None:
-        rules.append(f"a rating that is known to {deviation(system.established_deviation, system.digits - 1)}")
+        rules.append(f"a rating that is certain to {deviation(system.established_deviation, system.digits - 1)}")
     if not rules:
         return ""
-    return f"A rank takes {' and '.join(rules)}. Until then the rating is provisional and moves in large steps."
+    return f"A rank requires {' and '.join(rules)}. Until then the rating is provisional and moves in large steps."
 
 
 def row_address(store: Store, pool: Pool, listing: Listing, query: dict[str, str], board: Leaderboard, me: str) -> str:

@@ -81,7 +81,7 @@ def pair_sentence(pair: dict[str, Any] | None) -> str:
         return ""
     if not pair["of_hundred"]:
         return f"{pair['first']} and {pair['second']}: neither is the favourite."
-    return f"{pair['favourite']} is ahead of {pair['outsider']} in {pair['of_hundred']} of 100 duels."
+    return f"{pair['favourite']} would finish ahead of {pair['outsider']} in {pair['of_hundred']} of 100 duels."
 
 
 def pair_of(store: Store, header: PoolHeader, found: Rivalry) -> dict[str, Any]:
@@ -125,9 +125,9 @@ def ranked_cards(store: Store, pool_name: str, names: Sequence[str]) -> tuple[li
     found = [ranked_card(store, pool, name) for name in names]
     spans = {span for _, span in found}
     if len(spans) == 1 and spans != {"any"}:
-        return [card for card, _ in found], f"of those who played {spans_of(pool)[spans.pop()].words}"
+        return [card for card, _ in found], f"among those who played {spans_of(pool)[spans.pop()].words}"
     cards = [card if span == "any" else store.player_card(pool_name, card.player) for card, span in found]
-    return cards, "of those with an established rating" if can_be_provisional(pool.system) else "of all"
+    return cards, "among those with an established rating" if can_be_provisional(pool.system) else "of all"
 
 
 def figures(header: PoolHeader, cards: Sequence[PlayerCard], ranked: str) -> tuple[tuple[str, str, list[str]], ...]:

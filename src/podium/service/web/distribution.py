@@ -122,7 +122,8 @@ def best_ever(visit: VisiblePool) -> Response:
     return visit.show(
         "best.html",
         title="Best ever, in hindsight",
-        description=f"The best of {header.title} by their peaks in hindsight, with the confidence in the order.",
+        description=f"The best of {header.title}, ranked by peak strength in hindsight, with the"
+        " confidence in that order.",
         board=board,
         why_none=why_none,
     )

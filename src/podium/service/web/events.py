@@ -69,7 +69,7 @@ def performance_words(story: EventStory) -> str:
         return ""
     bound = f"{played.bound} " if played.bound else ""
     level = f"{bound}{rating(played.rating, story.pool.system.digits - 1)}"
-    return f"{story.player} played like {level} here, because such a player is expected to win as many duels."
+    return f"{story.player} played like {level} here, because such a player is expected to win as many."
 
 
 EVEN_SCORE = 0.5  # of a duel
@@ -82,7 +82,10 @@ def fairness(
     expectation = fair_expectation(facts, explanation)
     judged, fair, handed = "", "", handed_words(pool, story, explanation)
     if not facts.duels and len(story.details.changes) > LARGE_FIELD:
-        judged = f"Predictions are evaluated in events of up to {LARGE_FIELD:,} entrants, and {pool.title} has none."
+        judged = (
+            f"Predictions are evaluated in events with up to {LARGE_FIELD:,} entrants, and {pool.title} has no such"
+            " events."
+        )
     if expectation.example is not None and expectation.fair is not None:
         judged = reliability_words(pool, expectation.example)
         if f"{expectation.fair:.1f}" != f"{expectation.expected:.1f}":
@@ -95,7 +98,7 @@ def fairness(
 
 def reliability_words(pool: PoolHeader, example: ReliabilityBin) -> str:
     if example.lowest <= example.expected <= example.highest:
-        verdict = "predictions like most of these come true about as often as they should"
+        verdict = "most predictions like these come true about as often as they should"
     else:
         who = "favourites" if example.expected >= EVEN_SCORE else "outsiders"
         verdict = f"ratings expect too {'much' if example.observed < example.expected else 'little'} of {who}"
@@ -116,8 +119,8 @@ def handed_words(pool: PoolHeader, story: EventStory, explanation: Explanation) 
     points = shown_change(furthest.rating_before, furthest.rating, system.digits)
     moved = {"gain": f"gained {points}", "loss": f"lost {-points}"}.get(direction(points), "stayed level")
     words = (
-        f"Points are not handed from one to another: each {pool.word}'s own ± decides how far a duel moves them."
-        f" That is why {furthest.player} {moved} in this event."
+        f"Points are not handed from one to another: each {pool.word}'s own ± decides how much a duel changes the"
+        f" rating. That is why {furthest.player} {moved} in this event."
     )
     return in_sentence(words, furthest.player)
 
@@ -205,7 +208,7 @@ def expected_words(story: EventStory) -> str:
     place = place_words(line["place"], stakes.sides)
     what = f"a {place}" if stakes.sides == 2 or place == "quit" else f"{place} place"  # noqa: PLR2004  (a duel)
     chance = "" if line["chance"] is None else f", a chance of {percent(line['chance'])}"
-    words = f"Expected for {what}{chance}: {signed(expected)}. It came to {signed(came)}"
+    words = f"Expected for {what}{chance}: {signed(expected)}. It turned out to be {signed(came)}"
     return f"{words}{why_words(explanation, came - expected)}."
 
 

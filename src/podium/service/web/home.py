@@ -107,8 +107,8 @@ def home_page(cards: Iterable[PoolCard]) -> Page:
     lines.sort(key=itemgetter(0), reverse=True)
     return Page(
         "home.html",
-        title="Every point has its reason",
-        description="Ratings for races and games, rated live: which heat and which opponent made each change.",
+        title="A reason for every point",
+        description="Live ratings for races and games: see which heats and opponents made each change.",
         surprise=explained_surprise(newest_first),
         cards=tuple(newest_first[:MAX_CARDS]),
         other_pools=tuple(card.pool for card in newest_first[MAX_CARDS : MAX_CARDS + MAX_OTHER_POOLS]),

@@ -188,7 +188,7 @@ def champion(pool: PoolReader, header: PoolHeader, name: str) -> tuple[str, ...]
     begins = next(events.key(uid) for uid, season in events.seasons.items() if season.name == name)
     board = Board(pool, ESTABLISHED, pool.snapshot.standings_at(events.position(begins)))
     return tuple(
-        f"{show_name(who.player)} ends the season before it on top with {header.rating(who.rating)}."
+        f"{show_name(who.player)} finished the previous season on top with {header.rating(who.rating)}."
         for _, who in board.rows(0, 1)
     )
 

@@ -38,7 +38,7 @@ def verdict_on(header: PoolHeader, card: PlayerCard) -> str:
     if card.trend == "provisional":
         sentence = f"Provisional rating after {counted(card.events, 'event')}."
     elif not card.last_ten_events:
-        sentence = f"{counted(card.events, 'event')} so far, which found the rating."
+        sentence = f"{counted(card.events, 'event')} so far, which established the rating."
     else:
         since = "" if card.last_ten_events == FORM_EVENTS else " since the fifth"
         moved = shown(card.last_ten_shown, header.digits)
@@ -189,8 +189,8 @@ def next_rank_tiles(header: PoolHeader, card: PlayerCard, ahead: Upcoming | None
     reach = ahead.reach(other.ahead) if ahead is not None else Markup("")
     if not reach and card.best_days:
         best = card.best_days[0]
-        enough = Shape("A day like {} ({}) reaches it.")
-        short = Shape("The best day so far, {} ({}), would not reach it.")
+        enough = Shape("A day like {} ({}) would be enough.")
+        short = Shape("Even the best day so far, {} ({}), would not be enough.")
         words = enough if best.change >= other.ahead else short
         reach = words.format(header.event_link(best), header.change(best.shown))
     note = Shape("behind {}{}. {}").format(who, place, reach)
@@ -220,13 +220,13 @@ def rating_note(header: PoolHeader, card: PlayerCard) -> str:
     established = "provisional" if card.provisional else "established"
     if card.deviation is None:
         usual = sum(abs(each.shown) for each in card.form) / max(1, len(card.form))
-        return f"{established}; an event moves it by about {header.rounded(usual)}"
-    return f"{established}; {header.margin(card.deviation)}, 19 times in 20"
+        return f"{established}; an event changes it by about {header.rounded(usual)}"
+    return f"{established}; {header.margin(card.deviation)}, in 19 out of 20 cases"
 
 
 def streak_tile(card: PlayerCard) -> Tile:
     streaks = card.streaks
     wins, current, words = streaks.wins, streaks.current_wins, "won in a row"
     if wins < 2:  # noqa: PLR2004  (a row needs two)
-        wins, current, words = streaks.gains, streaks.current_gains, "in a row that gained"
+        wins, current, words = streaks.gains, streaks.current_gains, "rating gains in a row"
     return Tile("Best streak", f"{wins:,}", f"{'event' if wins == 1 else 'events'} {words}; now {current}")

@@ -196,7 +196,7 @@ def rivals(player: PlayerName, visit: VisiblePool) -> Response:
         "rivals.html",
         tab="leaderboard",
         title=f"Whom {present} met",
-        description=f"Won {halves(found.won)} of {found.duels:,} duels against {found.expected:,.1f} expected.",
+        description=f"Won {halves(found.won)} of {found.duels:,} duels; {found.expected:,.1f} were expected.",
         player=present,
         found=found,
         brought=tuple(brought),

@@ -371,9 +371,9 @@ HEADLINES = {
 }
 REMEDIES = {
     404: "Check the spelling of the name. An event may also be in another pool.",
-    429: "Wait a little, then load the page again. Nothing was stored.",
-    500: "Nothing was stored. The organisers can find the reason in the service's log, by the number below.",
-    503: "Nothing was stored. Load the page again in a moment.",
+    429: "Wait a little, then load the page again. Nothing was saved.",
+    500: "Nothing was saved. The organisers can find the reason in the service's log, using the number below.",
+    503: "Nothing was saved. Load the page again in a moment.",
 }
 SIGN_IN_HELPS = (401, 403)
 Handler = Callable[[Request, Any], Any]

@@ -141,7 +141,7 @@ def change_entry(pool: PoolHeader, player: str, line: FormLine, updated: datetim
     place = "" if line.rank is None or line.field is None else f"Place {line.rank} of {line.field}. "
     title = f"{player} {pool.change(line.shown)} in {line.title or event_id}"
     path = pool_address(pool.name, "events", event_id, player)
-    return Entry(path, title, f"{number_words(pool, line)}{place}Every point has its reason.", utc_text(updated))
+    return Entry(path, title, f"{number_words(pool, line)}{place}A reason for every point.", utc_text(updated))
 
 
 def feed_response(request: Request, title: str, path: str, address: str, entries: Sequence[Entry]) -> Response:
@@ -158,7 +158,7 @@ def feed_response(request: Request, title: str, path: str, address: str, entries
     return shared_response(request, page_text(request, page).encode(), "application/atom+xml")
 
 
-Theme = Annotated[Literal["light", "dark"], Query(description="Dark ink on light paper, or light on dark.")]
+Theme = Annotated[Literal["light", "dark"], Query(description="Dark text on a light background, or light on dark.")]
 
 
 @router.pool_page("/card.png")

@@ -172,11 +172,13 @@ def rated_members(sides: Sequence[Sequence[Member]], pool: Pool) -> list[list[Me
 class RunningRace:
     """The current places in a race, and everyone's rating change if it ended now."""
 
-    places: tuple[str, ...] = described("Players by place, the leader first.")
+    places: tuple[str, ...] = described("Players by place, leader first.")
     out: tuple[str, ...] = described("Players who did not finish.")
     posted_at: datetime | None = described("Time of the latest places. Null if nothing was posted.")
-    changes: dict[str, float | None] = described("Change by player. Null for players who would not be rated.")
-    likely: dict[str, int] = described("By player without a place yet: the likeliest, behind those who have one.")
+    changes: dict[str, float | None] = described("Rating change by player. Null for players who would not be rated.")
+    likely: dict[str, int] = described(
+        "By player without a place yet: the most likely place, behind those who have one."
+    )
 
 
 def running_race(pool: PoolReader, race_id: str) -> RunningRace:
@@ -271,11 +273,11 @@ class StakesLine:
     """The effect of one place on one player."""
 
     player: str = described("Player.")
-    place: float | None = described("Place; 1.5 for a draw of two. Null for a quit.")
+    place: float | None = described("Place; 1.5 for a draw between two. Null for a quit.")
     chance: float | None = described("Probability of finishing in this place, 0 to 1. Null for draws and quits.")
-    delta: float = described("By how much the rating would change.")
-    rating: float = described("Rating the player would have.")
-    rank: int = described("Rank among players with an established rating then.")
+    delta: float = described("How much the rating would change.")
+    rating: float = described("Rating that the player would have.")
+    rank: int = described("Rank that the player would have among players with an established rating.")
     error: float = described("Twice the standard error of the change. 0 if it is exact.")
 
 
@@ -284,25 +286,25 @@ class StakesEntrant:
     """Who would start."""
 
     player: str = described("The player.")
-    rating: float = described("The rating now.")
-    rank: int | None = described("Rank among players with an established rating. Null for others.")
-    win: float = described("The chance to win, from 0 to 1.")
-    break_even: int | None = described("Last place that loses nothing. Null if every place loses.")
+    rating: float = described("Current rating.")
+    rank: int | None = described("Rank among players with an established rating. Null for other players.")
+    win: float = described("The chance of winning, from 0 to 1.")
+    break_even: int | None = described("Lowest finishing place that costs no points. Null if every place costs points.")
 
 
 @answer
 class RaceStakes:
     """The effect of each place in an upcoming race."""
 
-    stakes: tuple[StakesLine, ...] = described("A line a place, the best first.")
-    entrants: tuple[StakesEntrant, ...] = described("Entrants, the highest rating first.")
-    headline: str = described("Sentence about the places in which the first player gains.")
-    outlook: str | None = described("Sentence about the best likely place. Null without a table.")
+    stakes: tuple[StakesLine, ...] = described("One row per place, best first.")
+    entrants: tuple[StakesEntrant, ...] = described("Entrants, highest rating first.")
+    headline: str = described("Sentence about the places in which the first player gains points.")
+    outlook: str | None = described("Sentence about the best likely place. Null if there is no table.")
     method: str = described("Method and accuracy, or the reason why there is no table.")
-    draws: int = described("Orders of the others that were rated.")
+    draws: int = described("Number of finishing orders of the others that were rated.")
     is_exact: bool = described("True if these are all entrants.")
-    error: float = described("The largest of the lines.")
-    age_s: float = described("Age in seconds, if newer results arrived since.")
+    error: float = described("The largest of all rows.")
+    age_s: float = described("Age in seconds, if newer results have arrived since.")
 
 
 def race_stakes(found: Stakes, age_s: float) -> RaceStakes:

@@ -35,15 +35,15 @@ class Reason:
 
     player: str = described("The player whose rating changed.")
     opponent: str | None = described("Opponent. Null for other causes.")
-    heat: str | None = described("Heat. Empty if the event has only one.")
+    heat: str | None = described("Heat. Empty if the event has only one heat.")
     result: float | None = described("The score against the opponent, from 0 to 1.")
-    expected: float | None = described("The score that was expected, from 0 to 1.")
+    expected: float | None = described("The expected score, from 0 to 1.")
     weight: float | None = described("Weight of the comparison.")
     contribution: float = described("Contribution to the change, in points.")
     cause: str = described("`opponent`, or another cause of the change.")
     gap: float | None = described("Rating of the opponent minus that of the player, in points.")
     group: int = described("The number of its group, from 0.")
-    shown: float = described("The contribution as people read it.")
+    shown: float = described("The contribution, rounded for display.")
 
 
 @answer
@@ -52,8 +52,8 @@ class ReasonGroup:
 
     kind: str = described("Kind of group: `heat`, `opponent`, `band` or `cause`.")
     label: str = described("Label of the group.")
-    result: str = described('Result as text, such as "won 4 of 5". Empty if it is not about opponents.')
-    duels: int = described("Duels in it.")
+    result: str = described('Result as text, such as "won 4 of 5". Empty if the group is not about opponents.')
+    duels: int = described("Number of duels in the group.")
     expected: float = described("Number of duels the player was expected to win.")
     won: float = described("Number of duels won. A draw counts as half.")
     points: float = described("Contribution to the change, in points.")
@@ -73,14 +73,14 @@ class ShownChange:
 class StandingLine:
     """A player's line in a heat, or in the overall result."""
 
-    heat: str | None = described("Heat. Null if the event has only one.")
+    heat: str | None = described("Heat. Null if the event has only one heat.")
     player: str = described("The player.")
     team: str | None = described("The team, if any.")
     place: int | None = described("Place. Ties share the best place.")
     status: str = described("Finish status as submitted.")
     score: float | None = described("The score, as it was sent.")
     time_s: float | None = described("The time in seconds, as it was sent.")
-    gap_s: float | None = described("The seconds behind the first.")
+    gap_s: float | None = described("Number of seconds behind the winner.")
 
 
 @answer
@@ -88,20 +88,20 @@ class ExplainedChange:
     """Why an event moved a player's rating."""
 
     event_id: str = described("The event.")
-    player: str = described("The player's name as it is now.")
+    player: str = described("The player's current name.")
     rating_before: float = described("The rating before, in points.")
     delta: float = described("The change, in points: the sum of the contributions.")
     words: str = described("The reasons in a few sentences.")
-    outcome: str = described("Outcome of the player as text. Empty if nobody was compared.")
-    verdict: str = described("Place and change in a sentence.")
-    cause: str = described("Sentence about the main reason. Empty if there is none.")
-    shown: ShownChange = described("The change as people read it.")
-    groups: tuple[ReasonGroup, ...] = described("The reasons, a few groups of them.")
-    duels: DuelCount = described("Duels won, and expected.")
+    outcome: str = described("Outcome of the player as text. Empty if the player was not compared with anyone.")
+    verdict: str = described("Place and rating change in a sentence.")
+    cause: str = described("Sentence about the main reason. Empty if there is no main reason.")
+    shown: ShownChange = described("The change, rounded for display.")
+    groups: tuple[ReasonGroup, ...] = described("The reasons, in a few groups.")
+    duels: DuelCount = described("Number of duels won, and expected.")
     ranked_by: str = described("Sentence about the rule that decided the order.")
-    standings: tuple[StandingLine, ...] = described("Lines of the result.")
-    method: str = described("Method of dividing the change if it is not a sum over duels. Otherwise empty.")
-    shared: str = described("Sentence about the change of the player's equipment, or empty.")
+    standings: tuple[StandingLine, ...] = described("Rows of the result.")
+    method: str = described("How the change is divided if it is not a sum over duels. Otherwise empty.")
+    shared: str = described("Sentence about the change in the rating of the player's equipment, or empty.")
     reasons: tuple[Reason, ...] = described("Every reason.")
 
 
@@ -110,8 +110,8 @@ class AlternativeChange:
     """What an event would have done with one thing changed."""
 
     words: str = described("What is changed.")
-    delta: float = described("The change then, in points.")
-    shown: float = described("The change as people read it.")
+    delta: float = described("The change that would have resulted, in points.")
+    shown: float = described("The change, rounded for display.")
     better: float = described("Difference from the actual change, rounded for display.")
 
 
@@ -120,11 +120,11 @@ class AlternativeChanges:
     """An event as it was for a player, and as it would have been."""
 
     event_id: str = described("The event.")
-    player: str = described("The player's name as it is now.")
+    player: str = described("The player's current name.")
     rating_before: float = described("The rating before, in points.")
-    delta: float = described("The change as it was, in points.")
-    shown: float = described("The change as people read it.")
-    alternatives: tuple[AlternativeChange, ...] = described("One thing changed each.")
+    delta: float = described("The actual change, in points.")
+    shown: float = described("The change, rounded for display.")
+    alternatives: tuple[AlternativeChange, ...] = described("One thing changed in each.")
 
 
 def explained_change(explanation: Explanation) -> ExplainedChange:

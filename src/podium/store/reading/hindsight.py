@@ -49,7 +49,9 @@ class BestEver(HindsightPoint):
     """A player where the curve of hindsight is highest."""
 
     player: str = described("The player.")
-    above_next: float | None = described("Probability of having been stronger than the next player. Null for the last.")
+    above_next: float | None = described(
+        "Probability of having been stronger than the next player. Null for the last player."
+    )
 
 
 @answer
@@ -102,7 +104,7 @@ def keep(store: Moments, pool_name: str) -> bool:
     pairs = 0 if table.is_empty() else pairs_in(table)
     too_large = max(entries - MAX_ENTRIES, pairs - MAX_PAIRS) > 0
     curves = {} if too_large or table.is_empty() else look_back(pool, table)
-    reason = f"hindsight takes {MAX_ENTRIES:,} results and {MAX_PAIRS:,} pairs of them; there are more here"
+    reason = f"hindsight works with up to {MAX_ENTRIES:,} results and {MAX_PAIRS:,} pairs of them; there are more here"
     peaks = [(each, *curves[each][curves[each]["rating"].argmax()].tolist()) for each in established if each in curves]
     best = sorted(peaks, key=lambda peak: (-peak[2], peak[0]))[:MAX_BEST]
     found = Kept(today(), snapshot.seq, system_text(pool), reason if too_large else "", best)
@@ -154,7 +156,7 @@ def best_ever(pool: PoolReader) -> BestEverBoard:
         UnknownError: no such pool, its system has no hindsight, it is too large, or it is not worked out yet.
     """
     known, merged = kept_of(pool), pool.snapshot.merged
-    none_yet = "hindsight is worked out once a day, and there is none yet" if known is None else ""
+    none_yet = "hindsight is calculated once a day, and has not been calculated yet" if known is None else ""
     lack = why_unavailable(pool.system) or none_yet
     if known is None or lack or known.too_large:
         raise UnknownError(f"{pool.name}: {lack or (known and known.too_large)}")

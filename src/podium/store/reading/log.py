@@ -27,10 +27,10 @@ from podium.views.names import find_event, present_names
 class CorrectedLine:
     """A line of an event's content that a correction changed."""
 
-    heat: str | None = described("Heat. Null if the event has only one.")
+    heat: str | None = described("Heat. Null if the event has only one heat.")
     player: str | None = described("Player. Null for changes to the event itself.")
-    before: str | None = described("Former values as text. Null for a new line.")
-    after: str | None = described("New values as text. Null for a removed line.")
+    before: str | None = described("Former values as text. Null for a new row.")
+    after: str | None = described("New values as text. Null for a removed row.")
 
 
 @answer
@@ -39,9 +39,9 @@ class CorrectionRecord:
 
     seq: int = described("The number of the log entry.")
     kind: str = described("Kind of change: submit, amend, move, void or unvoid.")
-    received_at: datetime = described("When it came.")
+    received_at: datetime = described("When the entry was received.")
     actor: str = described("Name of the key, or the name given to the command.")
-    reason: str | None = described("Reason. Null if none was given, or if it was deleted.")
+    reason: str | None = described("Reason. Null if no name was given, or if it was deleted.")
     events: int | None = described("Number of events with a recalculated change. Null if unknown.")
     players: int | None = described("Number of players with a recalculated change. Null if unknown.")
     largest: float | None = described("Largest difference in any rating, in points. Null if unknown.")

@@ -39,7 +39,7 @@ class Performance:
 
     player: str = described("The entrant.")
     performance: float | None = described(
-        "Rating for which the expected score equals the actual score. Null if nobody was compared."
+        "Rating at which the expected score equals the actual score. Null if the player was not compared with anyone."
     )
     bound: Bound | None = described("`at least` if all duels were won, `at most` if all were lost. Otherwise null.")
 
@@ -48,8 +48,8 @@ class Performance:
 class EventField:
     """The strength of an event's field, and the performance of each entrant."""
 
-    players: int = described("Entrants who were rated.")
-    mean_rating: float = described("The mean of their ratings before it, in points.")
+    players: int = described("Number of entrants who were rated.")
+    mean_rating: float = described("The mean of their ratings before the event, in points.")
     performances: tuple[Performance, ...] = described("Performance rating of each entrant, in result order.")
 
 
@@ -66,7 +66,7 @@ class WeightPoint:
     """The effect of one duel on players in their n-th rated event, from a sample."""
 
     event_number: int = described("Number of the rated event in the player's career, from 1.")
-    points: float = described("The most that one duel moved the middle player.")
+    points: float = described("The maximum that a single duel changed the median player's rating.")
     players: int = described("Number of players in the median.")
 
 
@@ -75,11 +75,11 @@ class PoolFacts:
     """Facts from a pool's whole history, as of a day."""
 
     day: date = described("Day of the calculation.")
-    events: int = described("Number of rated events covered: all, or the newest ones in a large pool.")
-    players: int = described("Players in them.")
+    events: int = described("Number of rated events covered: all, or the latest ones in a large pool.")
+    players: int = described("Number of players in them.")
     duels: int = described("Number of duels in these events. Events with over 1,000 entrants are left out.")
-    expected: tuple[ExpectedPoint, ...] = described("Expected score by lead in points.")
-    weights: tuple[WeightPoint, ...] = described("Change by one duel, by number of events played.")
+    expected: tuple[ExpectedPoint, ...] = described("Expected score by rating lead in points.")
+    weights: tuple[WeightPoint, ...] = described("Rating change from one duel, by number of events played.")
     reliability: tuple[ReliabilityBin, ...] = described("Expected scores compared with actual scores.")
 
 
@@ -90,9 +90,11 @@ class FairExpectation:
     duels: int = described("Number of duels of the player.")
     expected: float = described("Number of duels the player was expected to win.")
     fair: float | None = described(
-        "Number of wins that was realistic, from similar duels in this pool. Null if there are too few."
+        "Number of wins suggested by similar duels in this pool. Null if there are too few such duels."
     )
-    example: ReliabilityBin | None = described("Outcome of most similar duels in this pool. Null if there are too few.")
+    example: ReliabilityBin | None = described(
+        "Outcome of the largest group of similar duels in this pool. Null if there are too few such duels."
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,7 +105,9 @@ def refuse_meetings(
     played = {(uid, heat) for uid, heat, player in sent if player in accounts}
     for uid, heat, player in sent:
         if player in others and (uid, heat) in played:
-            raise MeetingError(name, snapshot.events.ids[uid], "; if the two are one player, correct that event first")
+            raise MeetingError(
+                name, snapshot.events.ids[uid], "; if the two accounts are one player, correct that event first"
+            )
 
 
 def refuse_player_twice(pool: PoolReader, contents: Iterable[Content], numbers: Mapping[str, int]) -> None:
@@ -132,7 +134,7 @@ def refuse_entrant_twice(pool: PoolReader, match_id: str, names: Sequence[str], 
     faults = []
     for one, two in repeats(ends):
         why = cause(pool, (names[one], names[two]), f"entrants {one + 1} and {two + 1}", numbers, ends[one])
-        faults.append(Fault(None, "entrants", None, f"{why}; register the player once"))
+        faults.append(Fault(None, "entrants", None, f"{why}; register the player only once"))
     if faults:
         raise ResultsError(f"match {match_id}", faults)
 
@@ -158,7 +160,7 @@ def cause(pool: PoolReader, names: tuple[str, str], where: str, numbers: Mapping
         others, act = [name for name in names if numbers[name] != end], "merged into"
     subject = repr(others[0]) if len(others) == 1 else "both"
     was = "was" if len(others) == 1 else "were"
-    return f"{names[0]!r} and {names[1]!r} ({where}) are one player since {subject} {was} {act} {current!r}"
+    return f"{names[0]!r} and {names[1]!r} ({where}) are the same player since {subject} {was} {act} {current!r}"
 
 
 def rename(pool: PoolReader, name: str, new: str) -> int:

@@ -90,7 +90,7 @@ def insert_pool(connection: sa.Connection, name: str, system: System) -> PoolVie
     try:  # no query before it: another transaction might open one in between
         (number,) = connection.execute(sa.insert(pools).returning(pools.c.id), row).scalars()
     except sa.exc.IntegrityError:
-        raise StoreError(f"there is a pool {name!r} already") from None
+        raise StoreError(f"there is already a pool {name!r}") from None
     return PoolView(number, name, system, secret, connection=connection)
 
 
@@ -151,16 +151,16 @@ def begin_season(name: str, starts: When, keep: float) -> Act:
         season, events = public_id(pool, admitted), pool.snapshot.events
         if order != (pool.order or DATED):
             needed = "the number of its first event" if pool.is_undated else "a date"
-            raise ParameterError(f"a season of pool {pool.name!r} begins with {needed}")
+            raise ParameterError(f"the start of a season of pool {pool.name!r} must be {needed}")
         if pool.is_undated and at >= ((events.newest_start or 0) // NUMBER_US + 1) * NUMBER_US:
             raise ParameterError(
-                f"no. {plain(number_at(at))} is beyond the next event. Begin the season at that event."
+                f"no. {plain(number_at(at))} is later than the next event. Begin the season at that event."
             )
         known = next((uid for uid, each in events.seasons.items() if each.name == season), None)
         if known is not None:
             if (events.key(known).started_at, events.seasons[known].keep) == (at, keep):
                 return Proposal(pool, SEASON)
-            raise StoreError(f"there is a season {season!r} already")
+            raise StoreError(f"there is already a season {season!r}")
         entry = json_entry(season, {"started_at": at, "keep": keep}, actor)
         return Proposal(pool, SEASON, (entry,), refuses_unrateable=False)
 
@@ -199,7 +199,7 @@ def set_closed(pool: PoolView, actor: str, *, closed: bool) -> bool:
 def delete(pool: PoolView) -> None:
     if not pool.closed:
         raise StoreError(
-            f"Pool {pool.name!r} is open. Close it first with `podium pool close`, so that nobody writes to it."
+            f"Pool {pool.name!r} is open. Close it first with `podium pool close`, so that no one writes to it."
         )
     connection = pool.connection
     delete_former_rows(connection, [pool.id])
@@ -222,9 +222,9 @@ class RegisteredMatch:
 
     match_id: str = described("The match.")
     entrants: tuple[str, ...] = described("Players of the match, by current name.")
-    expires_at: datetime = described("Until when it waits for a result.")
+    expires_at: datetime = described("Until when the match waits for a result.")
     status: str = described("Status.", enum=[OPEN, REPORTED, EXPIRED])
-    results: tuple[str, ...] = described("Its results, the event that counts first.")
+    results: tuple[str, ...] = described("Its results, starting with the event that counts.")
 
 
 def register(
@@ -252,19 +252,23 @@ def register(
     teams = [None if each.get("team") is None else admit(str(each["team"]), "team") for each in rows]
     match_id = public_id(pool, admit(match_id, "a match's id"))
     if not names or len(set(names)) < len(names):
-        raise ParameterError("entrants: a match has one at least, and none twice")
+        raise ParameterError("entrants: a match needs at least one, and each of them only once")
     if not 0.0 < held_s <= MAX_HOLD_S:
-        raise ParameterError(f"a match waits for its result above 0 and up to {MAX_HOLD_S:.0f} seconds, not {held_s}")
+        raise ParameterError(
+            f"a match can wait for its result for more than 0 and up to {MAX_HOLD_S:.0f} seconds, not {held_s}"
+        )
     numbers = numbers_of(pool, names)
     entrants_by_number = [{"player": numbers[name], "team": team} for name, team in zip(names, teams, strict=True)]
     known = find_registration(pool, match_id)
     if known is not None:
         if known.entrants != entrants_by_number:
-            raise StoreError(f"match {match_id!r} is registered already, with other entrants")
+            raise StoreError(f"match {match_id!r} is already registered with different entrants")
         return match_of(pool, match_id)
     refuse_entrant_twice(pool, match_id, names, numbers)
     if pool.snapshot.events.fixtures.find(match_id) >= 0:
-        raise StoreError(f"match {match_id!r}: there is a fixture of that id, whose result is the event of that id")
+        raise StoreError(
+            f"match {match_id!r}: there is already a fixture with that ID, and its result is the event with that ID"
+        )
     expires_at = now() + round(held_s * 1e6)
     body = {"entrants": entrants_by_number, "expires_at": expires_at}
     append(pool, REGISTER, [json_entry(match_id, body, actor)])
@@ -294,7 +298,7 @@ def get_registration(pool: PoolReader, match_id: str) -> Registration:
     """Return a registered match, or raise UnknownError."""
     found = find_registration(pool, match_id)
     if found is None:
-        raise UnknownError(f"Pool {pool.name!r} has no registered match {match_id!r}. Check the id.")
+        raise UnknownError(f"Pool {pool.name!r} has no registered match {match_id!r}. Check the ID.")
     return found
 
 

@@ -60,8 +60,9 @@ WORDS = dict.fromkeys(OF_EVENTS, "event") | {REGISTER: "match", PLAN: "race", SE
 TEXTS, LABELS = ("title", "url", "contact", "player_word"), ("team", "heat")
 IDS = (running, "race_id"), (brought, "event_id")
 COPIES = (
-    "Copies made earlier keep it: backups, exports, static sites, sheets, and what feeds and webhooks have sent. So do "
-    "the names of other players, cars, clubs and pools."
+    "Copies made earlier keep the name: backups, exports, static sites, sheets, and messages sent by"
+    " feeds and"
+    " webhooks. So do the names of other players, cars, clubs and pools."
 )
 REDACTED = ("subject", "body", "actor", "match_id")
 UPDATE_ENTRY = (
@@ -80,10 +81,10 @@ SELECT_SUBJECT = sa.select(log.c.seq).where(of_pool(log), log.c.subject == sa.bi
 class Anonymization:
     """The replacements made when a player is anonymized."""
 
-    player: str = described("The player's name now.")
-    name: str = described("The name that the player gets.")
-    ids: dict[str, str] = described("New ids of events, matches, fixtures and seasons whose ids mention a name, by id.")
-    entries: int = described("Log entries with a title, a team, an id or another text that mentions a name.")
+    player: str = described("The player's current name.")
+    name: str = described("The name that the player will get.")
+    ids: dict[str, str] = described("New IDs of events, matches, fixtures and seasons whose IDs mention a name, by ID.")
+    entries: int = described("Log entries with a title, team, ID or other text that mentions a name.")
     reasons: int = described("Number of reasons that mention a name. Their texts are deleted.")
 
     def __str__(self) -> str:

@@ -215,5 +215,5 @@ def refuse_unrateable(proposal: Proposal, moves: Moves) -> None:
             raise NotFiniteError(error.system, error.update, error.entrant, event_id, name)
         if uid in moves.changed:
             name = names_with(proposal, [ratings.twice[uid]])[ratings.twice[uid]]
-            remedy = " of two accounts that are one now; amend the event, or unmerge one"
+            remedy = " of two accounts that are now one; amend the event, or unmerge one"
             raise MeetingError(name, event_id, remedy)

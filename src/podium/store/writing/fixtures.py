@@ -43,10 +43,10 @@ MAX_ENTRANTS = 1_000
 class Starter:
     """An entrant of an upcoming race."""
 
-    player: str = described("The name as it is now.")
-    team: str | None = described("Team. Null for a player who starts alone.")
-    side: str | None = described("Side: home, white, away or black. Left out if not planned.", default=None)
-    shared: dict[str, str] | None = described("Equipment of the player, by kind.", default=None)
+    player: str = described("The entrant's current name.")
+    team: str | None = described("Team. Null for a player who competes individually.")
+    side: str | None = described("Side: home, white, away or black. Omitted if not planned.", default=None)
+    shared: dict[str, str] | None = described("Equipment that the player uses, by kind.", default=None)
 
 
 @answer
@@ -54,8 +54,8 @@ class Places:
     """The current places in a race. They do not count before the result."""
 
     race_id: str = described("The race.")
-    posted_at: datetime = described("As of when.")
-    places: tuple[str, ...] = described("Players by place, the leader first.")
+    posted_at: datetime = described("Time of these standings.")
+    places: tuple[str, ...] = described("Players by place, leader first.")
     out: tuple[str, ...] = described("Players who did not finish.")
 
 
@@ -65,10 +65,10 @@ class Fixture:
 
     fixture_id: str = described("ID of the race. Its result is the event with the same ID.")
     title: str | None = described("Title.")
-    starts_at: datetime = described("When it starts.")
+    starts_at: datetime = described("When the race starts.")
     entrants: tuple[Starter, ...] | None = described("Entrants. Null if the race is open to anyone.")
     status: str = described(
-        "Status. One day after the start it becomes `no_result` unless there is a result.",
+        "Status. If there is no result one day after the start, it becomes `no_result`.",
         enum=[PLANNED, STARTED, REPORTED, CANCELLED, NO_RESULT],
     )
 
@@ -135,8 +135,9 @@ def plan_fixture(
     fixture_id = public_id(pool, admit(fixture_id, "a fixture's id"))
     if anybody and entrants:
         raise ParameterError(
-            f"“whoever comes starts” (anybody) and {counted(len(entrants), 'name')} contradict each other. Remove the "
-            "names, or leave that out"
+            f"“open to everyone” (anybody) and {counted(len(entrants), 'name')} contradict each"
+            " other. Remove the"
+            " names, or leave out anybody"
         )
     events = pool.snapshot.events
     known = next(iter(plans_of(pool, [events.fixtures.find(fixture_id)])), None)
@@ -186,7 +187,7 @@ def plans_of(pool: PoolReader, numbers: Sequence[int]) -> list[Plan]:
 def numbered_entrants(pool: PoolReader, fixture_id: str, entrants: Sequence[Any]) -> list[dict[str, Any]]:
     rows = [each if isinstance(each, Mapping) else {"player": each} for each in entrants]
     if len(rows) > MAX_ENTRANTS:
-        raise ParameterError(f"entrants: {len(rows):,} are too many. A fixture may have {MAX_ENTRANTS:,}.")
+        raise ParameterError(f"entrants: {len(rows):,} are too many. A fixture can have up to {MAX_ENTRANTS:,}.")
     names = admit_names(pool, [str(each["player"]) for each in rows], "entrant")
     teams = [None if each.get("team") is None else admit(str(each["team"]), "team") for each in rows]
     if len(set(names)) < len(names):
@@ -210,7 +211,7 @@ def refuse_taken(pool: PoolReader, fixture_id: str) -> None:
     events = pool.snapshot.events
     for number, what in ((events.find(fixture_id), "an event"), (events.matches.find(fixture_id), "a match")):
         if number >= 0:
-            raise StoreError(f"fixture {fixture_id!r}: there is {what} of that id")
+            raise StoreError(f"fixture {fixture_id!r}: there is already {what} with that ID")
 
 
 def cancel_fixture(pool: PoolReader, fixture_id: str, *, actor: str = "") -> Fixture:
@@ -244,7 +245,7 @@ def get_fixture(pool: PoolReader, fixture_id: str) -> Fixture:
     """
     found = plans_of(pool, [pool.snapshot.events.fixtures.find(public_id(pool, fixture_id))])
     if not found:
-        raise UnknownError(f"Pool {pool.name!r} has no fixture {fixture_id!r}. Check the id.")
+        raise UnknownError(f"Pool {pool.name!r} has no fixture {fixture_id!r}. Check the ID.")
     return as_fixtures(pool, found)[0]
 
 
@@ -339,7 +340,7 @@ def post_places(
     planned = get_fixture(pool, race_id)
     race_id = planned.fixture_id
     if planned.status in (REPORTED, CANCELLED):
-        raise StoreError(f"race {race_id!r} {'has its result' if planned.status == REPORTED else 'is cancelled'}")
+        raise StoreError(f"race {race_id!r} {'already has a result' if planned.status == REPORTED else 'is cancelled'}")
     names = [*places, *out]
     known = sent_numbers(pool, names)
     entered = None if planned.entrants is None else {each.player for each in planned.entrants}
@@ -353,7 +354,9 @@ def post_places(
         raise ParameterError("places: a player is listed twice. Remove one.")
     row = pool.execute(SELECT_RUNNING, race=race_id).first()
     if row is not None and not by_hand and now() - row.posted_at < LEAST_US:
-        raise StoreError(f"race {race_id!r}: places are limited to one update per second. Send them again in a moment.")
+        raise StoreError(
+            f"race {race_id!r}: standings are limited to one update per second. Send them again in a moment."
+        )
     for (each,) in pool.run(SELECT_RACES):
         if pool.snapshot.events.find(each) >= 0:
             pool.run(DELETE_RACE, race=each)

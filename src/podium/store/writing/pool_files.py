@@ -75,7 +75,7 @@ def import_lines(connection: sa.Connection, lines: Iterable[str], source: str, n
     numbered = (Line(f"{source}, line {number}", parse(source, number, each)) for number, each in enumerate(lines, 1))
     header = checked(next(numbered, Line(f"{source}, line 1", {})), HEADER)
     if header["podium_pool"] != FORMAT:
-        raise StoreError(f"{source}: is of format {header['podium_pool']}, this version of Podium reads {FORMAT}")
+        raise StoreError(f"{source}: has format {header['podium_pool']}, but this version of Podium reads {FORMAT}")
     system = system_of(header["system"], json.dumps(header["parameters"]))
     pool = insert_pool(connection, header["pool"] if name is None else name, system)
     try:
@@ -83,9 +83,7 @@ def import_lines(connection: sa.Connection, lines: Iterable[str], source: str, n
         numbers = {*ratings}
         head = import_log(pool, numbered, numbers)
         if (head.place, head.hash) != (header["entries"], header["head"].get("hash")):
-            raise StoreError(
-                f"{source}: ends with log entry {head.place}, and has {header['entries']} by its first line"
-            )
+            raise StoreError(f"{source}: ends with log entry {head.place}, but its first line says {header['entries']}")
         pool = get_pool(connection, pool.name)
         import_sheets(pool, header.get("sheets", []))
         replayed = replay(pool)
@@ -107,7 +105,9 @@ def revisions_in_words(header: Mapping[str, Any]) -> str:
         return ""
     written = f"revision {revision}" if revision else "an unknown revision"
     return (
-        f"The file was rated by {written} of the arithmetic (Podium {header['version']}); this Podium has {ARITHMETIC}"
+        f"The file was rated by {written} of the arithmetic (Podium {header['version']}); this"
+        f" version of Podium"
+        f" has {ARITHMETIC}"
     )
 
 
@@ -210,8 +210,9 @@ def broken(where: str, place: int) -> StoreError:
 def entry_row(where: str, fields: Mapping[str, Any], numbers: set[int]) -> dict[str, Any]:
     if fields["kind"] not in entries.KINDS:
         raise StoreError(
-            f"{where}: this version does not know log entries of kind {fields['kind']!r}. Upgrade "
-            "Podium: pip install --upgrade podium"
+            f"{where}: this version does not support log entries of kind {fields['kind']!r}. Upgrade"
+            " Podium: pip"
+            " install --upgrade podium"
         )
     row = {name: value for name, value in fields.items() if name in ENTRY and name not in ("reason", "title")}
     row |= {"body": fields["body"].encode(), "hash": bytes.fromhex(fields["hash"]), "digest": b""}

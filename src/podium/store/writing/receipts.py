@@ -21,7 +21,9 @@ from podium.views.changes import Change, Changes
 from podium.views.names import EVENT_STATUSES
 
 MAX_EFFECTS = 1_000  # of an answer
-NUMBERED = "these are the pool's first events, so its events have numbers and no dates; podium pool order changes that"
+NUMBERED = (
+    "these are the pool's first events, so its events have numbers instead of dates; podium pool order changes that"
+)
 
 
 @answer
@@ -29,8 +31,8 @@ class Totals:
     """Totals of recalculated changes, made or previewed."""
 
     events: int = described("Number of events with a recalculated change, including seasons.")
-    players: int = described("Players who have one.")
-    changes: int = described("Changes that are new, other or gone.")
+    players: int = described("Number of players with a recalculated change.")
+    changes: int = described("Number of changes that are new, different or removed.")
     largest: float = described("Largest difference in any rating, in points, or 0.")
 
 
@@ -42,7 +44,7 @@ class Effect:
     """The effect on one change."""
 
     event_id: str | None = described("Event. Null for the start of a season.")
-    player: str = described("The player's name as it is now.")
+    player: str = described("The player's current name.")
     rating_was: float | None = described("Rating after the event before this correction, or null.")
     rating: float | None = described("Rating after the event once this correction is applied, or null.")
 
@@ -52,10 +54,10 @@ class Rerated:
     """Number and size of the recalculated rating changes. A dry run only previews them."""
 
     rerated: int = described("Their number.")
-    totals: Totals | None = described("Totals of a dry run. Left out otherwise.", default=None)
-    effects: tuple[Effect, ...] | None = described("Largest changes of a dry run. Left out otherwise.", default=None)
+    totals: Totals | None = described("Totals of a dry run. Omitted otherwise.", default=None)
+    effects: tuple[Effect, ...] | None = described("Largest changes of a dry run. Omitted otherwise.", default=None)
     next: str | None = described(
-        "Cursor for the next page of effects (`effects_after`). Left out on the last page.", default=None
+        "Cursor for the next page of effects (`effects_after`). Omitted on the last page.", default=None
     )
 
 
@@ -64,17 +66,23 @@ class Receipt:
     """The answer for a submitted event."""
 
     event_id: str = described("The event.")
-    seq: int = described("Number of its log entry; 0 in a dry run of a new event.")
+    seq: int = described("Number of the log entry; 0 in a dry run for a new event.")
     status: str = described("Status.", enum=EVENT_STATUSES)
     reason: str = described("Reason why it is not rated. Empty if it is rated.")
     duplicate: bool = described("True if the same event was already stored with identical content.")
-    changes: tuple[Change, ...] = described("Its own changes of ratings, in the order of its rows.")
+    changes: tuple[Change, ...] = described("The event's own rating changes, in the order of its rows.")
     rerated: int = described("Number of later rating changes that were recalculated.")
-    effects: tuple[Effect, ...] = described("Of a dry run, on its first receipt: the largest changes that would move.")
-    totals: Totals | None = described("Of a dry run, on its first receipt: how much would move.")
+    effects: tuple[Effect, ...] = described(
+        "For a dry run, only in its first receipt: the largest rating changes it would cause."
+    )
+    totals: Totals | None = described(
+        "For a dry run, only in its first receipt: the totals of the changes it would cause."
+    )
     next: str | None = described("Cursor for the next page of effects (`effects_after`). Null on the last page.")
     warnings: tuple[str, ...] = described("New players whose names are similar to existing ones.")
-    head: Head | None = described("Keep it: `podium verify --head` finds what was removed since. Null in a dry run.")
+    head: Head | None = described(
+        "Keep it: `podium verify --head` detects entries that were removed later. Null in a dry run."
+    )
     notice: str = described(
         "Note on late results and corrections if the system learns from the pool. For the first events of a pool, a "
         "note if they have numbers instead of dates.",
@@ -112,7 +120,7 @@ class Done:
         if not relearnt:
             return ""
         events = "1 later event is" if relearnt == 1 else f"all {relearnt:,} later events are"
-        return f"What the system has learnt of the pool is other than before, so {events} rated anew."
+        return f"The system has learnt different values from the pool than before, so {events} rated again."
 
     def by_sender(self, senders: int) -> list[list[Receipt]]:
         receipts: list[list[Receipt]] = [[] for _ in range(senders)]
@@ -151,7 +159,7 @@ def parse_cursor(text: str) -> Size:
         move, started_at, seq, player = text.split(",")
         return Size(float(move), int(started_at), int(seq), int(player))
     except ValueError:
-        raise ParameterError(f"{text!r} is not the `next` of a page of effects") from None
+        raise ParameterError(f"{text!r} is not the `next` value of a page of effects") from None
 
 
 def names_with(proposal: Proposal, numbers: Collection[int]) -> dict[int, str]:

@@ -173,14 +173,14 @@ def refuse_others(pool: Pool, sheet: events.Sheet, sent: Sequence[Sent], stored:
         if other is not None and other.brought is None and other.others and not one.is_same:
             raise SheetError(
                 f"event {other.event.event_id!r} is in another sheet with different content",
-                f"If {sheet.name} is that sheet, name it with --sheet. If not, use --prefix {prefix} for new ids.",
+                f"If {sheet.name} is that sheet, name it with --sheet. If not, use --prefix {prefix} for new IDs.",
                 prefix,
             )
     live = sum(each.is_live for each in stored)
     paired = [(one, one.stored) for one in sent if one.stored is not None and one.stored.is_live]
     if live and not paired:
         raise SheetError(
-            f"none of the {live:,} events that {sheet.name} brought to pool {pool.name!r} is in it now",
+            f"none of the {live:,} events that {sheet.name} added to pool {pool.name!r} are in it now",
             "Another sheet needs its own name. Give it with --sheet. Void events that never took place with `podium "
             "void`.",
             prefix,
@@ -192,8 +192,10 @@ def refuse_others(pool: Pool, sheet: events.Sheet, sent: Sequence[Sent], stored:
     )
     if paired and dated and not any(known):
         raise SheetError(
-            f"every event of {sheet.name} that is known has another date and another result: is it another season's?",
-            f"Use --prefix {prefix} to give its events new ids.",
+            f"every known event of {sheet.name} has a different date and a different result: is it"
+            " from another"
+            " season?",
+            f"Use --prefix {prefix} to give its events new IDs.",
             prefix,
         )
 
@@ -348,16 +350,16 @@ class Draft:
     def keep(self, one: Sent, other: Stored) -> int:
         """Leave an event as people made it."""
         if other.is_voided_by_hand:
-            sentence = "was voided by hand, and stays so"
+            sentence = "was voided by hand, and stays void"
         else:
-            sentence = f"was corrected by hand, and stays so; of the sheet {self.sentence(one, other)}"
+            sentence = f"was corrected by hand, and stays as it is; in the sheet {self.sentence(one, other)}"
         self.kept.append(Other(other.event.event_id, sentence))
         return other.event.seq if other.brought is None else other.brought.content_seq
 
     def sentence(self, one: Sent, other: Stored) -> str:
         """Return the differences between an event and the pool's version, as a sentence."""
         if one.is_same:
-            return "it comes at another place"
+            return "it comes in a different position"
         body = other.body
         logged = {number for line in body.decode().split("\n") if line for number in numbers_in(json.loads(line))}
         numbers = sent_numbers(self.pool, sorted(set(one.content.names)))
@@ -373,7 +375,7 @@ class Draft:
             if event.status == VOIDED:
                 continue
             if other.is_corrected and not overrule:
-                self.kept.append(Other(event.event_id, "was corrected by hand, and stays; the sheet has it no more"))
+                self.kept.append(Other(event.event_id, "was corrected by hand, and stays; the sheet no longer has it"))
                 continue
             self.brought.append(events.BroughtEvent(event.event_id, other.own_id, event.content_seq, is_gone=True))
             if not other.others:

@@ -89,10 +89,16 @@ class MissingResultsError(SheetError):
     def __init__(self, sheet: Sheet, missing: Sequence["Stored"]) -> None:
         ids = ", ".join(each.event.event_id for each in missing[:MAX_SHOWN])
         lost = f"{counted(len(missing), 'result')} that it brought before ({ids})"
-        self.question = f"{sheet.name} does not have {lost}. Is it the old sheet, corrected, or a new one?"
+        self.question = (
+            f"{sheet.name} does not contain {lost}. Is it a corrected version of the old sheet, or a new sheet?"
+        )
         super().__init__(
-            f"{sheet.name}: {lost} are not in it now." if missing[1:] else f"{sheet.name}: {lost} is not in it now.",
-            "If it is the old sheet, corrected, use --amend. If it is a new sheet of the same name, use --again.",
+            f"{sheet.name}: {lost} are missing from it."
+            if missing[1:]
+            else f"{sheet.name}: {lost} is missing from it.",
+            "If it is a corrected version of the old sheet, use --amend. If it is a new sheet with"
+            " the same name,"
+            " use --again.",
         )
 
 
@@ -232,8 +238,9 @@ def submit_sheet(pool: PoolReader, sent: submission.Submission, sheet: Sheet) ->
     except submission.ConflictError as error:
         prefix = suggested_prefix(sheet, contents.values())
         ways = (
-            f"If {sheet.name} was corrected, send it with podium ingest {sheet.name} --amend. If these are other "
-            f"events, use --prefix {prefix} for new ids."
+            f"If {sheet.name} was corrected, send it with podium ingest {sheet.name} --amend. If"
+            f" these are"
+            f" different events, use --prefix {prefix} for new IDs."
         )
         raise SheetError(str(error), ways, prefix) from None
     proposal = replace(

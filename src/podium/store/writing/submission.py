@@ -25,14 +25,14 @@ from podium.store.writing.proposals import Act, Proposal, require_version
 from podium.views.names import VOIDED, find_event, find_events
 
 OTHER_ORDER: Mapping[Order | None, str] = {  # what is wrong with `started_at` in a pool of each order
-    DATED: "is missing, and the events of pool {pool!r} have dates. Give the date of the first event, for example "
-    "--started-at 2026-01-31, and with --every 1w the time to each next one",
-    UNDATED: "is given, and the events of pool {pool!r} have numbers and no dates. Leave it out, or give them dates "
-    "with podium pool order {pool} dated",
+    DATED: "is missing, and the events of pool {pool!r} have dates. Give the date of the first event, for example"
+    " --started-at 2026-01-31, and with --every 1w the time between events",
+    UNDATED: "is given, but the events of pool {pool!r} have numbers instead of dates. Leave it out, or give them dates"
+    " with podium pool order {pool} dated",
     None: "is missing, and pool {pool!r} has no events yet. Give the date of the first event, for example --started-at "
     "2026-01-31, or number the events with --order sequence",
 }
-MIXED = "is given for some events, and others have numbers. Give all events dates, or all numbers"
+MIXED = "is given for some events, but others have numbers. Give all events dates, or all of them numbers"
 
 
 class ConflictError(StoreError):
@@ -106,7 +106,9 @@ def amend(rows: Any, versions: Collection[str] | None = None) -> Act:
     def propose(pool: PoolReader, actor: str, reason: str) -> Proposal:
         contents = check_rows(pool, rows)
         if len(contents) != 1:
-            raise ResultsError("results", [Fault(None, "event_id", None, "an amendment is of one event")])
+            raise ResultsError(
+                "results", [Fault(None, "event_id", None, "an amendment must contain exactly one event")]
+            )
         ((event_id, content),) = contents.items()
         event = find_event(pool, event_id)
         require_version(event, versions)
@@ -178,7 +180,7 @@ def to_sent_events(pool: PoolReader, contents: Mapping[str, Content], submission
     unknown = next((each for each in match_ids if each not in contents), None)
     if unknown is not None:
         raise UnknownError(
-            f"The results have no event {unknown!r}, but a match is given for it. Remove the match, or correct the id."
+            f"The results have no event {unknown!r}, but a match is given for it. Remove the match, or correct the ID."
         )
     return {
         each: SentEvent(content, actor, match_ids.get(each), received, reason) for each, content in contents.items()
@@ -271,7 +273,7 @@ def refuse_other_content(pool: PoolReader, known: Event, content: Content) -> No
     body, _ = logged[known.content_seq]
     numbers = {number for each in body.decode().split("\n") if each for number in numbers_in(json.loads(each))}
     other = difference(body, names_of(pool, numbers), content)
-    raise ConflictError(f"event {known.event_id!r} is known with other content: {other}")
+    raise ConflictError(f"event {known.event_id!r} is known with different content: {other}")
 
 
 def has_content(pool: PoolReader, known: Event, content: Content) -> bool:

@@ -1,1 +1,1 @@
-"""Boards of now and of earlier days, and the search for players."""
+"""Boards for today and earlier days, and the search for players."""

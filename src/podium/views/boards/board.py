@@ -1,4 +1,4 @@
-"""A board: who is listed, in which order, and how they stand."""
+"""A board: which players are listed, in which order, with rank and rating."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ Place = tuple[float, int]  # a score, and the player's number
 
 
 class PlayerStanding(NamedTuple):
-    """The current standing of a player or a piece of equipment."""
+    """The current rank and rating of a player or a piece of equipment."""
 
     number: int
     player: str  # the name
@@ -43,10 +43,10 @@ class PlayerStanding(NamedTuple):
 
 
 def standing_of(pool: PoolAt, name: str) -> PlayerStanding:
-    """Return how a player stands now.
+    """Return a player's current rank and rating.
 
     Raises:
-        UnknownError: no such player, or one without a rating.
+        UnknownError: there is no such player, or the player has no rating.
     """
     number = number_of(pool, name)
     found = [] if is_equipment(number) else standings_of(pool, np.array([slot_of(number)]))
@@ -56,7 +56,7 @@ def standing_of(pool: PoolAt, name: str) -> PlayerStanding:
 
 
 def standings_of(pool: PoolAt, slots: Array) -> list[PlayerStanding]:
-    """Return how these players stand now, in their order, without those who have no rating."""
+    """Return the current rank and rating of these players in their order, without those who have no rating."""
     system, snapshot = pool.system, pool.snapshot
     newest = snapshot.newest_rows(snapshot.rows.size, slots)
     found = Changes(snapshot, newest[newest >= 0])
@@ -75,7 +75,7 @@ def cursor_of(row: PlayerStanding) -> str:
 
 
 def span_begins(pool: PoolAt, span: timedelta, until: int) -> int:
-    """Return when a span up to a time begins; in a numbered pool a span of days has as many events, the last ones."""
+    """Return the start of a time span that ends at a given time; in a numbered pool, each day is one event."""
     if not pool.is_undated:
         return until - round(span / DAY * DAY_US)
     events, count = pool.snapshot.events, max(1, round(span / DAY))
@@ -89,7 +89,7 @@ EVERYBODY, ESTABLISHED = Listing(provisional=True), Listing()
 
 
 class Position(NamedTuple):
-    """The numbers of players of a board around a place."""
+    """The numbers of the players around a place on a board."""
 
     before: int
     through: int  # and at it
@@ -106,22 +106,22 @@ class Board:
 
     @classmethod
     def of(cls, pool: PoolAt, listing: Listing) -> Self:
-        """Return the board of today."""
+        """Return the current board."""
         return cls(pool, listing, pool.snapshot.standings)
 
     @property
     def is_filtered(self) -> bool:
-        """True if the listing has more rules than the one for provisional ratings."""
+        """True if the listing has other rules than the one for provisional ratings."""
         return self.listing.min_events is not None or self.listing.active_within is not None
 
     @property
     def newest(self) -> Event | None:
-        """The pool's newest rated event, if there is one."""
+        """The pool's latest rated event, if there is one."""
         return self.pool.snapshot.events.newest_rated
 
     @cached_property
     def fits(self) -> Array:
-        """A flag for each entry of the standings: it fits the listing, provisional or not."""
+        """A flag for each entry of the standings: True if it fits the listing, provisional or not."""
         rules, fits = self.listing, self.standings.is_player
         if rules.min_events is not None:
             fits = fits & (self.standings.events >= rules.min_events)
@@ -132,7 +132,7 @@ class Board:
 
     @cached_property
     def is_listed(self) -> Array:
-        """A flag for each entry of the standings: it is on the board."""
+        """A flag for each entry of the standings: True if it is on the board."""
         return self.fits if self.listing.provisional else self.fits & self.standings.is_established
 
     @cached_property
@@ -155,7 +155,7 @@ class Board:
         return best_first[chosen[best_first]]
 
     def position(self, place: Place) -> Position:
-        """Return how many players stand before a place, which need not be a player's."""
+        """Return how many players are above a place, which need not be a player's."""
         score, number = place
         above, last = int(self.count_above(score)), int(np.searchsorted(self._falling, -score, "right"))
         tied = -self.standings.numbers[self.entries[above:last]]
@@ -163,15 +163,15 @@ class Board:
         return Position(before, through, above)
 
     def rows(self, first: int, last: int) -> list[tuple[int, PlayerStanding]]:
-        """Return the rank of each player from one place of the board up to another, and how the player stands."""
+        """Return the rank, rating and state of each player from one place on the board to another."""
         return self.ranked(self.entries[max(first, 0) : last])
 
     def ranked(self, entries: Array) -> list[tuple[int, PlayerStanding]]:
-        """Return the rank of each of some listed entries, and how the player stands."""
+        """Return the rank, rating and state of each of these listed entries."""
         return [*zip(self.ranks(entries), standings_of(self.pool, self.standings.slots[entries]), strict=True)]
 
     def ranks(self, entries: Array) -> list[int]:
-        """Return the ranks of some listed entries: 1 is best, equal scores share the best of theirs."""
+        """Return the ranks of these listed entries: 1 is best, and equal scores share the best of their ranks."""
         ranks: list[int] = (1 + self.count_above(self.standings.scores[entries])).tolist()
         return ranks
 
@@ -180,11 +180,11 @@ class Board:
         return 1 + int(np.count_nonzero(self.is_listed & (self.standings.scores > score)))
 
     def count_above(self, scores: Any) -> Any:
-        """Return how many players of the board have a higher score than each of these."""
+        """Return how many players on the board have a higher score than each of these."""
         return np.searchsorted(self._falling, -scores)
 
     def listed(self, numbers: Sequence[int]) -> Array:
-        """Return the entries of those of some players who are listed, in the order of the players."""
+        """Return the entries of those players who are listed, in the order of the players."""
         entries = self.standings.find(numbers)
         entries = entries[entries >= 0]
         return entries[self.is_listed[entries]]

@@ -1,4 +1,7 @@
-"""Ranks of earlier days: as of 00:00 UTC of each day since the first rated event. Without dates, before each event."""
+"""Ranks on earlier days, as of 00:00 UTC of each day since the first rated event.
+
+In pools without dates, ranks before each event.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,14 +21,14 @@ from podium.views.reader import PoolAt
 
 
 class EarlierRanks(NamedTuple):
-    """The ranks that players had before the newest event."""
+    """The ranks that players had before the latest event."""
 
     day: date | int | None  # or the number of an event; None if nobody had a rank
     ranks: dict[int, int]
 
     @property
     def date(self) -> date | None:
-        """The day; None without dates."""
+        """The day, or None in pools without dates."""
         return None if isinstance(self.day, int) else self.day
 
     @property
@@ -34,7 +37,7 @@ class EarlierRanks(NamedTuple):
         return self.day if isinstance(self.day, int) else None
 
     def move(self, number: int, rank: int) -> tuple[int | None, bool]:
-        """Return how many ranks a player has risen by, and whether the player is new on the board."""
+        """Return how many ranks a player has gained, and whether the player is new on the board."""
         if self.day is None:
             return None, False
         earlier = self.ranks.get(number)
@@ -45,7 +48,7 @@ NO_RANKS = EarlierRanks(None, {})
 
 
 def earlier_ranks(board: Board, players: Sequence[int]) -> EarlierRanks:
-    """Return the ranks that players had when the day of the newest event began; a filtered board has none."""
+    """Return the ranks that players had at the start of the latest event's day; None for a filtered board."""
     pool, newest, start = board.pool, board.newest, board.pool.snapshot.day_start
     if newest is None or start is None or not start.slots.size or board.is_filtered:
         return NO_RANKS
@@ -56,7 +59,7 @@ def earlier_ranks(board: Board, players: Sequence[int]) -> EarlierRanks:
 
 
 def every_day(pool: PoolAt) -> range:
-    """Return the days at whose beginning somebody had a rating; without dates, the numbers of events."""
+    """Return the days that start with somebody already rated; in pools without dates, the numbers of events."""
     events, unit = pool.snapshot.events, pool.unit_us
     rated = np.flatnonzero(events.order.part("field"))
     if not rated.size:
@@ -69,7 +72,7 @@ def days(pool: PoolAt) -> list[int]:
     """List the days that have ranks: every day since the first rated event.
 
     Returns:
-        Days since 1970, oldest first. In a numbered pool, the numbers that follow a rated event.
+        Days since 1970, oldest first. In a numbered pool, the numbers that come after a rated event.
     """
     if not pool.is_undated:
         return [*every_day(pool)]
@@ -80,7 +83,7 @@ def days(pool: PoolAt) -> list[int]:
 
 
 def ranks_on(pool: PoolAt, day: int) -> tuple[RankedPlayer, ...]:
-    """Show the ranks of a day.
+    """Return the ranks on a day.
 
     Args:
         day: days since 1970, or the number of an event in a numbered pool.
@@ -89,7 +92,7 @@ def ranks_on(pool: PoolAt, day: int) -> tuple[RankedPlayer, ...]:
         The players, best first.
 
     Raises:
-        UnknownError: no such pool, or the day has no ranks.
+        UnknownError: there is no such pool, or the day has no ranks.
     """
     if day not in every_day(pool):
         raise UnknownError(f"pool {pool.name!r} has no ranks of {day_shown(pool.order, day)}. Choose another day.")
@@ -101,13 +104,13 @@ def ranks_on(pool: PoolAt, day: int) -> tuple[RankedPlayer, ...]:
 
 
 def ranks_of_player(pool: PoolAt, name: str) -> tuple[DailyRank, ...]:
-    """Show a player's rank day by day.
+    """Return a player's rank day by day.
 
     Returns:
         The ranks, oldest first.
 
     Raises:
-        UnknownError: no such pool or player.
+        UnknownError: there is no such pool or player.
     """
     snapshot, system, slot = pool.snapshot, pool.system, slot_of(number_of(pool, name))
     events, rows, career = snapshot.events, snapshot.rows, snapshot.career(slot)

@@ -1,4 +1,4 @@
-"""Pages of boards: rows with ranks, moves, curves and the changes by the newest event."""
+"""Pages of boards: rows with ranks, rank changes, curves and rating changes from the latest event."""
 
 from collections.abc import Sequence
 from itertools import islice
@@ -25,7 +25,7 @@ MAX_POINTS = 16
 
 
 def sparks(pool: PoolAt, players: Sequence[int]) -> dict[int, tuple[float, ...]]:
-    """The ratings after the newest 16 changes at most of each player, oldest first, by number."""
+    """Return the ratings after each player's latest 16 changes (or fewer), oldest first, by number."""
     ledger = pool.snapshot.rows
     newest = pool.snapshot.newest_rows(ledger.size, slots_of(np.array(players, np.int64)))
     steps = [newest.astype(np.int64)]  # a row of each player, then the row before it, and so on
@@ -45,16 +45,16 @@ Ranked = Sequence[tuple[int | None, PlayerStanding]]  # each with the rank
 
 
 def neighbours(pool: PoolAt, name: str, each: int = 5) -> tuple[BoardRow, ...]:
-    """Show a player among those ranked next.
+    """Return a player and the players with neighbouring ranks.
 
     Args:
-        each: how many above, and how many below.
+        each: how many players above, and how many below.
 
     Returns:
         The players, best first.
 
     Raises:
-        UnknownError: no such pool or player.
+        UnknownError: there is no such pool or player.
     """
     board = Board.of(pool, EVERYBODY)
     place = board.position(standing_of(pool, name).place)
@@ -66,15 +66,14 @@ def board_rows(ranked: Sequence[tuple[int, PlayerStanding]]) -> tuple[BoardRow, 
 
 
 def leaderboard(pool: PoolAt, listing: Listing = EVERYBODY, *, after: str | None = None, top: int = 100) -> Leaderboard:
-    """Show a page of the leaderboard.
+    """Return a page of the leaderboard.
 
     Args:
-        listing: the players to show. By default, everybody with a rating.
-        after: the `next` of the page before. None shows the first page.
-        top: rows of the page.
+        listing: the players to show. Default: everybody with a rating.
+        after: the `next` value of the page before. None returns the first page.
+        top: number of rows on the page.
 
-    Returns:
-        The players, best first, with their ranks among each other.
+    Returns: The players, best first, ranked among each other.
 
     Raises:
         ParameterError: `after` is not a cursor.
@@ -91,18 +90,17 @@ def leaderboard(pool: PoolAt, listing: Listing = EVERYBODY, *, after: str | None
 
 
 def page_of(pool: PoolAt, listing: Listing, name: str, *, top: int = 50) -> str | None:
-    """Find the page that a player is on.
+    """Find the page that shows a player.
 
     Args:
-        listing: who is listed.
+        listing: the players to list.
         name: the player.
-        top: rows of a page.
+        top: number of rows per page.
 
-    Returns:
-        The `after` of that page, empty for the first. None if the player is not listed.
+    Returns: The `after` value of that page, empty for the first page. None if the player is not listed.
 
     Raises:
-        UnknownError: no such pool or player.
+        UnknownError: there is no such pool or player.
     """
     board, stands = Board.of(pool, listing), standing_of(pool, name)
     place = board.position(stands.place)
@@ -113,11 +111,11 @@ def page_of(pool: PoolAt, listing: Listing, name: str, *, top: int = 50) -> str 
 
 
 def newest_entrants(pool: PoolAt, listing: Listing, *, top: int = 200) -> Leaderboard:
-    """Show those of a board who were in the pool's newest rated event, the largest gain first.
+    """Return the players on a board who were in the pool's latest rated event, with the largest gain first.
 
     Args:
-        listing: who is on the board.
-        top: entrants to look at.
+        listing: the players on the board.
+        top: maximum number of entrants to examine.
 
     Returns:
         The entrants who are listed, with their ranks on the board.
@@ -168,6 +166,6 @@ def listed_row(
 
 
 def newest_changes(board: Board) -> Changes:
-    """Return the changes of players by the newest rated event."""
+    """Return the changes of players in the latest rated event."""
     snapshot, newest = board.pool.snapshot, board.newest
     return Changes(snapshot, range(0)) if newest is None else Changes.by_event(snapshot, newest).of_players

@@ -31,13 +31,13 @@ from podium.views.reader import PoolAt
 
 
 def rank(pool: PoolAt, name: str) -> PlayerRank:
-    """Show a player's rank.
+    """Return a player's rank.
 
     Returns:
         The rank, and the percentage of players with the same or a lower rating.
 
     Raises:
-        UnknownError: no such pool or player.
+        UnknownError: there is no such pool or player.
     """
     row, board = standing_of(pool, name), Board.of(pool, EVERYBODY)
     place, players = board.rank_of(row.score), board.size
@@ -46,22 +46,21 @@ def rank(pool: PoolAt, name: str) -> PlayerRank:
 
 
 def player(pool: PoolAt, name: str, top: int = 1000) -> PlayerDetails:
-    """Show a player's rank and newest changes.
+    """Return a player's rank and latest changes.
 
     Args:
-        top: changes to show.
+        top: number of changes to return.
 
-    Returns:
-        What `rank` has, and the changes as its `history`.
+    Returns: The fields of `rank`, and the changes as its `history`.
 
     Raises:
-        UnknownError: no such pool or player.
+        UnknownError: there is no such pool or player.
     """
     return answer_from(PlayerDetails, rank(pool, name), history=career(pool, name, top))
 
 
 def distribution(pool: PoolAt) -> tuple[RatingCount, ...]:
-    """Count the players of each whole rating.
+    """Count the players with each whole rating.
 
     Returns:
         A count for each whole rating that somebody has, lowest first.
@@ -72,23 +71,22 @@ def distribution(pool: PoolAt) -> tuple[RatingCount, ...]:
 
 
 def board(pool: PoolAt, rules: Eligibility, at: When | None = None) -> pl.DataFrame:
-    """Show the board of those whom the rules list, as of a moment.
+    """Return the board of the players who match the rules, at a given time.
 
     Args:
-        rules: who is listed.
+        rules: which players are listed.
         at: the time, or the number of an event in a numbered pool. None means now.
 
-    Returns:
-        A row for each player, as in `Rated.leaderboard`. A numbered pool also has `last_sequence`.
+    Returns: One row for each player, as in `Rated.leaderboard`. A numbered pool also has `last_sequence`.
 
     Raises:
-        ParameterError: a rule that the system cannot serve.
+        ParameterError: a rule does not work with this system.
     """
     return board_before(pool, rules, None if at is None else OrderKey(time_of(at), 2**62))
 
 
 def board_before(pool: PoolAt, rules: Eligibility, key: OrderKey | None) -> pl.DataFrame:
-    """`rank, player, rating`, the state's other fields, `events, last_played_at, provisional` of those listed."""
+    """Return rank, player, rating, the state's other fields, events, last date and status of the listed players."""
     snapshot = pool.snapshot
     standings = snapshot.standings if key is None else snapshot.standings_at(snapshot.events.position(key))
     entries = np.flatnonzero(standings.is_player)
@@ -117,16 +115,15 @@ def board_before(pool: PoolAt, rules: Eligibility, key: OrderKey | None) -> pl.D
 
 
 def pool_order(pool: PoolView) -> Order | None:
-    """Say what orders a pool's events: `dated` or `sequence`.
+    """Return how a pool's events are ordered: `dated` or `sequence`.
 
-    Returns:
-        The order, or None before the first event of a pool that was created without one.
+    Returns: The order, or None before the first event of a pool that was created without one.
     """
     return pool.order
 
 
 def pool_summary(pool: PoolAt) -> PoolSummary:
-    """Show a pool as `pool_summaries` has it.
+    """Return a pool as in `pool_summaries`.
 
     Returns:
         Its summary.
@@ -138,10 +135,10 @@ def pool_summary(pool: PoolAt) -> PoolSummary:
 
 
 def limit_notice(pool: PoolAt) -> str | None:
-    """Warn of players at a limit of the pool's system.
+    """Warn about players at a limit of the pool's system.
 
-    Returns:
-        Their number and a system that suits such results. None if there are none, or the pool waits to be rated.
+    Returns: The number of such players, and a system that suits such results. None if there are no such players, or the
+        pool is waiting to be rated.
     """
     if not pool.system.limits or other_arithmetic(pool):
         return None
@@ -164,13 +161,12 @@ def seasons(pool: PoolAt) -> tuple[Season, ...]:
 
 
 def season_leaderboard(pool: PoolAt, name: str) -> pl.DataFrame:
-    """Show the board at the end of a season, or the current one if the season is not over.
+    """Return the board at the end of a season, or the current one if the season is still running.
 
-    Returns:
-        A row a player, best first.
+    Returns: One row per player, best first.
 
     Raises:
-        UnknownError: no such pool or season.
+        UnknownError: there is no such pool or season.
     """
     listed = seasons(pool)
     names = [each.name for each in listed]

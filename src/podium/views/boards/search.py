@@ -1,4 +1,4 @@
-"""The search for players, and the equipment that is rated."""
+"""The search for players, and the rated equipment."""
 
 import difflib
 from collections.abc import Callable, Sequence
@@ -30,7 +30,7 @@ Names = tuple[sa.Select[Any], ...]
 
 
 def names_where(condition: Callable[[sa.Table], sa.ColumnElement[bool]]) -> Names:
-    """The statements for the players' names that fit a condition, and for the former ones."""
+    """The SQL statements for the players' names that match a condition, and for former names."""
     present = sa.select(player.c.id, player.c.folded, sa.null().label("name")).where(of_pool(player), condition(player))
     former = sa.select(alias.c.player_id, alias.c.folded, alias.c.name).where(of_pool(alias), condition(alias))
     return present.order_by(player.c.folded).limit(TOP), former.order_by(alias.c.folded).limit(TOP)
@@ -64,10 +64,10 @@ class Hit(NamedTuple):
 
 
 def search(pools: Sequence[PoolAt], text: str, most: int) -> tuple[FoundPlayer, ...]:
-    """Players of some pools by how a name begins, or a word in it; by similar names where none is found.
+    """Search the players of some pools by the start of a name or of a word in it; if none match, by similar names.
 
-    Those called exactly so come first, then those whose name begins so, each the best ranked first; of similar names
-    the nearest.
+    Exact matches come first, then names that start with the text, each group sorted by rank; similar names are sorted
+    by similarity.
     """
     folded = search_key(" ".join(text.split()))
     if not folded:
@@ -81,7 +81,7 @@ def search(pools: Sequence[PoolAt], text: str, most: int) -> tuple[FoundPlayer, 
 
 
 def beginnings(pool: PoolView, folded: str, most: int) -> list[Hit]:
-    """Return the names that begin like this. If there are too few, also those with such a word."""
+    """Return the names that start with this text. If there are too few, also return those with a word that does."""
     params = {"first": folded, "last": folded + END, "top": MAX_HITS}
     begun = names(pool, SELECT_BEGINNINGS, params)
     hits = [Hit(account, former, EXACT if name == folded else BEGINS) for account, name, former in begun]
@@ -92,7 +92,7 @@ def beginnings(pool: PoolView, folded: str, most: int) -> list[Hit]:
 
 
 def similar(pool: PoolView, folded: str, _most: int) -> list[Hit]:
-    """The names that are near, or one of their words is, of those with a word that begins with the same letter."""
+    """Return similar names, or names with a similar word, among those with a word that starts with the same letter."""
     letter, params = folded[0], {"top": MAX_COMPARED}
     rows = names(pool, SELECT_BEGINNINGS, params | {"first": letter, "last": letter + END})
     rows += names(pool, SELECT_WORDS, params | {"word": escaped(letter)})
@@ -106,18 +106,18 @@ def similar(pool: PoolView, folded: str, _most: int) -> list[Hit]:
 
 
 def ratio(matcher: "difflib.SequenceMatcher[str]", word: str) -> float:
-    """Return the similarity of a word and the search text, from 0 to 1. A word that is too different has 0."""
+    """Return the similarity of a word and the search text, from 0 to 1. A word that is too different gets 0."""
     matcher.set_seq1(word)
     return 0.0 if min(matcher.real_quick_ratio(), matcher.quick_ratio()) < LEAST_SIMILAR else matcher.ratio()
 
 
 def names(pool: PoolView, statements: Names, params: dict[str, Any]) -> list[Any]:
-    """The account, folded name, and former name of those found by statements, present names first."""
+    """Return the account, folded name and former name of the players found by the statements, current names first."""
     return [row for each in statements for row in pool.execute(each, **params)]
 
 
 def players(pool: PoolAt, hits: Sequence[Hit], most: int) -> list[tuple[float, FoundPlayer]]:
-    """The players of names that were found, each once, the nearest names and then the best rated first."""
+    """Return the players with the names that were found, each once, sorted by similarity and then by rating."""
     if not hits:
         return []
     standings, merged = pool.snapshot.standings, pool.snapshot.merged
@@ -151,10 +151,9 @@ def players(pool: PoolAt, hits: Sequence[Hit], most: int) -> list[tuple[float, F
 
 
 def equipment(pool: PoolAt) -> tuple[Equipment, ...]:
-    """List the equipment that the system rates. It has no rank among players.
+    """List the equipment that the system rates. Equipment has no ranks.
 
-    Returns:
-        Equipment of rated events, by kind in the system's order, most points first.
+    Returns: Equipment of rated events, by kind in the system's order, with the most points first.
     """
     kinds, usual = pool.system.kinds, pool.system.newcomer().rating
     if not kinds:

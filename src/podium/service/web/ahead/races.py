@@ -71,7 +71,7 @@ def race(
         return RedirectResponse(rendering.pool_address(pool.name, "events", result), rendering.SEE_OTHER)
     planned, is_match, rule = planned_race(store, visit.pool, match_id)
     heats = store.newest_heats(pool.name)
-    rule += f" The newest event had {heats} heats. All changes below are for one heat." if heats > 1 else ""
+    rule += f" The latest event had {heats} heats. All changes below are for one heat." if heats > 1 else ""
     view, reason, near = None, "", ""
     player = chosen.strip() or default_player(visit.request, planned)
     if planned.entrants is not None and player:
@@ -124,11 +124,14 @@ def planned_race(store: Store, pool: str, race_id: str) -> tuple[Fixture, bool, 
     except UnknownError:
         match = store.match(pool, race_id)
     else:
-        rule = "" if fixture.entrants is None else "Entrants missing from the result did not start."
+        rule = "" if fixture.entrants is None else "Entrants missing from the result count as not having started."
         return fixture, False, rule
     starters = tuple(Starter(name, None) for name in match.entrants)
-    status = NO_RESULT if match.status == "expired" else "waits for its result"
-    words = f"Players missing from the result have quit. The match waits for it until {match.expires_at:%H:%M} UTC."
+    status = NO_RESULT if match.status == "expired" else "is waiting for its result"
+    words = (
+        f"Players missing from the result count as having quit. The match waits for it until {match.expires_at:%H:%M}"
+        " UTC."
+    )
     return Fixture(race_id, None, match.expires_at, starters, status), True, words
 
 
@@ -202,7 +205,7 @@ def lines_near(lines: Sequence[Any], likeliest: int, own: Any, sides: int) -> se
 
 def sentence_of(line: Any, sides: int) -> str:
     place = place_words(line["place"], sides)
-    where = f"With a {place}" if sides == DUEL_SIDES or place == "quit" else f"In {place} place"
+    where = f"Finishing {place}" if sides == DUEL_SIDES or place == "quit" else f"In {place} place"
     return f"{where}: {ordinal_number(line['rank'])} in the ranking."
 
 

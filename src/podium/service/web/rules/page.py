@@ -28,14 +28,14 @@ def expected(header: PoolHeader, facts: PoolFacts) -> Picture:
     points = [(each.gap, each.expected) for each in facts.expected]
     marked = [min(facts.expected, key=lambda each: abs(each.expected - share)) for share in (0.5, 0.76, 0.91)]
     labels = {each.gap: f"{100 * each.expected:.0f} %" for each in marked}
-    leads = [f"{header.rating(each.gap)} points above wins {100 * each.expected:.0f} of 100" for each in marked[1:]]
+    leads = [f"{header.rating(each.gap)} points ahead wins {100 * each.expected:.0f} of 100" for each in marked[1:]]
     caption = f"The chance of winning a duel by rating lead: {', '.join(leads)}."
     return Picture("Before the start, ratings predict the result", expected_curve(points, labels, caption), caption)
 
 
 def weights(header: PoolHeader, facts: PoolFacts) -> Picture:
     points = [(each.event_number, each.points) for each in facts.weights]
-    heading = "The better we know you, the less a duel moves you"
+    heading = "The better we know you, the less a duel changes your rating"
     if len(points) < 2:  # noqa: PLR2004  (a line)
         return Picture(heading, Markup(""), "")
     first, second = points[:2]
@@ -43,10 +43,10 @@ def weights(header: PoolHeader, facts: PoolFacts) -> Picture:
     labels = {number: f"{shown(moved, header.digits)}" for number, moved in (first, later)}
     labels[first[0]] += " points"
     if later[1] > LESS_SHARE * first[1]:
-        heading = "How far a duel moves you"
+        heading = "How much a duel changes your rating"
     caption = (
-        f"The most that one duel moved the middle {header.word}, by event: {labels[first[0]]} in event {first[0]}, "
-        f"{labels[later[0]]} in event {later[0]}. Explanations show each player’s own."  # noqa: RUF001  (typography)
+        f"The most that a single duel changed the median {header.word}'s rating, by event: {labels[first[0]]} in"
+        f" event {first[0]}, {labels[later[0]]} in event {later[0]}. Explanations show each player’s own."  # noqa: RUF001  (typography)
     )
     return Picture(heading, weights_curve(points, labels, caption), caption)
 

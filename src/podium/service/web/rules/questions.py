@@ -59,13 +59,13 @@ def reasons(example: Example) -> Parts:
 
 def winning_yet_losing(known: Known) -> Parts:
     """Why did I lose points even though I won?"""
-    yield "Because your rating expected more than this win: more heats, more opponents, or a larger lead."
+    yield "Your rating predicted more than this win: more heats, more opponents, or a larger lead."
     example = known.examples.won_yet_lost
     if example is not None:
         yield Markup("In {}:").format(known.header.event_link(example.headline, example.explanation.player))
         yield from reasons(example)
     else:
-        yield "In the newest events of this pool, no winner lost points."
+        yield "In the latest events of this pool, no winner lost points."
 
 
 def meaning_of_deviation(known: Known) -> Parts:
@@ -77,11 +77,11 @@ def meaning_of_deviation(known: Known) -> Parts:
     if best is not None and best.deviation is not None:
         reach = known.header.rounded(SIGMAS * best.deviation)
         middle = known.header.rounded(best.rating)
-        yield Markup("{} is rated {} ±{}: 19 times in 20 the true level is between {} and {}.").format(
+        yield Markup("{} is rated {} ±{}: in 19 out of 20 cases the true level is between {} and {}.").format(
             known.header.player_link(best.player), middle, reach, middle - reach, middle + reach
         )
     newcomer = known.system.newcomer()
-    yield f"It begins at {known.header.margin(newcomer.deviation)}, and shrinks with each duel."
+    yield f"It starts at {known.header.margin(newcomer.deviation)}, and shrinks with each duel."
     if known.system.established_deviation is not None:
         yield f"Up to {known.header.margin(known.system.established_deviation)}, a rating counts as established."
 
@@ -194,7 +194,10 @@ def beginning(known: Known) -> Parts:
 def few_events(known: Known) -> Parts:
     """Somebody with very few events is rated high. Is that right?"""
     if not can_be_provisional(known.system):
-        yield "In this pool every rating counts from the first event on, so a lucky start can rank high for a while."
+        yield (
+            "In this pool every rating counts from the first event on, so a player with a lucky start can rank high"
+            " for a while."
+        )
         return
     yield "Perhaps not: a provisional rating may be far off, so it is listed separately and has no rank."
     provisional = known.examples.provisional
@@ -214,9 +217,12 @@ def handing_over(known: Known) -> Parts:
     if known.system.conserves:
         yield "Yes. In each duel, one player loses what the other wins."
         if "base_points_events" in known.system.__dataclass_fields__:
-            yield "Newcomers also get base points, which come from nobody."
+            yield "Newcomers also get base points, which no other player loses."
     else:
-        yield "Not exactly. The certainty of their own rating decides how far a duel moves them, not yours."
+        yield (
+            "Not exactly. How much a duel changes their rating depends on the certainty of their own rating, not of"
+            " yours."
+        )
     exchange = known.examples.exchange
     if exchange is not None:
         headline, gained, lost = exchange
@@ -237,13 +243,13 @@ def weight_of_events(known: Known) -> Parts:
 
 def strength_of_opponents(known: Known) -> Parts:
     """Is it unfair to meet much stronger or weaker players?"""
-    yield "No: expected scores take it into account."
+    yield "No: expected scores take this into account."
     leads = [each for each in known.facts.expected if each.gap > 0]
     if leads:
         point = min(leads, key=lambda each: abs(each.expected - CLEAR_CHANCE))
         share = round(100 * point.expected)
         yield f"If you are rated {known.header.rating(point.gap)} above somebody, you should win {share} of 100 duels."
-        yield "Losing costs more, and winning brings less, than against an equal."
+        yield "Losing costs more, and winning is worth less, than against an equal player."
     newest = known.examples.newest
     if newest is None:
         return
@@ -271,7 +277,7 @@ def teams(known: Known) -> Parts:
     if not known.examples.has_teams:
         return
     if not known.system.teams:
-        yield "In this system everybody competes alone, even in a team."
+        yield "In this system everybody competes individually, even in a team."
         return
     yield "Team mates share the result of their team and are not compared with each other. Each is compared with"
     yield "all players of the other teams."
@@ -284,7 +290,7 @@ def when_ratings_change(known: Known) -> Parts:
     yield f"{known.header.title} has separate ratings. Events of other pools do not count."
     latest = known.examples.latest
     if latest is not None:
-        yield Markup("The newest event is {}, of {}.").format(known.header.event_link(latest), day_words(latest.when))
+        yield Markup("The latest event is {}, on {}.").format(known.header.event_link(latest), day_words(latest.when))
 
 
 def correcting(known: Known) -> Parts:
@@ -303,7 +309,10 @@ def trusting(known: Known) -> Parts:
     if not found:
         return
     yield found
-    yield f"This counts {counted(known.facts.events, 'event')} of {counted(known.facts.players, known.header.word)}."
+    yield (
+        f"These figures cover {counted(known.facts.events, 'event')} of"
+        f" {counted(known.facts.players, known.header.word)}."
+    )
 
 
 # Their docstrings are the questions.

@@ -228,5 +228,5 @@ def streak_tile(card: PlayerCard) -> Tile:
     streaks = card.streaks
     wins, current, words = streaks.wins, streaks.current_wins, "won in a row"
     if wins < 2:  # noqa: PLR2004  (a row needs two)
-        wins, current, words = streaks.gains, streaks.current_gains, "rating gains in a row"
+        wins, current, words = streaks.gains, streaks.current_gains, "in a row that raised the rating"
     return Tile("Best streak", f"{wins:,}", f"{'event' if wins == 1 else 'events'} {words}; now {current}")

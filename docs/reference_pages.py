@@ -102,7 +102,7 @@ def command_page() -> str:
     """Return the help of every command, with options that many commands share described once."""
     known = commands()
     count = Counter(option for command in known for option in command.options)
-    common = [option for option, times in count.most_common() if times >= COMMON]
+    common = often(count, COMMON)
     lines = [
         "# Commands",
         "",
@@ -117,12 +117,21 @@ def command_page() -> str:
     ]
     for command in known:
         own = [option for option in command.options if option not in common]
-        shared = [f"`{name}`" for name, _ in common if name in dict(command.options) and name not in dict(own)]
+        shared = [f"`{option[0]}`" for option in common if option in command.options]
         lines += [f"## {command.usage.partition(' [')[0].partition(' {')[0]}", "", f"    {command.usage}", ""]
         lines += [command.help, "", *option_lines(own), *[""] * bool(own)]
         lines += [f"Also: {', '.join(shared)}", ""] if shared else []
         lines += [*(f"    {example}" for example in command.examples), ""] if command.examples else []
     return "\n".join(lines).rstrip() + "\n"
+
+
+def often(count: "Counter[tuple[str, str]]", least: int) -> list[tuple[str, str]]:
+    """Return the names with a text that occur so often, each name with its most frequent text only."""
+    texts: dict[str, str] = {}
+    for (name, text), times in count.most_common():
+        if times >= least:
+            texts.setdefault(name, text)
+    return list(texts.items())
 
 
 def option_lines(options: list[tuple[str, str]]) -> list[str]:
@@ -159,7 +168,7 @@ def http_page() -> str:
         for _, _, operation in operations
         for each in operation.get("parameters", ())
     )
-    common = [parameter for parameter, times in parameters.most_common() if times >= OFTEN]
+    common = often(parameters, OFTEN)
     lines = [
         "# HTTP API",
         "",

@@ -89,7 +89,7 @@ def test_without_a_path_nothing_is_overwritten(tmp_path, monkeypatch, capsys):
 
 def test_what_cannot_be_tuned_says_why(tmp_path):
     results = podium.read_results(RACES)
-    with pytest.raises(podium.ParameterError, match="has no events before or after it"):
+    with pytest.raises(podium.ParameterError, match="leaves no events before or after it"):
         tune(results, find("elo")(), "2026-01-01", trials=1)
     study = tmp_path / "not-a-study.db"
     study.write_text("no database")

@@ -209,7 +209,7 @@ def test_saved_ratings_carry_the_pools(rated, kind, tmp_path):
 def test_a_pool_with_two_states_is_refused(rated):
     states = rated.states
     broken = states.with_columns(pool_events=pl.int_range(pl.len()).cast(pl.Float64))
-    with pytest.raises(ResultsError, match=r"row 2, column pool_events.*one and the same on every row of the pool"):
+    with pytest.raises(ResultsError, match=r"row 2, column pool_events.*the same on every row of the pool"):
         podium.rate(ROWS, Tempo(), start=broken)
     with pytest.raises(ResultsError, match=r"pool_surprise: is missing, but needed with pool_day"):
         podium.rate(ROWS, Tempo(), start=states.drop("pool_surprise"))

@@ -176,7 +176,7 @@ def test_dates_are_read_as_programs_write_them(tmp_path):
         ),
         (
             "Race,Date,Pos,Name\nA,2024-03-02,1,x\nA,2024-03-02,2,y\nA,2024-03-23,3,z\nA,2024-03-23,4,w\n",
-            "an event has one. Type podium import",
+            "an event can have only one. Type podium import",
         ),
         ("White,Black,Result,Date\nAna,Ben,1-0,soon\n", "row 2, column Date: 'soon' is not a date"),
         ("Race A,\nPos,Name\n1,Ana\n,Ben\n2,Cy\nRace B,\nPos,Name\n1,Ana\n2,Ben\n", "row 4, column Pos: is empty"),

@@ -73,8 +73,8 @@ def test_words_for_a_status_are_known_in_any_case_wherever_they_stand(column, tm
 
 
 CHOICES = [
-    ("event_id,player,position,wieght\nr,a,1,1\nr,b,2,1\n", "column wieght: is nearly weight"),
-    ("event_id,player,postion\nr,a,1\nr,b,2\n", "column postion: is nearly position"),
+    ("event_id,player,position,wieght\nr,a,1,1\nr,b,2,1\n", "column wieght: is very similar to weight"),
+    ("event_id,player,postion\nr,a,1\nr,b,2\n", "column postion: is very similar to position"),
     ("Race,Driver,Pos,Rank\nr,a,1,2\nr,b,2,1\n", "'Pos' and 'Rank' may each be position"),
     (
         "Race,Driver,Pos,Date\nr,a,1,3/11/2024\nr,b,2,3/11/2024\n",

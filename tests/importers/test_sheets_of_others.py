@@ -252,7 +252,7 @@ def test_what_is_not_certain_is_asked_with_a_command(text, question, tmp_path):
 
 
 def test_one_row_of_another_day_does_not_part_an_event(tmp_path):
-    with pytest.raises(ResultsError, match="an event has one"):
+    with pytest.raises(ResultsError, match="an event can have only one"):
         read(tmp_path, "Race,Date,Driver,Pos\nr,2024-03-04,A,1\nr,2024-03-04,B,2\nr,2024-03-05,C,3\n")
 
 

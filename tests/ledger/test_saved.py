@@ -249,7 +249,7 @@ def test_another_system_parameter_or_period_is_refused(tmp_path):
     assert origin["podium.version"] == podium.__version__
     for options, message in (
         ({"system": "glicko"}, "ratings.parquet holds ratings of elo, not of glicko"),
-        ({"k": 20.0}, "was rated by elo with k 24, now it is 20"),
+        ({"k": 20.0}, "was rated by elo with k 24, but now it is 20"),
         ({"period": "1mo"}, "was rated with the period event, not 1mo"),
     ):
         with pytest.raises(podium.ParameterError, match=re.escape(message)):

@@ -59,7 +59,7 @@ def test_a_file_of_another_system_is_refused(tmp_path):
     rated("elo", k=30).save(path)
     with pytest.raises(podium.ParameterError, match="holds ratings of elo, not of glicko"):
         podium.Live.load(path, "glicko")
-    with pytest.raises(podium.ParameterError, match="with k 30, now it is 20"):
+    with pytest.raises(podium.ParameterError, match="with k 30, but now it is 20"):
         podium.Live.load(path, "elo", k=20)
     with pytest.raises(podium.ParameterError, match="parameters need the name of their system"):
         podium.Live.load(path, k=30)

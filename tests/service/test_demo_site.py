@@ -42,7 +42,7 @@ def test_the_demo_serves_the_season_until_it_is_interrupted(tmp_path):
             demo.kill()
     assert "Since 16" in board
     assert "Dragana</bdi> won, but lost 40.5 points." in why
-    assert "What each place would bring" in race
+    assert "What each place would be worth" in race
     assert "If it ended now" in running
     assert rest == "The demo has ended, and its database is deleted.\n"
     assert [*tmp_path.iterdir()] == []

@@ -266,7 +266,7 @@ def test_a_pool_that_another_transaction_has_just_opened_is_a_conflict(store):
             waiting = threads.submit(store.create_pool, "new", find("elo")())
             time.sleep(0.3)
             assert not waiting.done()
-        with pytest.raises(StoreError, match="there is a pool 'new' already"):
+        with pytest.raises(StoreError, match="there is already a pool 'new'"):
             waiting.result()
 
 

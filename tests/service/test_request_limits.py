@@ -220,13 +220,13 @@ def test_tables_of_large_races_take_a_key(store):
         keyless = TestClient(client.app)
         for path, params in (("stakes", {"entrants": names}), ("fixtures/gp/stakes", {})):
             refused = keyless.get(f"{POOL}/{path}", params=params)
-            assert (refused.status_code, "more than 64 needs a key" in refused.json()["detail"]) == (422, True)
+            assert (refused.status_code, "more than 64 players needs a key" in refused.json()["detail"]) == (422, True)
             wrong = client.get(f"{POOL}/{path}", params=params, headers={"Authorization": "Bearer podium_wrong"})
             assert wrong.status_code == 422
         assert keyless.get(f"{POOL}/fixtures/small/stakes").status_code == 200
         assert client.get(f"{POOL}/fixtures/gp/stakes").status_code == 200
         page = keyless.get("/main/matches/gp")
-        assert (page.status_code, "more than 64 needs a key" in page.text) == (200, True)
+        assert (page.status_code, "more than 64 players needs a key" in page.text) == (200, True)
         assert keyless.get("/main/matches/gp", params={"player": "p1"}).status_code == 422
 
 

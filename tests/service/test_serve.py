@@ -116,7 +116,7 @@ def stop_in_the_midst(server, port, key):
             )
             assert sender.recv(100).startswith(b"HTTP/1.1 100")  # the service is at it
             server.terminate()
-            assert b"".join(chunks) == b": the service stops\n\n"  # the stream ends, and is not cut off
+            assert b"".join(chunks) == b": the service is stopping\n\n"  # the stream ends, and is not cut off
             sender.sendall(body)
             assert sender.recv(100).startswith(b"HTTP/1.1 201")
     assert server.wait(60.0) in (0, -15)

@@ -51,7 +51,7 @@ def test_the_stream_of_a_revoked_key_ends_and_no_other(store, client, monkeypatc
         assert gone.result(30.0).text.endswith(": the key is no longer valid\n\n")
         assert not stays.done()
         client.app.state.watchers.close()
-        assert stays.result(30.0).text.endswith(": the service stops\n\n")
+        assert stays.result(30.0).text.endswith(": the service is stopping\n\n")
 
 
 def test_the_streams_of_a_pool_that_is_no_more_end(store, client):
@@ -97,7 +97,7 @@ def test_streams_are_limited_in_number(client, monkeypatch):
         client.app.state.watchers.close()
         assert open_stream.result(30.0).status_code == 200
         assert client.get("/readyz").status_code == 503  # it is about to stop
-        assert client.get(STREAM).text == ": podium\n\n: the service stops\n\n"
+        assert client.get(STREAM).text == ": podium\n\n: the service is stopping\n\n"
 
 
 def test_a_listener_who_reads_too_slowly_is_ended(monkeypatch):

@@ -150,7 +150,7 @@ def test_a_sender_who_leaves_ends_the_work(process):
     read(process, CSV)
     first, left = pid_of(process), threading.Event()
     left.set()
-    with pytest.raises(ParameterError, match="left"):
+    with pytest.raises(ParameterError, match="disconnected"):
         read(process, MANY, left=left)
     wait_for_end(first)
 
@@ -192,7 +192,7 @@ def test_one_file_of_a_key_waits_and_nobody_waits_for_long(monkeypatch):
         async with turns.take("main", 1):
             waiting = asyncio.create_task(turns.take("main", 1).__aenter__())
             await asyncio.sleep(0)
-            with pytest.raises(AccessError, match="Another file of this key") as refused:
+            with pytest.raises(AccessError, match="Another file sent with this key") as refused:
                 await turns.take("other", 1).__aenter__()
             assert (refused.value.status, refused.value.retry_after_s) == (503, 10)
             with pytest.raises(AccessError, match="Other files are being read"):
@@ -225,7 +225,7 @@ def test_what_takes_long_ends_when_others_wait(process, monkeypatch):
     monkeypatch.setattr(uploads, "WAITING_S", 0.0)
     assert len(read(process, MANY).rows) == 90_000
     monkeypatch.setattr(Turns, "are_wanted", True)
-    with pytest.raises(ParameterError, match="others wait"):
+    with pytest.raises(ParameterError, match="others are waiting"):
         read(process, MANY)
 
 

@@ -272,7 +272,7 @@ def test_what_happens_reaches_every_open_stream_by_one_query(client, store, monk
         blocks.append(await asyncio.wait_for(anext(late), 5.0))
         fan_out.close()
         for each in (late, *first):
-            assert [block async for block in each] == [b": the service stops\n\n"]
+            assert [block async for block in each] == [b": the service is stopping\n\n"]
         return blocks, with_entries
 
     blocks, with_entries = asyncio.run(listened())

@@ -67,7 +67,7 @@ def test_a_late_result_moves_every_later_state_and_says_so(kind, new_url):
     assert states(store) == before
     (receipt,) = store.submit("main", late)
     assert receipt.notice == dry.notice
-    assert "all 5 later events are rated anew" in receipt.notice
+    assert "all 5 later events are rated again" in receipt.notice
     after = states(store)
     assert after == live_states(events)
     assert after[:3] == before[:3]

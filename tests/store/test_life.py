@@ -153,7 +153,7 @@ def test_a_late_event_of_a_season_that_is_over_moves_what_it_kept(filled):
     assert ratings(filled) == {name: state.rating for (_, name), state in truth.ratings.items()}
     assert filled.verify() == []
     assert [each.event_id for each in filled.player("main", "a").history][:3] == ["e90", None, "e7"]
-    with pytest.raises(StoreError, match="season 's' already"):
+    with pytest.raises(StoreError, match="already a season 's'"):
         filled.begin_season("main", "s", START, keep=1.0)
     assert filled.begin_season("main", "s", START + timedelta(hours=1), keep=0.5) == 0
     for odd in ({"keep": 1.5}, {"keep": 0.5, "starts": datetime.now(UTC) + timedelta(days=2)}):
@@ -332,7 +332,7 @@ def test_why_submissions_are_not_taken_together_is_logged_at_debug(filled, caplo
     (record,) = caplog.records
     assert record.levelname == "DEBUG"
     assert "2 submissions are taken one by one" in record.getMessage()
-    assert "event 'e1' is known with other content" in record.getMessage()
+    assert "event 'e1' is known with different content" in record.getMessage()
     caplog.clear()
     filled.submit_each("main", [(race(22, "ab"), "one", {}), (race(23, "cd"), "two", {})])
     assert caplog.records == []

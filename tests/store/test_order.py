@@ -51,7 +51,7 @@ def test_the_first_result_decides_only_if_it_says_how(store):
     assert store.event("main", "w1").started_at is not None
     store.submit("main", dated("s1", 0, "a", "b"))
     for order, sent, notice in (
-        ("sequence", {"order": "sequence"}, "no dates"),
+        ("sequence", {"order": "sequence"}, "instead of dates"),
         ("dated", {"order": "dated", "received": now()}, ""),
     ):
         store.create_pool(order, find("elo")())

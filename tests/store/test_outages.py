@@ -149,7 +149,7 @@ def test_of_many_who_open_a_pool_at_once_one_does_and_the_others_hear_of_it(new_
                 thread.start()
             for thread in threads:
                 thread.join()
-            assert outcomes == [f"there is a pool 'pool {round_}' already"] * 7
+            assert outcomes == [f"there is already a pool 'pool {round_}'"] * 7
         assert len(store.pools()) == 10
 
 

@@ -110,7 +110,7 @@ def test_a_pool_has_the_same_head_and_the_same_bits_in_another_database(kind, ta
         assert store.leaderboard("main") == source.leaderboard("main")
         assert store.pool_summary("main") == source.pool_summary("main")
         assert store.pool("main").description.public
-        with pytest.raises(StoreError, match="there is a pool 'main' already"):
+        with pytest.raises(StoreError, match="there is already a pool 'main'"):
             store.import_pool(lines)
         assert store.import_pool(lines, name="twice").head == imported.head
         assert store.verify() == []
@@ -269,7 +269,7 @@ def test_the_commands_of_pools_and_heads(run, tmp_path):
     assert run("pool", "export", "main") == (tmp_path / "main.jsonl").read_text(encoding="utf-8")
     assert run("verify", "--head", "main.jsonl")
     assert "events" in run("pool", "import", "main.jsonl", "--db", "new.db", "--as", "Main")
-    assert "there is a pool 'Main' already" in run(
+    assert "there is already a pool 'Main'" in run(
         "pool", "import", "main.jsonl", "--db", "new.db", "--as", "Main", status=2
     )
     assert "cannot be read" in run("pool", "import", "none.jsonl", status=2)

@@ -132,7 +132,7 @@ def test_an_id_with_a_time_a_round_or_of_the_sender_proves_sameness(club, text, 
 def test_another_score_at_a_known_time_or_in_a_known_round_is_a_conflict(club, when):
     head = "Date,Round,Home,Away,Score\n"
     send(f"{head}{when},Jonas,Henk,3-1\n", name="one.csv")
-    assert "other content" in send(f"{head}{when},Jonas,Henk,3-2\n", name="other.csv", status=2)
+    assert "different content" in send(f"{head}{when},Jonas,Henk,3-2\n", name="other.csv", status=2)
     assert len(new_ids(f"{head}{when},Jonas,Henk,3-2\n", "--again", name="other.csv")) == 1
 
 
@@ -143,7 +143,7 @@ def test_made_up_dates_prove_nothing(club):
 
 
 def test_opposite_answers_are_refused_and_standard_input_is_asked_about_too(club):
-    assert "opposites" in send(HEAD + "Jonas,Henk\n", "--again", "--skip-known", status=2)
+    assert "contradict each other" in send(HEAD + "Jonas,Henk\n", "--again", "--skip-known", status=2)
     words = "ingest", "-", "--pool", "club"
     run(*words, *COUNTED, stdin=HEAD + "Jonas,Henk\n")
     assert "--again" in run(*words, stdin=HEAD + "Jonas,Henk\n", status=2)

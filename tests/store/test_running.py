@@ -97,7 +97,7 @@ def test_it_is_gone_with_the_result_or_a_cancellation(pool):
     pool.post_places("main", "e9", ["b", "a"])
     pool.submit("main", rows(9, "ba"))
     assert pool.places("main", "e9") is None
-    with pytest.raises(StoreError, match="has its result"):
+    with pytest.raises(StoreError, match="already has a result"):
         pool.post_places("main", "e9", ["a"], by_hand=True)
     pool.plan_fixture("main", "off", starts_at=NOW, entrants=["a", "b"])
     pool.post_places("main", "off", ["a"])

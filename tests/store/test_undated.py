@@ -84,7 +84,7 @@ def test_a_repeat_is_a_repeat_with_its_number_and_without(store):
         assert store.submit("main", rows)[0].duplicate
     store.amend("main", race(1, "ab", sequence=9))
     assert store.submit("main", race(1, "ab"))[0].duplicate  # as it was submitted first
-    with pytest.raises(podium.PodiumError, match="known with other content"):
+    with pytest.raises(podium.PodiumError, match="known with different content"):
         store.submit("main", race(1, "ab", sequence=8))
     assert not first.duplicate
     assert store.verify() == []
@@ -127,7 +127,7 @@ def test_a_number_that_cannot_be_kept_is_refused(store, number):
 def test_dates_are_refused_where_events_have_numbers(store):
     store.create_pool("main", find("elo")(), order="sequence")
     store.submit("main", race(1, "ab"))
-    with pytest.raises(podium.ResultsError, match="no dates"):
+    with pytest.raises(podium.ResultsError, match="instead of dates"):
         store.submit("main", race(2, "ab", started_at="2025-01-01"))
     with pytest.raises(podium.ParameterError, match="number of its first event"):
         store.begin_season("main", "s", datetime(2025, 1, 1, tzinfo=UTC), keep=0.5)

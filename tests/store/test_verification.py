@@ -68,7 +68,7 @@ def test_a_setting_of_a_pool_that_was_altered_is_named(store, name):
     alter(store, f"UPDATE pool SET {ALTERED_POOL[name]}")  # noqa: S608
     found = store.verify()
     assert any(each.startswith(f"main: the pool's {name} is stored as ") for each in found), found
-    assert "and the log says" in found[0]
+    assert "but the log says" in found[0]
 
 
 @pytest.mark.parametrize("name", ["status", "reason", "started_at", "seq", "content_seq", "match", "present"])
@@ -79,7 +79,7 @@ def test_a_fact_of_an_event_in_a_held_snapshot_is_compared(held, name):
         return replace(true, events=replace(true.events, columns=columns))
 
     hold(held, change)
-    assert "main: event 'e1' has another " + name in held.verify()
+    assert "main: event 'e1' has a different " + name in held.verify()
 
 
 @pytest.mark.parametrize("name", ["before", "rank", "place"])
@@ -170,7 +170,7 @@ def test_an_event_that_a_held_snapshot_takes_for_unrated_does_not_count_as_store
 
     hold(held, change)
     found = held.verify()
-    assert found[:2] == ["main: event 'e2' has another status", "main: event 'e2' has another reason"]
+    assert found[:2] == ["main: event 'e2' has a different status", "main: event 'e2' has a different reason"]
     assert {each.split("'")[1] for each in found[2:]} == {*PLAYERS}
     assert all(each.endswith("is missing") for each in found[2:])
 

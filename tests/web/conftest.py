@@ -47,7 +47,9 @@ class Site:
 @contextmanager
 def serving(store):
     """The pages of a store, served as `podium serve` does."""
-    server = uvicorn.Server(uvicorn.Config(create_app(store), port=0, log_level="error", lifespan="on"))
+    server = uvicorn.Server(
+        uvicorn.Config(create_app(store), port=0, log_level="error", lifespan="on", timeout_graceful_shutdown=5)
+    )
     thread = threading.Thread(target=server.run)
     thread.start()
     started = time.monotonic()

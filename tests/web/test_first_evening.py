@@ -60,7 +60,7 @@ def begin(page, store, look_at):
     page.fill("[name=pasted]", RESULTS)
     page.click("main form button.main")
     page.click("main form button.main")
-    assert done(page) == "Stored. 5 events came in."
+    assert done(page) == "Stored. 5 events received."
     page.goto("/admin/karts/system")
     look_at(page, "5-system")
     fill(page, "Choose a system", system="glicko2")

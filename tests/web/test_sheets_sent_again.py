@@ -161,5 +161,5 @@ def test_a_key_that_only_writes_takes_new_events_and_corrects_none(site, league,
     store_it(page)
     assert site.store.event(league[0], "Round 6").status == "rated"
     send(page, writer, sheet_of(*MENDED))
-    assert "is known with other content" in page.inner_text("main")
+    assert "is known with different content" in page.inner_text("main")
     assert not page.query_selector("form[action$='/apply']")

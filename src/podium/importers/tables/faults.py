@@ -109,7 +109,7 @@ def located(mapped: Mapped, fault: Fault) -> Fault:
     name = fault.column
     place = "" if fault.row is None else mapped.grid.place(int(mapped.rows[fault.row - 1]))
     day, event = (mapped.headings.get(each) for each in ("started_at", "event_id"))
-    if name == "started_at" and day and event and fault.remedy.endswith("an event has one"):
+    if name == "started_at" and day and event and fault.remedy.endswith("an event can have only one"):
         by_day = Choice("each day is an event", "columns.event_id", f"{{{day}}} {{{event}}}")
         fault = fault._replace(command=Question("", (by_day,)).command(mapped.grid.name), choices=(by_day,))
     column = name and mapped.headings.get(name, name)

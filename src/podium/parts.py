@@ -70,7 +70,8 @@ def rate_parts(
         rows: minimum number of rows in a part. A part ends where an event and a rating period end.
         settings: the system's parameters, by name.
 
-    Returns: Every player's rating after the last event: one row per pool and player, sorted by pool and rank, as in
+    Returns:
+        Every player's rating after the last event: one row per pool and player, sorted by pool and rank, as in
         `Rated.ratings`.
 
     Raises:
@@ -111,7 +112,8 @@ def rate_pools(
             core. If a worker dies, its pools are submitted again.
         settings: the system's parameters, by name.
 
-    Returns: Every player's rating: one row per pool and player, sorted by pool and rank.
+    Returns:
+        Every player's rating: one row per pool and player, sorted by pool and rank.
 
     Raises:
         ResultsError: a pool is invalid, or the folder has no pools.

@@ -99,7 +99,8 @@ class Rated(boards.Standings):
     def final_state(self) -> StartingRatings:
         """Return the ratings after the last event, from which later results can continue.
 
-        Returns: The rating of each player, and the parameters that the system has learnt.
+        Returns:
+            The rating of each player, and the parameters that the system has learnt.
         """
         return StartingRatings(*self._everyone, self._pool_states)
 
@@ -165,7 +166,8 @@ class Rated(boards.Standings):
     def pool(self, name: str | None = None) -> str:
         """Return the name of a pool. If `name` is None, return the pool with the most events.
 
-        Returns: The name as it is written in the results.
+        Returns:
+            The name as it is written in the results.
 
         Raises:
             UnknownError: no such pool, or no pool has an event.
@@ -191,7 +193,8 @@ class Rated(boards.Standings):
     def explain(self, event_id: str, player: str) -> "Explanation":
         """Explain why a player's rating changed in an event. See `podium.ledger.reasons.explaining.explain`.
 
-        Returns: The change in points, one row for every reason, and the reasons as a sentence.
+        Returns:
+            The change in points, one row for every reason, and the reasons as a sentence.
 
         Raises:
             UnknownError: the event does not exist, or it did not rate the player.
@@ -207,7 +210,8 @@ class Rated(boards.Standings):
             last: how many events.
             pool: the pool; None means the only one.
 
-        Returns: The points for each kind of reason, such as opponents behind or ahead, quits and time away. They add up
+        Returns:
+            The points for each kind of reason, such as opponents behind or ahead, quits and time away. They add up
             to the change in the rating.
 
         Raises:
@@ -227,7 +231,8 @@ class Rated(boards.Standings):
     def what_if(self, event_id: str, player: str) -> "WhatIf":
         """Calculate how a player's change in an event would differ with another result.
 
-        Returns: The actual change, and the change if each heat, or all heats, had been won, and if each quit had been a
+        Returns:
+            The actual change, and the change if each heat, or all heats, had been won, and if each quit had been a
             finish.
 
         Raises:
@@ -310,7 +315,8 @@ class Rated(boards.Standings):
     def hindsight(self) -> "Hindsight":
         """Estimate how strong each player was at each event, from all results. Ratings do not change.
 
-        Returns: `frame` has `player, pool, event_id, at, rating, deviation`, in the order the events are rated.
+        Returns:
+            `frame` has `player, pool, event_id, at, rating, deviation`, in the order the events are rated.
 
         Raises:
             ParameterError: the system is not `adaptive`, or its parameter `modes` is set.
@@ -340,7 +346,8 @@ class Rated(boards.Standings):
         Args:
             pool: search only in this pool.
 
-        Returns: Each of their names, with the most similar name in the results if there is one.
+        Returns:
+            Each of their names, with the most similar name in the results if there is one.
         """
         from podium.ledger.forecast import unknown_names
 
@@ -354,7 +361,8 @@ class Rated(boards.Standings):
             top: the number of places that count as a good result.
             probe: the rating of the newcomer whose chances are measured. If None, the system's initial rating.
 
-        Returns: `event_id, pool, started_at, entrants, mean_rating, strength`: one row per event, in the order the
+        Returns:
+            `event_id, pool, started_at, entrants, mean_rating, strength`: one row per event, in the order the
             events are rated.
 
         Raises:
@@ -378,7 +386,8 @@ class Rated(boards.Standings):
         Args:
             pool: the pool; None means the one with the most events.
 
-        Returns: `event_id, started_at`, then one column per parameter in its own unit; one row per event or rating
+        Returns:
+            `event_id, started_at`, then one column per parameter in its own unit; one row per event or rating
             period.
 
         Raises:

@@ -84,7 +84,8 @@ def predict(
         pool: the pool; required if the results have several.
         settings: the system's parameters, by name.
 
-    Returns: The probability (0 to 1) of each rank, and the expected score for each pair of entrants.
+    Returns:
+        The probability (0 to 1) of each rank, and the expected score for each pair of entrants.
 
     Raises:
         ResultsError: the results are invalid.

@@ -43,7 +43,8 @@ def audit(results: Any, system: str | System = "elo", *, period: str = EVENT) ->
         system: Rating system for results that are not rated yet.
         period: Rating period for these results: `event`, or a time span such as `1w`.
 
-    Returns: One table per pattern, empty if the pattern was not found. Points are measured on the system's own scale.
+    Returns:
+        One table per pattern, empty if the pattern was not found. Points are measured on the system's own scale.
 
     Raises:
         ParameterError: The results continue from saved ratings, so there is no way to tell who is new.

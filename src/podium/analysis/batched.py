@@ -64,7 +64,8 @@ def sums_of_losses(
     Args:
         selected: (heats) mask of the heats to judge. All heats are rated.
 
-    Returns: (candidates) float64 sums of log losses, infinite if a state or probability is not finite; and the number
+    Returns:
+        (candidates) float64 sums of log losses, infinite if a state or probability is not finite; and the number
         of pairs.
     """
     lanes = systems + systems[-1:] * (LANES - len(systems))

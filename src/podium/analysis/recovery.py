@@ -45,7 +45,8 @@ def recover(
         systems: System instances.
         labels: Labels of the systems. Default: their names.
 
-    Returns: `summary`, one row per system: errors in points of skill, rank correlation, and events until close.
+    Returns:
+        `summary`, one row per system: errors in points of skill, rank correlation, and events until close.
         `progress`, one row per system and tenth of the season.
 
     Raises:

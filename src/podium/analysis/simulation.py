@@ -111,7 +111,8 @@ def simulate(scenario: Scenario | None = None, **settings: Any) -> Simulated:
         scenario: Number of players and events, spread and drift of skills, seed and so on. Default: `Scenario()`.
         settings: Fields of the scenario to change, by name.
 
-    Returns: `results`, a results table; `skills`, the true skill of every entrant in every event, in points; and
+    Returns:
+        `results`, a results table; `skills`, the true skill of every entrant in every event, in points; and
         `laps`, in seconds, if the scenario has laps.
 
     Raises:

@@ -73,7 +73,8 @@ def tune(
         study: SQLite file in which to save the trials, and from which to resume.
         progress: Called with the number of trials judged so far.
 
-    Returns: The best system, its log loss and that of the defaults on the later part of the training events, and the
+    Returns:
+        The best system, its log loss and that of the defaults on the later part of the training events, and the
         evaluation of both after `train_until`. The search uses Optuna's TPE. Ratings are computed on all training
         events.
 

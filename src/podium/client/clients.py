@@ -63,7 +63,8 @@ class Client(Routes):
     def send(self, call: Call[Answer]) -> Answer:
         """Send a call, and retry if there was no response or the error may be temporary.
 
-        Returns: The response.
+        Returns:
+            The response.
 
         Raises:
             ClientError: the service rejected the request, or could not be reached.
@@ -100,7 +101,8 @@ class AsyncClient(Routes):
     async def send(self, call: Call[Answer]) -> Answer:
         """Send a call, and retry if there was no response or the error may be temporary.
 
-        Returns: The response.
+        Returns:
+            The response.
 
         Raises:
             ClientError: the service rejected the request, or could not be reached.

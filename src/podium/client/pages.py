@@ -54,21 +54,24 @@ class PageRoutes:
     ) -> Call[answers.PlayerPage]:
         """Find the leaderboard page that shows a player, using the filters of `leaderboard`.
 
-        Returns: `cursor`, which fetches that page, or None if the player is not listed.
+        Returns:
+            `cursor`, which fetches that page, or None if the player is not listed.
         """
 
     @get(f"{POOL}/search")
     def search(self, pool: str, text: str, *, most: int = 10) -> Call[list[answers.FoundPlayer]]:
         """Find players by the start of a current or former name, or of one of its words.
 
-        Returns: `player, rating, rank, former_name` and more per player; similar names if no name matches.
+        Returns:
+            `player, rating, rank, former_name` and more per player; similar names if no name matches.
         """
 
     @get(f"{POOL}/events")
     def events(self, pool: str, *, top: int = 50, cursor: str | None = None) -> Call[answers.EventListPage]:
         """List events with a headline each, newest first.
 
-        Returns: `events`, and `next`, the cursor of the next page, or None on the last page.
+        Returns:
+            `events`, and `next`, the cursor of the next page, or None on the last page.
         """
 
     @get(f"{EVENT}/adjacent")
@@ -115,14 +118,16 @@ class PageRoutes:
     ) -> Call[answers.ChangesPage]:
         """Return a page of a player's changes, newest first.
 
-        Returns: `rows`, and `next`, the cursor of the next page, or None on the last page.
+        Returns:
+            `rows`, and `next`, the cursor of the next page, or None on the last page.
         """
 
     @get(f"{PLAYER}/rivals")
     def rivals(self, pool: str, player: str) -> Call[answers.Rivals]:
         """Return the opponents in a player's latest hundred events, with the results.
 
-        Returns: `events, duels, won, expected`, one row per opponent in `opponents`, and the `best_win`.
+        Returns:
+            `events, duels, won, expected`, one row per opponent in `opponents`, and the `best_win`.
         """
 
     @get(f"{EVENT}/field")
@@ -137,7 +142,8 @@ class PageRoutes:
     def event_record(self, pool: str, event_id: str) -> Call[list[answers.CorrectionRecord]]:
         """List the corrections of an event, oldest first.
 
-        Returns: One record per correction: actor, reason, effect, and the changed `lines`.
+        Returns:
+            One record per correction: actor, reason, effect, and the changed `lines`.
         """
 
     @get(f"{EVENT}/players/{{player}}/fairness")
@@ -153,7 +159,8 @@ class PageRoutes:
     def facts(self, pool: str) -> Call[answers.PoolFacts]:
         """Return statistics about a pool's ratings over its whole history.
 
-        Returns: `expected` scores by lead, `weights` of duels by event, and the `reliability` of expected scores.
+        Returns:
+            `expected` scores by lead, `weights` of duels by event, and the `reliability` of expected scores.
         """
 
 
@@ -262,7 +269,8 @@ class FixtureRoutes:
             places: Players in order of their places.
             out: Players who have dropped out.
 
-        Returns: The posted standings.
+        Returns:
+            The posted standings.
 
         Raises:
             ClientError: 404 if a player is not entered, 409 if the race already has its result or standings were posted
@@ -290,7 +298,8 @@ class FixtureRoutes:
             heats: Number of heats, from 1 to 100; the player takes the same place in each.
             new: Newcomers whose names are similar to known ones.
 
-        Returns: `stakes`, one row per place; `entrants`, each with the break-even place; and a summary in words.
+        Returns:
+            `stakes`, one row per place; `entrants`, each with the break-even place; and a summary in words.
         """
 
     @route
@@ -306,7 +315,8 @@ class FixtureRoutes:
             heats: Number of heats, from 1 to 100; the player takes the same place in each.
             new: Newcomers whose names are similar to known ones.
 
-        Returns: `stakes`, one row per place; `entrants`, each with the break-even place; and a summary in words.
+        Returns:
+            `stakes`, one row per place; `entrants`, each with the break-even place; and a summary in words.
         """
         rows = entrant_rows(entrants) or []
         params = {"entrants": [row["player"] for row in rows], "player": player, "heats": heats}

@@ -16,7 +16,8 @@ class ReadRoutes:
     def pools(self) -> Call[list[answers.PoolSummary]]:
         """List all pools.
 
-        Returns: `name, system, parameters, notice, title, contact, player_word, public` for each pool.
+        Returns:
+            `name, system, parameters, notice, title, contact, player_word, public` for each pool.
         """
 
     @get(POOL)
@@ -35,7 +36,8 @@ class ReadRoutes:
             after: Return entries with a higher number than this.
             most: Maximum number of entries.
 
-        Returns: `seq, kind, subject, received_at, actor` and more for each entry.
+        Returns:
+            `seq, kind, subject, received_at, actor` and more for each entry.
         """
 
     @get(EVENT)
@@ -58,7 +60,8 @@ class ReadRoutes:
     def waiting_matches(self, pool: str) -> Call[list[str]]:
         """List the matches that are waiting for a result.
 
-        Returns: Their IDs, ordered by expiry.
+        Returns:
+            Their IDs, ordered by expiry.
         """
 
     @get(f"{POOL}/leaderboard")
@@ -89,7 +92,8 @@ class ReadRoutes:
                 separately.
             at: A time, or a date for the whole day.
 
-        Returns: `players`, one row each with rating changes and curves; `next`, the cursor of the next page, or None on
+        Returns:
+            `players`, one row each with rating changes and curves; `next`, the cursor of the next page, or None on
             the last page; and the number of listed players.
         """
 
@@ -97,14 +101,16 @@ class ReadRoutes:
     def distribution(self, pool: str) -> Call[list[answers.RatingCount]]:
         """Count the players with each whole rating.
 
-        Returns: `rating, players` for each rating, lowest first.
+        Returns:
+            `rating, players` for each rating, lowest first.
         """
 
     @get(PLAYER)
     def player(self, pool: str, player: str, *, most: int = 1000) -> Call[answers.PlayerDetails]:
         """Return a player's rank and history.
 
-        Returns: `rank, player, rating` and more, and `history`, the latest `most` changes, newest first.
+        Returns:
+            `rank, player, rating` and more, and `history`, the latest `most` changes, newest first.
         """
 
     @get(f"{PLAYER}/neighbours")
@@ -119,21 +125,24 @@ class ReadRoutes:
     def explain(self, pool: str, event_id: str, player: str) -> Call[answers.ExplainedChange]:
         """Explain why an event changed a player's rating.
 
-        Returns: The change in points, its reasons as rows and in groups, and the reasons in sentences.
+        Returns:
+            The change in points, its reasons as rows and in groups, and the reasons in sentences.
         """
 
     @get(f"{PLAYER}/reasons")
     def reasons(self, pool: str, player: str, *, events: int = 10) -> Call[answers.ReasonTotals]:
         """Add up the reasons why a player's rating changed in the latest events.
 
-        Returns: The change, a sentence, and `reasons`: the points for each kind of reason.
+        Returns:
+            The change, a sentence, and `reasons`: the points for each kind of reason.
         """
 
     @get(f"{EVENT}/players/{{player}}/what-if")
     def what_if(self, pool: str, event_id: str, player: str) -> Call[answers.AlternativeChanges]:
         """Return how an event would have changed a player's rating with one thing changed.
 
-        Returns: The actual change, and `alternatives`: a description of each, and its change in points.
+        Returns:
+            The actual change, and `alternatives`: a description of each, and its change in points.
         """
 
     @get(f"{POOL}/compare")
@@ -161,7 +170,8 @@ class ReadRoutes:
             sides: Names of the members of each side, for team events.
             top: Number of places that count as top places.
 
-        Returns: `entrants`, `ranks` and `pairs` with probabilities from 0 to 1, and `newcomers`, the players who have
+        Returns:
+            `entrants`, `ranks` and `pairs` with probabilities from 0 to 1, and `newcomers`, the players who have
             not played before.
         """
         body = {"entrants": entrant_rows(entrants), "sides": [entrant_rows(side) for side in sides], "top": top}
@@ -174,7 +184,8 @@ class ReadRoutes:
         Args:
             policy: `size`, `teams`, `least`, `target_s`, `scale`.
 
-        Returns: One row per match; empty if no match should start yet.
+        Returns:
+            One row per match; empty if no match should start yet.
         """
         return json_call("POST", f"{POOL}/matchmaking", list[Match], {"tickets": [*tickets]} | policy, pool=pool)
 
@@ -182,14 +193,16 @@ class ReadRoutes:
     def equipment(self, pool: str) -> Call[list[answers.Equipment]]:
         """List the equipment that the system rates, such as cars. Equipment has no ranks.
 
-        Returns: `kind, name, points, deviation, events, last_played_at` for each, by kind, with the most points first.
+        Returns:
+            `kind, name, points, deviation, events, last_played_at` for each, by kind, with the most points first.
         """
 
     @get(f"{POOL}/seasons")
     def seasons(self, pool: str) -> Call[list[answers.Season]]:
         """List the seasons.
 
-        Returns: `name, starts_at, keep` for each season, oldest first.
+        Returns:
+            `name, starts_at, keep` for each season, oldest first.
         """
 
     @get(f"{POOL}/seasons/{{season}}/leaderboard")
@@ -204,7 +217,8 @@ class ReadRoutes:
     def ranks_of(self, pool: str, player: str) -> Call[list[answers.DailyRank]]:
         """Return a player's rank at 00:00 UTC of each day.
 
-        Returns: `day, rank, rating` for each day, oldest first.
+        Returns:
+            `day, rank, rating` for each day, oldest first.
         """
 
     @get(f"{POOL}/hindsight")
@@ -219,7 +233,8 @@ class ReadRoutes:
     def hindsight_of(self, pool: str, player: str) -> Call[list[answers.HindsightPoint]]:
         """Return a player's strength at each event, estimated from all events, including later ones.
 
-        Returns: `started_at, rating, deviation` for each event, oldest first.
+        Returns:
+            `started_at, rating, deviation` for each event, oldest first.
         """
 
     @get(f"{POOL}/snapshots")
@@ -234,7 +249,8 @@ class ReadRoutes:
     def ranks_on(self, pool: str, day: date | str) -> Call[list[answers.RankedPlayer]]:
         """Return the ranks at 00:00 UTC of a day.
 
-        Returns: `rank, player, rating` for each player, best first.
+        Returns:
+            `rank, player, rating` for each player, best first.
         """
 
     @get(f"{POOL}/export/{{table}}.{{kind}}")

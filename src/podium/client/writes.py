@@ -140,7 +140,8 @@ class WriteRoutes:
         Without `started_at`, the event starts now. In a pool with the order `sequence`, it has a number instead, by
         default the next one.
 
-        Returns: One receipt per event: `event_id, seq, status, reason, duplicate, changes, rerated, effects, totals,
+        Returns:
+            One receipt per event: `event_id, seq, status, reason, duplicate, changes, rerated, effects, totals,
             next, warnings, head, notice`.
 
         Raises:

@@ -37,7 +37,8 @@ def from_text(
 ) -> tuple[pl.DataFrame, int, SourceRule, list[Fault]]:
     """Read a table of delimited text, with every cell as text without surrounding spaces.
 
-    Returns: the table, the number of its first row, the rule with everything found out, and the faults of skipped rows.
+    Returns:
+        the table, the number of its first row, the rule with everything found out, and the faults of skipped rows.
     """
     if not text.strip('," \r\n'):
         raise ResultsError.whole(name, "is empty. Write a header with event_id and player.")

@@ -265,7 +265,8 @@ def forecast(system: System, field: Sequence[Sequence[Member]], states: Mapping[
         states: states of all players, and of the names from `equipment_of`.
         top: number of places that count as top places.
 
-    Returns: Probabilities (0 to 1): for each rank by the system's performances, and for each pair by its `expect_side`.
+    Returns:
+        Probabilities (0 to 1): for each rank by the system's performances, and for each pair by its `expect_side`.
         A side's rating is the mean of its members' ratings. Its number of events is that of its least experienced
         member.
 
@@ -335,7 +336,8 @@ def strengths(system: System, events: Events, replayed: Replayed, top: int, prob
         top: number of places that count as top places.
         probe: the rating of the newcomer. Default: the system's initial rating.
 
-    Returns: `event_id, pool, started_at, entrants, mean_rating, strength`, in the order the events are rated. A rating
+    Returns:
+        `event_id, pool, started_at, entrants, mean_rating, strength`, in the order the events are rated. A rating
         period is a single row, named after its last event.
 
     Raises:

@@ -86,7 +86,8 @@ class Standings:
             top: number of places that count as top places.
             pool: the pool; required if there are several.
 
-        Returns: Each entrant's probability of winning, of a place among the first `top`, of every rank, and in each
+        Returns:
+            Each entrant's probability of winning, of a place among the first `top`, of every rank, and in each
             pair.
 
         Raises:
@@ -106,7 +107,8 @@ class Standings:
             b: the opponent.
             pool: the pool; required if there are several.
 
-        Returns: A score between 0 and 1, which is 0.5 for players of equal strength.
+        Returns:
+            A score between 0 and 1, which is 0.5 for players of equal strength.
 
         Raises:
             ParameterError: there are several pools and none is named.
@@ -123,7 +125,8 @@ class Standings:
         Args:
             pool: the pool; required if there are several.
 
-        Returns: The system's own NamedTuple, or `()` if the system does not learn.
+        Returns:
+            The system's own NamedTuple, or `()` if the system does not learn.
 
         Raises:
             ParameterError: there are several pools and none is named.

@@ -91,7 +91,8 @@ def pair_predictions(
         heats: a mask of the heats to list. Default: all heats from `held_heats`.
         min_events: minimum number of rated events of each player.
 
-    Returns: `event_id, pool, started_at, player, opponent, expected, result`, and `heat` if there are several, in the
+    Returns:
+        `event_id, pool, started_at, player, opponent, expected, result`, and `heat` if there are several, in the
         order the events are rated. `expected` is the player's expected score, 0 to 1; `result` is 1, 0, or 0.5 for a
         draw. A team is named after its members in alphabetical order: `Ana, Ben`.
 

@@ -105,7 +105,8 @@ class Stakes:
     def lines(self, player: str | None = None) -> list[dict[str, Any]]:
         """Return the rows of one player's table.
 
-        Returns: One dict per row, best place first. Default player: the first.
+        Returns:
+            One dict per row, best place first. Default player: the first.
         """
         chosen = next((each["player"] for each in self.table), None) if player is None else player
         return [{**each} for each in self.table if each["player"] == chosen]

@@ -127,7 +127,8 @@ class Live(Standings):
         Args:
             rows: results, as for `podium.rate`: dicts, a frame or a path.
 
-        Returns: One row per player and event, in the order they are rated: `event_id, pool, started_at, player,
+        Returns:
+            One row per player and event, in the order they are rated: `event_id, pool, started_at, player,
             rating_before, delta`, then every field of the state after the event.
 
         Raises:
@@ -292,7 +293,8 @@ class Live(Standings):
 
         The arguments and errors are the same as for `explain`.
 
-        Returns: The change caused by the event, and the change with the difference.
+        Returns:
+            The change caused by the event, and the change with the difference.
         """
         return what_if(self.system, *self._foreseen(rows), event_id, player)
 

@@ -48,7 +48,8 @@ class Head:
 def entry_hash(previous: bytes, values: Iterable[Any]) -> bytes:
     """Return the hash of an entry with these column values, in the order of `HASHED`.
 
-    Returns: SHA-256 of `previous` and every value: a byte 0 for None, otherwise a byte 1, the length in 8 bytes,
+    Returns:
+        SHA-256 of `previous` and every value: a byte 0 for None, otherwise a byte 1, the length in 8 bytes,
         big-endian, and the bytes: text in UTF-8, numbers in decimal digits.
     """
     parts = [previous]

@@ -293,7 +293,8 @@ def find_group(plan: Any, count: int, team: int, one: int, two: int, gap: float)
 
     The group has as many players, and brings the sums as close as possible. The search ends after `MAX_STEPS` steps.
 
-    Returns: Half of the remaining gap, infinite if there is no group; and the number of units in `plan.best`.
+    Returns:
+        Half of the remaining gap, infinite if there is no group; and the number of units in `plan.best`.
     """
     players, target_total = plan.size[one], plan.total[one] - 0.5 * gap
     if two != one:

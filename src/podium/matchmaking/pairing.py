@@ -61,7 +61,8 @@ def match_quality(system: System, sides: Sequence[Sequence[Any]], equipment: Seq
         sides: The states of each side's players.
         equipment: The equipment that each side's players share, if the system rates them.
 
-    Returns: The entropy of the winner divided by its maximum, by Plackett-Luce from each side's log-odds against the
+    Returns:
+        The entropy of the winner divided by its maximum, by Plackett-Luce from each side's log-odds against the
         best: 1 if all sides are equally likely to win, and close to 0 if one is certain to.
     """
     expected = expected_scores(system, sides_of(system, sides, equipment), len(sides))

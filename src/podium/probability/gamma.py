@@ -102,7 +102,8 @@ def rank_distribution(
         resolution: Resolution of the clock, in units of performance (an entrant rated 0 has the mean `shape`).
             Equal times share the best rank. Default: no ties.
 
-    Returns: (entrants, ranks) float64, best rank first.
+    Returns:
+        (entrants, ranks) float64, best rank first.
     """
     field = performances(ratings, shape)
     return ranks.rank_distribution(field) if resolution is None else ranks.tied_rank_distribution(field, resolution)

@@ -130,7 +130,8 @@ def rank_distribution(field: Performances, selection: npt.NDArray[np.bool_] | No
     Args:
         selection: (entrants) entrants whose ranks are needed. Default: all.
 
-    Returns: (entrants, ranks) float64, best rank first. The rows of other entrants are 0.
+    Returns:
+        (entrants, ranks) float64, best rank first. The rows of other entrants are 0.
     """
     rows = np.ones(field.scale.size, np.bool_) if selection is None else selection
     step = FIRST_STEP * float(field.scale.min())
@@ -289,7 +290,8 @@ SAMPLE_STEP = 0.1  # step in widths of the narrowest performance; a distribution
 def order_chances(field: Performances) -> tuple[Orders, Floats]:
     """Return the probability of every order of a small field, by integrating one performance after the other.
 
-    Returns: Orders, (n!, n), best first, as in `itertools.permutations`, and their probabilities, (n!), within 1e-12.
+    Returns:
+        Orders, (n!, n), best first, as in `itertools.permutations`, and their probabilities, (n!), within 1e-12.
     """
     size, width = field.scale.size, float(field.scale.min())
     nodes, weights = legendre.leggauss(NODES)

@@ -273,7 +273,8 @@ def plot(
         out: a file to write the chart to: .svg, .png or .html.
         hindsight: also draw ratings with hindsight as dashed lines, with bands of two deviations.
 
-    Returns: The chart, as an Altair object that notebooks can display.
+    Returns:
+        The chart, as an Altair object that notebooks can display.
 
     Raises:
         ParameterError: the chart does not exist, it needs results, or the system has no hindsight.

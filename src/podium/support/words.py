@@ -76,7 +76,8 @@ def cell(value: object, decimals: int = 2, instants: str = "%Y-%m-%d %H:%M") -> 
 def column_texts(series: "pl.Series", instants: str = "%Y-%m-%d %H:%M") -> list[str]:
     """Return the values of a column for people, with the same number of decimals.
 
-    Returns: One string per value: with four decimals if all numbers are below 2, such as probabilities and losses,
+    Returns:
+        One string per value: with four decimals if all numbers are below 2, such as probabilities and losses,
         otherwise with two.
     """
     if not series.dtype.is_float():

@@ -90,7 +90,8 @@ def news(pool: PoolAt, after: int, most: int = 100) -> list[dict[str, Any]]:
         after: the sequence number of that entry.
         most: maximum number of entries.
 
-    Returns: One dict per entry, oldest first.
+    Returns:
+        One dict per entry, oldest first.
     """
     entries = []
     for row in entries_after(pool, after, most):
@@ -110,7 +111,8 @@ def news(pool: PoolAt, after: int, most: int = 100) -> list[dict[str, Any]]:
 def explanation(pool: PoolAt, event_id: str, name: str) -> Explanation:
     """Return the exact reasons why a player's rating changed in an event.
 
-    Returns: The change in points, one row for every reason, and the reasons as a sentence.
+    Returns:
+        The change in points, one row for every reason, and the reasons as a sentence.
 
     Raises:
         UnknownError: there is no such pool or event, or the player is not rated in it.
@@ -124,7 +126,8 @@ def reasons(pool: PoolAt, name: str, events: int = 10) -> ReasonTotals:
     Args:
         events: number of events.
 
-    Returns: The points for each kind of reason. They add up to the change in the rating, including new seasons.
+    Returns:
+        The points for each kind of reason. They add up to the change in the rating, including new seasons.
 
     Raises:
         UnknownError: there is no such pool or player.
@@ -150,7 +153,8 @@ def find_reasons(pool: PoolAt, career: Changes, player: str, events: int) -> Rea
 def alternatives(pool: PoolAt, event_id: str, name: str) -> WhatIf:
     """Return how an event would have changed a player's rating with one thing changed.
 
-    Returns: The actual change, and the change with each heat won, each quit a finish, and all heats won.
+    Returns:
+        The actual change, and the change with each heat won, each quit a finish, and all heats won.
 
     Raises:
         UnknownError: there is no such pool or event, or the player is not rated in it.
@@ -209,7 +213,8 @@ def system_and_states(pool: PoolAt, names: Sequence[str]) -> tuple[System, list[
     Args:
         names: the players.
 
-    Returns: The system, and its NamedTuple for each name, in the same order. Newcomers have the starting state.
+    Returns:
+        The system, and its NamedTuple for each name, in the same order. Newcomers have the starting state.
     """
     before = Before.of(pool, names, pool.snapshot.events.order.size)
     states = before.states(names)
@@ -265,7 +270,8 @@ def career(pool: PoolAt, name: str, top: int = 1000) -> tuple[CareerChange, ...]
 def history(pool: PoolAt) -> pl.DataFrame:
     """Return every change in the ledger.
 
-    Returns: One row for each player of each event, as in `podium.rate(…).history`.
+    Returns:
+        One row for each player of each event, as in `podium.rate(…).history`.
     """
     return ledger(pool).drop("sequence", "rank")
 
@@ -273,7 +279,8 @@ def history(pool: PoolAt) -> pl.DataFrame:
 def ledger(pool: PoolAt) -> pl.DataFrame:
     """Return every change in the ledger, with ranks, and with event numbers in pools without dates.
 
-    Returns: One row for each player of each event and season, in the order they were rated. Seasons have no `event_id`.
+    Returns:
+        One row for each player of each event and season, in the order they were rated. Seasons have no `event_id`.
     """
     snapshot = pool.snapshot
     found = Changes(snapshot, range(snapshot.rows.size)).of_players

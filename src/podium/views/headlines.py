@@ -159,7 +159,8 @@ def event_list(pool: PoolAt, *, before: str | None = None, top: int = 50) -> Eve
 def adjacent_events(pool: PoolAt, event_id: str) -> AdjacentEvents:
     """Return the names of the events before and after an event.
 
-    Returns: Both events, or None if there is no such event.
+    Returns:
+        Both events, or None if there is no such event.
 
     Raises:
         UnknownError: there is no such pool or event.

@@ -81,7 +81,8 @@ class PoolAt(PoolView):
     def version(self) -> int:
         """Return the version of a pool that responses from this transaction belong to.
 
-        Returns: The number of the latest log entry, or 0 before the first one.
+        Returns:
+            The number of the latest log entry, or 0 before the first one.
         """
         raise NotImplementedError
 

@@ -23,7 +23,8 @@ from podium.views.reader import PoolAt
 def rate_results(pool: PoolAt) -> Rated:
     """Rate the results of a pool with the library.
 
-    Returns: The library's result, without seasons.
+    Returns:
+        The library's result, without seasons.
     """
     return rate(counting_results(pool), pool.system)
 
@@ -34,7 +35,8 @@ SMALL_ROWS = 1_000
 def counting_results(pool: PoolAt) -> Results:
     """Return the current results that count.
 
-    Returns: A table that any replay rates with exactly the same result, except for seasons.
+    Returns:
+        A table that any replay rates with exactly the same result, except for seasons.
     """
     snapshot = pool.snapshot
     columns, uids = snapshot.events.columns, snapshot.events.order.part("uid")

@@ -57,7 +57,8 @@ class ExplainedEvent(NamedTuple):
 def rivals(pool: PoolAt, name: str) -> Rivals:
     """Return a player's opponents in the latest events, up to a hundred; slow the first time, then cached.
 
-    Returns: Every opponent with their duels and expected scores, and the best win.
+    Returns:
+        Every opponent with their duels and expected scores, and the best win.
 
     Raises:
         UnknownError: there is no such pool or player.
@@ -167,7 +168,8 @@ class Meetings(NamedTuple):
 def comparison(pool: PoolAt, name: str, other: str) -> Comparison:
     """Compare two players.
 
-    Returns: Both players' rank and rating, the first player's expected score, and their common events.
+    Returns:
+        Both players' rank and rating, the first player's expected score, and their common events.
 
     Raises:
         UnknownError: there is no such pool or player.
@@ -204,7 +206,8 @@ def rivalry(pool: PoolAt, name: str, other: str, *, newest: int = 10) -> Rivalry
     Args:
         newest: number of encounters to show.
 
-    Returns: Both players' rank and rating, how often each was ahead, and their latest encounters.
+    Returns:
+        Both players' rank and rating, how often each was ahead, and their latest encounters.
 
     Raises:
         UnknownError: there is no such pool or player.

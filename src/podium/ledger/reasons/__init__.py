@@ -125,7 +125,8 @@ class Explanation:
         Args:
             group: its number in `groups`.
 
-        Returns: Rows as in `rows`; those in the direction of the change come first.
+        Returns:
+            Rows as in `rows`; those in the direction of the change come first.
         """
         rows = self.rows.filter(pl.col("group") == group)
         return rows.sort("contribution", descending=self.delta >= 0.0, maintain_order=True)
@@ -133,7 +134,8 @@ class Explanation:
     def to_dict(self) -> dict[str, Any]:
         """Return the explanation as JSON values.
 
-        Returns: All fields except the rows. Numbers called `shown` are rounded for display.
+        Returns:
+            All fields except the rows. Numbers called `shown` are rounded for display.
         """
         return {
             "event_id": self.event_id,

@@ -73,7 +73,8 @@ def leaderboard(pool: PoolAt, listing: Listing = EVERYBODY, *, after: str | None
         after: the `next` value of the page before. None returns the first page.
         top: number of rows on the page.
 
-    Returns: The players, best first, ranked among each other.
+    Returns:
+        The players, best first, ranked among each other.
 
     Raises:
         ParameterError: `after` is not a cursor.
@@ -97,7 +98,8 @@ def page_of(pool: PoolAt, listing: Listing, name: str, *, top: int = 50) -> str 
         name: the player.
         top: number of rows per page.
 
-    Returns: The `after` value of that page, empty for the first page. None if the player is not listed.
+    Returns:
+        The `after` value of that page, empty for the first page. None if the player is not listed.
 
     Raises:
         UnknownError: there is no such pool or player.

@@ -51,7 +51,8 @@ def player(pool: PoolAt, name: str, top: int = 1000) -> PlayerDetails:
     Args:
         top: number of changes to return.
 
-    Returns: The fields of `rank`, and the changes as its `history`.
+    Returns:
+        The fields of `rank`, and the changes as its `history`.
 
     Raises:
         UnknownError: there is no such pool or player.
@@ -77,7 +78,8 @@ def board(pool: PoolAt, rules: Eligibility, at: When | None = None) -> pl.DataFr
         rules: which players are listed.
         at: the time, or the number of an event in a numbered pool. None means now.
 
-    Returns: One row for each player, as in `Rated.leaderboard`. A numbered pool also has `last_sequence`.
+    Returns:
+        One row for each player, as in `Rated.leaderboard`. A numbered pool also has `last_sequence`.
 
     Raises:
         ParameterError: a rule does not work with this system.
@@ -117,7 +119,8 @@ def board_before(pool: PoolAt, rules: Eligibility, key: OrderKey | None) -> pl.D
 def pool_order(pool: PoolView) -> Order | None:
     """Return how a pool's events are ordered: `dated` or `sequence`.
 
-    Returns: The order, or None before the first event of a pool that was created without one.
+    Returns:
+        The order, or None before the first event of a pool that was created without one.
     """
     return pool.order
 
@@ -137,7 +140,8 @@ def pool_summary(pool: PoolAt) -> PoolSummary:
 def limit_notice(pool: PoolAt) -> str | None:
     """Warn about players at a limit of the pool's system.
 
-    Returns: The number of such players, and a system that suits such results. None if there are no such players, or the
+    Returns:
+        The number of such players, and a system that suits such results. None if there are no such players, or the
         pool is waiting to be rated.
     """
     if not pool.system.limits or other_arithmetic(pool):
@@ -163,7 +167,8 @@ def seasons(pool: PoolAt) -> tuple[Season, ...]:
 def season_leaderboard(pool: PoolAt, name: str) -> pl.DataFrame:
     """Return the board at the end of a season, or the current one if the season is still running.
 
-    Returns: One row per player, best first.
+    Returns:
+        One row per player, best first.
 
     Raises:
         UnknownError: there is no such pool or season.

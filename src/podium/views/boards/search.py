@@ -153,7 +153,8 @@ def players(pool: PoolAt, hits: Sequence[Hit], most: int) -> list[tuple[float, F
 def equipment(pool: PoolAt) -> tuple[Equipment, ...]:
     """List the equipment that the system rates. Equipment has no ranks.
 
-    Returns: Equipment of rated events, by kind in the system's order, with the most points first.
+    Returns:
+        Equipment of rated events, by kind in the system's order, with the most points first.
     """
     kinds, usual = pool.system.kinds, pool.system.newcomer().rating
     if not kinds:

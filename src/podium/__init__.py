@@ -109,7 +109,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    """The public names, imported when they are first used: `podium --help` needs neither numba nor Polars."""
+    """Import a public name on first use, so that `podium --help` loads neither numba nor Polars."""
     if name == "importers":  # most programs never use it
         return import_module(f"podium.{name}")
     if name not in _HOMES:

@@ -15,7 +15,7 @@ class PodiumError(Exception):
     exit_status: ClassVar[int] = 2  # exit status of a command that ends with this error
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the error by its attributes, because subclasses have different constructors."""
+        """Pickle the error as its attributes, because the constructors of subclasses differ."""
         return rebuild_error, (type(self), self.args, self.__dict__)
 
 
@@ -32,11 +32,11 @@ class ParameterError(PodiumError, ValueError):
 
 
 class RuleError(PodiumError, TypeError):
-    """A rating system's code fails: a rule or type is missing, cannot run or cannot be compiled."""
+    """The code of a rating system fails: a rule or type is missing, cannot be run or cannot be compiled."""
 
 
 class MissingExtraError(PodiumError, ImportError):
-    """A library of an optional part of Podium is not installed."""
+    """A library that an optional part of Podium needs is not installed."""
 
     def __init__(self, subject: str, extra: str) -> None:
         super().__init__(f"{subject} needs the extra {extra!r}: pip install 'podium-ratings[{extra}]'")
@@ -48,7 +48,7 @@ def needs_extra(extra: str, subject: str) -> Iterator[None]:
 
     Args:
         extra: Name of the extra, as in `pip install 'podium-ratings[extra]'`.
-        subject: The part of Podium that needs it, as the start of a sentence.
+        subject: The part of Podium that needs the extra, written as the start of a sentence.
 
     Raises:
         MissingExtraError: An import within the context fails.
@@ -78,13 +78,13 @@ class OutputError(PodiumError, OSError):
 
 
 class ExecutorError(PodiumError, RuntimeError):
-    """Workers were lost or cannot run their tasks."""
+    """Worker processes were lost or cannot run their tasks."""
 
 
 class NotFiniteError(PodiumError, ArithmeticError):
-    """An event would give a player an infinite rating or NaN. The event is not rated.
+    """An event would give a player a rating that is infinite or NaN. The event is not rated.
 
-    `event_id` and `player` are None if only `update` and `entrant`, their positions in the columns, are known.
+    `event_id` and `player` are None if only their positions in the columns, `update` and `entrant`, are known.
     """
 
     def __init__(
@@ -104,9 +104,9 @@ class Fault(NamedTuple):
     """One error in a results table.
 
     `row` counts from 1 below the header. `row` and `column` are None if they do not apply. For a file in another
-    format, `place` gives the position instead (`line 12`, `$.entrants[3]`, `byte 88`), and `file` gives the file.
-    `command` is the command to type in a terminal, and `choices` are the possible answers to a question there. Pages
-    and programs show the fix in their own way.
+    format, `place` gives the position instead (`line 12`, `$.entrants[3]`, `byte 88`), and `file` names the file.
+    `command` is the command to type in a terminal, and `choices` are the possible answers when the terminal asks a
+    question. Web pages and programs show the fix in their own way.
     """
 
     row: int | None
@@ -125,12 +125,12 @@ class Fault(NamedTuple):
 
     @property
     def is_named(self) -> bool:
-        """True if the place begins with a name, such as that of a sheet or key."""
+        """True if the place begins with a name, such as the name of a sheet or key."""
         return bool(self.place) and not self.is_group and not self.place.startswith(("row ", "line "))
 
     @property
     def is_placed(self) -> bool:
-        """True if the error has a position. If others have a position and this one does not, it is a remark."""
+        """True if the error has a position. An error without one, listed among errors that have one, is a remark."""
         return bool(self.place) or self.row is not None or self.column is not None
 
     def __str__(self) -> str:
@@ -143,7 +143,7 @@ class Fault(NamedTuple):
 
     @property
     def with_command(self) -> str:
-        """The sentence about the error, and the one that says what to type."""
+        """The sentence about the error, followed by the sentence that says what to type."""
         end = "" if self.remedy.endswith(("?", ".")) else "."
         return f"{self}{end} {self.command}" if self.command else str(self)
 
@@ -151,7 +151,7 @@ class Fault(NamedTuple):
 class ResultsError(PodiumError, ValueError):
     """A results table is invalid. `faults` holds the first 20 errors.
 
-    The text has one line per error, and ends with a pointer to the description of the columns.
+    The message has one line per error and ends with a pointer to the description of the columns.
     """
 
     more: ClassVar[str] = MORE_ON_COLUMNS
@@ -170,7 +170,7 @@ class ResultsError(PodiumError, ValueError):
 
     @classmethod
     def whole(cls, source: str, remedy: str, place: str = "", command: str = "") -> Self:
-        """Return the error of a whole table or file, or of a place that is not a row."""
+        """Return an error that concerns a whole table or file, or a place that is not a row."""
         return cls(source, [Fault(None, None, None, remedy, place, command=command)])
 
 

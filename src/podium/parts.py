@@ -27,7 +27,7 @@ from podium.systems import make_system
 from podium.systems._third_party import PortableSystem
 
 PART_ROWS = 1 << 20
-SAVED_PARTS = 4  # parts from one saved progress to the next
+SAVED_PARTS = 4  # parts rated between two saves of the progress
 RATINGS, HISTORY = "ratings.parquet", "history"  # in an output folder
 PROGRESS = "podium.parts"  # in the metadata of the ratings
 WARMING_ROWS = 1000
@@ -38,8 +38,8 @@ class Progress(NamedTuple):
     """Progress of a run. Row numbers start at 0 and continue through all files."""
 
     number: int = 0  # parts rated
-    first: int = 0  # row where the last of them begins
-    next: int = 0  # row after it
+    first: int = 0  # row where the last rated part begins
+    next: int = 0  # first row after that part
     files: list[list[str | int]] = []  # noqa: RUF012  (name and rows of each file begun; never changed)
 
 
@@ -56,18 +56,18 @@ def rate_parts(
     """Rate Parquet files that are larger than memory, with exactly the ratings that `rate` would give.
 
     The changes are written to `out/history/part-000001.parquet` and so on. The ratings are written to
-    `out/ratings.parquet`, which `start=` accepts. The same call continues an interrupted run, and rates files added
-    since.
+    `out/ratings.parquet`, which `start=` accepts. Repeating the call continues an interrupted run and rates any files
+    added since.
 
     Args:
         files: a folder, a pattern such as `results/*.parquet`, a URL that Polars reads, or a list of these. The files
             of a folder or pattern are read in natural order: `part-2` before `part-10`. Each pool must be sorted by
             time, with the rows of an event together.
         out: the output folder: a new one, or the folder of the run to continue.
-        system: a system's name, with parameters if it is `elo:k=20`, or an instance.
+        system: the name of a system, a name with parameters such as `elo:k=20`, or an instance.
         period: the rating period: `event`, or a span such as `1d`, `1w` or `1mo`. One period must fit in memory.
         start: ratings to start from, as for `rate`. A continued run ignores them.
-        rows: minimum number of rows in a part. A part ends where an event and a rating period end.
+        rows: minimum number of rows in a part. A part always ends at the end of an event and of a rating period.
         settings: the system's parameters, by name.
 
     Returns:
@@ -75,11 +75,11 @@ def rate_parts(
         `Rated.ratings`.
 
     Raises:
-        ResultsError: a part is invalid, is not later than the parts before, or repeats an event ID from the part
-            before. IDs repeated in more distant parts are not detected.
+        ResultsError: a part is invalid, is not later than the previous parts, or repeats an event ID from the previous
+            part. IDs repeated in more distant parts are not detected.
         ParameterError: the system, a parameter or the period does not exist, or `out` belongs to a run with other files
             or settings.
-        OutputError: `out` cannot be written, holds other files, or another process writes there.
+        OutputError: `out` cannot be written, holds other files, or another process is writing there.
     """
     chosen = make_system(system, settings)
     _refuse_inside(Path(out), files)
@@ -96,16 +96,16 @@ def rate_pools(
     executor: Executor | None = None,
     **settings: Any,
 ) -> pl.DataFrame:
-    """Rate many pools at once, each of them as `rate_parts` does.
+    """Rate many pools at once, each in the same way as `rate_parts`.
 
     The ratings do not depend on the number of workers. Workers read the files and write `out/NAME/` for each pool, so
-    they need the same paths. In a script, call this under `if __name__ == "__main__":`, because the processes import
-    the script.
+    these paths must be valid for every worker. In a script, call this under `if __name__ == "__main__":`, because the
+    worker processes import the script.
 
     Args:
         folder: a folder that contains one folder of Parquet files per pool, named `NAME` or `pool=NAME`.
         out: the output folder: a new one, or the folder of the run to continue.
-        system: a system's name, with parameters if it is `elo:k=20`, or an instance that workers can import.
+        system: the name of a system, a name with parameters such as `elo:k=20`, or an instance that workers can import.
         period: the rating period, as for `rate_parts`.
         rows: minimum number of rows in a part.
         executor: any `concurrent.futures.Executor`, such as Dask's `client.get_executor()`. Default: one process per
@@ -127,7 +127,7 @@ def rate_pools(
     if not pools:
         raise ResultsError.whole(str(folder), "has no pools. Give a folder with one folder of Parquet files per pool.")
     pools.sort(key=lambda pool: -sum(Path(path).stat().st_size for path in find_files(pool)))
-    if executor is None:  # compile the kernels once, before there are workers
+    if executor is None:  # compile the kernels once, before the workers start
         pickle.dumps(PortableSystem(chosen))  # raises if workers cannot import it
         with suppress(ResultsError):
             files = ParquetFiles(pools[-1])
@@ -148,7 +148,7 @@ def find_pools(folder: str | Path) -> list[Path]:
 
 
 def _run(tasks: list[Any], executor: Executor | None) -> list[pl.DataFrame]:
-    """Return the frame from `_rate_pool` for each task. If workers die, submit their tasks again."""
+    """Return the frame that `_rate_pool` gives for each task. If workers die, submit their tasks again."""
     done: dict[int, pl.DataFrame] = {}
     tries = 0
     while tries < TRIES:
@@ -196,7 +196,7 @@ def _rate_part(
 ) -> tuple[Progress, StartingRatings, pl.Series]:
     """Rate the next part and write its history. Save the ratings and the progress every few parts.
 
-    A run that continues after a kill rewrites the history since the last save, with the same bytes.
+    A run that continues after being killed rewrites the history since the last save, byte for byte.
     """
     first = done.next
     results, numbered = files.check(_next_part(files, first, rows, period), first)
@@ -220,7 +220,7 @@ def _rate_part(
 
 
 def _next_part(files: ParquetFiles, first: int, rows: int, period: str) -> pl.DataFrame:
-    """Return about this many rows, up to the end of an event and of a rating period."""
+    """Return at least this many rows, up to the end of an event and of a rating period."""
     while True:
         frame = files.read(first, rows)
         if first + frame.height >= files.height or "event_id" not in frame.columns:
@@ -239,7 +239,7 @@ def _next_part(files: ParquetFiles, first: int, rows: int, period: str) -> pl.Da
 
 @contextmanager
 def _output_folder(out: Path) -> Iterator[None]:
-    """Create the output folder, and lock it within this context."""
+    """Create the output folder, and keep it locked within this context."""
     try:
         (out / HISTORY).mkdir(parents=True, exist_ok=True)
         locked = lock(out.resolve())
@@ -257,7 +257,7 @@ def _output_folder(out: Path) -> Iterator[None]:
 
 
 def _progress(out: Path, files: ParquetFiles, system: System, period: str) -> tuple[Progress, StartingRatings | None]:
-    """Return the progress of a run in an output folder, and its ratings."""
+    """Return the progress of the run in an output folder, and its ratings so far."""
     path = out / RATINGS
     if not path.exists():
         others = {each.name for each in out.iterdir()} - {HISTORY}

@@ -1,4 +1,4 @@
-"""Rated results: ratings, history, boards, forecasts and the reason for each change."""
+"""Rated results: ratings, history, leaderboards, forecasts and the reason for each change."""
 
 import functools
 from collections.abc import Iterator, Mapping, Sequence
@@ -43,7 +43,7 @@ class Rated(boards.Standings):
     period: str
     events: Events
     replayed: Replayed
-    start: StartingRatings | None = None  # the saved ratings that it goes on from
+    start: StartingRatings | None = None  # the saved ratings that these results continue
 
     def __repr__(self) -> str:
         pools = [name for name, _ in self._pools()]
@@ -71,7 +71,7 @@ class Rated(boards.Standings):
 
     @functools.cached_property
     def states(self) -> pl.DataFrame:
-        """The exact state of every player and pool. Pass it as `start` to rate later results."""
+        """The exact state of every player and pool. Pass it as `start` when you rate later results."""
         states = boards.ratings(self.system, *self._everyone, whole=True)
         return with_pool_columns(states, self.system, self._pool_states)
 
@@ -81,7 +81,7 @@ class Rated(boards.Standings):
         return metadata(self.system, self.period)
 
     def save(self, path: str | Path) -> None:
-        """Write the states to a Parquet file, with system, parameters, period and version. `start` reads it.
+        """Write the states to a Parquet file, with the settings and version. Pass the file as `start` to continue.
 
         Args:
             path: the file. An existing file is replaced when the new one is complete.
@@ -100,7 +100,7 @@ class Rated(boards.Standings):
         """Return the ratings after the last event, from which later results can continue.
 
         Returns:
-            The rating of each player, and the parameters that the system has learnt.
+            The rating of every player, and the parameters that the system has learnt.
         """
         return StartingRatings(*self._everyone, self._pool_states)
 
@@ -129,7 +129,7 @@ class Rated(boards.Standings):
         """Return the leaderboard. See `podium.ledger.leaderboard.leaderboard`.
 
         Args:
-            min_events: the number of rated events that a player needs. If None, the system's rule applies.
+            min_events: the number of rated events that a player needs. If None, the system's own rule applies.
             max_deviation: the largest deviation that a player may have.
             active_within: how recently a player must have played, counted back from `at` or the last event.
             top: the number of players to list.
@@ -141,8 +141,8 @@ class Rated(boards.Standings):
             provisional`. The best player is first. Equal ratings share a rank.
 
         Raises:
-            ParameterError: the system or the results do not support a filter.
-            UnknownError: no such pool.
+            ParameterError: the system or the results lack the data that a filter needs.
+            UnknownError: the pool does not exist.
         """
         if pool is not None:
             self.pool(pool)
@@ -155,12 +155,12 @@ class Rated(boards.Standings):
         return boards.leaderboard(self.system, self._board_rows(moment), rule, moment)
 
     def _board_rows(self, at: datetime | None) -> pl.DataFrame:
-        """The changes up to a given time that a leaderboard needs; the last change of each player is enough."""
+        """The changes up to a given time, for a leaderboard, which only needs each player's last change."""
         rows = self.history if self.start is None else pl.concat([self._rows_before(), self.history])
         return rows if at is None else boards.as_of(rows, at)
 
     def _rows_before(self) -> pl.DataFrame:
-        """The ratings of players before the first event, in the form of history rows."""
+        """The ratings that players had before the first event, in the form of history rows."""
         return self.history.clear() if self.start is None else history.starting_rows(self.system, self.start)
 
     def pool(self, name: str | None = None) -> str:
@@ -170,7 +170,7 @@ class Rated(boards.Standings):
             The name as it is written in the results.
 
         Raises:
-            UnknownError: no such pool, or no pool has an event.
+            UnknownError: the pool does not exist, or no pool has any events.
         """
         sizes = dict(self._pools())
         if not sizes:
@@ -183,7 +183,7 @@ class Rated(boards.Standings):
         return existing_pool(name, list(sizes))
 
     def _pools(self) -> Iterator[tuple[str, int]]:
-        """Every pool and its number of events."""
+        """Every pool, with its number of events."""
         played = {pool.name: pool.last - pool.first for pool in self.events.pools}
         yield from played.items()
         if self.start is not None:
@@ -194,7 +194,7 @@ class Rated(boards.Standings):
         """Explain why a player's rating changed in an event. See `podium.ledger.reasons.explaining.explain`.
 
         Returns:
-            The change in points, one row for every reason, and the reasons as a sentence.
+            The change in points, with one row per reason, and the reasons as a sentence.
 
         Raises:
             UnknownError: the event does not exist, or it did not rate the player.
@@ -207,15 +207,15 @@ class Rated(boards.Standings):
         """Add up the reasons for a player's changes in the latest events.
 
         Args:
-            last: how many events.
-            pool: the pool; None means the only one.
+            last: the number of events to include.
+            pool: the pool. If None, the results must have only one.
 
         Returns:
             The points for each kind of reason, such as opponents behind or ahead, quits and time away. They add up
             to the change in the rating.
 
         Raises:
-            ParameterError: `last` is below 1, or there are several pools and none is named.
+            ParameterError: `last` is below 1, or there are several pools and you have not named one.
             UnknownError: the player is not rated.
         """
         from podium.ledger.reasons.totals import total_reasons
@@ -229,7 +229,7 @@ class Rated(boards.Standings):
         return total_reasons(name, [self.explain(event_id, name) for event_id in played["event_id"].tail(last)])
 
     def what_if(self, event_id: str, player: str) -> "WhatIf":
-        """Calculate how a player's change in an event would differ with another result.
+        """Calculate how a player's rating change in an event would differ if the result had been different.
 
         Returns:
             The actual change, and the change if each heat, or all heats, had been won, and if each quit had been a
@@ -257,7 +257,7 @@ class Rated(boards.Standings):
         return pool and self.pool(pool)
 
     def _only_pool(self, pool: str | None) -> str | None:
-        """The pool with that name, or the only one; None if no player is rated."""
+        """The pool with that name, or the only pool if no name is given. None if no player is rated."""
         from podium.ledger.forecast import only_pool
 
         return only_pool(self.final_state().players["pool"].unique(maintain_order=True).to_list(), pool)
@@ -278,15 +278,16 @@ class Rated(boards.Standings):
             entrants: the names of players who compete individually. `sides` and `pool` work as in `predict`.
             player: the player to calculate. A player who is not in the field is added to it. If None, calculate the
                 changes for all players.
-            heats: the number of heats, from 1 to 100. Everybody takes the same place in each heat.
-            at: the start of the race. If None, the race starts with the last event.
+            heats: the number of heats, from 1 to 100. Everybody is assumed to take the same place in each heat.
+            at: the start of the race. If None, the time of the last event.
 
         Returns:
-            `frame` has `player, place, chance, delta, rating, rank, error`. `field` has the break-even place of each.
+            `frame` has `player, place, chance, delta, rating, rank, error`. `field` has the break-even place of each
+            entrant.
 
         Raises:
             ParameterError: as in `predict`.
-            UnknownError: no such pool.
+            UnknownError: the pool does not exist.
         """
         from podium.ledger.forecast import names_of_field
         from podium.ledger.hypothetical_race import Race, has_draws
@@ -326,12 +327,12 @@ class Rated(boards.Standings):
         return hindsight(self.system, self.events, self.replayed)
 
     def predictions(self) -> pl.DataFrame:
-        """List the expected and the actual result of every pair in each event, for your own metrics.
+        """List the expected and the actual result of every pair in each event, so that you can apply your own metrics.
 
         Returns:
-            One row for each pair that the system compares: `event_id, heat` (in events with several), `pool,
+            One row for each pair that the system compares: `event_id, heat` (only in events with several heats), `pool,
             started_at, player, opponent, expected, result`. `expected` and `result` are the player's scores, from 0 to
-            1. If an event has heats, its overall result is left out, because there is no prediction for it.
+            1. The overall result of an event with several heats is left out, because it is not predicted.
 
         Raises:
             ParameterError: there are more pairs than a table can hold.
@@ -347,7 +348,7 @@ class Rated(boards.Standings):
             pool: search only in this pool.
 
         Returns:
-            Each of their names, with the most similar name in the results if there is one.
+            The name of each of them, with the most similar name in the results if there is one.
         """
         from podium.ledger.forecast import unknown_names
 
@@ -359,7 +360,8 @@ class Rated(boards.Standings):
 
         Args:
             top: the number of places that count as a good result.
-            probe: the rating of the newcomer whose chances are measured. If None, the system's initial rating.
+            probe: the rating of the newcomer whose chances are measured. If None, the initial rating of the system is
+                used.
 
         Returns:
             `event_id, pool, started_at, entrants, mean_rating, strength`: one row per event, in the order the
@@ -374,17 +376,17 @@ class Rated(boards.Standings):
 
     @functools.cached_property
     def _pool_states(self) -> Mapping[str, PoolNumbers]:
-        """The state of every pool after the last event, by name; empty if pools have no state."""
+        """The state of every pool after the last event, by pool name. Empty if pools have no state."""
         if not self.system.pool_fields:
             return {}
         known = {} if self.start is None else dict(self.start.pools)
         return known | {pool.name: self.replayed.pools[k] for k, pool in enumerate(self.events.pools)}
 
     def learnt(self, *, pool: str | None = None) -> pl.DataFrame:
-        """Return the parameters that a pool has learnt after each event, for systems that learn them.
+        """Return the parameters of a pool as learnt after each event, for systems that learn parameters.
 
         Args:
-            pool: the pool; None means the one with the most events.
+            pool: the pool. If None, the pool with the most events.
 
         Returns:
             `event_id, started_at`, then one column per parameter in its own unit; one row per event or rating
@@ -392,6 +394,6 @@ class Rated(boards.Standings):
 
         Raises:
             ParameterError: the system does not learn parameters.
-            UnknownError: no such pool.
+            UnknownError: the pool does not exist.
         """
         return history.learnt_history(self.system, self.events, self.replayed, self.pool(pool))

@@ -33,10 +33,10 @@ def rate(
     """Rate results.
 
     Args:
-        results: a file, a pandas, Polars or Arrow frame, rows as dicts, or Results. Podium recognizes tables with many
-            other layouts, and a warning says how it has read them. You can also pass a folder of Parquet files, or a
-            pattern such as `results/*.parquet`, which is read in natural order: `part-2` before `part-10`. If the files
-            are larger than memory, use `rate_parts`.
+        results: a file, a pandas, Polars or Arrow frame, rows as dicts, or Results. Podium recognizes tables in many
+            other layouts, and warns you how it has read them. You can also pass a folder of Parquet files, or a pattern
+            such as `results/*.parquet`, which is read in natural order: `part-2` before `part-10`. If the files are
+            larger than memory, use `rate_parts`.
         system: the name of a system, a name with parameters such as `elo:k=20`, or an instance.
         period: the rating period: `event`, or a span such as `1d`, `1w` or `1mo`.
         start: ratings to start from: a file written by `Rated.save`, another `Rated`, or a table with the columns
@@ -81,7 +81,7 @@ def predict(
         system: the system for results that are not rated yet.
         sides: the names of the members of each team.
         top: number of places that count as top places.
-        pool: the pool; required if the results have several.
+        pool: the pool. Required if the results have several pools.
         settings: the system's parameters, by name.
 
     Returns:
@@ -119,7 +119,7 @@ def rate_table(
 
 
 def begin(start: Any, system: System, period: str, results: Results) -> StartingRatings:
-    """Return the ratings that players have before the results."""
+    """Return the ratings that players have before the first of the results."""
     if isinstance(start, Rated):
         refuse_other("start", start.system.name, parameters(start.system), start.period, system, period)
         start = start.states

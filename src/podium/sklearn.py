@@ -27,7 +27,7 @@ class DuelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         system: the name of a system, a name with parameters such as `elo:k=20`, or an instance.
 
     Attributes:
-        classes_: (2,): the result of a loss, then of a win.
+        classes_: an array of shape (2,): the class of a loss, then the class of a win.
         rated_: a `podium.Rated` with ratings, history and explanations.
         n_features_in_: 2.
     """
@@ -39,9 +39,10 @@ class DuelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Learn ratings from duels.
 
         Args:
-            X: (duels, 2): a player and the opponent, by name or number, in the order in which the duels were played.
-            y: (duels,): the player's results. Either two classes, of which the greater one is a win; or 0 for a loss,
-                0.5 for a draw and 1 for a win.
+            X: an array of shape (duels, 2): a player and the opponent, by name or number, in the order the duels were
+            played.
+            y: an array of shape (duels,): the player's results. Either two classes, of which the greater is a win, or 0
+                for a loss, 0.5 for a draw and 1 for a win.
 
         Returns:
             The classifier.
@@ -73,10 +74,11 @@ class DuelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Predict the probabilities of losing and winning.
 
         Args:
-            X: (duels, 2): a player and the opponent. Unknown players count as newcomers.
+            X: an array of shape (duels, 2): a player and the opponent. Unknown players count as newcomers.
 
         Returns:
-            (duels, 2): the probability of each of `classes_`. Half the probability of a draw is added to each class.
+            An array of shape (duels, 2): the probability of each of `classes_`. Half the probability of a draw is added
+            to each.
 
         Raises:
             NotFittedError: `fit` has not been called.
@@ -91,10 +93,11 @@ class DuelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Predict the results of duels.
 
         Args:
-            X: (duels, 2): a player and the opponent.
+            X: an array of shape (duels, 2): a player and the opponent.
 
         Returns:
-            (duels,): the more likely of `classes_`, or the greater one if they are equally likely.
+            An array of shape (duels,): the more likely of `classes_`, or the greater of them if they are equally
+            likely.
 
         Raises:
             NotFittedError: `fit` has not been called.
@@ -109,10 +112,10 @@ class DuelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Return the names in X as strings.
 
         Args:
-            pairs: (duels, 2): names, or numbers. Whole numbers lose their decimals.
+            pairs: an array of shape (duels, 2): names or numbers. Whole numbers are written without decimals.
 
         Returns:
-            (duels, 2): the player and the opponent.
+            An array of shape (duels, 2): the player and the opponent.
 
         Raises:
             ValueError: X does not have two columns, or a name is missing.
@@ -129,7 +132,7 @@ class DuelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.array(texts, dtype=np.str_).reshape(pairs.shape)
 
     def __sklearn_tags__(self) -> Any:
-        """Return tags for scikit-learn: names are text, there are two classes, and the order of the rows matters."""
+        """Return tags for scikit-learn: names are strings, there are two classes, and the order of the rows matters."""
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
         tags.input_tags.categorical = True

@@ -1,7 +1,7 @@
-"""Podium's version, and the revision of its arithmetic, which are recorded with saved data."""
+"""Podium's version and the revision of its arithmetic, both of which are recorded with saved data."""
 
 __version__ = "0.1.0"
 
-# Raised where the same results get other ratings than before, if only in a last digit; pools and files of an earlier
-# revision are rated again.
+# Increase this whenever the same results give different ratings, even if only in the last digit. Pools and files from
+# an earlier revision are then rated again.
 ARITHMETIC = 11

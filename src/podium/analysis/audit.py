@@ -1,4 +1,4 @@
-"""Where points come from and where they go, and suspicious patterns with their evidence."""
+"""Audit where points come from and where they go, and find suspicious patterns with their evidence."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -16,16 +16,16 @@ from podium.ledger.history import states_brought, system_at
 from podium.rated import Rated
 from podium.rating import rate
 
-ROUNDING = 1e-9  # relative to the points that an event moves: rounding of sums of doubles
+ROUNDING = 1e-9  # rounding of sums of doubles, relative to the points that an event moves
 TOP_PLAYERS = 10
 FEW_OPPONENTS, MIN_FARMED_SHARE, MIN_FARMED_POINTS = 2, 0.8, 50.0
-NEW_EVENTS, STEEP_DEVIATIONS = 10, 3.0  # a newcomer's first events, and robust deviations above other newcomers
+NEW_EVENTS, STEEP_DEVIATIONS = 10, 3.0  # number of first events, and robust deviations above other newcomers
 MIN_QUITS, MIN_QUIT_SHARE, QUIT_FACTOR = 5, 0.3, 3.0
 
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """The result of an audit. Every table may be empty, and an entry is not an accusation."""
+    """The result of an audit. Any table may be empty, and an entry is not an accusation."""
 
     months: pl.DataFrame  # points by month (one row if results have no dates)
     unbalanced: pl.DataFrame  # events of a conserving system whose exchange does not sum to zero
@@ -70,7 +70,7 @@ def audit(results: Any, system: str | System = "elo", *, period: str = EVENT) ->
 
 
 def with_causes(rated: Rated) -> pl.DataFrame:
-    """Return the history with each row's update, its participation points, and a mark for each player's first row."""
+    """Return the history with each row's update and participation points, and a mark on each player's first row."""
     rows, entrant = rated.events.ledger, rated.events.ledger.entrant.array
     update = np.searchsorted(rated.events.columns.entrants, entrant, side="right") - 1
     seat = rated.events.columns.player[entrant]
@@ -84,7 +84,7 @@ def with_causes(rated: Rated) -> pl.DataFrame:
 
 
 def participation_points(rated: Rated) -> npt.NDArray[np.float64]:
-    """Return the points by which entering states exceed the states before: base points, if any."""
+    """Return the points by which entering states exceed the previous states: base points, if there are any."""
     columns = rated.events.columns
     gained = np.zeros(columns.player.size)
     if not rules.overrides(rules.enter, rated.system):
@@ -99,7 +99,7 @@ def participation_points(rated: Rated) -> npt.NDArray[np.float64]:
 
 
 def unbalanced(rated: Rated, nets: pl.DataFrame) -> pl.DataFrame:
-    """Return the unbalanced events of a conserving system, among those with equal numbers of opponents."""
+    """Return a conserving system's unbalanced events, among those in which everyone has equally many opponents."""
     totals, columns = nets.select("event_id", "net", "moved"), rated.events.columns
     if not rated.system.conserves:
         return totals.clear()
@@ -113,7 +113,7 @@ def unbalanced(rated: Rated, nets: pl.DataFrame) -> pl.DataFrame:
 
 
 def months(rated: Rated, changes: pl.DataFrame, nets: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return the points introduced, exchanged, created and leaked by month, and the ratings at each month's end."""
+    """Return the points introduced, exchanged, created and leaked in each month, and the ratings at its end."""
     month = pl.col("started_at").dt.strftime("%Y-%m").fill_null("all").alias("month")
     flows = changes.group_by(month, maintain_order=True).agg(
         events=pl.col("event_id").n_unique(),
@@ -139,13 +139,13 @@ def month_table(flows: pl.DataFrame, latest: pl.DataFrame) -> pl.DataFrame:
     )
     table = flows.join(active, on="month", maintain_order="left")
     gain = pl.col("introduced_starts") + pl.col("introduced_base_points") + pl.col("created") - pl.col("leaked")
-    drift = (pl.col("created") - pl.col("leaked")) / pl.col("events")  # per event, from factors that differ by side
+    drift = (pl.col("created") - pl.col("leaked")) / pl.col("events")  # per event, as factors differ between sides
     return table.with_columns(drift=drift, circulation=gain.cum_sum())
 
 
 def farming(rated: Rated, changes: pl.DataFrame) -> pl.DataFrame:
     """Return the players who won most of their duel points from one or two opponents."""
-    duels = changes.filter(pl.len().over("update") == 2)  # noqa: PLR2004  (a duel has two)
+    duels = changes.filter(pl.len().over("update") == 2)  # noqa: PLR2004  (a duel has two players)
     if duels.is_empty() or rated.period != "event":
         return pl.DataFrame(schema={"player": pl.String, "opponents": pl.List(pl.String), "points": pl.Float64})
     other = pl.col("player").reverse().over("update").alias("opponent")
@@ -164,7 +164,7 @@ def farming(rated: Rated, changes: pl.DataFrame) -> pl.DataFrame:
 def isolated_groups(rated: Rated) -> pl.DataFrame:
     """Return groups of players who only play each other, except for the largest group of each pool.
 
-    Their ratings are not comparable with others.
+    Their ratings are not comparable with other players' ratings.
     """
     columns, names = rated.events.columns, rated.events.player_names
     sizes = np.diff(columns.entrants)
@@ -197,14 +197,14 @@ def connected_groups(size: int, one: npt.NDArray[np.int64], other: npt.NDArray[n
 
 
 def steep_newcomers(changes: pl.DataFrame) -> pl.DataFrame:
-    """Return the newcomers whose first events raise them far more than other newcomers."""
+    """Return the newcomers whose ratings rise far more in their first events than those of other newcomers."""
     early = changes.filter(pl.int_range(pl.len()).over("seat") < NEW_EVENTS)
     risen = early.group_by("pool", "player", maintain_order=True).agg(
         first_event=pl.col("event_id").first(), events=pl.len(), rise=(pl.col("delta") - pl.col("base_points")).sum()
     )
     whole = risen.filter(pl.col("events") == NEW_EVENTS)
     middle = pl.col("rise").median().over("pool")
-    spread = (pl.col("rise") - middle).abs().median().over("pool") * 1.4826  # to a standard deviation
+    spread = (pl.col("rise") - middle).abs().median().over("pool") * 1.4826  # converts to a standard deviation
     compared = whole.with_columns(deviations=(pl.col("rise") - middle) / spread)
     return compared.filter((pl.col("deviations") > STEEP_DEVIATIONS) & pl.col("deviations").is_finite()).sort(
         "rise", descending=True

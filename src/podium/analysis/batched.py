@@ -1,7 +1,7 @@
-"""Rate events with many parameter sets of one system in a single pass, and return the log loss of each.
+"""Rate events with many parameter sets of one system in a single pass, and return the log loss of each set.
 
-Every number of a state is a row of `LANES` candidates, so that compiled rules handle several candidates per
-instruction. The rules are those of the replay. Only the order in which losses are summed differs.
+Every number of a state is stored for `LANES` candidates in a row, so that compiled rules handle several candidates per
+instruction. The rules are the same as in a replay. Only the order in which losses are summed differs.
 """
 
 import math
@@ -35,19 +35,19 @@ CHANCES_MULTIPLIED = 8  # probabilities multiplied before a logarithm is taken; 
 
 
 class Tables(NamedTuple):
-    """The data of the candidates, each number in `LANES` lanes."""
+    """The data of the candidates, with each number in `LANES` lanes."""
 
     settings: Any  # float64 (1, parameters, LANES)
     states: Any  # float64 (players, fields of the state, LANES)
     entering_states: Any  # float64 (entrants of the widest group, fields of the entering state, LANES)
-    sums: Any  # float64 (the same entrants, fields of the evidence, LANES)
+    sums: Any  # float64 (entrants as above, fields of the evidence, LANES)
     comparison: Any  # float64 (2, fields of the evidence, LANES): evidence of a pair
     chances: Any  # float64 (LANES): product of the probabilities of the results
     losses: Any  # float64 (LANES)
 
 
 def can_share(system: System, events: Events | None = None) -> bool:
-    """Return True if candidates can share a pass: the system sums over pairs, and these events are rated by pairs.
+    """Return True if candidates can share a pass: the system sums over pairs, and these events are rated pair by pair.
 
     Team events, and heats large enough to be summed at once, need a separate pass for each candidate.
     """
@@ -62,11 +62,11 @@ def sums_of_losses(
     """Return the losses of up to `LANES` candidates in one pass, and the number of pairs.
 
     Args:
-        selected: (heats) mask of the heats to judge. All heats are rated.
+        selected: mask of the heats to judge. All heats are rated.
 
     Returns:
-        (candidates) float64 sums of log losses, infinite if a state or probability is not finite; and the number
-        of pairs.
+        A float64 array with the sum of log losses of each candidate, infinite if a state or probability is not
+        finite, and the number of pairs.
     """
     lanes = systems + systems[-1:] * (LANES - len(systems))
     columns = events.columns
@@ -135,7 +135,7 @@ def compare_pair(
 ) -> None:
     """Compare two entries, and multiply each candidate's probability of their result.
 
-    There are three loops, because lanes are vectorised only if few tables can overlap.
+    The work is split into three loops, because lanes are vectorised only if few tables can overlap.
     """
     params, _, entering, zero_evidence = prototypes
     mine, theirs = entry_at(events, i, size), entry_at(events, j, size)
@@ -152,7 +152,7 @@ def compare_pair(
         write_lane(tables.comparison, 0, lane, times(evidence(own, for_a), weight))
         write_lane(tables.comparison, 1, lane, times(evidence(own, for_b), weight))
         p = min(max(expect(own, a, b), MIN_PROBABILITY), 1.0 - MIN_PROBABILITY)
-        # A draw is half a win and half a loss: the square root of both probabilities.
+        # A draw counts as half a win and half a loss: the square root of the product of both probabilities.
         seen = math.sqrt(p * (1.0 - p)) if drawn else won * p + (1.0 - won) * (1.0 - p)
         tables.chances[lane] *= seen if judged else 1.0
     for lane in range(LANES):

@@ -1,6 +1,6 @@
-"""The properties that every rating system must have. `check_system` and Podium's own tests check them.
+"""The properties that every rating system must have, as checked by `check_system` and Podium's own tests.
 
-A check takes a system and a history that it rated, and returns a sentence about the failure, or None.
+A check takes a history, with the system that rated it, and returns a sentence about the failure, or None.
 """
 
 import functools
@@ -27,8 +27,8 @@ from podium.results.reading import read_results
 
 Row = dict[str, Any]
 KEYS = ["pool", "event_id", "player"]
-ROUNDING = 1e-9  # points of rounding from the order of a sum
-SUM_ROUNDING = 1e-7  # the same over an event
+ROUNDING = 1e-9  # in points: rounding caused by the order of a sum
+SUM_ROUNDING = 1e-7  # the same, summed over an event
 HISTORIES = 12
 EVENTS, MANY_EVENTS = 8, 400  # events of a history
 FIELD = 6  # players of a history
@@ -37,7 +37,7 @@ GAPS = (-2000.0, -300.0, -1.0, 0.0, 1.0, 300.0, 2000.0)
 
 @dataclass(frozen=True)
 class History:
-    """Rows of events in order, with a system. They are read and rated once for all checks."""
+    """The rows of events in order, with a system. They are read and rated once for all checks."""
 
     system: System
     rows: list[Row]
@@ -68,7 +68,7 @@ class SystemCheck:
     system: str
     histories: int
     entries: int  # rows in all histories
-    kept: tuple[str, ...]  # the properties that hold, as sentences
+    kept: tuple[str, ...]  # the properties that the system has, as sentences
 
     def __str__(self) -> str:
         properties = "\n".join(f"  {property_}" for property_ in self.kept)
@@ -76,7 +76,7 @@ class SystemCheck:
 
 
 def check_system(system: System, *, histories: int = HISTORIES, seed: int = 1) -> SystemCheck:
-    """Check the required properties of a rating system on random histories, after running its rules in plain Python.
+    """Check the required properties of a rating system on random histories, after trying its rules in plain Python.
 
     Args:
         system: The system, as an instance.
@@ -87,7 +87,7 @@ def check_system(system: System, *, histories: int = HISTORIES, seed: int = 1) -
         The checked properties, and the amount of data.
 
     Raises:
-        RuleError: One line for each property that fails, with the first place where it does.
+        RuleError: A property fails. The message has one line per failing property, with the first place where it fails.
     """
     check_declarations(system)
     run_rules(system)
@@ -112,7 +112,7 @@ def check_system(system: System, *, histories: int = HISTORIES, seed: int = 1) -
 
 
 def random_rows(rng: np.random.Generator, count: int, system: System, *, heats: int, quits: bool) -> list[Row]:
-    """Return rows of `count` events: fields of two to five, with ties, two pools, three modes and every measure."""
+    """Return rows for `count` events: fields of two to five, with ties, two pools, three modes and every measure."""
     rows: list[Row] = []
     start = datetime(2025, 1, 1, tzinfo=UTC)
     for number in range(count):
@@ -338,7 +338,7 @@ def text_gives_the_system_back(system: System) -> str | None:
 
 
 def first_difference(one: pl.DataFrame, two: pl.DataFrame, first: str, second: str) -> str | None:
-    """Describe the first difference of two histories."""
+    """Describe the first difference between two histories."""
     if one.height != two.height:
         return f"{one.height} changes {first}, {two.height} {second}"
     for a, b in zip(one.iter_rows(named=True), two.iter_rows(named=True), strict=True):
@@ -359,4 +359,4 @@ OF_ANY_HISTORY: tuple[Check, ...] = (
     threads_give_the_same_bits,
     states_are_finite,
 )
-OF_PLAIN_HISTORY: tuple[Check, ...] = (exchange_is_conserved, weight_counts_as_repeats)  # one heat, nobody quits
+OF_PLAIN_HISTORY: tuple[Check, ...] = (exchange_is_conserved, weight_counts_as_repeats)  # need one heat and no quits

@@ -38,12 +38,12 @@ WEIGHTS = ("pair", "event", "player")
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """The evaluation of each system, and their differences."""
+    """The evaluations of several systems, and the differences between them."""
 
     scores: pl.DataFrame  # one row per system
-    differences: pl.DataFrame  # one row per further system: its log loss minus the first system's
+    differences: pl.DataFrame  # one row per other system: its log loss minus that of the first system
     reliability: pl.DataFrame  # one row per system and tenth of the expected score
-    notices: tuple[str, ...] = ()  # about systems that the results drive to a limit
+    notices: tuple[str, ...] = ()  # warnings about systems that the results drive to a limit
 
 
 def evaluate(
@@ -61,20 +61,20 @@ def evaluate(
 
     Args:
         results: Anything that `read_results` reads.
-        systems: One or several systems, each a name, a text such as `elo:k=20`, or an instance. The other systems are
+        systems: One or several systems, each a name, a string such as `elo:k=20`, or an instance. The other systems are
             compared with the first.
         labels: Labels of the systems. Default: their names.
         window: The events to judge. Default: all. Earlier events are rated but not judged.
-        weight: `pair` gives every pair of sides the same weight, `player` every pair of players, and `event` every
-            event.
+        weight: What gets equal weight: every pair of sides (`pair`), every pair of players (`player`) or every event
+            (`event`).
         period: Rating period: `event`, or a time span such as `1d`, `1w` or `1mo`.
-        metrics: Your own metrics, by their column in `scores`. Each is called like scikit-learn's metrics, with the
-            results (1, 0 or 0.5) and the expected scores of the judged pairs, and returns a number.
+        metrics: Your own metrics, by the name of their column in `scores`. Each is called like a scikit-learn metric,
+            with the results (1, 0 or 0.5) and the expected scores of the judged pairs, and returns a number.
 
     Returns:
-        `scores`, one row per system: log loss, Brier score, accuracy and others over the judged pairs. `differences` in
-        log loss from the first system, with bootstrap intervals over events. `reliability` by tenths of the expected
-        score.
+        `scores`, one row per system: log loss, Brier score, accuracy and others over the judged pairs. `differences`,
+        the differences in log loss from the first system, with bootstrap intervals over events. `reliability`, the
+        calibration by tenths of the expected score.
 
     Raises:
         ResultsError: The results are invalid.
@@ -165,13 +165,13 @@ def ratio(total: float, count: float) -> float | None:
 
 
 def calibration_error(bins: Floats) -> float:
-    """Return the mean distance between expected and actual scores over the tenths, weighted by pairs."""
+    """Return the mean distance between expected and actual scores over the tenths, weighted by numbers of pairs."""
     count, expected, actual = bins.T
     return float(np.abs(expected - actual).sum() / count.sum())
 
 
 def reliability(name: str, bins: Floats) -> pl.DataFrame:
-    """Return the mean result of the pairs with expected scores between 0.1 and 0.2 and so on, seen from both sides."""
+    """Return the mean result of pairs by tenths of the expected score (0.1 to 0.2 and so on), from both sides."""
     used = bins[:, 0] > 0
     count, expected, actual = bins[used].T
     low = np.arange(BINS)[used] / BINS
@@ -202,11 +202,11 @@ def interval(both: Floats) -> dict[str, Any]:
     return {"log_loss": float(gap), "low": float(low), "high": float(high)}
 
 
-STANDARD_ERRORS = 1.959963984540054  # on both sides of a mean, for a 95 % interval
+STANDARD_ERRORS = 1.959963984540054  # on either side of a mean, for a 95 % interval
 
 
 def share_interval(share: float, count: float) -> tuple[float, float]:
-    """Return the 95 % interval of a share of `count` independent cases.
+    """Return the 95 % interval for a share observed in `count` independent cases.
 
     Source: E. B. Wilson, "Probable Inference, the Law of Succession, and Statistical Inference" (1927).
     """

@@ -25,7 +25,7 @@ MIN_PROBABILITY = 1e-15  # lower limit of a probability, so that one upset costs
 
 
 class PairScores(NamedTuple):
-    """Scores of a pair of sides, or their sums over a heat.
+    """The scores of a pair of sides, or their sums over a heat.
 
     `established_` counts pairs in which both sides have a track record.
     """
@@ -72,8 +72,8 @@ class HeatSelection(NamedTuple):
     """The predictions to judge."""
 
     heats: npt.NDArray[np.bool_]  # (heats)
-    min_events: float = 0.0  # rated events before of each player on both sides, for a pair to be judged
-    established_events: float = 10.0  # the same, for a pair to be one of established players
+    min_events: float = 0.0  # previous rated events that each player needs for a pair to be judged
+    established_events: float = 10.0  # the same, for a pair to count as established
     by_player: float = 0.0  # 1 if a pair of sides counts once per pair of players, 0 if it counts once
 
 
@@ -82,8 +82,8 @@ class Tables(NamedTuple):
 
     states: Any  # float64 (players, fields of the state): before each update
     entering_states: Any  # float64 (entrants of the widest update, fields of the entering state)
-    lean: Any  # float64 (entries of the widest heat): sum of each side's log-odds against the others
-    record: Any  # float64 (entries of the widest heat): rated events of each side's least experienced member
+    lean: Any  # float64 (entries of the widest heat): sum of each side's log-odds against all other sides
+    record: Any  # float64 (entries of the widest heat): rated events of the least experienced member of each side
     sides: Sides
     pairs: Any  # float64 (heats, fields of PairScores)
     winners: Any  # float64 (heats, fields of WinnerScores)
@@ -138,7 +138,7 @@ def judge_heat(
     events_field: int,
     tables: Any,
 ) -> tuple[PairScores, WinnerScores, int]:
-    """Judge the pairs of sides of entries `begin` to `end`, and the winner. Return the faulty entrant, or -1."""
+    """Judge the pairs of sides among entries `begin` to `end`, and the winner. Return a non-finite entrant, or -1."""
     scores, size, sides = NO_PAIRS, float(end - begin), tables.sides
     count = gather_sides(events, begin, end, start, tables.entering_states, entering, sides)
     for a in range(count):
@@ -169,7 +169,7 @@ def judge_heat(
                 scores = plus(scores, times(judge_pair(p, s, established), pairs))
                 count_in_bin(tables.bins, p, s)
                 count_in_bin(tables.bins, 1.0 - p, 1.0 - s)
-    sharp = sharpness(params) if count > 2 else 1.0  # a duel is its pair
+    sharp = sharpness(params) if count > 2 else 1.0  # a duel is the same as its pair
     return scores, judge_winner(tables.lean, events, sides, count, sharp) if scores.pairs > 0.0 else NO_WINNER, -1
 
 
@@ -221,9 +221,9 @@ def count_in_bin(bins: Any, expected: float, result: float) -> None:
 def judge_winner(lean: Any, events: Any, sides: Any, count: int, sharp: float) -> WinnerScores:
     """Score the prediction of a heat's winner from the sums of log-odds of its sides.
 
-    The mean log-odds over the field is a side's strength if strengths explain all pairs (Bradley-Terry). The
-    probability of winning is then Luce's: the side's share of the strengths, raised to the power of the pool's
-    sharpness.
+    If strengths explain all pairs (Bradley-Terry), a side's strength is its mean log-odds over the field. The
+    probability of winning is then given by Luce: the side's share of all strengths, each raised to the power of the
+    pool's sharpness.
     """
     best, total = -math.inf, 0.0
     for a in range(count):
@@ -251,7 +251,7 @@ def predict(system: System, events: Events, selection: HeatSelection, replayed: 
     """Predict every selected event from the ratings before it.
 
     Args:
-        replayed: The system's replay of the events, if it already exists.
+        replayed: The system's replay of the events, if it is already available.
 
     Raises:
         NotFiniteError: A probability or a new state is not finite.

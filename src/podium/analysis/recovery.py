@@ -1,7 +1,7 @@
 """Measure how fast and how well a system finds known skills, by comparing ratings with the truth of a simulated season.
 
-Ratings and skills have different scales. Therefore each system's ratings are first mapped to skills by the best
-straight line over the events after each player's tenth.
+Ratings and skills have different scales. Each system's ratings are therefore first mapped to skills by the best-fitting
+straight line over all events after each player's tenth.
 """
 
 from collections.abc import Sequence
@@ -81,7 +81,7 @@ def check_skills(skills: pl.DataFrame) -> pl.DataFrame:
 
 
 def history_with_truth(results: Results, truth: pl.DataFrame, system: System) -> pl.DataFrame:
-    """Join history and truth: the rating before each event, the skill then, and the number of the player's event."""
+    """Join history and truth: the rating before each event, the skill at that time, and the player's event number."""
     history = rate(results, system).history
     followed = history.join(truth, on=["event_id", "player"], how="left", maintain_order="left")
     unknown = followed.filter(~pl.col("skill").is_finite().fill_null(value=False))
@@ -97,7 +97,7 @@ def history_with_truth(results: Results, truth: pl.DataFrame, system: System) ->
 
 
 def fitted_line(followed: pl.DataFrame) -> tuple[float, float]:
-    """Return intercept and slope of skill as a function of rating."""
+    """Return the intercept and slope of skill as a linear function of rating."""
     established = followed.filter(pl.col("number") > ESTABLISHED_EVENTS)
     rating, skill = (established[name].to_numpy() for name in ("rating_before", "skill"))
     if established.height < ESTABLISHED_EVENTS or np.ptp(rating) == 0.0:
@@ -139,7 +139,7 @@ def root_mean_square(error: pl.Series) -> float | None:
 
 
 def rank_correlation(comparison: pl.DataFrame) -> float | None:
-    """Return Spearman's rank correlation of rating and skill."""
+    """Return Spearman's rank correlation between rating and skill."""
     if comparison.height < 2:  # noqa: PLR2004  (it takes two to compare)
         return None
     correlation = comparison.select(pl.corr("rating_before", "skill", method="spearman")).item()
@@ -147,9 +147,9 @@ def rank_correlation(comparison: pl.DataFrame) -> float | None:
 
 
 def lag_after_leaps(comparison: pl.DataFrame, line: tuple[float, float]) -> tuple[float | None, int]:
-    """Return the median number of events that a rating takes to follow half of a sudden change in skill.
+    """Return the median number of events after which a rating has followed half of a sudden change in skill.
 
-    Only sudden changes after a player's tenth event count. A change that is never followed counts as infinite.
+    Only sudden changes after a player's tenth event count. A change that the rating never follows counts as infinite.
     """
     lags: list[float] = []
     for (_, _), career in comparison.group_by("pool", "player", maintain_order=True):
@@ -164,7 +164,7 @@ def lag_after_leaps(comparison: pl.DataFrame, line: tuple[float, float]) -> tupl
 
 
 def inflation(comparison: pl.DataFrame) -> float | None:
-    """Return by how many points of skill ratings rise over the season, relative to skills."""
+    """Return how many points ratings rise over the season relative to skills, measured in points of skill."""
     if comparison.height < 2:  # noqa: PLR2004  (a line needs two points)
         return None
     part, error = comparison["part"].to_numpy().astype(np.float64), comparison["error"].to_numpy()
@@ -175,7 +175,7 @@ def inflation(comparison: pl.DataFrame) -> float | None:
 
 
 def progress(comparison: pl.DataFrame) -> pl.DataFrame:
-    """Return root mean square and mean of the error, and the rank correlation, for each tenth of the season."""
+    """Return the error's root mean square and mean, and the rank correlation, for each tenth of the season."""
     return comparison.group_by("part", maintain_order=True).agg(
         players=pl.struct("pool", "player").n_unique(),
         rmse=(pl.col("error") ** 2).mean().sqrt(),

@@ -22,11 +22,11 @@ from podium.results.reading import Results
 from podium.support.words import counted
 
 TIMES = {"since", "until", "min_events"}  # fields of a Window
-SUMS = (*PairScores._fields, *WinnerScores._fields, "tau", "heats")  # sums of an event
+SUMS = (*PairScores._fields, *WinnerScores._fields, "tau", "heats")  # sums over an event
 OVER_PAIRS = ("log_loss", "brier", "correct", "clipped", "clipped_log_loss")  # means over pairs
 OVER_FIELDS = ("winner_log_loss", "winner_correct")  # means over heats with a winner
 Floats = npt.NDArray[np.float64]
-Metric = Callable[[Floats, Floats], Any]  # of results and expected scores
+Metric = Callable[[Floats, Floats], Any]  # a function of results and expected scores
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +46,12 @@ class Judged(NamedTuple):
     totals: dict[str, float]  # sums over all pairs and heats
     weighed: dict[str, float]  # sums of weighted means, and their divisors
     bins: Floats  # (BINS, 3), as in `Predictions`
-    both: Floats  # (rows, 4): losses and pairs of an event or block, of this and the first system
+    both: Floats  # (rows, 4): losses and pairs of an event or block, for this system and the first
     notice: str | None
 
 
 def system_labels(labels: Sequence[str] | None, names: Sequence[str]) -> list[str]:
-    """Return one label per system, by default its name."""
+    """Return one label per system. By default, it is the system's name."""
     chosen = list(labels or names)
     if len(chosen) != len(names):
         labelled, systems = counted(len(chosen), "label"), counted(len(names), "system")
@@ -76,7 +76,7 @@ def own_scores(
 
 
 def judge_events(events: Events, system: System, window: Window) -> tuple[pl.DataFrame, Predictions]:
-    """Judge encoded events. Return the sums of each event with a pair to judge, and all predictions."""
+    """Judge encoded events. Return the sums for each event that has a pair to judge, and all predictions."""
     selection = HeatSelection(judged_heats(events, window, system), window.min_events, by_player=window.by_player)
     return judge_heats(events, system, selection)
 
@@ -93,7 +93,7 @@ def judge_heats(
 
 
 def event_sums(events: Events, predictions: Predictions) -> pl.DataFrame:
-    """Return the sums for each event with a pair to judge, with `event_id`, in the order the events are rated."""
+    """Return the sums for each event that has a pair to judge, with `event_id`, in the order the events are rated."""
     judged = predictions.pairs[:, PairScores._fields.index("pairs")] > 0
     ids = events.results.frame["event_id"][predictions.event_row[judged]]
     parts = predictions.pairs[judged], predictions.winners[judged], kendall(predictions.pairs[judged])[:, None]
@@ -107,7 +107,7 @@ def judged_heats(events: Events, window: Window, system: System | None = None) -
     """Return a mask of the heats in the window. Overall results count only for events without other heats.
 
     Raises:
-        ParameterError: The system rates each player individually, and team members share a result.
+        ParameterError: The system rates each player individually, but team members share a result.
     """
     if system is not None and not system.teams:
         refuse_shared_results(events.results.frame, system.name)
@@ -127,7 +127,7 @@ def judged_heats(events: Events, window: Window, system: System | None = None) -
 
 
 def refuse_shared_results(frame: pl.DataFrame, name: str) -> None:
-    """Raise an error if team heats would judge a system for single players, because team mates would count as draws."""
+    """Raise an error if a system for single players is judged on team heats, where team mates would count as draws."""
     if "team" not in frame.columns:
         return
     heat = ["pool", "event_id", *(["heat"] if "heat" in frame.columns else [])]
@@ -144,8 +144,8 @@ def refuse_shared_results(frame: pl.DataFrame, name: str) -> None:
 
 
 def kendall(scores: Floats) -> Floats:
-    """Return Kendall's tau-b of the predicted and actual order of each heat, or 0 if either is a single tie."""
-    columns: Any = PairScores(*scores.T)  # one column each
+    """Return Kendall's tau-b between each heat's predicted and actual orders, or 0 if either is one big tie."""
+    columns: Any = PairScores(*scores.T)  # one column for each field
     scale: Floats = np.sqrt((columns.pairs - columns.tied_predicted) * (columns.pairs - columns.tied_actual))
     surplus: Floats = columns.concordant - columns.discordant
     tau: Floats = np.divide(surplus, scale, out=np.zeros_like(scale), where=scale > 0)
@@ -153,7 +153,7 @@ def kendall(scores: Floats) -> Floats:
 
 
 def weighed(table: pl.DataFrame, weight: str) -> pl.DataFrame:
-    """Return each event's terms of the weighted means, and their divisors: its number of pairs, or 1."""
+    """Return each event's terms in the weighted means, and their divisors (the number of pairs, or 1)."""
     counts = dict.fromkeys(OVER_PAIRS, "pairs") | dict.fromkeys(OVER_FIELDS, "fields")
     if weight == "pair":
         return table.select(*counts, "pairs", "fields")
@@ -165,7 +165,7 @@ def weighed(table: pl.DataFrame, weight: str) -> pl.DataFrame:
 
 
 def losses_of_both(table: pl.DataFrame, first: pl.DataFrame, weight: str) -> pl.DataFrame:
-    """Return losses and pairs (or mean loss and 1) of both systems for events judged by both, with `event_id`."""
+    """Return the losses and pairs (or the mean loss and 1) of two systems by `event_id`, for events judged for both."""
     both = table.join(first, on="event_id", suffix="_first", maintain_order="left")
     columns = both.select("log_loss", "pairs", "log_loss_first", "pairs_first", "event_id")
     if weight == "pair":

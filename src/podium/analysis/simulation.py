@@ -1,8 +1,8 @@
-"""Simulate a league's seasons from known skills: gamma-distributed performances, converted to times.
+"""Simulate seasons of a league from known skills, with gamma-distributed performances converted to times.
 
 The model is the one in `podium.probability.gamma`: an entrant with skill R has a performance of Gamma(shape, rate
-e^(slope (R - 1500))), and 0 is perfect. A race takes the ideal time multiplied by 1 + spread * performance. The sum
-over all laps, each with shape / laps, is a performance with the full shape.
+e^(slope (R - 1500))), and 0 is perfect. A race takes the ideal time multiplied by 1 + spread * performance. Each lap
+has the shape shape / laps, so that the sum over all laps is a performance with the full shape.
 """
 
 import math
@@ -42,23 +42,23 @@ class Scenario:
 
     players: int = 200
     events: int = 1000
-    entrants: int = 8  # per event, if enough players are active
+    entrants: int = 8  # entrants per event, if enough players are active
     heats: int = 1
-    teams: int = 0  # per event; 0 for no teams
+    teams: int = 0  # teams per event; 0 for no teams
     laps: int = 1
     days: float = 365.0
     schedule: str = "random"  # random; grid: the same fields repeatedly; matched: players of similar skill
     skill_deviation: float = 250.0  # of the players' initial skills, around 1500
     shape: int = 3
     newcomers: float = 0.3  # share of players who arrive during the season
-    leavers: float = 0.2  # share who stop before it ends
-    drift: float = 100.0  # deviation of a player's change of skill over the season
-    jumps: float = 0.05  # share of players with a sudden change of skill
-    jump: float = 300.0  # points of that change, upwards
+    leavers: float = 0.2  # share of players who leave before the end
+    drift: float = 100.0  # standard deviation of a player's change in skill over the season
+    jumps: float = 0.05  # share of players with a sudden change in skill
+    jump: float = 300.0  # size of that change in points, always upwards
     quits: float = 0.03  # probability that an entrant leaves a heat; half of them disconnect early
     ideal_s: float = 120.0  # time of a perfect race
     spread: float = 0.015  # share of the ideal time per unit of performance
-    resolution_s: float = 0.01  # of the clock; equal times are ties
+    resolution_s: float = 0.01  # resolution of the clock; equal times are ties
     seed: int = 1
 
     def __post_init__(self) -> None:
@@ -88,7 +88,7 @@ class Simulated:
 
 @dataclass(frozen=True, slots=True)
 class Careers:
-    """The players over the season, which lasts from 0 to 1."""
+    """The careers of the players. The season lasts from time 0 to 1."""
 
     start: Floats  # skill at the start
     gain: Floats  # drift over the season
@@ -140,7 +140,7 @@ def simulate(scenario: Scenario | None = None, **settings: Any) -> Simulated:
 
 
 def draw_careers(scenario: Scenario, random: np.random.Generator) -> Careers:
-    """Draw the players."""
+    """Draw the careers of the players at random."""
     n = scenario.players
     start = random.normal(CENTRE, scenario.skill_deviation, n)
     gain = random.normal(0.0, scenario.drift, n) if scenario.drift > 0.0 else np.zeros(n)
@@ -154,7 +154,7 @@ def draw_careers(scenario: Scenario, random: np.random.Generator) -> Careers:
 def draw_fields(
     scenario: Scenario, careers: Careers, when: Floats, random: np.random.Generator
 ) -> tuple[Integers, Integers]:
-    """Draw the entries: the event and player of each, (entries). Events with fewer than two players are left out."""
+    """Draw the entries. Return the event and player of each. Events with fewer than two players are left out."""
     n, size = scenario.players, min(scenario.entrants, scenario.players)
     shape = (when.size, SPARE_CANDIDATES * size)
     popular = np.cumsum(np.arange(1, n + 1) ** -POPULARITY_EXPONENT)
@@ -187,7 +187,7 @@ def _seat_players(
     fill: bool,  # noqa: FBT001  (positional for numba)
     seats: Any,
 ) -> None:
-    """Fill each event's seats with the first active candidates, each once, then with any active player."""
+    """Fill the seats of each event with the first active candidates, each once, then with any other active players."""
     n = arrives.size
     for event in range(seats.shape[0]):
         taken = 0
@@ -207,7 +207,7 @@ _seat = compile_kernel(_seat_players)
 
 
 def shared_columns(scenario: Scenario, event: Integers, player: Integers, when: Floats) -> pl.DataFrame:
-    """Return the columns that are the same in all heats of an entrant."""
+    """Return the columns whose values are the same in all heats of an entrant."""
     digits, wide = len(str(max(scenario.events, 1))), len(str(scenario.players))
     seconds = np.floor(when * scenario.days * DAY_S).astype(np.int64)
     started = (pl.Series(seconds) * 1_000_000).cast(pl.Duration("us")) + START
@@ -219,13 +219,13 @@ def shared_columns(scenario: Scenario, event: Integers, player: Integers, when: 
 def heat_rows(
     scenario: Scenario, event: Integers, skill: Floats, random: np.random.Generator
 ) -> tuple[pl.DataFrame, Floats]:
-    """Simulate one heat of every event: positions, times, scores, quits, and lap times, (entries, laps)."""
+    """Simulate one heat of every event. Return its columns, and the lap times as an array of shape (entries, laps)."""
     rate = np.exp(matched_slope(scenario.shape) * (skill - CENTRE))
     laps = random.standard_gamma(scenario.shape / scenario.laps, (event.size, scenario.laps)) / rate[:, None]
     performance = laps.sum(axis=1)
     ticks = np.rint(scenario.ideal_s * (1.0 + scenario.spread * performance) / scenario.resolution_s)
     left = random.random(event.size) < scenario.quits
-    early = random.random(event.size) < 0.5  # noqa: PLR2004  (half of those who leave)
+    early = random.random(event.size) < 0.5  # noqa: PLR2004  (half of the players who leave)
     # If all entrants of an event would leave, the first one stays.
     first = np.flatnonzero(np.diff(event, prepend=-1))
     stay = np.add.reduceat(~left, first) == 0 if event.size else np.zeros(0, np.bool_)
@@ -239,7 +239,7 @@ def heat_rows(
     finished, longest = ~pl.col("left"), pl.when(pl.col("left")).then(0.0).otherwise("time_s").max().over("event")
     duration_s = frame.select(longest).to_series().to_numpy()
     measures = frame.select(
-        # Those who left come after all others, and have no position.
+        # Players who left come after all others and have no position.
         position=pl.when(finished).then(pl.struct("left", "ticks").rank("min").over("event").cast(pl.Int64)),
         time_s=pl.when(finished).then("time_s"),
         score=pl.when(finished).then(pl.col("score").cast(pl.Int64)),
@@ -252,7 +252,7 @@ def heat_rows(
 
 
 def team_columns(scenario: Scenario, event: Integers, score: pl.Series) -> pl.DataFrame:
-    """Assign seats to teams in turn. A team's score is the sum of its scores. Positions are the players' own."""
+    """Assign seats to teams in turn. A team's score is the sum of its members' scores. Positions are individual."""
     seats = pl.DataFrame({"event": event, "score": score}).with_columns(
         team=pl.int_range(pl.len()).over("event") % scenario.teams
     )

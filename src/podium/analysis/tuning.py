@@ -32,8 +32,8 @@ from podium.systems import make_system
 SEED = 1
 SHARE = re.compile(r"(\d{1,3}(?:\.\d+)?)\s*%")
 SEARCH_FACTOR = 8.0  # a parameter without its own range is searched from 1/8 to 8 times its default
-NOT_SEARCHED = ("initial",)  # shifts all ratings equally
-MIN_BATCHES = 8  # fewest batches, so that later candidates learn from earlier ones
+NOT_SEARCHED = ("initial",)  # only shifts all ratings equally
+MIN_BATCHES = 8  # minimum number of batches, so that later candidates learn from earlier ones
 LEARNT_SHARE = 0.5  # share of the training events that are rated but not judged
 
 
@@ -49,7 +49,7 @@ class Tuned:
     trials: int
     fitted: float  # log loss on the later part of the training events
     fitted_defaults: float
-    test: Evaluation  # the defaults, then the tuned system, on the held-out part
+    test: Evaluation  # the default system, then the tuned system, on the held-out part
 
 
 def tune(
@@ -65,18 +65,18 @@ def tune(
 
     Args:
         results: Anything that `read_results` reads. Undated events are used in file order.
-        system: Start of the search: a name, a text such as `elo:k=20`, or an instance. Other parameters keep their
-            values.
+        system: Start of the search: a name, a string such as `elo:k=20`, or an instance. Parameters that are not tuned
+            keep their values.
         train_until: Last training time (a date includes the whole day), or a share of the events, for
             example 60%. Later events are used only for the test.
-        trials: Number of candidates, including those of a resumed study.
-        study: SQLite file in which to save the trials, and from which to resume.
+        trials: Number of candidates, including those from a resumed study.
+        study: SQLite file to save the trials to and to resume from.
         progress: Called with the number of trials judged so far.
 
     Returns:
-        The best system, its log loss and that of the defaults on the later part of the training events, and the
-        evaluation of both after `train_until`. The search uses Optuna's TPE. Ratings are computed on all training
-        events.
+        The best system, the log loss of this system and of the defaults on the later part of the training events,
+        and the evaluation of both on the events after `train_until`. The search uses Optuna's TPE. Ratings are computed
+        on all training events.
 
     Raises:
         ParameterError: There are no events before or after `train_until`, or no trials.
@@ -123,7 +123,7 @@ def starts_of(frame: pl.DataFrame) -> pl.Series:
 
 
 def last_training(starts: pl.Series, train_until: str | date | datetime) -> datetime:
-    """Return the last training time among the event starts, which are in order, from a date or a share such as 60%."""
+    """Return the last training time, from a date or a share such as 60%. `starts` holds the event starts in order."""
     share = SHARE.fullmatch(train_until.strip()) if isinstance(train_until, str) else None
     if share is None:
         return instant(train_until)
@@ -148,7 +148,7 @@ def middle_of_training(starts: pl.Series, until: datetime) -> datetime:
 
 
 class Losses:
-    """Losses of candidates on the later training events, encoded once for candidates that read them alike."""
+    """The losses of candidates on the later training events, encoded once for candidates that read them alike."""
 
     def __init__(self, train: Results, fit_since: datetime) -> None:
         self._train = train
@@ -156,7 +156,7 @@ class Losses:
         self._encoded: dict[Any, tuple[Events, npt.NDArray[np.bool_]]] = {}  # events and the heats to judge
 
     def judge(self, candidates: Sequence[System]) -> list[float]:
-        """Return the log loss of each candidate, infinite if it is not a number."""
+        """Return the log loss of each candidate, or infinity if it is not a number."""
         alike: dict[Any, list[int]] = {}
         for k, candidate in enumerate(candidates):
             alike.setdefault(reading_key(candidate), []).append(k)
@@ -172,7 +172,7 @@ class Losses:
         return losses
 
     def _sums(self, candidates: list[System]) -> tuple[Floats, Floats]:
-        """Return sums of losses and pairs for up to `LANES` candidates that read the events alike."""
+        """Return the sums of losses and pairs for up to `LANES` candidates that read the events alike."""
         events, judged = self._encode(candidates[0])
         if can_share(candidates[0], events):
             sums, pairs = sums_of_losses(candidates, events, judged)
@@ -228,8 +228,8 @@ def run_search(
 
 
 def open_study(optuna: Any, name: str, path: Path | None) -> Any:
-    """Open a new or existing study, whose file is open only while it is read or written."""
-    import sqlalchemy as sa  # noqa: PLC0415  (it comes with optuna, and takes long to load)
+    """Open a new or existing study. Its file is kept open only during reads and writes."""
+    import sqlalchemy as sa  # noqa: PLC0415  (it comes with optuna, and is slow to load)
 
     sampler = optuna.samplers.TPESampler(seed=SEED, multivariate=False)
     try:
@@ -264,7 +264,7 @@ def candidate_from_trial(system: System, trial: Any) -> System:
 
 
 def as_toml(system: System) -> str:
-    """Return the text for `--system-file`: the name and every parameter, with "none" if it is switched off."""
+    """Return the content of a `--system-file`: the name and every parameter, with "none" for those switched off."""
     lines = [f"system = {json.dumps(system.name)}", "", "[parameters]"]
     for setting in fields(system):
         value = getattr(system, setting.name)

@@ -1,1 +1,1 @@
-"""The engine: from a results table to every player's states, for any system."""
+"""The engine, which turns a results table into the states of every player, for any system."""

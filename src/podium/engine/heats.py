@@ -1,8 +1,9 @@
-"""Small events without a table, heats of many pairs, and two events side by side if messages pass until they converge.
+"""Rate small events without a table, heats with many pairs, and two iteratively solved events side by side.
 
-Such a model is one long chain of numbers, each of which depends on the one before, so the processor waits most of the
-time. Therefore two consecutive events without a common player are judged in turn, step by step: while one waits, the
-other continues. Each gives exactly the same result as on its own.
+Models that pass messages until they converge compute one long chain of numbers. Each number depends on the previous
+one, so the processor spends most of its time waiting. Two consecutive events without a common player are therefore
+judged in alternating steps: while one waits, the other continues. Each event gives exactly the same result as it would
+on its own.
 """
 
 from collections.abc import Mapping, Sequence
@@ -45,11 +46,11 @@ from podium.engine.tables.selection import DAY_US, DAYS_TO_1970, UNFINISHED_STAT
 from podium.kernels.compiled import compile_twice, kernel
 from podium.kernels.records import LANES, plus, read, read_fields, times, write, write_fields
 
-MAX_ENTRANTS = 256  # of an event that is compared with the next: each of its players with each of the other's
+MAX_ENTRANTS = 256  # largest event to compare with the next one; every pair of players is checked
 
 
 def runs_two_events_at_once(system: System, columns: Columns) -> bool:
-    """Return True if events of these columns can be judged side by side with exactly the same result."""
+    """Return True if the events in these columns can be judged side by side with exactly the same results."""
     kind = type(system.params())
     if columns.heats.size or not is_from_author(judge_two_heats, kind, judge_heat):
         return False
@@ -71,7 +72,7 @@ def _replay_side_by_side(
     before: Any,
     after: Any,
 ) -> tuple[int, int]:
-    """Works like the loop of `podium.engine.replay`, for columns that `runs_two_events_at_once` accepts."""
+    """Rate updates like the loop in `podium.engine.replay`, for columns that `runs_two_events_at_once` accepts."""
     update = first
     while update < last:
         start, middle = columns.entrants[update], columns.entrants[update + 1]
@@ -95,7 +96,7 @@ def _replay_side_by_side(
 
 @kernel
 def are_apart(player: Any, start: int, middle: int, stop: int) -> bool:
-    """Return True if no entrant is in both `start` to `middle` and `middle` to `stop`; not checked for many."""
+    """Return True if no entrant is in both `start` to `middle` and `middle` to `stop`. Large events are not checked."""
     if max(middle - start, stop - middle) > MAX_ENTRANTS:
         return False
     common = 0
@@ -114,7 +115,7 @@ NOTHING = frozen(ABSENT)
 
 
 def entries_of(rows: Sequence[Row], system: System) -> Sequence[Row] | None:
-    """Return the rows of an event that are rated, or None if it is not a plain event or might not be rated."""
+    """Return the rows of an event that are rated, or None if the event is not plain or might not be rated."""
     if overrides(counts, system) or any(row.keys() & NOT_PLAIN or not row.get("ranked", True) for row in rows):
         return None
     entries = [row for row in rows if row["status"] not in UNRATED_STATUS]
@@ -137,7 +138,8 @@ def encode_small(
 
     Args:
         started_at: microseconds since 1970, or None if the results have no times.
-        seen: the time of each entrant's previous event in the same form, or `started_at` if there was none: (entrants).
+        seen: an array of shape (entrants,) with the time of each entrant's previous event, in the same form, or
+            `started_at` if there was none.
     """
     check_rules(system)
     size = len(entries)
@@ -184,26 +186,26 @@ def encode_small(
     )
 
 
-MIN_WIDE = 32  # entrants of a heat that are quicker in lanes
-MIN_PAIRS = 100_000  # of wide heats, that are worth the seconds it takes to compile their kernel once
+MIN_WIDE = 32  # entrants from which a heat is faster in lanes
+MIN_PAIRS = 100_000  # pairs in wide heats that justify compiling their kernel, which takes seconds
 ENTRY_FIELDS = len(Entry._fields)
 
 
 class WideScratch(NamedTuple):
     """Scratch memory with room to judge wide heats as well."""
 
-    entering_states: Any  # as in Scratch, these six
+    entering_states: Any  # these six are as in Scratch
     sums: Any
     lines: Any
     workspace: Any
     pool: Any
     sides: Any
     lanes: Any  # float64 (fields, LANES): see `Fields`
-    large: Any  # as the system's `large_heat_workspace` says; () without a large heat, or a rule for one
+    large: Any  # from the system's `large_heat_workspace`; () if no heat is large or no rule exists
 
 
 class Fields(NamedTuple):
-    """The position of each fact about an entrant in its lane: a single table, so that nothing can overlap."""
+    """The position of each fact about an entrant in its lane. All are in one table, so that nothing can overlap."""
 
     me: int
     mine: int
@@ -222,7 +224,7 @@ def fields_of(prototypes: Any) -> Fields:
 
 
 def wide_scratch(system: System, sizes: Any, scratch: Any) -> Any:
-    """Return scratch memory for heats of these sizes, with room to judge wide heats if that is worth it."""
+    """Return scratch memory for heats of these sizes, with room to judge wide heats if that saves time."""
     longest = int(sizes.max(initial=0))
     if longest < MIN_WIDE or overrides(rate_event, system) or overrides(judge_heat, system):
         return scratch
@@ -235,12 +237,12 @@ def wide_scratch(system: System, sizes: Any, scratch: Any) -> Any:
 
 
 def large_room(system: System, longest: int) -> Any:
-    """Return room for the sums of heats of up to this many entrants; () if none is large or there is no rule."""
+    """Return memory for the sums of heats with up to `longest` entrants; () if no heat is large or there is no rule."""
     return system.large_heat_workspace(longest) if longest >= LARGE_HEAT and sums_up(system) else ()
 
 
 def sums_up(system: System) -> bool:
-    """Return True if a system has a rule for the sums of a large heat, and its rules for pairs have the same author.
+    """Return True if a system's rule for the sums of a large heat has the same author as its rules for pairs.
 
     A derived system, or one with a replaced rule, may rate differently.
     """
@@ -258,7 +260,7 @@ def sums_up(system: System) -> bool:
 def judge_wide(
     scratch: WideScratch, params: Any, prototypes: Any, columns: Any, heat: int, start: int, stop: int, first: int
 ) -> bool:
-    """Use sums if the heat is large and the system has a rule for them, or else lanes if all entrants are compared."""
+    """Judge a large heat by sums if the system has a rule for them, or else in lanes if all entrants are compared."""
     size = stop - start
     if size < MIN_WIDE or any_teams(columns, start, stop):
         return False
@@ -276,7 +278,7 @@ def judge_wide(
 def judge_in_lanes(
     params: Any, prototypes: Any, columns: Any, heat: int, start: int, stop: int, first: int, scratch: Any
 ) -> None:
-    """Add the evidence of every pair, if all are compared with each other; `scratch.lines` holds their entries."""
+    """Add the evidence of every pair of a heat in which all are compared; `scratch.lines` holds their entries."""
     _, entering, zero_evidence = prototypes
     entering_states, sums, lines, lanes = scratch.entering_states, scratch.sums, scratch.lines, scratch.lanes
     fields = fields_of(prototypes)
@@ -306,7 +308,7 @@ def judge_in_lanes(
 
 @kernel
 def compare_lanes(params: Any, prototypes: Any, b: Any, theirs: Entry, course: Heat, weight: float, lanes: Any) -> None:
-    """Everyone in a lane meets one opponent who comes after all of them."""
+    """Compare everyone in the lanes with one opponent, who comes after all of them."""
     _, entering, zero_evidence = prototypes
     fields = fields_of(prototypes)
     for lane in range(LANES):

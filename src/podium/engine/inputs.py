@@ -1,4 +1,4 @@
-"""The columns that kernels read, and the entrants, entries and heats in them."""
+"""The columns that kernels read, and the entrants, entries and heats stored in them."""
 
 from typing import Any, NamedTuple
 
@@ -15,36 +15,36 @@ class Entrant(NamedTuple):
 
     events: float  # rated events in the period; 1 without rating periods
     quit: float  # 1 when the player quit a heat, else 0
-    idle: float  # whole days (or periods) missed since the player's last; 0 for a newcomer
-    kind: float = 0.0  # 0 for a player; for a piece of equipment the number of its kind in the system's `shared`
+    idle: float  # whole days (or periods) since the player last took part; 0 for a newcomer
+    kind: float = 0.0  # 0 for a player; for equipment, the number of its kind in the system's `shared`
 
 
-PRESENT = Entrant(1.0, 0.0, 0.0)  # a player about to play one event, without idle time
+PRESENT = Entrant(1.0, 0.0, 0.0)  # a player about to play one event, with no idle time
 
 
 class Entry(NamedTuple):
     """A player's result in one heat. Values that are missing from the results are NaN."""
 
     finished: float  # 1; 0 for a quit
-    place: float  # 1 is best; ties share the mean of their places, and everyone who quit shares the last ones
+    place: float  # 1 is best; ties share the mean of their places; those who quit share the last places
     rank: float  # ties share the best of their places: 1, 1, 3
     time_s: float
     score: float
     played_s: float
     duration_s: float
     handicap: float  # 1 or 0
-    opponents: float  # number of entries that this one is compared with
+    opponents: float  # number of entries that this entry is compared with
 
 
 class Heat(NamedTuple):
-    """The facts that all entries of a heat share."""
+    """The facts that apply to all entries of a heat."""
 
     entries: float
     mode: float  # TIME_TRIAL, DUEL or OTHER_MODE
 
 
 class Occasion(NamedTuple):
-    """Time and mode of an event, for systems whose pools have a state."""
+    """The time and mode of an event, for systems whose pools have a state."""
 
     day: float  # days since the start of the year 1, with a fraction; NaN without a date
     mode: float  # mode of the first heat, by the system's numbers; below 0 for no particular mode
@@ -54,12 +54,12 @@ class Columns(NamedTuple):
     """The columns of `Events` that kernels read. An empty column has its default value everywhere."""
 
     entrants: Any  # int64 (updates + 1): offsets of each update (event or period) into the entrants
-    player: Any  # int32 (entrants): row of the player's state
+    player: Any  # int32 (entrants): row that holds the player's state
     played_events: Any  # float64 (entrants), default 1
     quit: Any  # float64 (entrants), default 0
     idle: Any  # float64 (entrants), default 0
     kind: Any  # float64 (entrants), default 0: see `Entrant.kind`; equipment comes after all players
-    sought: Any  # float64 (entrants), default 1: 0 if nobody reads the new state, which may then be any finite one
+    sought: Any  # float64 (entrants), default 1; 0 if nobody reads the new state, which may then be anything finite
     heats: Any  # int64 (updates + 1): offsets into the heats; default: one heat each
     entries: Any  # int64 (heats + 1): offsets into the entries; default: `entrants`
     entrant: Any  # int32 (entries): entrant of the update, from 0; default: the entry itself
@@ -80,7 +80,7 @@ class Columns(NamedTuple):
     day: Any  # float64 (updates): days since the start of the year 1, NaN without a date; default: not read
 
 
-# Columns with a value per entrant, heat, update or entry. The others are offsets into these.
+# Columns with one value per entrant, heat, update or entry. The other columns are offsets into these.
 ENTRANT_COLUMNS = ("player", "played_events", "quit", "idle", "kind", "sought")
 HEAT_COLUMNS = ("mode", "weight")
 UPDATE_COLUMNS = ("day",)
@@ -92,11 +92,11 @@ ENTRY_COLUMNS = (
 ABSENT = np.empty(0)  # a column with its default value
 
 
-LINE = 16  # numbers in a line of the scratch: an Entry, or a system's values for a team
+LINE = 16  # numbers in a line of the scratch: an Entry, or the values of a team
 
 
 class Scratch(NamedTuple):
-    """Memory that `rate_event` may write, for the widest update: a row per entrant, and in `lines` a row per entry."""
+    """Memory that `rate_event` may write, for the widest update: `lines` has a row per entry, the rest per entrant."""
 
     entering_states: Any  # float64 (entrants, fields of an entering state)
     sums: Any  # float64 (entrants, fields of the evidence)
@@ -109,7 +109,7 @@ class Scratch(NamedTuple):
 def empty_scratch(
     prototypes: Any, workspace: tuple[int, int], widest: int, longest: int, pool: Any, sides: Any
 ) -> Scratch:
-    """Return scratch for updates of `widest` entrants and heats of `longest` entries.
+    """Return scratch memory for updates of up to `widest` entrants and heats of up to `longest` entries.
 
     Args:
         prototypes: A newcomer's state, an entering state, and zero evidence.
@@ -137,13 +137,13 @@ def finisher(
     duration_s: float = np.nan,
     opponents: float = 1.0,
 ) -> Entry:
-    """Return the entry of a player who finished in a place without ties and handicap, by default in a heat of two."""
+    """Return the entry of a player who finished without ties or a handicap, by default in a heat of two."""
     return Entry(1.0, place, place, time_s, score, played_s, duration_s, 0.0, opponents)
 
 
 @kernel
 def heats_of(columns: Any, update: int) -> tuple[int, int]:
-    """Return the heats of a rating update: the first, and the one after the last."""
+    """Return the range of a rating update's heats: the first heat, and the one after the last."""
     if columns.heats.size:
         return columns.heats[update], columns.heats[update + 1]
     return update, update + 1
@@ -151,7 +151,7 @@ def heats_of(columns: Any, update: int) -> tuple[int, int]:
 
 @kernel
 def entries_of(columns: Any, heat: int) -> tuple[int, int]:
-    """Return the entries of a heat: the first, and the one after the last."""
+    """Return the range of a heat's entries: the first entry, and the one after the last."""
     if columns.entries.size:
         return columns.entries[heat], columns.entries[heat + 1]
     return columns.entrants[heat], columns.entrants[heat + 1]
@@ -159,7 +159,7 @@ def entries_of(columns: Any, heat: int) -> tuple[int, int]:
 
 @kernel
 def plain(columns: Any) -> bool:
-    """Return True if every event is a single heat, rated by itself, without teams, handicaps, quits and idle time."""
+    """Return True if every event is one heat, rated on its own, without teams, handicaps, quits or idle time."""
     heats = (
         columns.heats.size + columns.weight.size + columns.side.size + columns.finished.size + columns.opponents.size
     )
@@ -186,7 +186,7 @@ def plain_entry(columns: Any, i: Any) -> Entry:
 
 @kernel
 def comparable(columns: Any, i: int, j: int) -> bool:
-    """Return True if two entries of a heat are compared: neither team mates nor both unfinished."""
+    """Return True if two entries of a heat are compared: they are not team mates, and at least one finished."""
     if columns.side.size and columns.side[i] == columns.side[j]:
         return False
     return not columns.finished.size or bool(columns.finished[i] or columns.finished[j])
@@ -194,7 +194,7 @@ def comparable(columns: Any, i: int, j: int) -> bool:
 
 @kernel
 def nobody_finished(columns: Any, start: int, stop: int) -> bool:
-    """Return True if everyone quit a heat, which then gives no evidence."""
+    """Return True if everyone quit a heat, so that it gives no evidence."""
     if columns.finished.size == 0:
         return False
     finishers = 0.0
@@ -205,7 +205,7 @@ def nobody_finished(columns: Any, start: int, stop: int) -> bool:
 
 @kernel
 def slot_at(columns: Any, entry: int, first: int) -> int:
-    """Return the entrant of an entry, counted from 0 in its update."""
+    """Return the entrant that an entry belongs to, counted from 0 within its update."""
     return columns.entrant[entry] if columns.entrant.size else entry - first
 
 
@@ -223,7 +223,7 @@ def weight_at(columns: Any, heat: int) -> float:
 
 @kernel
 def occasion_at(columns: Any, update: int) -> Occasion:
-    """Return time and mode of a rating update's event."""
+    """Return the time and mode of a rating update's event."""
     first = columns.heats[update] if columns.heats.size else update
     return Occasion(columns.day[update] if columns.day.size else np.nan, mode_at(columns, first))
 
@@ -246,7 +246,7 @@ def part_at(columns: Any, i: int) -> float:
 
 @kernel
 def part_played(played_s: float, duration_s: float) -> float:
-    """Return the part of the game that a player played, or 1 if it is not known."""
+    """Return the part of the game that a player played, or 1 if unknown."""
     if duration_s > 0.0 and played_s >= 0.0:
         return min(1.0, played_s / duration_s)
     return 1.0

@@ -1,4 +1,4 @@
-"""Duels in lanes: states are gathered batch by batch, rated together, and written back."""
+"""Rate duels in lanes: states are gathered batch by batch, rated together, and written back."""
 
 import math
 from typing import Any, NamedTuple
@@ -26,11 +26,11 @@ BATCH = AT_ONCE  # duels rated together, in half of a row's lanes
 
 
 class Fields(NamedTuple):
-    """First field of each record of a duel in its lane. All of them share one table, so overlaps are intended."""
+    """The first field of each record in a duel's lane. All records share one table, so overlaps are intended."""
 
-    a: int  # the states before
+    a: int  # the states before the duel
     b: int
-    new_a: int  # the states after
+    new_a: int  # the states after the duel
     new_b: int
     places: int
     between: int  # records between the steps
@@ -43,7 +43,7 @@ def fields_of(newcomer: Any) -> Fields:
 
 
 def examples_between(system: System) -> tuple[Any, ...]:
-    """Return an example of each type between the steps of a duel; empty for one step."""
+    """Return an example of each type that is passed between the steps of a duel. Empty if there is only one step."""
     return tuple(map(zeros, system.duel_types or ()))
 
 
@@ -60,7 +60,7 @@ def lanes_for(system: System) -> Any:
 
 
 def rate_lanes(params: Any, newcomer: Any, between: Any, table: Any, count: int) -> None:
-    """Rate the duels of the first `count` lanes, in three steps, or in one step if there are no types between steps."""
+    """Rate the duels in the first `count` lanes, in three steps, or in one if no types are passed between steps."""
     if between:
         rate_in_three_steps(params, newcomer, between, table, count)
     else:
@@ -69,7 +69,7 @@ def rate_lanes(params: Any, newcomer: Any, between: Any, table: Any, count: int)
 
 @kernel
 def rate_pairs(params: Any, newcomer: Any, between: Any, table: Any, count: int) -> None:
-    """Rate the duels of the first `count` lanes by rules that read only the places of a result."""
+    """Rate the duels in the first `count` lanes, using rules that read only the places of a result."""
     fields = fields_of(newcomer)
     for lane in range(count):
         a, b = read_fields(table, fields.a, lane, newcomer), read_fields(table, fields.b, lane, newcomer)
@@ -82,7 +82,7 @@ def rate_pairs(params: Any, newcomer: Any, between: Any, table: Any, count: int)
 
 @kernel
 def rate_in_three_steps(params: Any, newcomer: Any, between: Any, table: Any, count: int) -> None:
-    """Rate the duels of the first `count` lanes, with a loop per step."""
+    """Rate the duels in the first `count` lanes, with one loop per step."""
     difference, verdict = between
     fields = fields_of(newcomer)
     verdict_at = fields.between + len(difference)
@@ -111,8 +111,8 @@ def _(params, newcomer, between, table, count):  # type: ignore[no-untyped-def]
     return lambda params, newcomer, between, table, count: rate_all(params, newcomer, between, table, count)
 
 
-AHEAD = 24  # duels between prefetching states and reading them
-CACHED = 1 << 15  # numbers of states that stay in a processor's cache
+AHEAD = 24  # number of duels between prefetching states and reading them
+CACHED = 1 << 15  # numbers in the states that fit into a processor's cache
 NOBODY = int(np.iinfo(np.int64).max)  # an entrant after all others
 
 
@@ -162,7 +162,7 @@ def is_far(states: Any) -> bool:
 
 @kernel
 def rate_one(params: Any, newcomer: Any, duels: Any, k: int, states: Any, before: Any, after: Any, first: int) -> float:
-    """Rate a duel. Return the sum of all numbers of both states."""
+    """Rate a duel. Return the sum of all numbers in both states."""
     one, other = duels.player[k, 0], duels.player[k, 1]
     a, b = read(states, one, newcomer), read(states, other, newcomer)
     new_a, new_b = rate_two(
@@ -180,23 +180,23 @@ def rate_one(params: Any, newcomer: Any, duels: Any, k: int, states: Any, before
 replay_one_by_one = compile_twice(_replay_one_by_one)
 
 
-BATCHES = 16  # batches that wait at a time; a power of two
+BATCHES = 16  # batches that can wait at once; a power of two
 SLOT = BATCHES - 1
-SEATS = 4096  # players with equal last digits share a seat and may wait for each other; a power of two
+SEATS = 4096  # players with the same low bits share a seat and may wait for each other; a power of two
 SEAT = SEATS - 1
-SHORT_STATE = 2  # fields of a state up to which rating duels one by one is faster than letting them wait
+SHORT_STATE = 2  # largest state, in fields, for which rating duels one by one is faster than queueing them
 COLUMNS_AHEAD = 256  # duels between prefetching players and places and reading them
 PLAYERS_PER_LINE, PLACES_PER_LINE = LINE_BYTES // 8, LINE_BYTES // 16  # duels per cache line (4 and 8 bytes per player)
 
 
 class Queue(NamedTuple):
-    """The queue of duels: lane l of batch b is at b * BATCH + l."""
+    """The queue of duels. Lane l of batch b is at index b * BATCH + l."""
 
     duel: Any  # uint32 (BATCHES * BATCH): number of the duel
     player: Any  # uint32 (BATCHES * BATCH, 2)
     place: Any  # float64 (BATCHES * BATCH, 2)
-    counts: Any  # uint32 (BATCHES): waiting duels
-    free_from: Any  # int32 (SEATS): first batch in which no player of the seat has a duel any more
+    counts: Any  # uint32 (BATCHES): number of waiting duels
+    free_from: Any  # int32 (SEATS): first batch in which no player of the seat has a duel
 
 
 def empty_queue() -> Queue:
@@ -213,9 +213,9 @@ def empty_queue() -> Queue:
 
 @kernel
 def admit(newcomer: Any, duels: Any, k: int, count: int, near: int, batch: int, waiting: Any, states: Any) -> int:
-    """Queue duels from `k` on, until this batch is full or a duel must wait for a later batch. Return the next duel.
+    """Queue duels from `k` on until this batch is full or a duel must wait for a later one. Return the next duel.
 
-    Indices are unsigned, so that a kernel does not check for negative ones.
+    Indices are unsigned, so that the kernel does not check for negative indices.
     """
     prefetch_columns(duels, k + COLUMNS_AHEAD)
     lane, first_lane = np.int64(waiting.counts[batch & SLOT]), (batch & SLOT) * BATCH
@@ -246,7 +246,7 @@ def admit(newcomer: Any, duels: Any, k: int, count: int, near: int, batch: int, 
 
 @kernel
 def prefetch_columns(duels: Any, k: int) -> None:
-    """Prefetch the players and places of the duels from `k` on, without reading beyond the last.
+    """Prefetch the players and places of the duels from `k` on, without reading beyond the last one.
 
     The processor prefetches columns itself, but only up to the end of a memory page.
     """
@@ -260,7 +260,7 @@ def prefetch_columns(duels: Any, k: int) -> None:
 def gather(newcomer: Any, source: Any, start: int, table: Any, begin: int, states: Any) -> None:
     """Fill half of the lanes with the states and places of a batch, from the table of duels or from the queue.
 
-    If a queued batch is not full, the remaining lanes repeat the content of an earlier lane.
+    If a queued batch is not full, the remaining lanes repeat an earlier lane.
     """
     fields = fields_of(newcomer)
     gather_rows(states, source.player, start, 0, table, fields.a, begin, newcomer)
@@ -272,7 +272,7 @@ def gather(newcomer: Any, source: Any, start: int, table: Any, begin: int, state
 
 @kernel
 def scatter(newcomer: Any, source: Any, start: int, count: int, table: Any, states: Any) -> bool:
-    """Write back the new states of the first `count` lanes. Return True if all are certainly finite."""
+    """Write back the new states of the first `count` lanes. Return True if all of them are certain to be finite."""
     fields = fields_of(newcomer)
     everything = 0.0
     for lane in range(count):
@@ -303,7 +303,7 @@ def rate_in_order(rules: Any, duels: Any, k: int, count: int, table: Any, moved:
 
     Batches without a common player are rated in pairs.
 
-    This loop is separate because it is shorter than one that also handles the queue.
+    This is a separate loop because it is shorter than a loop that handles the queue as well.
 
     Returns:
         The next duel, and the first entrant with a non-finite state, or `NOBODY`.
@@ -383,7 +383,7 @@ def _replay_in_lanes(
             rated = k = stop
         elif found == NOBODY and rated < count:
             k = admit(newcomer, duels, k, count, near, batch, waiting, states)
-            waits: Any = np.int64(waiting.counts[batch & SLOT])  # signed, like the number it is compared with
+            waits: Any = np.int64(waiting.counts[batch & SLOT])  # signed, like the number that it is compared with
             waiting.counts[batch & SLOT] = 0
             found = rate_waiting(rules, duels, waiting, batch & SLOT, waits, table, moved)
             rated += waits

@@ -1,7 +1,8 @@
-"""Heats with many entrants, for which a system can compute the sums over all pairs at once.
+"""Judge heats with many entrants, for which a system can compute the sums over all pairs at once.
 
 This applies from `LARGE_HEAT` entrants on, in heats without teams. The sums differ in their last digits from those
-computed pair by pair. Only the heat decides which method is used, so live rating, replay and any part of a table agree.
+computed pair by pair. The choice of method depends only on the heat, so live rating, a replay and any part of a table
+agree.
 """
 
 from typing import Any
@@ -21,16 +22,16 @@ LARGE_HEAT = 256  # entrants; changing it changes ratings: see `podium.version`
 def judge_in_bulk(
     scratch: Any, params: Any, prototypes: Any, columns: Any, heat: int, start: int, stop: int, first: int
 ) -> bool:
-    """Judge a heat without going through its pairs, if the scratch memory allows it. Return True if this was done."""
+    """Judge a heat without looping over its pairs, if the scratch memory allows it. Return True on success."""
     return False
 
 
 @rule
 def compare_all(params: Any, me: Any, mine: Entry, heat: Heat, won: float, expected: float) -> Any:
-    """Return the evidence of all opponents of a heat together, from the sums of the scores.
+    """Return the combined evidence of all opponents in a heat, from the sums of the scores.
 
-    This is for systems with a `compare` whose expected score is the logistic function of `params.slope` times the lead
-    in `rating`.
+    This is for systems whose `compare` uses an expected score that is the logistic function of `params.slope` times the
+    lead in `rating`.
     """
     raise NotImplementedError(f"{type(params).__module__} registers no compare_all")
 
@@ -49,7 +50,7 @@ def judge_large_heat(
     table, course = work.table, Heat(float(size), mode_at(columns, heat))
     for i in range(start, stop):
         table[X, i - start] = read(scratch.entering_states, slot_at(columns, i, first), entering).rating
-    # Once for the finishers, and once more if some did not finish: those are compared with finishers only.
+    # Once for the finishers, and once more if some entrants did not finish: they are compared only with finishers.
     for unfinished in range(1 if all_finish(columns, start, stop) else 2):
         for i in range(start, stop):
             table[WEIGHT, i - start] = 0.0 if unfinished and not finishes(columns, i) else 1.0
@@ -68,7 +69,7 @@ def judge_large_heat(
 def judge_by_sums(
     large: Any, params: Any, prototypes: Any, columns: Any, heat: int, start: int, stop: int, first: int, scratch: Any
 ) -> bool:
-    """Judge a large heat with the system's rule for it, if there is enough memory. Return True if this was done."""
+    """Judge a large heat using the system's rule for it, if there is enough memory. Return True on success."""
     return len(large) > 0 and judge_large_heat(params, prototypes, columns, heat, start, stop, first, scratch)
 
 

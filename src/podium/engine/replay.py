@@ -23,13 +23,13 @@ from podium.engine.tables.sides import empty_sides
 from podium.errors import NotFiniteError
 from podium.kernels.compiled import compile_kernel, compile_twice
 
-# A run of this many duels is worth the second that compiling its kernel takes.
+# A run of this many duels justifies compiling its kernel, which takes a second.
 MIN_DUELS = 4096
 PAIR = 2
 
 
 class Run(NamedTuple):
-    """Consecutive updates. `duels` is True if all are duels."""
+    """Consecutive updates. `duels` is True if all of them are duels."""
 
     first: int
     last: int
@@ -39,8 +39,8 @@ class Run(NamedTuple):
 def rates_two(system: System) -> bool:
     """Return True if a system's `rate_two` gives the same result as its `rate_event`.
 
-    For sums over pairs, the default does. Other models need their own `rate_two`, written by the author of the other
-    rules.
+    The default `rate_two` does so for systems that sum over pairs. Other models need their own, written by the author
+    of their other rules.
     """
     if system.pool_fields:  # each event changes the parameters of the next
         return False
@@ -51,7 +51,7 @@ def rates_two(system: System) -> bool:
 
 
 def runs(system: System, columns: Columns, first: int, last: int) -> Iterator[Run]:
-    """Split updates `first` to `last` into runs for `rate_two`, of at least `MIN_DUELS` duels, and other runs."""
+    """Split updates `first` to `last` into runs of at least `MIN_DUELS` duels, for `rate_two`, and other runs."""
     served = last - first >= MIN_DUELS and columns.played_s.size == 0 and plain(columns) and rates_two(system)
     if not served:
         yield Run(first, last, duels=False)
@@ -76,7 +76,7 @@ def runs(system: System, columns: Columns, first: int, last: int) -> Iterator[Ru
 
 @compile_kernel
 def _are_duels(offsets: Any) -> bool:
-    """Return True if all events between these offsets are duels. It checks all of them, several at once."""
+    """Return True if all events between these offsets are duels. Several events are checked at once."""
     others = 0
     for k in range(offsets.size - 1):
         others += offsets[k + 1] - offsets[k] != PAIR
@@ -89,14 +89,14 @@ def replay_duels(
     """Rate a run of duels. Return the update and entrant with a non-finite state, or `last` and -1.
 
     Args:
-        before: Receives the ratings before each duel, (entrants). Empty if they are not needed.
-        after: Receives the states after it, (fields, entrants). Empty if they are not needed.
+        before: Array of shape (entrants,) that receives the ratings before each duel. Empty if they are not needed.
+        after: Array of shape (fields, entrants) that receives the states after the event. Empty if they are not needed.
     """
     params, (newcomer, _, _) = system.arguments()
     entrant: int
     start, stop = int(columns.entrants[first]), int(columns.entrants[last])
-    # From here on, entrants and entries have two indices: the duel, and 0 or 1. A kernel that counts duels from 0 knows
-    # that no index is negative, and skips that check.
+    # From here on, entrants and entries have two indices: the duel, and 0 or 1. Because the kernel counts duels from 0,
+    # no index can be negative, and numba skips that check.
     paired = {name: getattr(columns, name)[start:stop].reshape(-1, PAIR) for name in ENTRANT_COLUMNS + ENTRY_COLUMNS}
     duels = columns._replace(**paired, mode=columns.mode[first:last])
     moved = states, before[start:stop].reshape(-1, PAIR), after, start
@@ -111,7 +111,7 @@ def replay_duels(
 def goes_in_lanes(system: System) -> bool:
     """Return True if a system's duels are rated in lanes.
 
-    Third-party pair rules are not, because they may read more than places.
+    Duels with third-party pair rules are not, because those rules may read more than places.
     """
     return system.duel_types is not None and (bool(system.duel_types) or system.shipped)
 
@@ -125,7 +125,7 @@ class Replayed:
 
     states: States  # (players, fields): after the last event
     before: npt.NDArray[np.float64]  # (entrants): rating before the event
-    after: States  # (entrants, fields): state after the event; stored by columns, which a history shares
+    after: States  # (entrants, fields): state after the event; stored column by column, shared with a history
     start: States | None = None  # (players, fields): before the first event; None for newcomers
     pools: PoolNumbers = field(default_factory=lambda: np.empty((1, 0)))  # (pools, fields): after the last event
     pool_history: PoolNumbers = field(default_factory=lambda: np.empty((0, 0)))  # (updates, fields): after each
@@ -146,7 +146,7 @@ def _replay(
     after: Any,
     pool_history: Any,
 ) -> tuple[int, int]:
-    """Rate updates `first` to `last`. Return the update and entrant of a non-finite state, or `last`, -1."""
+    """Rate updates `first` to `last`. Return the update and entrant with a non-finite state, or `last` and -1."""
     for update in range(first, last):
         start, stop = columns.entrants[update], columns.entrants[update + 1]
         own = params_in_pool(params, columns, update, scratch.pool)
@@ -164,13 +164,13 @@ replay_each = compile_twice(_replay)
 
 
 def newcomers(system: System, count: int) -> States:
-    """Return the states of new players, (players, fields)."""
+    """Return the states of new players, as an array of shape (players, fields)."""
     newcomer = np.array(system.newcomer(), np.float64)
     return np.tile(newcomer, (count, 1))
 
 
 def by_columns(count: int, fields: int) -> States:
-    """Return an empty array of states, (count, fields), in which each field is contiguous."""
+    """Return an uninitialized array of states, of shape (count, fields), in which each field is contiguous."""
     return np.empty((fields, count)).T
 
 
@@ -184,11 +184,13 @@ def replay(
 ) -> Replayed:
     """Rate every event in order.
 
-    Replaying a prefix and then the rest gives exactly the same result as replaying everything.
+    Replaying the first events and then the rest gives exactly the same result as replaying everything at once.
 
     Args:
-        start: States to start from, (players, fields) float64. Default: newcomers. Not changed.
-        pool_start: States of the pools to start from, (pools, fields) float64. Default: new pools. Not changed.
+        start: States to start from, a float64 array of shape (players, fields), which is not changed. Default:
+            newcomers.
+        pool_start: Pool states to start from, a float64 array of shape (pools, fields), which is not changed. Default:
+            new pools.
         workers: Number of threads, each of which rates whole pools.
 
     Raises:
@@ -223,10 +225,10 @@ def replay(
 
 
 def replay_updates(system: System, columns: Columns, first: int, last: int, into: Replayed, pool: int = 0) -> None:
-    """Rate updates `first` to `last` from `into.states`, which are updated. Pools must not overlap.
+    """Rate updates `first` to `last`, starting from `into.states`, and update those states. Pools must not overlap.
 
     Raises:
-        NotFiniteError: A new state is not finite. The states are updated, some of them beyond its update.
+        NotFiniteError: A new state is not finite. Some states may already include later updates.
     """
     for run in runs(system, columns, first, last):
         at, entrant = run.first, -1
@@ -239,7 +241,7 @@ def replay_updates(system: System, columns: Columns, first: int, last: int, into
 
 
 def _replay_run(system: System, columns: Columns, first: int, last: int, into: Replayed, pool: int) -> tuple[int, int]:
-    """Rate any updates. Return the update and entrant with a non-finite state, or `last` and -1."""
+    """Rate updates of any kind. Return the update and entrant with a non-finite state, or `last` and -1."""
     scratch = scratch_for(system, columns, first, last, into.pools[pool])
     new_states = np.empty((len(scratch.entering_states), into.states.shape[1]))
     moved = new_states, into.states, into.before, into.after.T
@@ -255,14 +257,14 @@ def _replay_run(system: System, columns: Columns, first: int, last: int, into: R
 
 
 def with_names(error: NotFiniteError, events: Events) -> NotFiniteError:
-    """Return the error with the names of the player and the event, which is the first of a rating period."""
+    """Return the error with the names of the player and of the event, the first in its rating period."""
     row = events.ledger.row.at(int(np.argmax(events.ledger.entrant.array == error.entrant)))
     event_id, player = (events.results.frame[name][row] for name in ("event_id", "player"))
     return NotFiniteError(error.system, error.update, error.entrant, event_id, player)
 
 
 def scratch_for(system: System, columns: Columns, first: int, last: int, pool: PoolNumbers) -> Any:
-    """Return scratch for the widest of updates `first` to `last`, with the pool's state, which rating updates."""
+    """Return scratch for the widest of updates `first` to `last`, with the pool's state, which is updated in place."""
     widest = int(np.diff(columns.entrants[first : last + 1]).max(initial=0))
     sizes = heat_sizes(columns, first, last)
     longest = int(sizes.max(initial=0))
@@ -272,14 +274,14 @@ def scratch_for(system: System, columns: Columns, first: int, last: int, pool: P
         bounds = columns.heats[first : last + 1] if columns.heats.size else np.arange(first, last + 1)
         longest = int(np.diff(offsets[bounds]).max(initial=0))
         if system.has_offsets or columns.side.size + columns.shared.size + columns.home.size:
-            widest = 2 * widest + 1 + longest  # rows of states and units; only entrants if every state is a unit
+            widest = 2 * widest + 1 + longest  # rows for states and units; only for entrants if every state is a unit
         sides = empty_sides(longest, len(system.entering_type._fields), len(system.kinds))
     scratch = empty_scratch(system.prototypes(), system.workspace, widest, longest, pool, sides)
     return wide_scratch(system, sizes, scratch)
 
 
 def heat_sizes(columns: Columns, first: int, last: int) -> npt.NDArray[np.int64]:
-    """Return the number of entries of each heat of updates `first` to `last`."""
+    """Return the number of entries in each heat of updates `first` to `last`."""
     begin, end = (int(columns.heats[first]), int(columns.heats[last])) if columns.heats.size else (first, last)
     offsets = columns.entries if columns.entries.size else columns.entrants
     sizes: npt.NDArray[np.int64] = np.diff(offsets[begin : end + 1])
@@ -287,26 +289,26 @@ def heat_sizes(columns: Columns, first: int, last: int) -> npt.NDArray[np.int64]
 
 
 def takes_sums(system: System, columns: Columns) -> bool:
-    """Return True if a heat is so large that the system sums it at once. Loops over pairs elsewhere cannot do that."""
+    """Return True if any heat is large enough for the system to sum it at once, which loops over pairs cannot do."""
     sizes = heat_sizes(columns, 0, columns.entrants.size - 1)
     return int(sizes.max(initial=0)) >= LARGE_HEAT and sums_up(system)
 
 
-NEVER = np.iinfo(np.int64).min  # the time of a player who was not seen before
+NEVER = np.iinfo(np.int64).min  # the time for a player who has not been seen before
 
 
 def with_idle_before(events: Events, system: System, period: str, seen: npt.NDArray[np.int64]) -> Events:
-    """Return the events with each player's idle time before the first event, counted from the last appearance.
+    """Return the events with each player's idle time before the first event, counted from the player's last appearance.
 
     Args:
-        seen: Microseconds since 1970, or `NEVER`, (players of the events).
+        seen: Array of shape (players,) with each player's last appearance in microseconds since 1970, or `NEVER`.
     """
     if not events.columns.idle.size:
         return events
     player, first = np.unique(events.columns.player, return_index=True)
     back = seen[player] != NEVER
     player, first = player[back], first[back]
-    _, earliest = np.unique(events.ledger.entrant.array, return_index=True)  # the ledger is in time order
+    _, earliest = np.unique(events.ledger.entrant.array, return_index=True)  # the ledger is sorted by time
     starts = events.results.frame["started_at"][events.ledger.row[earliest][first]]
     before = pl.Series(seen[player]).cast(starts.dtype)
     idle = events.columns.idle.copy()
@@ -315,7 +317,7 @@ def with_idle_before(events: Events, system: System, period: str, seen: npt.NDAr
 
 
 def units_between(before: pl.Series, after: pl.Series, system: System, period: str) -> npt.NDArray[Any]:
-    """Return whole days, or rating periods missed, between times."""
+    """Return the whole days, or the number of missed rating periods, between times."""
     if system.idle_unit == "period":
         return numbers_at(after, period) - numbers_at(before, period) - 1
     gap: npt.NDArray[np.int64] = after.cast(pl.Int64).to_numpy() - before.cast(pl.Int64).to_numpy()

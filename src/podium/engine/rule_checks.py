@@ -1,6 +1,6 @@
-"""Checks of a system before it is compiled: its declarations are read, and its rules run once as plain Python.
+"""Check a system before compiling it: read its declarations, and run its rules once as plain Python.
 
-An error is one sentence with the author's file and line, instead of numba's hundred lines.
+An error is one sentence with the author's file and line, instead of a hundred lines from numba.
 """
 
 import inspect
@@ -29,16 +29,16 @@ from podium.engine.tables.sides import empty_sides
 from podium.errors import RuleError
 from podium.kernels.compiled import RULES
 
-FIELD = 3  # entrants of an event on which rules are tried
+FIELD = 3  # entrants in the events on which rules are tried
 FOR_POOLS: tuple[Any, ...] = (rules.in_pool, rules.rate_event)
 FOR_PAIRS: tuple[Any, ...] = (rules.compare, rules.update_state)
 _checked: set[tuple[Any, ...]] = set()
 
 
 def check_rules(system: System) -> None:
-    """Check a system once, and again after a rule has been registered again.
+    """Check a system once, and again whenever one of its rules is registered again.
 
-    Podium's own rules are checked by its tests.
+    Podium's own rules are checked by its tests instead.
 
     Raises:
         RuleError: the first error, with file and line.
@@ -59,13 +59,13 @@ def registered_rules(system: System) -> tuple[Any, ...]:
 
 
 def require(is_fine: Any, subject: Any, sentence: str) -> None:
-    """Within this context, raise a RuleError at the line of a class or function if anything is wrong."""
+    """Raise a RuleError that points to the line of a class or function if a check fails."""
     if not is_fine:
         raise RuleError(f"{whereabouts(subject)}: {sentence}")
 
 
 def check_declarations(system: System) -> None:
-    """Check that types, newcomer, parameters, the state of pools and rules exist and fit together."""
+    """Check that the types, newcomer, parameters, pool state and rules exist and fit together."""
     cls = type(system)
     require(cls.name, cls, f'{cls.__name__} has no name; add name: ClassVar[str] = "my-system"')
     for kind in ("state_type", "entering_type", "evidence_type"):
@@ -100,7 +100,7 @@ def check_record(system: System, method: Any, declared: Any = None) -> None:
 
 
 def check_registered(system: System) -> None:
-    """Check that no rule is missing, and that each takes the rule's arguments."""
+    """Check that no rule is missing, and that each function takes the arguments of its rule."""
     cls, kind = type(system), type(system.params())
     own = [rule for rule in RULES if overrides(rule, system)]
     for rule in own:
@@ -129,7 +129,7 @@ def run_rules(system: System) -> None:
 
 
 def small_events() -> Iterator[Columns]:
-    """Yield events with three players, as the engine passes them to the rules."""
+    """Yield events with three players, in the form in which the engine passes them to the rules."""
     first_three = np.arange(FIELD)
     plain = Columns(**dict.fromkeys(Columns._fields, ABSENT))._replace(
         entrants=np.array([0, FIELD]),
@@ -154,7 +154,7 @@ def small_events() -> Iterator[Columns]:
 
 
 def run_pairs(system: System, columns: Columns) -> None:
-    """Run the rules of a system that is a sum over pairs."""
+    """Run the rules of a system that sums over pairs."""
     params, newcomer, run = system.params(), system.newcomer(), partial(run_rule, system)
     heat, present = Heat(float(FIELD), 0.0), [entrant_at(columns, i) for i in range(FIELD)]
     entries = [Entry(*map(float, entry_at(columns, i, heat.entries))) for i in range(FIELD)]
@@ -207,7 +207,7 @@ def check_comparisons(system: System, both: Any) -> None:
 
 
 def run_rule(system: System, rule: Any, params: Any, *arguments: Any, returns: type[Any] | None = None) -> Any:
-    """Return what a rule returns in plain Python.
+    """Run a rule in plain Python, and return its result.
 
     Raises:
         RuleError: the rule raises an error, or returns a different type than the system declares.
@@ -216,7 +216,7 @@ def run_rule(system: System, rule: Any, params: Any, *arguments: Any, returns: t
     with translate_errors(system, function, rule):
         value = rule(params, *arguments)
     declared = type(value) if returns is None else returns
-    subject = type(system) if function.__module__ == rules.__name__ else function  # a default is not the author's
+    subject = type(system) if function.__module__ == rules.__name__ else function  # a default has no author
     name = declared.__name__.rpartition(".")[2]
     sentence = f"{rule_title(rule, system)} returns {description(value)}; {system.name} declares {name}"
     require(type(value) is declared, subject, sentence)

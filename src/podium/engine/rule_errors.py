@@ -1,4 +1,4 @@
-"""Errors of a system's own code in one sentence: which rule, in which file, on which line, and why."""
+"""Describe errors in a system's own code in one sentence: the rule, the file, the line and the reason."""
 
 import inspect
 import re
@@ -14,7 +14,7 @@ from podium.errors import RuleError
 from podium.kernels.compiled import HOME, RULES
 from podium.support.words import suggestion
 
-# Where numba says it was, and lines of its messages that frame a cause.
+# The location in numba's messages, and the lines around a cause.
 LOCATION = re.compile(r'(?P<indent> *)File "(?P<file>.+)", line (?P<line>\d+):')
 HELPER = re.compile(r"Untyped global name ('\w+'):.*<class 'function'>")
 FRAMING = ("Failed in", "Rejected as", "There are", "During:", "- Of which", "Overload", "raised from", "^")
@@ -22,7 +22,7 @@ FRAMING = ("Failed in", "Rejected as", "There are", "During:", "- Of which", "Ov
 
 @contextmanager
 def translate_errors(system: System, function: Any, rule: Any = None) -> Iterator[None]:
-    """Turn an error of a system's own code into a RuleError: one sentence with the author's line that raised it."""
+    """Turn an error in a system's own code into a RuleError whose message names the line that raised it."""
     try:
         yield
     except RuleError:
@@ -38,7 +38,7 @@ def translate_errors(system: System, function: Any, rule: Any = None) -> Iterato
 
 
 def compile_sentence(system: System, error: Exception) -> RuleError:
-    """Return numba's error as one sentence, with the author's line and rule at the deepest level that it names."""
+    """Return numba's error as one sentence, with the deepest rule and line of the author's code that it names."""
     lines = re.sub(r"\x1b\[[0-9;]*m", "", str(error)).splitlines()
     for number, line in enumerate(lines):
         place = LOCATION.fullmatch(line)
@@ -51,7 +51,7 @@ def compile_sentence(system: System, error: Exception) -> RuleError:
 
 
 def numba_reason(lines: list[str], indent: int) -> str:
-    """Return the reason before a place in numba's message: the first line of its block, which has the same indent."""
+    """Return the reason given above a location in numba's message: the first line of the block with the same indent."""
     cause, signature = "", ""
     for line in reversed(lines):
         text, depth = line.strip(), len(line) - len(line.lstrip())
@@ -78,7 +78,7 @@ def name_at(system: System, file: str, line: int) -> str:
 
 
 def is_own_code(file: str, system: System) -> bool:
-    """Return True if a file belongs to the author, not to Podium (except for its systems) or a library."""
+    """Return True if a file belongs to the author or is one of Podium's systems, not other Podium code or a library."""
     path = Path(file).resolve()
     if system.shipped:
         return path.is_relative_to(HOME / "systems")
@@ -86,7 +86,7 @@ def is_own_code(file: str, system: System) -> bool:
 
 
 def reason(error: Exception) -> str:
-    """Return an error in words; if a field does not exist, with the most similar one that does."""
+    """Return an error in words. If a field does not exist, suggest the most similar one that does."""
     kind = type(getattr(error, "obj", None))
     if isinstance(error, AttributeError) and is_record(kind):
         return missing_field(kind, str(error.name))
@@ -94,7 +94,7 @@ def reason(error: Exception) -> str:
 
 
 def missing_field(kind: type[Any], field: str) -> str:
-    """Return that a NamedTuple has no such field, and which fields it has."""
+    """Return a sentence saying that a NamedTuple does not have a field, and which fields it has."""
     hint = suggestion(field, kind._fields)
     return f"{kind.__name__.rpartition('.')[2]} has no field {field!r}{hint} (it has {', '.join(kind._fields)})"
 
@@ -105,21 +105,21 @@ def is_record(kind: Any) -> bool:
 
 
 def description(value: Any) -> str:
-    """Return a value as its type, and a tuple as its members' types."""
+    """Describe a value by its type, or a tuple by the types of its members."""
     if isinstance(value, tuple) and not is_record(type(value)):
         return f"({', '.join(type(each).__name__ for each in value)})"
     return type(value).__name__ if value is not None else "nothing"
 
 
 def rule_title(rule: Any, system: System) -> str:
-    """Return a rule as the function that the system runs for it."""
+    """Describe a rule by the function that the system runs for it."""
     function = rule.dispatch(type(system.params()))
     is_default = function.__module__ == rules.__name__
     return f"the rule {rule.__name__}" if is_default else f"{function.__name__} ({rule.__name__})"
 
 
 def whereabouts(item: Any) -> str:
-    """Return the file and line that define a function or a class, or its module if the source is not known."""
+    """Return the file and line that define a function or class, or its module if the source is not available."""
     try:
         lines, first = inspect.getsourcelines(item)
         file = inspect.getsourcefile(item)

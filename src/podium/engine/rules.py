@@ -1,8 +1,9 @@
-"""The rules that a system defines. Python and numba choose among them in the same way.
+"""The rules that a system defines. Python and numba select their implementations in the same way.
 
 A system implements a rule with `@compare.register`. When Python runs a rule (tests, explanations, a debugger),
-`functools.singledispatch` chooses by the type of `params`. When the replay is compiled, `kernels.compiled.rule` lets
-numba choose from the same registry. The same source runs in two ways and gives exactly the same results.
+`functools.singledispatch` selects the implementation by the type of `params`. When the replay is compiled,
+`kernels.compiled.rule` lets numba select it from the same registry. The same source therefore runs in both ways, with
+exactly the same results.
 
 A pairwise system needs four rules. All except `compare` have a default:
 
@@ -11,9 +12,9 @@ A pairwise system needs four rules. All except `compare` have a default:
     evidence(params, comparison)                -> Evidence  numbers that are summed over comparisons
     update_state(params, me, totals, entrant)   -> State     the state after the event or rating period
 
-`State`, `Entering` and `Evidence` are NamedTuples of floats. A system that is not a sum over pairs registers
+`State`, `Entering` and `Evidence` are NamedTuples of floats. A system that does not sum over pairs registers
 `judge_heat` instead of `compare`, with `rate_heats` as its `rate_event`, or its own `rate_event`. The other rules
-(`credit`, `causes`, `expect`, `expect_side`) are only for explanations and predictions.
+(`credit`, `causes`, `expect`, `expect_side`) are used only for explanations and predictions.
 
 A system whose pools have a state needs two more things. `in_pool` puts the pool's numbers into the parameters before
 each event. Its own `rate_event` updates `Scratch.pool` at the end of the event.
@@ -39,7 +40,7 @@ from podium.engine.inputs import (
     plain_entry,
     slot_at,
 )
-from podium.engine.large_heats import compare_all as compare_all  # a rule like those below
+from podium.engine.large_heats import compare_all as compare_all  # a rule, like the ones below
 from podium.engine.large_heats import judge_in_bulk
 from podium.engine.large_heats import judge_large_heat as judge_large_heat
 from podium.kernels.compiled import kernel as kernel  # the decorator of a system's helper functions
@@ -48,7 +49,7 @@ from podium.kernels.records import add, alike, plus, read, times, write
 
 
 class Comparison(NamedTuple):
-    """The evidence of one opponent about a player. A system may define a longer type."""
+    """The evidence that one opponent gives about a player. A system may define a type with more fields."""
 
     result: float  # from 1 (won) to 0 (lost)
     expected: float
@@ -56,7 +57,7 @@ class Comparison(NamedTuple):
 
 
 class Points(NamedTuple):
-    """The evidence of a system that only changes rating points."""
+    """The evidence in a system that changes only rating points."""
 
     points: float
 
@@ -74,13 +75,13 @@ class NoCauses(NamedTuple):
 
 @rule
 def in_pool(params: Any, pool: Any, occasion: Occasion) -> Any:
-    """Return the rules' parameters for a pool in this state (float64 array). By default, the parameters alone."""
+    """Return the rules' parameters for a pool in this state (a float64 array). By default, the state is ignored."""
     return params
 
 
 @rule
 def enter(params: Any, me: Any, entrant: Entrant) -> Any:
-    """Return a player's state at the start of an event. By default, the state itself."""
+    """Return the state with which a player enters an event. By default, it is unchanged."""
     return me
 
 
@@ -91,13 +92,13 @@ def entering_state(params: Any, columns: Columns, entrant: int, me: Any) -> Any:
 
 @rule
 def compare(params: Any, a: Any, b: Any, mine: Entry, theirs: Entry, heat: Heat) -> Any:
-    """Compare `a` and `b`, and return a Comparison for each. `a` is first in the file."""
+    """Compare `a` and `b`, and return a Comparison for each. `a` comes first in the file."""
     raise NotImplementedError(f"{type(params).__module__} registers neither compare nor rate_event")
 
 
 @rule
 def evidence(params: Any, comparison: Any) -> Any:
-    """Return the evidence that a comparison adds to its player's sum. By default, rating points."""
+    """Return the evidence that a comparison adds to the player's sum. By default, it is rating points."""
     return Points(comparison.weight * (comparison.result - comparison.expected))
 
 
@@ -109,13 +110,13 @@ def update_state(params: Any, me: Any, totals: Any, entrant: Entrant) -> Any:
 
 @rule
 def credit(params: Any, me: Any, totals: Any, after: Any, comparison: Any) -> Credit:
-    """Return the points that a comparison gave."""
+    """Return the points that a comparison contributed."""
     return Credit(comparison.weight, comparison.weight * (comparison.result - comparison.expected))
 
 
 @rule
 def causes(params: Any, before: Any, me: Any, totals: Any, after: Any) -> Any:
-    """Return the points of all other causes by name, as a NamedTuple."""
+    """Return the points from all other causes, as a NamedTuple with one field per cause."""
     return NoCauses()
 
 
@@ -132,7 +133,7 @@ def expect(params: Any, a: Any, b: Any) -> float:
 def expect_side(params: Any, entering: Any, sides: Any, a: int, b: int) -> float:
     """Return the expected score of side `a` against side `b` of `sides` before a heat of two.
 
-    By default, the mean of `expect` over all pairs of opponents, which matches the sum over pairs. `entering` is an
+    The default is the mean of `expect` over all pairs of opponents, which matches the sum over pairs. `entering` is an
     example of an entering state.
     """
     expected = 0.0
@@ -145,22 +146,22 @@ def expect_side(params: Any, entering: Any, sides: Any, a: int, b: int) -> float
 
 @rule
 def compare_sides(params: Any, entering: Any, sides: Any, a: int, b: int) -> Any:
-    """Return the entering states of sides `a` and `b` for their comparison, in systems that rate a side as one unit."""
+    """Return the entering states with which sides `a` and `b` are compared, in systems that rate a side as one unit."""
 
 
 @rule
 def counts(params: Any, entry: Entry, heat: Heat) -> bool:
-    """Return True if an entry counts. Other entries are left out of the event."""
+    """Return True if an entry counts. Entries that do not count are left out of the event."""
     return True
 
 
 @kernel
 def params_in_pool(params: Any, columns: Columns, update: int, pool: Any) -> Any:
-    """Return the rules' parameters at a rating update of a pool in this state (float64 array)."""
+    """Return the rules' parameters for a rating update of a pool in this state (a float64 array)."""
     return alike(in_pool(params, pool, occasion_at(columns, update)), params)
 
 
-NEUTRAL_TIME_S, WHOLE_GAME_S = 120.0, 600.0  # of a typical heat that is played to its end
+NEUTRAL_TIME_S, WHOLE_GAME_S = 120.0, 600.0  # for a typical heat that is played to its end
 
 
 @rule
@@ -169,7 +170,7 @@ def rate_event(
 ) -> None:
     """Rate one update (an event or a rating period): read `states`, and write rows from `at` on into `after`.
 
-    By default: sum the evidence of all pairs within each heat, then update all states.
+    The default sums the evidence of all pairs within each heat, then updates all states.
     """
     if columns.entrants[update + 1] - columns.entrants[update] == 2 and plain(columns):
         rate_duel(params, prototypes, columns, update, states, after, at)
@@ -184,7 +185,7 @@ def rate_heats(
     """Enter all players, judge each heat from their entering states, then update all states."""
     first, stop = columns.entrants[update], columns.entrants[update + 1]
     enter_all(params, prototypes, columns, first, stop, states, scratch)
-    if columns.heats.size == 0:  # separate from the loop, which could handle both, because it is faster
+    if columns.heats.size == 0:  # the loop could handle this case, but this is faster
         judge_heat(params, prototypes, columns, update, first, stop, first, scratch)
     else:
         for heat in range(columns.heats[update], columns.heats[update + 1]):
@@ -222,10 +223,10 @@ def judge_heat(
     """Add the evidence of a heat to `scratch.sums`.
 
     Args:
-        start: First entry of the heat; `stop` is the one after the last.
+        start: First entry of the heat; `stop` is the entry after the last.
         first: First entrant of the update.
 
-    By default, the evidence of every pair.
+    The default adds the evidence of every pair.
     """
     lines, size = scratch.lines, float(stop - start)
     for i in range(start, stop):
@@ -275,12 +276,12 @@ def compare_among(
 
 @rule
 def rate_two(params: Any, a: Any, b: Any, mine: Entry, theirs: Entry, heat: Heat) -> Any:
-    """Return the new states of two players in a duel; `a` is first in the file.
+    """Return the new states of two players in a duel. `a` comes first in the file.
 
     The result is exactly the same as that of `rate_event`.
 
-    By default, computed from the evidence of the pair. A system with its own `rate_event` may also have a `rate_two`.
-    Long runs of duels in a plain table without playing times then use it.
+    The default computes them from the evidence of the pair. A system with its own `rate_event` may have its own
+    `rate_two` as well, which is then used for long runs of duels in a plain table without playing times.
     """
     x, y = enter(params, a, PRESENT), enter(params, b, PRESENT)
     for_x, for_y = compare(params, x, y, mine, theirs, heat)
@@ -307,10 +308,10 @@ def overrides(rule: Any, system: Any) -> bool:
 
 
 def is_from_author(rule: Any, kind: type[Any], *others: Any) -> bool:
-    """Return True if a rule that only adds speed is meant for exactly these parameters.
+    """Return True if a rule that only improves speed is meant for exactly these parameters.
 
-    Its author must be the author of the other rules, or Podium. A system derived from one with such a rule, or with
-    another rule replaced, may rate differently.
+    It must come from the author of the other rules, or from Podium. A system that is derived from one with such a rule,
+    or that replaces another rule, may rate differently.
     """
     if kind not in rule.registry:
         return False
@@ -319,11 +320,11 @@ def is_from_author(rule: Any, kind: type[Any], *others: Any) -> bool:
 
 
 def is_by_pairs(system: Any) -> bool:
-    """Return True if rating changes are sums over pairs with credits, even if the system has its own `rate_event`."""
+    """Return True if rating changes are sums of credits over pairs, even if the system has its own `rate_event`."""
     return overrides(credit, system) or not overrides(rate_event, system)
 
 
-# Rules for two single players in models that are not sums over pairs: `rate_two` in three steps
+# Rules for two single players, in models that do not sum over pairs: `rate_two` in three steps
 #
 #     face_off(params, a, b, place, other_place)     -> Difference   both enter; the difference that the result is about
 #     judge_result(params, difference)              -> Verdict      v and w of the papers
@@ -337,13 +338,13 @@ def is_by_pairs(system: Any) -> bool:
 
 @rule
 def face_off(params: Any, a: Any, b: Any, place: float, other_place: float) -> Any:
-    """Return the difference that the result depends on. The lower place is better, and equal places are a tie."""
+    """Return the difference that the result depends on. Lower places are better, and equal places are a tie."""
     raise NotImplementedError(f"{type(params).__module__} registers no face_off")
 
 
 @rule
 def judge_result(params: Any, difference: Any) -> Any:
-    """Return the verdict: what the result says about the difference, as v and w in the papers."""
+    """Return the verdict that the result gives on the difference: v and w in the papers."""
     raise NotImplementedError(f"{type(params).__module__} registers no judge_result")
 
 
@@ -363,9 +364,9 @@ def rate_in_steps(params: Any, a: Any, b: Any, mine: Entry, theirs: Entry, heat:
 def judge_two_heats(
     params: Any, prototypes: Any, columns: Any, heat: int, start: int, middle: int, stop: int, scratch: Any, other: Any
 ) -> None:
-    """Judge a heat in `scratch` and the next one in `other`, exactly as `judge_heat` would; no player is in both.
+    """Judge a heat in `scratch` and the next heat in `other`, exactly as `judge_heat` would. No player is in both.
 
-    Each is a whole event: entries and entrants from `start` to `middle`, and from there to `stop`; the second may be
-    empty.
+    Each heat is a complete event. The first has the entries and entrants from `start` to `middle`, the second those
+    from `middle` to `stop`, which may be empty.
     """
     raise NotImplementedError(f"{type(params).__module__} registers no judge_two_heats")

@@ -1,4 +1,4 @@
-"""The base class of rating systems: frozen parameters with their meaning, and facts for the engine."""
+"""The base class of rating systems: frozen, documented parameters, and facts for the engine."""
 
 import functools
 import math
@@ -22,9 +22,9 @@ from podium.probability.logistic import logistic_workspace
 from podium.probability.ranks import GumbelPerformances, Performances
 from podium.support.words import suggestion
 
-STEP = 1e-4  # points between two states from which a slope is measured
+STEP = 1e-4  # difference in points between the two states used to measure a slope
 ELO_SCALE = 400.0 / LN_10  # points per unit of log-odds
-ROUNDING = 0.05  # in decimals: a scale this close to a power of ten below Elo's counts as that power
+ROUNDING = 0.05  # in decimals: a scale this close below a power of ten times Elo's counts as that power
 LARGEST = 1e9  # default bound of a parameter: ratings of this size lose their tenths of a point
 BOOLEAN_WORDS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
@@ -39,9 +39,9 @@ def parameter(
     choices: tuple[str, ...] = (),
     search: tuple[float, float] | None = None,
 ) -> Any:
-    """Declare a parameter of a system: its default, meaning and unit, and its closed range or allowed words.
+    """Declare a parameter of a system: its default, meaning and unit, and its range (inclusive) or allowed words.
 
-    `search` is the range for tuning. By default, from an eighth of the default to eight times the default.
+    `search` is the range for tuning. By default, it is from an eighth of the default value to eight times that value.
     """
     metadata = {"help": help, "unit": unit, "low": low, "high": high, "choices": choices, "search": search}
     return field(default=default, metadata=metadata)
@@ -52,19 +52,19 @@ def conservatism() -> Any:
     return parameter(0.0, "number of deviations subtracted for ranking; does not change ratings", low=0.0, high=10.0)
 
 
-@functools.lru_cache(256)  # every number needs it
+@functools.lru_cache(256)  # needed to display every number
 def measure_scale(system: "System") -> float:
-    """Return the points that mean odds of e to 1 between newcomers, from the slope of `expect` at equal ratings.
+    """Return how many points mean odds of e to 1 between newcomers, from the slope of `expect` at equal ratings.
 
-    The newcomers are those of a new pool, whatever the pool has learnt since then, so the scale is the same for all of
-    its events. If there is no slope, Elo's scale is used.
+    The newcomers are those of a new pool, regardless of what the pool has learnt since, so the scale is the same for
+    all of its events. If the slope is zero, Elo's scale is used.
     """
-    new_pool = replace(system)  # equal systems share the answer, and what a pool has learnt is no part of equality
+    new_pool = replace(system)  # the cache treats equal systems as one, whatever their pools have learnt
     params, newcomer = new_pool.params(), new_pool.newcomer()
     moved = {name: getattr(newcomer, name) + STEP for name in system.with_level}
     above, equal = (enter(params, state, PRESENT) for state in (newcomer._replace(**moved), newcomer))
     slope = (expect(params, above, equal) - expect(params, equal, above)) / (2.0 * STEP)
-    return 0.25 / slope if slope > 0.0 else ELO_SCALE  # the slope of the logistic curve is a quarter
+    return 0.25 / slope if slope > 0.0 else ELO_SCALE  # the logistic curve has a slope of a quarter
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +85,8 @@ class System(PoolReader):
     entering_type: ClassVar[type[Any]]
     evidence_type: ClassVar[type[Any]] = Points
 
-    # Types between the steps of a duel (see `steps`). An empty tuple is for pairs whose rules read only places and have
-    # no branches. In both cases a processor handles several duels at once. None: they are rated one by one.
+    # Types that are passed between the steps of a duel. An empty tuple is for pair rules that read only places and have
+    # no branches. In both cases, a processor handles several duels at once. If None, duels are rated one by one.
     duel_types: ClassVar[tuple[type[Any], ...] | None] = None
 
     needs: ClassVar[tuple[str, ...]] = ()  # columns in which every finisher needs a value
@@ -100,23 +100,23 @@ class System(PoolReader):
         "Every event counts the same, unless it was sent with a weight."
     )
     takes_periods: ClassVar[bool] = True  # can update ratings at the end of a day, week or month
-    idles_by: ClassVar[str] = "day"  # or "period": the unit over which `idle_growth` increases a deviation
-    conserves: ClassVar[bool] = False  # points exchanged sum to zero
-    weight_repeats: ClassVar[bool] = True  # a heat of weight two counts like the heat held twice
-    equals_drift: ClassVar[bool] = False  # by design, equals who only play each other gain or lose points together
-    better_in_fields: ClassVar[str] = ""  # the system for fields of more than two, in which this one overshoots
-    game: ClassVar[str] = ""  # game for which it was made
-    ties_in_file_order: ClassVar[bool] = False  # ties are linked to neighbours in file order
+    idles_by: ClassVar[str] = "day"  # or "period": the unit of time over which `idle_growth` increases a deviation
+    conserves: ClassVar[bool] = False  # the points exchanged sum to zero
+    weight_repeats: ClassVar[bool] = True  # a heat with weight two counts like the same heat held twice
+    equals_drift: ClassVar[bool] = False  # by design, equals who only play each other can all gain or lose
+    better_in_fields: ClassVar[str] = ""  # the system to use for fields of more than two, in which this one overshoots
+    game: ClassVar[str] = ""  # game for which the system was made
+    ties_in_file_order: ClassVar[bool] = False  # tied players are linked to their neighbours in file order
     whole_numbers: ClassVar[tuple[str, ...]] = ("events",)
     min_events: ClassVar[int] = 0  # events before a player is on the leaderboard
-    established_deviation: ClassVar[float | None] = None  # above it a rating is provisional
-    level: ClassVar[str] = "rating"  # field that a new season moves towards a newcomer's
-    limits: ClassVar[tuple[str, ...]] = ()  # deviations of the rules from their source's formulas, a sentence each
+    established_deviation: ClassVar[float | None] = None  # a rating with a larger deviation is provisional
+    level: ClassVar[str] = "rating"  # field that a new season moves towards a newcomer's value
+    limits: ClassVar[tuple[str, ...]] = ()  # deviations from the source's formulas, one sentence each
     instead: ClassVar[str] = ""  # advice for results that drive players to a limit: "rate ... with ..."
-    with_level: ClassVar[tuple[str, ...]] = ("rating",)  # fields that a shift of the rating moves by the same points
+    with_level: ClassVar[tuple[str, ...]] = ("rating",)  # fields that shift with the rating, by the same points
     together: ClassVar[tuple[str, ...]] = ()  # fields that are meaningless without each other
-    signed: ClassVar[tuple[str, ...]] = ()  # fields that may be negative, besides those of `with_level`
-    most: ClassVar[Mapping[str, float]] = MappingProxyType({})  # upper bounds of fields of a state
+    signed: ClassVar[tuple[str, ...]] = ()  # fields that may be negative, in addition to `with_level`
+    most: ClassVar[Mapping[str, float]] = MappingProxyType({})  # upper bounds of the fields of a state
 
     @property
     def overall_set(self) -> bool:
@@ -125,12 +125,12 @@ class System(PoolReader):
 
     @property
     def idle_unit(self) -> str | None:
-        """The unit of `Entrant.idle`: "day", "period", or None if it is not used, as without `idle_growth`."""
+        """The unit of `Entrant.idle`: "day", "period", or None if it is not used, for example without `idle_growth`."""
         return self.idles_by if getattr(self, "idle_growth", None) else None
 
     @property
     def quits_later_heats(self) -> bool:
-        """True if quitting one heat also loses every later heat."""
+        """True if a player who quits one heat loses every later heat as well."""
         return False
 
     @property
@@ -140,7 +140,7 @@ class System(PoolReader):
 
     @property
     def is_ours(self) -> bool:
-        """True if the system comes with Podium. Other packages may still have registered rules for it."""
+        """True if the system comes with Podium, even if other packages have registered rules for it."""
         return type(self).__module__.startswith("podium.systems.")
 
     @property
@@ -178,7 +178,7 @@ class System(PoolReader):
         return index
 
     def prototypes(self) -> tuple[Any, Any, Any]:
-        """Return an example of each NamedTuple of the engine: a newcomer's state, an entering state, zero evidence."""
+        """Return examples of the engine's NamedTuples: a newcomer's state, an entering state and zero evidence."""
         return self.newcomer(), zeros(self.entering_type), zeros(self.evidence_type)
 
     def arguments(self) -> tuple[Any, tuple[Any, Any, Any]]:
@@ -192,13 +192,13 @@ class System(PoolReader):
         return (params if version is type(params) else version(*params)), prototypes
 
     def large_heat_workspace(self, size: int) -> Any:
-        """Return the working memory of the rule for large heats, a NamedTuple of arrays, for up to `size` entrants."""
+        """Return working memory, as a NamedTuple of arrays, for the rule for large heats of up to `size` entrants."""
         return logistic_workspace(size)
 
     def performances(self, entering_states: Sequence[Any]) -> Performances:
-        """Return the distribution of performances in a field, from the entering states. Lower is better.
+        """Return the distribution of performances in a field, given the entering states. Lower performances are better.
 
-        By default, they follow from the pairs: each player's log-odds against a newcomer are the strength in a
+        By default, it is derived from pairs: each player's log-odds against a newcomer are the player's strength in a
         Plackett-Luce model. A system with its own model overrides this.
         """
         params, newcomer = self.params(), enter(self.params(), self.newcomer(), PRESENT)
@@ -208,27 +208,27 @@ class System(PoolReader):
         return GumbelPerformances(-lead, np.ones(lead.size))
 
     def as_one(self, sides: Any, number: int) -> Any:  # noqa: ARG002  (a system's own reads them)
-        """Return a side's entering state as a single player, or None if a side is not a sum of its members."""
+        """Return a side's entering state as if it were one player, or None if a side is not the sum of its members."""
         return None
 
     @property
     def points_per_logit(self) -> float:
-        """The system's scale: the points that mean odds of e to 1 between newcomers.
+        """The scale of the system: how many points mean odds of e to 1 between newcomers.
 
-        It is Elo's scale if the odds are always even.
+        If the odds are always even, this is Elo's scale.
         """
         return measure_scale(self)
 
     @property
     def digits(self) -> int:
-        """The number of decimals in displayed points, at least one: the last is worth at most Elo's first decimal."""
+        """The number of decimals in displayed points: at least one, and enough to be as fine as Elo's first decimal."""
         return max(1, math.ceil(1.0 - ROUNDING - math.log10(self.points_per_logit / ELO_SCALE)))
 
     def season_begins(self, states: npt.NDArray[np.float64], keep: float) -> npt.NDArray[np.float64]:
-        """Return the states after a soft reset: each player keeps a share of the lead over a newcomer.
+        """Return the states after a soft reset, in which each player keeps a share of their lead over a newcomer.
 
         Args:
-            states: (players, fields) float64. Not changed.
+            states: A float64 array of shape (players, fields), which is not changed.
             keep: The share, from 0 (all start equal) to 1 (nothing changes).
         """
         level = self.column(self.level)
@@ -239,7 +239,7 @@ class System(PoolReader):
         return moved
 
     def is_provisional(self, states: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
-        """Return a mask of the players with a provisional rating. `states` is (players, fields)."""
+        """Return a mask of the players with a provisional rating. `states` has shape (players, fields)."""
         early = states[:, self.column("events")] < self.min_events
         if self.established_deviation is not None:
             early |= states[:, self.column("deviation")] > self.established_deviation
@@ -252,28 +252,28 @@ class System(PoolReader):
 
     @property
     def ranking(self) -> str:
-        """A sentence about what determines ranks, empty if it is the rating alone."""
+        """A sentence about how ranks are determined. Empty if they depend only on the rating."""
         less = self.score(0.0, -1.0)
         return f"ranks follow the rating minus {less:g} times the deviation" if less else ""
 
     def scores(self, states: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Return the scores that determine ranks, (players), from states, (players, fields)."""
+        """Return the score that determines each player's rank, from states of shape (players, fields)."""
         columns = dict(zip(self.state_type._fields, states.T, strict=True))
         return self.score(columns["rating"], columns.get("deviation"))  # type: ignore[no-any-return]
 
     def at_limit(self, states: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
-        """Return a mask of the players at a limit, whose ratings have little meaning. `states` is (players, fields)."""
+        """Return a mask of the players at a limit, whose ratings mean little. `states` has shape (players, fields)."""
         return np.zeros(states.shape[0], np.bool_)
 
     def limit_notice(self, states: npt.NDArray[np.float64]) -> str | None:
-        """Return a sentence with the number of players at a limit and the alternative, or None if there are none."""
+        """Return a sentence with the number of players at a limit and an alternative, or None if no player is."""
         count = int(self.at_limit(states).sum())
         if not count:
             return None
         return f"{self.name}: {count:,} of {len(states):,} players are beyond what the system can rate; {self.instead}"
 
     def shown(self, states: npt.NDArray[np.float64]) -> dict[str, npt.NDArray[Any]]:
-        """Return the state's fields as columns for display, `rating` first. `states` is (rows, fields)."""
+        """Return the fields of states as columns for display, `rating` first. `states` has shape (rows, fields)."""
         columns: dict[str, npt.NDArray[Any]] = {}
         for k, name in enumerate(self.state_type._fields):
             values = states[:, k]
@@ -281,17 +281,18 @@ class System(PoolReader):
         return columns
 
     def unpacked(self, columns: dict[str, npt.NDArray[np.uint64]]) -> dict[str, npt.NDArray[np.float64]]:
-        """Return the state's fields from columns of `shown` that are not fields themselves."""
+        """Return fields of the state, unpacked from columns of `shown` that are not fields themselves."""
         return {name: values.astype(np.float64) for name, values in columns.items() if name in self.state_type._fields}
 
     def filled_states(self, known: Mapping[str, npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
-        """Return complete states from known fields. The other fields are a newcomer's, shifted with the rating.
+        """Return complete states, given some fields. Other fields get a newcomer's values, shifted with the rating.
 
         Args:
-            known: Fields by name, each (players) float64, NaN if not known. This includes `rating`, without NaN.
+            known: Fields by name, each a float64 array with one element per player, NaN if unknown. `rating` must be
+                included, without NaN.
 
         Returns:
-            (players, fields) float64.
+            A float64 array of shape (players, fields).
         """
         newcomer = self.newcomer()
         rating = known["rating"]
@@ -307,7 +308,7 @@ class System(PoolReader):
 
     @classmethod
     def from_text(cls, settings: dict[str, Any]) -> Self:
-        """Return a system from settings by name, each given as a value or as text.
+        """Return a system with the given settings, each a value or a string.
 
         `none` switches off an optional setting.
 
@@ -322,12 +323,12 @@ class System(PoolReader):
 
 
 def as_setting(value: Any) -> str:
-    """Return a parameter's value as a user writes it."""
+    """Return a parameter's value in the form in which a user writes it."""
     return "none" if value is None else str(value).lower() if isinstance(value, bool) else str(value).removesuffix(".0")
 
 
 def log_odds(chance: float, other: float) -> float:
-    """Return ln(chance / other). They sum to 1, and the smaller one is used because it is more precise."""
+    """Return ln(chance / other). The two sum to 1, and only the smaller is used, because it is more precise."""
     smaller = max(min(chance, other), sys.float_info.min)
     lower = math.log(smaller) - math.log1p(-smaller)
     return lower if chance <= other else -lower
@@ -346,7 +347,7 @@ def hints(cls: Any) -> dict[str, Any]:
 
 @functools.cache
 def reserved_names() -> frozenset[str]:
-    """Return the names of all attributes that every system has; no parameter may take one."""
+    """Return the names of the attributes that every system has, which no parameter may use."""
     return frozenset((*dir(System), *hints(System)))
 
 
@@ -357,7 +358,7 @@ def kinds(cls: type[System], setting: Field[Any]) -> tuple[type, ...]:
 
 
 def valid_value(cls: type[System], setting: Field[Any], value: Any) -> Any:
-    """Return the value if it fits the setting. Raise ParameterError for another type or a value out of range."""
+    """Return the value if it fits the setting. Raise ParameterError if its type is wrong or it is out of range."""
     may_be = kinds(cls, setting)
     if value is None and type(None) in may_be:
         return None
@@ -375,7 +376,7 @@ def valid_value(cls: type[System], setting: Field[Any], value: Any) -> Any:
 
 
 def parse_value(cls: type[System], setting: Field[Any], value: Any) -> Any:
-    """Return the value that a text represents, according to the setting's type. Other values are returned unchanged."""
+    """Return the value that a string represents, according to the setting's type. Return other values unchanged."""
     if not isinstance(value, str):
         return value
     may_be, word = kinds(cls, setting), value.strip().lower()
@@ -392,7 +393,7 @@ def parse_value(cls: type[System], setting: Field[Any], value: Any) -> Any:
 
 
 def allowed(cls: type[System], setting: Field[Any]) -> str:
-    """Describe the allowed values of a setting: "a number from 0 to 500 points, or none (what it means)"."""
+    """Describe the values allowed for a setting: "a number from 0 to 500 points, or none (what it means)"."""
     facts, may_be = setting.metadata, kinds(cls, setting)
     parts = []
     if float in may_be or int in may_be:

@@ -23,7 +23,7 @@ from podium.importers.sources import refuse_file
 from podium.results import headings as heads
 from podium.results.headings import fold, is_heading, is_statistic, is_total, meanings
 
-MAX_FOOTERS = 5  # rows below a table that do not belong to it
+MAX_FOOTERS = 5  # maximum number of rows below a table that do not belong to it
 TALLY = r"^\+\s*(\d{1,3})\s*=\s*(\d{1,3})\s*[-\u2013\u2212]\s*(\d{1,3})$"
 _WORDS = {
     "status": "|".join(sorted(times.STATUS_WORDS, key=len, reverse=True)).replace("_", " "),
@@ -39,10 +39,10 @@ ORDINALS = re.compile(heads.WORDS["results"]["listed"])
 
 
 def split_lists(text: str) -> str:
-    """Turn lists in a text into lines, or into a table.
+    """Turn lists in a text into lines or into a table.
 
-    "DNF: Ana, Ben" below places becomes a line per player. Lines such as "Race 1: 1st Ana, 2nd Ben" become a table.
-    A text of one line, such as "1. Ana 2. Ben", becomes a line per place.
+    If "DNF: Ana, Ben" appears below places, it becomes one line per player. Lines such as "Race 1: 1st Ana, 2nd Ben"
+    become a table. A text with a single line, such as "1. Ana 2. Ben", becomes one line per place.
     """
     start, *listed = ORDINALS.split(text.strip())
     if not start and "\n" not in text.strip() and listed[::2] == [*map(str, range(1, len(listed) // 2 + 1))]:
@@ -54,7 +54,7 @@ def split_lists(text: str) -> str:
     lines = [LABELLED.fullmatch(line.strip()) for line in text.splitlines() if line.strip()]
     rows = [[line[1], *ORDINALS.split(line[2])[1:]] for line in lines if line]
     counts = [[*map(str, range(1, len(row) // 2 + 1))] for row in rows]
-    has_more = any("," in name for row in rows for name in row[2::2])  # a comma separates more than a name
+    has_more = any("," in name for row in rows for name in row[2::2])  # a name with a comma stands for several names
     if len(lines) < 2 or len(rows) < len(lines) or has_more or [row[1::2] for row in rows] != counts:
         return text
     head = ["Event", *(f"P{number}" for number in max(counts, key=len))]
@@ -63,7 +63,7 @@ def split_lists(text: str) -> str:
 
 
 def pattern_of(text: str) -> str | None:
-    """Return the pattern of lines that each hold a match or a place. None if in doubt."""
+    """Return the pattern of lines that each contain a match or a place, or None if in doubt."""
     lines = pl.Series(text.splitlines(), dtype=pl.String).str.strip_chars()
     lines = lines.filter(lines != "")
     for pattern in LINE_PATTERNS:
@@ -78,7 +78,7 @@ def pattern_of(text: str) -> str | None:
 
 
 def with_tabs(text: str) -> str:
-    """Replace blanks by tabs if they are below each other in all lines that have two in a row."""
+    """Replace spaces with tabs where all lines that have two spaces in a row have them in the same columns."""
     lines = text.splitlines()
     rows = [line for line in lines if "  " in line.strip()]
     blanks = "".join(" " if set(each) <= {" "} else "x" for each in zip_longest(*rows, fillvalue=" "))
@@ -89,7 +89,10 @@ def with_tabs(text: str) -> str:
 
 
 def from_lines(text: str, name: str, rule: SourceRule) -> Grid:
-    """Return a table of lines with fixed columns. Lines that match the pattern are rows, the others are titles."""
+    """Return a table from lines with fixed columns.
+
+    Lines that match the pattern become rows, and all others are titles.
+    """
     lines = pl.Series("line", text.splitlines(), pl.String)
     lines = lines if rule.width else lines.str.strip_chars()
     pattern = rule.pattern or r"^(?<line>.*)$"
@@ -104,7 +107,8 @@ def from_lines(text: str, name: str, rule: SourceRule) -> Grid:
         for start in range(0, max(map(len, rest)), rule.width):
             name_above = over[start : start + rule.width].strip()
             cells = rest.str.slice(start, rule.width)
-            cells = cells.str.replace(r"^(..[ \d]{3}\d(?: \S)?)\s*$", "${1}Z") if rule.names else cells  # no result
+            # there is no result
+            cells = cells.str.replace(r"^(..[ \d]{3}\d(?: \S)?)\s*$", "${1}Z") if rule.names else cells
             cells = cells.str.replace_all(" ", "")
             frame = frame.with_columns(cells.alias(f"{start // rule.width + 1} {name_above}".strip()))
     frame = frame.select(pl.all().str.strip_chars()).select(each for each in frame.columns if frame[each].count())
@@ -113,7 +117,10 @@ def from_lines(text: str, name: str, rule: SourceRule) -> Grid:
 
 
 def titles_of(lines: pl.Series, rows: pl.Series) -> pl.Series:
-    """Return the title of each row. Outer lines above the first block apply to all, unless blocks have dates."""
+    """Return the title for each row.
+
+    Outer lines above the first block apply to all blocks, unless the blocks have dates.
+    """
     found, above, numbers = list[str | None](), list[str](), {*rows}
     whole, title = "", None
     for number, line in enumerate(lines):
@@ -133,11 +140,11 @@ def titles_of(lines: pl.Series, rows: pl.Series) -> pl.Series:
 class Block(NamedTuple):
     title: str  # lines above the block
     rows: list[int]
-    head: Mapping[str, str]  # heading in this block by the table's column
+    head: Mapping[str, str]  # heading in this block for each of the table's columns
 
 
 def game_by_game(grid: Grid) -> Grid:
-    """Return a table with a row for each game, if cells count games, such as +2 =3 -1 for wins, draws and losses."""
+    """Return a table with one row per game, if cells count games, such as +2 =3 -1 for wins, draws and losses."""
     texts = [each for each in grid.headings if grid.frame[each].dtype == pl.String]
     name = next((each for each in texts if grid.frame[each].head(1).str.contains(TALLY).any()), None)
     if name is None or not grid.frame[name].str.contains(TALLY).fill_null(value=False).all():
@@ -150,7 +157,10 @@ def game_by_game(grid: Grid) -> Grid:
 
 
 def below_each_other(grid: Grid) -> Grid:
-    """Stack blocks that are side by side, each with a title above the same headings. Rows get their block's title."""
+    """Stack blocks that are side by side, each with a title above the same headings.
+
+    Rows get the title of their block.
+    """
     names = grid.headings
     for size in range(2, len(names) // 2 + 1):
         parts = [names[start : start + size] for start in range(0, len(names), size)]
@@ -167,7 +177,7 @@ def below_each_other(grid: Grid) -> Grid:
 
 
 def names_round(title: str) -> bool:
-    """Return True if a line names a round or race: by a date, or by a word and a number."""
+    """Return True if a line names a round or a race, by a date or by a word and a number."""
     words = [fold(each) for each in re.findall(r"[^\W\d_]{2,}", title)]
     is_named = any(meanings().get(each) == "event_id" or each in heads.ROUND for each in words)
     is_numbered = is_named and re.search(r"\d", title)
@@ -175,7 +185,10 @@ def names_round(title: str) -> bool:
 
 
 def in_blocks(grid: Grid) -> Grid:
-    """Return a table with titles of blocks. A block begins where the head is repeated, or below a title of a round."""
+    """Return a table with the titles of its blocks.
+
+    A block begins where the head is repeated, or below the title of a round.
+    """
     names, frame = grid.headings, grid.frame.select(grid.headings)
     if any(kind != pl.String for kind in frame.dtypes) or len(names) < 2 or not frame.height:
         return grid
@@ -188,7 +201,7 @@ def in_blocks(grid: Grid) -> Grid:
     used = titles if blocks[0].rows else titles[1:]
     others = {block.title: block.head for block in blocks if block.head != first}
     are_clear = not any("event_id" in map(meanings().get, fold(each).split("_")) for each in filter(is_total, others))
-    if len(titles) == 1 or not all(used) or len({*used}) < len(used) or not are_clear:  # as a points race
+    if len(titles) == 1 or not all(used) or len({*used}) < len(used) or not are_clear:  # as in a points race
         return grid
     sums = [title for title, head in others.items() if is_total(title) or is_of_teams(head, first)]
     named = zip(dated_titles(titles), blocks, strict=True)
@@ -200,10 +213,13 @@ def in_blocks(grid: Grid) -> Grid:
 
 
 def find_blocks(frame: pl.DataFrame, title: str, *, is_again: bool) -> list[Block]:
-    """Return the blocks of a table. `title` is the first block's; `is_again` is True if the head is repeated."""
+    """Return the blocks of a table.
+
+    `title` belongs to the first block, and `is_again` is True if the head is repeated.
+    """
     names = frame.columns
     blocks = [Block(title, [], dict(zip(names, names, strict=True)))]
-    above: dict[int, str] = {}  # rows that become titles if a head or a row follows
+    above: dict[int, str] = {}  # rows that become titles if they are followed by a head or a row
     for number, row in enumerate(frame.fill_null("").iter_rows()):
         cells, count = dict.fromkeys(filter(None, row)), len([*filter(None, row)])
         own = (
@@ -228,7 +244,7 @@ def find_blocks(frame: pl.DataFrame, title: str, *, is_again: bool) -> list[Bloc
 
 
 def is_of_teams(head: Mapping[str, str], first: Mapping[str, str]) -> bool:
-    """Return True if a head is of places of other entrants, such as teams, and the first head is of players."""
+    """Return True if a head is for places of other entrants, such as teams, while the first head is for players."""
     meant, above = ({meanings().get(fold(each)) for each in own.values()} for own in (head, first))
     has_sides = not {*heads.MET}.isdisjoint(map(heads.side_of, head.values()))
     return "position" in meant and "player" in above - meant and not has_sides
@@ -246,7 +262,10 @@ def stacked(grid: Grid, blocks: Iterable[Block]) -> Grid:
 
 
 def dated_titles(titles: list[str]) -> list[str]:
-    """Return the titles of blocks. If only the outer lines of the first have a date, they precede every title."""
+    """Return the titles of blocks.
+
+    If only the outer lines of the first block have a date, they are put before every title.
+    """
     outer, _, first = titles[0].rpartition("\n")
     dated = pl.Series([outer, first, *titles[1:]]).str.contains(times.A_DATE).arg_true().to_list()
     return [titles[0], *(f"{outer} {each}" for each in titles[1:])] if dated == [0] else titles
@@ -267,7 +286,7 @@ def drop_footer_rows(grid: Grid) -> tuple[list[dict[str, Any]], pl.Series]:
 
 
 def notes_below(grid: Grid, numbers: pl.Series) -> dict[int, tuple[str, str]]:
-    """Return the first cell of each note below a sheet, by row number. Notes lack values that all rows have."""
+    """Return the first cell of each note below a sheet, by row number. Notes lack values that all results have."""
     names, height = grid.headings, grid.frame.height
     texts = pl.col(names).cast(pl.String).replace("", None)
     last = grid.frame.slice(max(height - MAX_FOOTERS, 2)).select(texts).rows(named=True)
@@ -291,6 +310,6 @@ def notes_below(grid: Grid, numbers: pl.Series) -> dict[int, tuple[str, str]]:
 
 
 def is_note(cells: Mapping[str, str]) -> bool:
-    """Return True if a row begins with the name of a sum, or with a word and a colon."""
+    """Return True if a row begins with a name for a sum, or with a word and a colon."""
     first = next(iter(cells.values()), "")
     return is_total(first) or is_statistic(first) or re.match(r"[^\W\d][^:\d]*:(\s|$)", first) is not None

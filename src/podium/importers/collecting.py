@@ -1,4 +1,4 @@
-"""Events collected from a source. Complete ones become rows of a results table; the others are counted."""
+"""Collect events from a source. Complete events become rows of a results table, and all others are counted."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -15,16 +15,19 @@ from podium.results.columns import ALL, TYPES, UTC, normalise_table
 from podium.results.consistency import contradictions
 from podium.results.names import LONGEST, normalise, refusal
 
-# Extra columns while the table is collected:
+# Extra columns that are used while the table is collected:
 FILE, EVENT_PLACE, PLACE, NAME = "file", "place of the event", "place of the row", "name of the player"
-CHUNK_ROWS = 100_000  # rows in lists before they become a frame, which takes a tenth of the memory
-SHOWN_CHARACTERS = 100  # of a bad value
-MAX_FAULTS = 10_000  # more are only counted
+CHUNK_ROWS = 100_000  # number of rows in lists before they become a frame, which takes a tenth of the memory
+SHOWN_CHARACTERS = 100  # maximum number of characters shown of a bad value
+MAX_FAULTS = 10_000  # further faults are only counted
 
 
 @dataclass(slots=True)
 class Event:
-    """An event of a source while it is read. `started_at` is in microseconds since 1970, `shared` is for all rows."""
+    """An event that is being read from a source.
+
+    `started_at` is in microseconds since 1970, and `shared` applies to all rows.
+    """
 
     file: str
     place: str
@@ -33,17 +36,17 @@ class Event:
     shared: dict[str, Any] = field(default_factory=dict)
     rows: list[dict[str, Any]] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
-    players: set[str] = field(default_factory=set)  # players in its rows
+    players: set[str] = field(default_factory=set)  # players who appear in its rows
 
     def refuse(self, value: object, remedy: str, column: str | None = None, place: str = "") -> None:
-        """Report a violation of the format's rules. The whole event will be left out."""
+        """Report a value that breaks the format's rules. The whole event will be left out."""
         self.faults.append(Fault(None, column, shortened(value), remedy, place or self.place, self.file))
 
     def refuse_node(self, node: Node, remedy: str) -> None:
         self.refuse(node.value, remedy, place=node.place)
 
     def start(self, nodes: Iterable[Node], read: Callable[[Any], int | None], remedy: str) -> None:
-        """Set the start from the first value that is not null."""
+        """Set the event's start to the first value that is not null."""
         node = next((node for node in nodes if node.value is not None), None)
         if node is not None:
             self.started_at = read(node.value)
@@ -51,7 +54,7 @@ class Event:
                 self.refuse_node(node, remedy)
 
     def require(self, node: Node, what: str) -> str | None:
-        """Return the text of a value. Report it if it is missing."""
+        """Return a value as text. If it is missing, report this."""
         if not node.text:
             self.refuse_node(node, f"must be {what}")
         return node.text
@@ -70,22 +73,22 @@ class Collector:
         self._bad_events = 0
         self._columns: dict[str, list[Any]] = {name: [] for name in SCHEMA}
         self._chunks: list[pl.DataFrame] = []
-        self.made: dict[str, str] = {}  # generated event IDs, as in `Results.made`
-        self._repeats: Counter[str] = Counter()  # by ID that is already used
-        self._contents: dict[str, int] = {}  # hash by event ID, to recognise repeated events
+        self.made: dict[str, str] = {}  # event IDs that Podium made, as in `Results.made`
+        self._repeats: Counter[str] = Counter()  # by ID that has already been used
+        self._contents: dict[str, int] = {}  # hash by event ID, to recognize events that are repeated
 
     def drop(self, reason: str, count: int = 1) -> None:
-        """Count valid records that hold no result."""
+        """Count valid records that do not contain a result."""
         if count:
             self.dropped[reason] += count
 
     def refuse(self, faults: list[Fault]) -> None:
-        """Leave out an event that violates the format's rules."""
+        """Leave out an event that breaks the format's rules."""
         self._bad += faults[: MAX_FAULTS - len(self._bad)]
         self._bad_events += 1
 
     def unused_id(self, name: str) -> str:
-        """Return the name, or the first of name #2, name #3, … if an event already has it."""
+        """Return a name or, if an event already has it, the first of name #2, name #3, … that is free."""
         unused = name
         while unused in self._contents:
             self._repeats[name] += 1
@@ -161,9 +164,10 @@ class Collector:
         return table.filter(~undated)
 
     def _without_contradictions(self, table: pl.DataFrame) -> pl.DataFrame:
-        """Leave out events with contradictions between rows.
+        """Leave out events whose rows contradict each other.
 
-        The rules report only the first faults, so the table is divided in two until each such event is found.
+        The rules report only the first faults. Therefore the table is divided in two again and again, until each of
+        these events is found.
         """
         faults = faults_of(table)
         if not faults:
@@ -193,7 +197,7 @@ SCHEMA |= dict.fromkeys((FILE, EVENT_PLACE, PLACE, NAME), pl.String)
 
 
 def encodable(text: str) -> str:
-    """Replace half surrogate pairs, which have no encoding, by question marks."""
+    """Replace unpaired surrogates, which cannot be encoded, with question marks."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
@@ -203,7 +207,7 @@ def shortened(value: object) -> object:
 
 
 def call_by_name(event: Event) -> None:
-    """Use display names in place of player IDs. Report two players of the event with the same name."""
+    """Replace player IDs with display names. Report that two players in the event have the same name."""
     ids: dict[str, str] = {}
     for row in event.rows:
         name = row[NAME] or row["player"]
@@ -214,7 +218,7 @@ def call_by_name(event: Event) -> None:
 
 
 def check_texts(event: Event) -> None:
-    """Report texts that a results table cannot hold, and normalise players' names."""
+    """Report texts that cannot be stored in a results table, and normalize the names of players."""
     texts = [("event_id", event.event_id, event.place)]
     texts += [(name, value, event.place) for name, value in event.shared.items() if isinstance(value, str)]
     for row in event.rows:

@@ -1,4 +1,4 @@
-"""Tables in all their file formats: delimited text, JSON, XML, workbooks, databases and Parquet."""
+"""Read tables in all their file formats: delimited text, JSON, XML, workbooks, databases and Parquet."""
 
 import csv
 import io
@@ -26,23 +26,26 @@ from podium.results.reading import parse_parquet
 MARKDOWN = re.compile(r"\s*\|.*\|\s*\n\s*\|[\s:|-]+\|\s*\n")  # a Markdown table
 MARKDOWN_LINE = re.compile(r"(?m)^\s*\|[\s:|-]+\|[ \t]*$")
 MARKDOWN_EDGES = re.compile(r"(?m)^[ \t]*\||\|[ \t]*$")
-MARKED = re.compile(r"[;\t|]|,.*,")  # text with marks between cells
-LONELY = re.compile(r"(?<![a-zA-Z])[^\0-\x7f](?![a-zA-Z])|[\x80-\x9f]|[^\0-\xff]")  # letters of other alphabets
-BLANK = "\1"  # before the number of a column that has no heading
-START_CHARACTERS = 1 << 17  # characters that certainly include the header and a row
+MARKED = re.compile(r"[;\t|]|,.*,")  # text with delimiters between cells
+# letters of a different alphabet than their neighbours
+LONELY = re.compile(r"(?<![a-zA-Z])[^\0-\x7f](?![a-zA-Z])|[\x80-\x9f]|[^\0-\xff]")
+BLANK = "\1"  # comes before the number of a column that has no heading
+START_CHARACTERS = 1 << 17  # number of characters that certainly include the header and one row
 
 
 def from_text(
     text: str, name: str, rule: SourceRule, wanted: Collection[str], *, skip_bad: bool = False
 ) -> tuple[pl.DataFrame, int, SourceRule, list[Fault]]:
-    """Read a table of delimited text, with every cell as text without surrounding spaces.
+    """Read a table from delimited text. Every cell is text without surrounding spaces.
 
     Returns:
-        the table, the number of its first row, the rule with everything found out, and the faults of skipped rows.
+        the table, the number of its first row, the rule including everything that was found out, and the faults of
+        skipped rows.
     """
     if not text.strip('," \r\n'):
         raise ResultsError.whole(name, "is empty. Write a header with event_id and player.")
-    above = rule.header - 1 if isinstance(rule.header, int) and rule.header else 0  # may have other delimiters
+    # these lines may have other delimiters
+    above = rule.header - 1 if isinstance(rule.header, int) and rule.header else 0
     delimiter = rule.delimiter or find_delimiter(text.split("\n", above)[-1].lstrip("\r\n"), name)
     text = with_whole_quotes(text, delimiter)
     starts, rows = first_rows(text, delimiter, above + LINES)
@@ -53,7 +56,7 @@ def from_text(
     else:
         first_row = starts[head.lines[-1]] + 2
         names = [heading or (f"{BLANK}{number}" if number else "") for number, heading in enumerate(head.names)]
-        is_new = len(head.lines) > 1 or names != rows[head.lines[0]]  # and replaces the table's own
+        is_new = len(head.lines) > 1 or names != rows[head.lines[0]]  # replaces the table's own head
         line = first_row - 1 if is_new else first_row - 2
         rest = text.split("\n", line)[-1] if line else text
         text = delimiter.join(map(quoted, names)) + "\n" + rest if is_new else rest
@@ -77,7 +80,7 @@ def from_text(
     blanks = [heading for heading in frame.columns if heading.startswith(BLANK)]
     for blank in blanks:
         called = f"column {int(blank.removeprefix(BLANK)) + 1}"
-        filled = frame[blank].str.contains(r"[^\s:\u2013-]").fill_null(value=False)  # more than a mark
+        filled = frame[blank].str.contains(r"[^\s:\u2013-]").fill_null(value=False)  # contains more than punctuation
         numbers = [str(number) for number in range(1, frame.height + 1)]
         is_of_lines = frame[blank].to_list() == numbers and {*numbers} <= {*names}  # like the headings of a crosstable
         if filled.any() and called not in rule.aside and not is_of_lines:
@@ -91,13 +94,13 @@ def from_text(
 
 
 def plain_lines(text: str) -> str:
-    """Return the text with normal line ends, and without the edges of a Markdown table."""
+    """Return the text with normalized line ends, and without the left and right edges of a Markdown table."""
     text = text if "\n" in text else text.replace("\r", "\n")  # from old Macintosh programs
     return MARKDOWN_EDGES.sub("", MARKDOWN_LINE.sub("", text, count=1)) if MARKDOWN.match(text) else text
 
 
 def with_whole_quotes(text: str, delimiter: str) -> str:
-    """Quote whole cells if quotation marks appear only in the middle of cells, such as 1'23"456."""
+    """Quote whole cells if quotation marks appear only in the middle of cells, such as in 1'23"456."""
     mark = re.escape(delimiter)
     if '"' not in text or re.search(rf'(?m)(?:^|{mark})\s*"', text):
         return text
@@ -111,7 +114,10 @@ def written(rows: Iterable[list[str]], delimiter: str) -> bytes:
 
 
 def with_padded_rows(rows: list[list[str]], *, is_mapped: bool) -> list[list[str]] | None:
-    """Pad titles, notes and rows without their last cells to the width of the head. Return None if one does not fit."""
+    """Pad titles, notes and rows that lack their last cells to the width of the head.
+
+    Return None if one of them does not fit.
+    """
     width = len(rows[0])
     whole = [row for row in rows[1:] if len(row) == width]
     is_trimmed = whole and all(row[-1].strip() for row in rows if row) and not is_mapped
@@ -126,12 +132,12 @@ def with_padded_rows(rows: list[list[str]], *, is_mapped: bool) -> list[list[str
 
 
 def kind(cell: str) -> str:
-    """Return the kind of a cell: a whole number, another number or a word."""
+    """Return what a cell contains: a whole number, another number or a word."""
     return "whole" if cell.strip().isdecimal() else "number" if VALUE.fullmatch(cell) else "word"
 
 
 def first_rows(text: str, delimiter: str, count: int) -> tuple[list[int], list[list[str]]]:
-    """Return the first rows that are not empty, and the lines that they begin on, from 0."""
+    """Return the first rows that are not empty, and the lines (from 0) on which they begin."""
     starts, rows, line = [], [], 0
     reader = csv.reader(io.StringIO(text[:START_CHARACTERS], newline=""), delimiter=delimiter)
     for cells in islice(reader, count):
@@ -143,7 +149,7 @@ def first_rows(text: str, delimiter: str, count: int) -> tuple[list[int], list[l
 
 
 def find_delimiter(text: str, name: str) -> str:
-    """Return the delimiter that divides the header and the next row into the same number of cells, more than one.
+    """Return the delimiter that divides the header and the next row into the same number of cells, at least two.
 
     If no delimiter does, return the one with the most rows of one length.
     """
@@ -174,14 +180,14 @@ PICTURES = {
     b"\x89PNG": "a picture (PNG)", b"\xff\xd8\xff": "a picture (JPEG)", b"GIF8": "a picture (GIF)", b"%PDF": "a PDF"
 }  # fmt: skip
 WEB_PAGE = re.compile(rb"<(?:(?:!doctype )?html|table)\b", re.IGNORECASE)
-CONTROLS = re.compile(rb"[\0-\x08\x0E-\x1F]")  # not in any text
-SHOWN_START = 256  # bytes that show the format of a file
+CONTROLS = re.compile(rb"[\0-\x08\x0E-\x1F]")  # do not occur in any text
+SHOWN_START = 256  # number of bytes that reveal the format of a file
 ALPHABETS = {"cp1252": "Western Europe", "cp1250": "Central Europe", "cp1251": "Cyrillic"}
 ENCODINGS = tuple(Choice(own, "source.encoding", code) for code, own in ALPHABETS.items())
 
 
 def load(source: Source, rule: SourceRule, wanted: Collection[str] = (), *, skip_bad: bool = False) -> Grid:
-    """Read a table that has the `wanted` columns. `skip_bad` leaves out rows with too many or too few cells."""
+    """Read a table that has the `wanted` columns. With `skip_bad`, rows with too many or too few cells are left out."""
     grid = replace(read(source, rule, wanted, skip_bad=skip_bad), folder=Path(source.name).parent)
     frame = grid.frame.drop(rule.aside, strict=False)
     filled: list[pl.Expr | pl.Series] = [
@@ -196,7 +202,7 @@ def load(source: Source, rule: SourceRule, wanted: Collection[str] = (), *, skip
 
 
 def is_to_par(cells: pl.Series) -> bool:
-    """Return True for golf scores to par, such as -3, E and +2. E is even."""
+    """Return True if cells are golf scores relative to par, such as -3, E and +2, where E means even."""
     are_signed = cells.str.contains(r"^[+-]\d+$")
     return bool((cells == "E").any() and are_signed.any() and (are_signed | cells.is_in(["E", "0", ""])).all())
 
@@ -240,7 +246,7 @@ def read(source: Source, rule: SourceRule, wanted: Collection[str], *, skip_bad:
 
 
 def in_cells(text: str, name: str, kind: str, rule: SourceRule, wanted: Collection[str]) -> tuple[str, str, SourceRule]:
-    """Convert text in tags, blanks or words to delimited text, or find the pattern of its lines."""
+    """Convert text with tags, spaces or words between cells to delimited text, or find the pattern of its lines."""
     text = plain_lines(text if kind == "csv" else text_of_page(text, name))
     text = blocks.split_lists(text) if kind == "csv" and len(text) < START_CHARACTERS else text
     if (
@@ -257,7 +263,7 @@ def in_cells(text: str, name: str, kind: str, rule: SourceRule, wanted: Collecti
 
 
 def language_encoding(content: bytes, *, is_bare: bool = False) -> str | None:
-    """Return the encoding of text that is not UTF-8, if its headings or its letters tell. None if in doubt."""
+    """Return the encoding of text that is not UTF-8, if its headings or its letters reveal it, or None if in doubt."""
     with suppress(UnicodeDecodeError):
         if content.isascii() or content.decode():
             return None
@@ -269,13 +275,13 @@ def language_encoding(content: bytes, *, is_bare: bool = False) -> str | None:
 
 
 def without_empty_rows(grid: Grid) -> Grid:
-    """Leave out rows with only empty cells. The others keep their numbers."""
+    """Leave out rows in which all cells are empty. The other rows keep their numbers."""
     filled = grid.frame.select(pl.any_horizontal((pl.col(grid.headings) != "").fill_null(value=False))).to_series()
     return grid.only(filled.arg_true())
 
 
 def kind_of(content: bytes, name: str) -> str:
-    """Return the format of a file, from its first bytes and its name."""
+    """Return the format of a file, judging by its first bytes and its name."""
     path = PurePath(name.lower())
     suffix = (PurePath(path.stem) if path.suffix in WRAPPERS else path).suffix.removeprefix(".")
     found = next((kind for start, kind in STARTS.items() if content.startswith(start)), None)

@@ -1,4 +1,4 @@
-"""A table before it has a map: its head, its lines of words, and the questions for its owner."""
+"""A table before it has a map, with its head, its lines of words, and the questions for its owner."""
 
 import re
 import shlex
@@ -15,46 +15,48 @@ from podium.errors import Fault, FormatError
 from podium.importers import times
 from podium.results.headings import GOALS, SHORT, WEAK, fold, is_heading, meanings, side_of, sides
 
-# Extra columns for each row: its sheet, the lines above the head, and its number in the source, from 0. No table has
+# Extra columns for each row: its sheet, the lines above the head, and its number in the source (from 0). No table has
+# columns with these names.
 # columns with these names.
 SHEET, TITLE, ROW_NUMBER = "\0sheet", "\0title", "\0row"
-MAX_CHOICES = 8  # choices shown in one message
-SHOWN_ROWS = 3  # rows listed per fault
-EVERY = "*"  # sheets of a workbook
+MAX_CHOICES = 8  # maximum number of choices shown in one message
+SHOWN_ROWS = 3  # number of rows listed for each fault
+EVERY = "*"  # stands for all sheets of a workbook
 
 
 @dataclass(frozen=True)
 class SourceRule:
-    format: str | None = None  # None: decided by name and content
+    format: str | None = None  # None: determined from name and content
     encoding: str | None = None  # None: UTF-8 or UTF-16
     delimiter: str | None = None
-    decimal: str = "."  # or a comma, or both
+    decimal: str = "."  # the decimal mark: a point, a comma, or both
     thousands: str | None = None
-    header: int | str | tuple[int, ...] | None = None  # its lines, or one of its cells; 0: none, columns c1, c2, …
-    fill: tuple[str, ...] = ()  # columns whose empty cells repeat the value above
+    # the head's lines, or one of its cells; 0: no head, so columns are c1, c2, …
+    header: int | str | tuple[int, ...] | None = None
+    fill: tuple[str, ...] = ()  # columns in which an empty cell repeats the value above it
     aside: tuple[str, ...] = ()  # columns to ignore
-    sheet: str | None = None  # * for all
-    table: str | None = None  # of a database; % matches any text
-    records: str | None = None  # path of the rows in JSON or XML, such as `races[].results[]`
-    pattern: str | None = None  # of lines that are rows; named groups become columns
-    width: int | None = None  # of the columns 1, 2, … after the pattern
-    names: str | None = None  # pattern of a line that ends with names of those columns
+    sheet: str | None = None  # * stands for all sheets
+    table: str | None = None  # name of a database table, in which % matches any text
+    records: str | None = None  # path to the rows in JSON or XML, such as `races[].results[]`
+    pattern: str | None = None  # pattern of lines that become rows; named groups become columns
+    width: int | None = None  # width of the columns 1, 2, … that follow the pattern
+    names: str | None = None  # pattern of a line that ends with the names of those columns
     null: tuple[str, ...] = ("",)
     timezone: str = "UTC"
 
 
 @dataclass(frozen=True)
 class Grid:
-    """A table before it has a map: columns by heading, as text or in their own types."""
+    """A table before it has a map. Its columns, by heading, contain text or have their own types."""
 
-    name: str  # name in messages
+    name: str  # the table's name in messages
     frame: pl.DataFrame
-    first_row: int = 1  # number of the first row in a spreadsheet or editor
-    labels: Sequence[str] | None = None  # places of rows that are not lines
-    rule: SourceRule = field(default_factory=SourceRule)  # with everything found out so far
+    first_row: int = 1  # number of the first row as shown by a spreadsheet or editor
+    labels: Sequence[str] | None = None  # places of rows that do not correspond to lines
+    rule: SourceRule = field(default_factory=SourceRule)  # includes everything found out so far
     notes: tuple[str, ...] = ()
-    bad: tuple[Fault, ...] = ()  # faults of rows left out
-    folder: Path = Path()  # of its side tables
+    bad: tuple[Fault, ...] = ()  # faults of rows that are left out
+    folder: Path = Path()  # folder of its side tables
 
     @property
     def headings(self) -> list[str]:
@@ -62,22 +64,22 @@ class Grid:
 
     @property
     def lists(self) -> list[str]:
-        """The columns of JSON that hold lists of objects."""
+        """The columns from JSON that contain lists of objects."""
         return [each for each in self.headings if self.frame[each].cast(pl.String).str.starts_with("[{").any()]
 
     def records_in(self, heading: str) -> str:
-        """Return the path of the objects in a column's lists, as in `records`."""
+        """Return the path to the objects in a column's lists, in the form of `records`."""
         path = self.rule.records or ("[]" if self.labels and self.labels[0].startswith("[") else "")
         return f"{path}{'.' if path else ''}{heading}[]"
 
     def only(self, rows: pl.Series) -> "Grid":
-        """Return some rows of the table, by number. They keep their places."""
+        """Return only these rows of the table, by number. They keep their places in the source."""
         if rows.len() == self.frame.height:
             return self
         return replace(self, frame=self.frame[rows], labels=[self.place(row) for row in rows])
 
     def place(self, row: int) -> str:
-        """Return the place of a row in the file. `row` counts from 0."""
+        """Return the place of a row in the file, where `row` counts from 0."""
         return f"row {row + self.first_row}" if self.labels is None else self.labels[row]
 
     def places(self, rows: Sequence[int]) -> str:
@@ -89,7 +91,7 @@ class Grid:
 
 
 class Choice(NamedTuple):
-    """An answer: its meaning, and the key and value of a map that express it."""
+    """An answer to a question: what it means, and the key and value of a map that express it."""
 
     meaning: str
     key: str
@@ -111,11 +113,11 @@ def ignoring(heading: str) -> Choice:
 class Question:
     text: str
     choices: tuple[Choice, ...]
-    column: str | None = None  # concerned
-    cell: str | None = None  # of that column; the text continues after it
+    column: str | None = None  # the column that the question is about
+    cell: str | None = None  # a cell in that column, which begins the question's text
 
     def with_cell(self) -> "Question":
-        """Return the question with its cell in the text."""
+        """Return the question with its cell included in the text."""
         return self if self.cell is None else replace(self, text=f"{self.cell!r} {self.text}", cell=None)
 
     def __str__(self) -> str:
@@ -128,18 +130,18 @@ class Question:
         )
 
     def command(self, name: str) -> str:
-        """Return the command that answers the question, as a sentence. Empty if there are no choices."""
+        """Return a sentence with the command that answers the question, or an empty string if there are no choices."""
         typed = name if not Path(name).is_absolute() else Path(name).name
         choices = ", or ".join(map(str, self.shown))
         return f"Type podium import {shlex.quote(typed)} {choices}" if choices else ""
 
     def fault(self, name: str, row: int | None = None, cell: str | None = None, place: str = "") -> Fault:
-        """Return the fault of a table that leaves the question open."""
+        """Return the fault to report for a table that leaves the question open."""
         return Fault(row, self.column, cell, self.text, place, "", self.command(name), self.shown)
 
 
 class UndecidedError(FormatError):
-    """A table is unclear without answers from its owner to `questions`."""
+    """A table is unclear unless its owner answers `questions`."""
 
     def __init__(self, name: str, faults: Iterable[Fault], questions: Iterable[Question] = ()) -> None:
         self.questions = tuple(questions)
@@ -151,34 +153,35 @@ def decide(name: str, text: str, *choices: Choice, row: int | None = None, cell:
     return UndecidedError(name, [question.fault(Path(name).name, row, cell)], [question])
 
 
-LINES = 40  # lines of a table in which its head is searched
+LINES = 40  # number of lines in which the head is searched for
 VALUE = re.compile(r"[\W_]*\d[\d\W]*")  # a number, a date, a score
-MEMBER = re.compile(r"(.+?)(?:_?\d|_[a-h])")  # of a team with a column for each member: driver_1
+MEMBER = re.compile(r"(.+?)(?:_?\d|_[a-h])")  # a member of a team, if each has a column: driver_1
 
 
 def is_headless(rows: Sequence[Sequence[str]]) -> bool:
     """Return True if the first row is a result: it has a word and, like the next row, a number, date or score."""
-    rows = [row for row in rows if len([*filter(None, row)]) > 1]  # without titles
+    rows = [row for row in rows if len([*filter(None, row)]) > 1]  # leaves out titles
     first, second = (*rows[:2], [], [])[:2]
     alike = [one for one, other in zip(first, second, strict=False) if VALUE.fullmatch(one) and VALUE.fullmatch(other)]
-    is_numbered = [*map(str, range(1, len(alike) + 1))] == alike  # a crosstable's head
+    is_numbered = [*map(str, range(1, len(alike) + 1))] == alike  # the head of a crosstable
     has_words = any(each and not VALUE.fullmatch(each) for each in first)
     return bool(alike) and not is_numbered and has_words and not any(map(is_heading, chain.from_iterable(rows)))
 
 
 class Head(NamedTuple):
-    """The head of a table: its lines among the first rows, the names of its columns, and the lines above."""
+    """The head of a table: its lines among the first rows, the names of its columns, and the lines above it."""
 
-    lines: tuple[int, ...]  # from 0
-    header: Any  # number or numbers of its lines, from 1; None for the first
+    lines: tuple[int, ...]  # counted from 0
+    header: Any  # number or numbers of its lines, from 1; None for the first line
     names: list[str]
-    titles: str  # one title per line
+    titles: str  # one title for each line
 
 
 def find_head(rows: Sequence[Sequence[str]], starts: Sequence[int], header: Any, wanted: Collection[str]) -> Head:
-    """Return the head of a table, from a map or by known headings. `starts` are the lines of the first rows.
+    """Return the head of a table, found with a map or by known headings.
 
-    `header` is a line, two lines, or a cell of the head, from the map. `wanted` columns replace known headings.
+    `starts` are the line numbers of the first rows. `header` comes from the map, and is a line, two lines, or a cell of
+    the head. `wanted` columns replace known headings.
     """
     if header == 0 or (header is None and not wanted and is_headless(rows)):
         return Head((), 0, [f"c{number}" for number in range(1, max(map(len, rows)) + 1)], "")
@@ -212,13 +215,16 @@ def best_lines(rows: Sequence[Sequence[str]], cell: str | None, wanted: Collecti
 
 
 def are_one_head(upper: Sequence[str], lower: Sequence[str], known: Sequence[int]) -> bool:
-    """Return True if two lines of words, or of words and dates, form one head. Neither alone names every column."""
+    """Return True if two lines of words, or of words and dates, form one head.
+
+    In that case, neither alone names every column.
+    """
     if len(upper) > 2 and len({*upper}) == 1:
-        return False  # a title merged over all columns
+        return False  # a title merged across all columns
     pairs = list(zip_longest(upper, lower, fillvalue=""))
     over_words = ["" if is_day else each for each, is_day in zip(upper, are_days(upper), strict=True)]
     if [column for column, each in enumerate(over_words) if each] == [0] and (pairs[0][1] or not is_heading(upper[0])):
-        return False  # a title
+        return False  # this is a title
     dated = [low for _, low in pairs if low]
     are_dates = len(dated) >= 2 and all(are_days(dated))
     if known[0] and are_dates and all(up for up, low in pairs if low):
@@ -235,7 +241,7 @@ def are_one_head(upper: Sequence[str], lower: Sequence[str], known: Sequence[int
 
 
 def is_dated(row: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
-    """Return True if a row is a separate line of a word and a day, above a wider table."""
+    """Return True if a row is a separate line with a word and a day, above a wider table."""
     cells = [*filter(None, row)]
     return len(cells) == 2 < max(map(len, rows)) and not VALUE.fullmatch(cells[0]) and are_days(cells)[1]
 
@@ -245,7 +251,7 @@ def are_days(cells: Sequence[str]) -> list[bool]:
 
 
 def number_repeats(names: list[str]) -> list[str]:
-    """Number repeated names that have no meaning, such as Elo 1 and Elo 2, or that belong to two sides."""
+    """Number repeated names that have no known meaning, such as Elo 1 and Elo 2, or that belong to two sides."""
     counts = Counter(filter(None, names))
     twice = {each for each, often in counts.items() if often == 2}
     players = [each for each in counts if meanings().get(fold(each)) == "player"]
@@ -262,9 +268,9 @@ def number_repeats(names: list[str]) -> list[str]:
 
 
 def name_by_neighbours(names: list[str], written: list[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Name columns of numbers without a heading after the side or result next to them, or as the scores of both.
+    """Name number columns that have no heading after the side or result next to them, or as the scores of both sides.
 
-    A score that appears twice belongs to the two sides in their order, if no other column is a result.
+    If a score appears twice and no other column is a result, the two columns belong to the two sides in order.
     """
     named, first = list(names), {name: place for place, name in reversed([*enumerate(names)])}
     twice = [each for each, often in Counter(written).items() if often == 2]
@@ -288,14 +294,14 @@ def name_by_neighbours(names: list[str], written: list[str], rows: Sequence[Sequ
         if part == "result":
             named[left], named[place] = f"{names[left]} 1", f"{names[left]} 2"
         elif part in ("first", "second") and "result" not in map(side_of, names):
-            again = f"{names[left]} score" in named and part == "first"  # both are between the sides
+            again = f"{names[left]} score" in named and part == "first"  # both columns are between the sides
             second = next((each for each in names if side_of(each) == "second"), names[left])
             named[place] = f"{second if again else names[left]} score"
     return named
 
 
 def joined(lines: Sequence[Sequence[str]]) -> list[str]:
-    """Return the names of columns. A heading above several columns precedes the heading of each."""
+    """Return the names of columns. A heading that spans several columns is put before the heading of each."""
     if len(lines) == 1:
         return list(lines[0])
     names, above = [], ""
@@ -309,7 +315,10 @@ def joined(lines: Sequence[Sequence[str]]) -> list[str]:
 
 
 def members_beside(grid: Grid) -> list[str]:
-    """Return the columns of members if teams have places. Empty if they may be the sides of a match."""
+    """Return the columns with members of teams, if teams have places.
+
+    Return none if they may be the sides of a match.
+    """
     words = {each: fold(each) for each in grid.headings}
     meant = {meanings().get(word) for word in words.values() if word not in WEAK}
     found = {each: base[1] for each, word in words.items() if (base := MEMBER.fullmatch(word))}
@@ -322,7 +331,10 @@ def members_beside(grid: Grid) -> list[str]:
 
 
 def name_parts(grid: Grid) -> list[str]:
-    """Return the columns with players' given and family names. Empty if one column has both, or there are none."""
+    """Return the columns with given and family names.
+
+    Return none if one column has both, or if there are no such columns.
+    """
     known = {sides().get(fold(each)): each for each in reversed(grid.headings)}
     whole = next((each for each in grid.headings if meanings().get(fold(each)) == "player"), None)
     if known.keys().isdisjoint({"given", "family"}):

@@ -1,4 +1,4 @@
-"""Options and results of imports, and the formats by name."""
+"""The options and results of imports, and the formats by name."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,26 +15,27 @@ PRESETS = Path(__file__).parent / "presets"
 
 @dataclass(frozen=True)
 class Options:
-    """Options of an import. Each format uses those that apply to it."""
+    """The options of an import. Each format uses those that apply to it."""
 
     skip_bad: bool = False  # leave out events with bad records instead of rejecting the input
-    timezone: str = "UTC"  # IANA time zone of times without an offset
-    player: str = "id"  # name of a player: id, name, or fide (pgn)
-    forfeits: str = "keep"  # keep players who left as quit, or drop them
-    map: Path | Mapping[str, Any] | None = None  # meaning of a table's columns: a TOML file or its content
-    guess: bool = False  # True: use the headings where the map says nothing
-    most_rows: int | None = None  # limit for events of a format; None: no limit
+    timezone: str = "UTC"  # IANA time zone for times without an offset
+    player: str = "id"  # how players are named: id, name, or fide (pgn)
+    forfeits: str = "keep"  # keep players who left, with the status quit, or drop them
+    map: Path | Mapping[str, Any] | None = None  # meaning of a table's columns, as a TOML file or its content
+    guess: bool = False  # True to use the headings for what the map does not say
+    most_rows: int | None = None  # maximum number of rows for the events of a format; None: no limit
 
 
 @dataclass(frozen=True)
 class Imported:
-    """The result of an import: complete events, and counts of everything left out."""
+    """The result of an import: complete events, and counts of everything that was left out."""
 
-    table: "pl.DataFrame"  # a results table, with events in the order of the source
-    dropped: Mapping[str, int] = field(default_factory=dict)  # number of valid records without a result, by reason
+    table: "pl.DataFrame"  # a results table with events in the order of the source
+    # number of valid records that contain no result, by reason
+    dropped: Mapping[str, int] = field(default_factory=dict)
     bad: tuple[Fault, ...] = ()  # violations of the format's rules, with file, place and value
-    skipped: int = 0  # events left out because of bad records, if these are skipped
-    names: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # display name and last event by player ID
+    skipped: int = 0  # number of events left out because of bad records, if these are skipped
+    names: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # display name and last event of each player ID
     notes: tuple[str, ...] = ()  # decisions about the content, one per line
     made: Mapping[str, str] = field(default_factory=dict)  # as in `Results`
 

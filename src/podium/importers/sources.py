@@ -1,4 +1,4 @@
-"""The files of an import: single files, folders, archives or standard input, unpacked and decoded within limits."""
+"""The files of an import, unpacked and decoded within limits: single files, folders, archives or standard input."""
 
 import gzip
 import io
@@ -17,12 +17,12 @@ from podium.errors import FormatError, needs_extra
 from podium.results.reading import STDIN, refuse_device, refused_constant, repeated_key, standard_input
 
 MAX_EXPANSION = 100  # a compressed file may expand to this many times its size
-MAX_KEYS = 100_000  # of a JSON object
-MAX_MEMBERS = 5_000  # files in an archive
-MAX_DEPTH = 64  # of nested JSON
-START_BYTES = 1 << 10  # that show the encoding of text
-SIGN_BYTES = 1 << 14  # that show the format of a file
-SIGNS = {  # first bytes of formats that differ from all tables
+MAX_KEYS = 100_000  # maximum number of keys in a JSON object
+MAX_MEMBERS = 5_000  # maximum number of files in an archive
+MAX_DEPTH = 64  # maximum depth of nested JSON
+START_BYTES = 1 << 10  # number of bytes that reveal the encoding of text
+SIGN_BYTES = 1 << 14  # number of bytes that reveal the format of a file
+SIGNS = {  # first bytes of formats that cannot be mistaken for tables
     "xonstat": rb"V \d+\s*\n|-+ BEGIN REQUEST BODY",
     "stk": rb"(?s)SQLite format 3\0.*CREATE TABLE \W?v\d_\w+_results",
     "ergast": rb'\{\s*"MRData"',
@@ -43,7 +43,7 @@ def refuse_file(name: str, remedy: str, place: str = "", command: str = "") -> N
 
 
 def is_database(path: Path) -> bool:
-    """Return True if a file is an SQLite database itself, without compression."""
+    """Return True if a file is itself an SQLite database, that is, without compression."""
     if not path.is_file():
         return False
     with path.open("rb") as file:
@@ -52,11 +52,14 @@ def is_database(path: Path) -> bool:
 
 @dataclass(frozen=True)
 class Source:
-    name: str  # name in messages
-    raw: Callable[[], BinaryIO]  # opens the stored file
+    name: str  # the file's name in messages
+    raw: Callable[[], BinaryIO]  # opens the file as stored
 
     def open(self) -> BinaryIO:
-        """Open the unpacked content. Reads raise FormatError if it is damaged or expands to over 100 times its size."""
+        """Open the unpacked content.
+
+        Reading raises FormatError if it is damaged, or expands to over 100 times its size.
+        """
         try:
             stored = self.raw()
             start = stored.read(len(ZSTD))
@@ -79,7 +82,7 @@ class Source:
 
 
 class Unpacked(io.RawIOBase):
-    """The content of a compressed file, read part by part."""
+    """The content of a compressed file, which is read part by part."""
 
     def __init__(self, parts: Iterator[bytes], stored: BinaryIO, name: str, limit: int) -> None:
         self.parts, self.stored, self.name, self.limit = parts, stored, name, limit
@@ -111,7 +114,7 @@ def gzip_parts(stored: BinaryIO) -> Iterator[bytes]:
 
 
 def zstd_parts(stored: BinaryIO) -> Iterator[bytes]:
-    """Yield the content of all frames. Report a frame that is cut off, which zstandard's own reader ignores."""
+    """Yield the content of all frames. Report a frame that is cut off, which zstandard's own reader would ignore."""
     with needs_extra("zstd", "a .zst file"):
         import zstandard  # noqa: PLC0415  (an extra)
 
@@ -129,7 +132,7 @@ def zstd_parts(stored: BinaryIO) -> Iterator[bytes]:
 
 
 def sources(path: str) -> list[Source]:
-    """Return the files at a path: a file, those below a folder, or those of a zip. `-` is standard input."""
+    """Return the files at a path: a single file, or the files below a folder or in a zip. `-` is standard input."""
     if path == STDIN:
         return [of_bytes(standard_input(), "standard input")]
     refuse_device(path)
@@ -145,7 +148,10 @@ def sources(path: str) -> list[Source]:
 
 
 def format_of(path: str) -> str | None:
-    """Return the format of a file by its first bytes. None if it may be a table, or is not a single file."""
+    """Return the format of a file, judging by its first bytes.
+
+    Return None if it may be a table, or if it is not a single file.
+    """
     if not Path(path).is_file() or len(sources(path)) != 1:
         return None
     with sources(path)[0].open() as stream:
@@ -163,7 +169,7 @@ def of_bytes(content: bytes, name: str) -> Source:
 
 def members(path: Path) -> Iterator[Source]:
     try:
-        archive = zipfile.ZipFile(path)  # opened once, because opening reads the list of files
+        archive = zipfile.ZipFile(path)  # opened only once, because opening reads the list of files
         infos = [info for info in archive.infolist() if not info.is_dir() and "__MACOSX" not in info.filename]
     except (OSError, RuntimeError, ValueError, zipfile.BadZipFile) as error:
         refuse_file(str(path), f"is not a zip archive ({getattr(error, 'strerror', None) or error})")
@@ -177,7 +183,7 @@ def members(path: Path) -> Iterator[Source]:
 
 
 def open_member(archive: zipfile.ZipFile, path: Path, info: zipfile.ZipInfo) -> BinaryIO:
-    """Read a file of a zip into memory, within its size and the limit."""
+    """Read a file in a zip into memory, up to its stated size and the limit."""
     limit = info.compress_size * MAX_EXPANSION
     with archive.open(info) as stream:
         content = stream.read(limit + 1)
@@ -189,11 +195,11 @@ def open_member(archive: zipfile.ZipFile, path: Path, info: zipfile.ZipInfo) -> 
 def decode(
     content: bytes, name: str, encoding: str | None = None, *, advice: str = "Name its encoding", command: str = ""
 ) -> str:
-    """Decode bytes: UTF-8 or UTF-16 with or without a mark, or the given encoding.
+    """Decode bytes as UTF-8 or UTF-16, with or without a byte order mark, or in the given encoding.
 
-    `advice` ends an error message, before the command to type.
+    `advice` comes at the end of an error message, before the command to type.
 
-    The encoding `xml` is UTF-8, or Latin-1 if the bytes are not UTF-8, as in the logs of some programs.
+    The encoding `xml` means UTF-8, or Latin-1 if the bytes are not valid UTF-8, as in the logs of some programs.
     """
     marked = content[:2] in UTF16_MARKS and encoding in (None, "xml")
     if encoding == "xml":
@@ -220,7 +226,7 @@ def decode(
 
 
 def unmarked_codec(start: bytes) -> str:
-    """Return the codec of text without a mark: UTF-16 if most bytes in even or odd positions are zero."""
+    """Return the codec of text without a byte order mark: UTF-16 if most bytes in even or odd positions are zero."""
     first, second = start[::2].count(0), start[1::2].count(0)
     if 2 * max(first, second) < len(start[::2]) or not first + second:
         return "utf-8"
@@ -228,7 +234,7 @@ def unmarked_codec(start: bytes) -> str:
 
 
 def strict_json(content: str, name: str, *, literal_numbers: bool = False, place: str = "") -> Any:
-    """Read JSON strictly: no NaN, no repeated key, at most 64 levels. `place` is the place in the file."""
+    """Parse JSON strictly: no NaN, no repeated key, and at most 64 levels. `place` is where it is in the file."""
 
     def make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         whole = dict(pairs)
@@ -268,5 +274,5 @@ def depth_exceeds(value: Any, limit: int) -> bool:
 
 
 def stem(name: str) -> str:
-    """Return a file's name without its folder and suffixes."""
+    """Return the name of a file without its folder and suffixes."""
     return name.replace("\\", "/").rpartition("/")[2].partition(".")[0]

@@ -1,4 +1,4 @@
-"""Tables in spreadsheets and databases, with every cell as text, and dates and times as in ISO 8601."""
+"""Read tables in spreadsheets and databases. Every cell becomes text, with dates and times in ISO 8601."""
 
 import io
 import re
@@ -19,27 +19,29 @@ from podium.importers.sources import MAX_EXPANSION, is_database, refuse_file
 from podium.results.columns import FREE_CELLS, MAX_BOX, refuse_repeated, refuse_wide
 from podium.results.headings import fold, is_heading, is_total, meanings
 
-LONG_TIME = re.compile(rb'office:time-value="-?PT(?:2[4-9]|[3-9][0-9]|[0-9]{3,})H')  # left out by calamine
-ROW_OR_CELL = re.compile(rb"<(?:\w+:)?(row|c)(?=[\s/>])([^>]*)")  # in a sheet of .xlsx
+# durations that calamine leaves out
+LONG_TIME = re.compile(rb'office:time-value="-?PT(?:2[4-9]|[3-9][0-9]|[0-9]{3,})H')
+ROW_OR_CELL = re.compile(rb"<(?:\w+:)?(row|c)(?=[\s/>])([^>]*)")  # in a sheet of an .xlsx file
 PLACE = re.compile(rb"""\br=["']([A-Z]{0,3})([0-9]{1,7})["']""")
 MERGED = re.compile(rb'<(?:\w+:)?mergeCell\s+ref="([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})"')
 WRITTEN_CELL = re.compile(rb'<(?:\w+:)?c\s[^>]*?\br="([A-Z]{1,3})\d+"[^>]*(?<!/)>')
 BEYOND_ALL_CELLS = 10**8
 SHEET_FILE = re.compile(r"xl/worksheets/[^/]+\.xml")
-OLD_DATE = r"^(1899-12-3[01]|1900-0[12]-\d\d)[ T]"  # a time alone, stored as one of Excel's first days
+# a time without a date, which is stored as one of Excel's first days
+OLD_DATE = r"^(1899-12-3[01]|1900-0[12]-\d\d)[ T]"
 BUSY_S = 5
-SUM, COUNT = "\0sum", "\0count"  # after the name of a column
+SUM, COUNT = "\0sum", "\0count"  # suffixes to the name of a column
 ARCHIVE = b"PK\x03\x04"
 
 
 Merged = dict[str, tuple[list["Box"], int]]
 SheetTable = tuple[pl.DataFrame, list[int], Any]  # rows, their numbers, and the lines of the head
-Box = tuple[int, int, int, int]  # merged cells: first row, first column, row and column after the last, from 0
+Box = tuple[int, int, int, int]  # merged cells: first row and column, and the row and column after the last, from 0
 
 
 def from_spreadsheet(content: bytes, name: str, rule: SourceRule, wanted: Collection[str], *, is_ods: bool) -> Grid:
-    """Read the sheets of a workbook that hold results, without empty rows."""
-    import fastexcel  # noqa: PLC0415  (only for workbooks)
+    """Read the sheets of a workbook that contain results, leaving out empty rows."""
+    import fastexcel  # noqa: PLC0415  (needed only for workbooks)
 
     boxes = check_archive(content, name, is_ods=is_ods)
     try:
@@ -76,7 +78,7 @@ def sheet_texts(book: Any, sheet: str) -> pl.DataFrame:
 
 
 def alike(tables: dict[str, SheetTable], name: str) -> dict[str, SheetTable]:
-    """Return the sheets that are parts of one table: all, or all except totals of the others."""
+    """Return the sheets that together form one table: all of them, or all except totals of the others."""
     parts = {sheet: table for sheet, table in tables.items() if is_results(table[0]) and not is_total(sheet)}
     if len({tuple(table[0].columns) for table in parts.values()}) == 1:
         for whole in (next(reversed(parts)), next(iter(parts))):
@@ -89,7 +91,7 @@ def alike(tables: dict[str, SheetTable], name: str) -> dict[str, SheetTable]:
 
 
 def sums_up(table: pl.DataFrame, others: list[pl.DataFrame]) -> bool:
-    """Return True if a column of a sheet holds each player's sum of the other sheets, mostly of several numbers."""
+    """Return True if a sheet's column contains each player's sum over the other sheets, mostly of several numbers."""
     name = next((heading for heading in table.columns if meanings().get(fold(heading)) in ("player", "team")), None)
     if name is None or len(others) <= 1 or table.height == 1:
         return False
@@ -104,7 +106,7 @@ def sums_up(table: pl.DataFrame, others: list[pl.DataFrame]) -> bool:
 
 
 def is_results(table: pl.DataFrame) -> bool:
-    """Return True if a sheet may hold results: it has known headings and at least two columns."""
+    """Return True if a sheet may contain results, because it has known headings and at least two columns."""
     names = [heading for heading in table.columns if heading != TITLE]
     return any(map(is_heading, names)) and len(names) > 1 and table.height > 0
 
@@ -134,7 +136,7 @@ def sheet_table(
 
 
 def with_merged(texts: pl.DataFrame, boxes: list[Box], offset: int) -> pl.DataFrame:
-    """Return the cells of a sheet. Merged cells all have the value of the first."""
+    """Return the cells of a sheet, with the value of each merged cell repeated in all the cells that it spans."""
     columns: dict[int, list[str | None]] = {}
     for top, left, bottom, right in boxes:
         first = left - offset
@@ -149,14 +151,14 @@ def with_merged(texts: pl.DataFrame, boxes: list[Box], offset: int) -> pl.DataFr
 
 class Extent(NamedTuple):
     name: str
-    spanned: int  # cells, with repetitions
+    spanned: int  # number of cells, including repetitions
     filled: int
     merged: list[Box]
-    first: int  # first column with a value
+    first: int  # first column that has a value
 
 
 def check_archive(content: bytes, name: str, *, is_ods: bool) -> Merged:
-    """Reject a workbook that would become too large, or lose data silently. Return the merged cells by sheet."""
+    """Reject a workbook that would become too large or silently lose data. Return the merged cells of each sheet."""
     if not content.startswith(ARCHIVE):
         return {}
     try:
@@ -178,7 +180,7 @@ def check_archive(content: bytes, name: str, *, is_ods: bool) -> Merged:
 
 
 def with_times(texts: pl.Series, times: pl.Series) -> pl.Series:
-    """Return a column of texts, with times of day and durations as H:MM:SS.f."""
+    """Return a column of strings in which times of day and durations have the form H:MM:SS.f."""
     alone = times.is_not_null() & (texts.is_null() | texts.str.contains(OLD_DATE))
     if not alone.any():
         return texts
@@ -189,7 +191,10 @@ def with_times(texts: pl.Series, times: pl.Series) -> pl.Series:
 
 
 def xlsx_sheets(archive: zipfile.ZipFile) -> Iterator[Extent]:
-    """Yield the extent of each sheet of .xlsx. A sheet that the workbook does not name has the name of its file."""
+    """Yield the extent of each sheet in an .xlsx file.
+
+    A sheet that the workbook does not name gets the name of its file.
+    """
     names = archive.namelist()
     called = {}
     if "xl/workbook.xml" in names:
@@ -214,7 +219,7 @@ def xlsx_merged(document: bytes) -> tuple[list[Box], int]:
 
 
 def xlsx_box(document: bytes) -> tuple[int, int]:
-    """Return the number of cells that a sheet spans, and the number that it fills."""
+    """Return how many cells a sheet spans, and how many of them are filled."""
     filled = row = column = 0
     first_row, last_row, first_column, last_column = BEYOND_ALL_CELLS, 0, BEYOND_ALL_CELLS, 0
     for tag, attributes in ROW_OR_CELL.findall(document):
@@ -238,7 +243,7 @@ def column_number(letters: bytes) -> int:
 
 
 def ods_sheets(document: bytes) -> Iterator[Extent]:
-    """Yield the extent of each sheet of .ods, with repetitions."""
+    """Yield the extent of each sheet in an .ods file, including repetitions."""
     boxes: list[Box] = []
     height = width = filled = row = column = repeated = first = 0
     name = ""
@@ -263,7 +268,7 @@ def ods_sheets(document: bytes) -> Iterator[Extent]:
 
 
 def repetitions(element: ET.Element, what: str, how: str = "repeated") -> int:
-    """Return how often a row or cell of .ods is repeated, or how many rows or columns it spans."""
+    """Return how often a row or cell of an .ods file is repeated, or how many rows or columns it spans."""
     return next((int(value) for key, value in element.items() if key.endswith(f"number-{what}-{how}")), 1)
 
 
@@ -286,7 +291,7 @@ def from_database(content: bytes, name: str, table: str | None) -> pl.DataFrame:
 
 @contextmanager
 def connect(content: bytes, name: str) -> Iterator[sqlite3.Connection]:
-    """Open a database for reading: the file itself, to see what a server has just written, or its bytes."""
+    """Open a database for reading. Use the file itself, to see what a server has just written, or else its bytes."""
     path = Path(name)
     is_file = is_database(path)
     address = f"{path.resolve().as_uri()}?mode=ro" if is_file else ":memory:"
@@ -297,7 +302,7 @@ def connect(content: bytes, name: str) -> Iterator[sqlite3.Connection]:
 
 
 def quoted(name: str) -> str:
-    """Quote a name for SQL, or a cell for CSV."""
+    """Quote a name for use in SQL, or a cell for use in CSV."""
     return '"' + name.replace('"', '""') + '"'
 
 
@@ -305,7 +310,7 @@ def rows_of(connection: sqlite3.Connection, table: str) -> pl.DataFrame:
     select = f"SELECT * FROM {quoted(table)}"  # noqa: S608  (a name from the database)
     try:
         cursor = connection.execute(f"{select} ORDER BY rowid")
-    except sqlite3.OperationalError:  # a table without rowid
+    except sqlite3.OperationalError:  # the table has no rowid
         cursor = connection.execute(select)
     names = [column[0] for column in cursor.description]
     rows = [[None if cell is None else str(cell) for cell in row] for row in cursor]

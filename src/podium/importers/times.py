@@ -1,7 +1,8 @@
-"""Durations, times and dates as people and programs write them: one parser for all sources.
+"""Durations, times and dates as people and programs write them, with a single parser for all sources.
 
 A duration is `S(.f)`, `M:SS(.f)`, `(H:)MM:SS(.f)`, `1h 33m 56.7s`, `94h 33' 14''` or ISO 8601's `P0DT01H33M56.736S`. A
-sign marks a gap. Units below the highest go up to 59, and hours below days up to 23. Minutes alone may exceed 59.
+sign marks a gap. Units below the highest one go up to 59, or 23 for hours below days. If minutes are the highest unit,
+they may exceed 59.
 """
 
 import re
@@ -18,11 +19,11 @@ from podium.errors import ParameterError
 from podium.results.columns import from_texts
 from podium.results.headings import MONTHS, WORDS, fold
 
-LONGEST = 64  # characters of a cell with a time
+LONGEST = 64  # maximum number of characters in a cell with a time
 SECONDS = r"(?P<seconds>[0-9]+)(?:\.(?P<fraction>[0-9]*))?"
 TIMES = {name: re.compile(own.replace("{seconds}", SECONDS), re.IGNORECASE) for name, own in WORDS["times"].items()}
 SIZES = {"days": 86400, "hours": 3600, "minutes": 60, "seconds": 1}
-LIMITS = {"hours": 23, "minutes": 59, "seconds": 59}  # below a higher unit
+LIMITS = {"hours": 23, "minutes": 59, "seconds": 59}  # limits that apply below a higher unit
 POINTED = re.compile(r"[+-]?(?:(?:\d{1,2}\.)?\d{1,3}\.\d\d,\d+|\d{1,2}\.[0-5]\d\.[0-5]\d)")  # 3.21,4 or 1.02.13
 FRACTION_LAST = re.compile(r"(\d)(?:\"|''|[\u2033\u201D])(\d+)$")  # 1'23"456
 STATUS_WORDS = {word: status for status, words in WORDS["statuses"].items() for word in words.split()}
@@ -30,14 +31,14 @@ NO_LETTERS = "()[] .,:+-0123456789"
 
 
 class Duration(NamedTuple):
-    """A duration: exact seconds, and the sign before it, which only a gap has."""
+    """A duration as exact seconds. Only a gap has a sign before it."""
 
     seconds: Decimal
-    sign: str = ""  # or + or -
+    sign: str = ""  # empty, + or -
 
 
 def parse(text: str, *, decimal: str = ".") -> Duration | None:
-    """Read a duration. Return None if the text is not one."""
+    """Parse a duration. Return None if the text is not one."""
     text = text.strip()
     if len(text) > LONGEST or not text:
         return None
@@ -52,7 +53,7 @@ def parse(text: str, *, decimal: str = ".") -> Duration | None:
 
 
 def from_parts(parts: dict[str, str | None]) -> Duration | None:
-    """Return a duration from its units. None if a lower unit is too large, or if there are no units."""
+    """Return the duration for these units. Return None if there are none, or if a lower unit is too large."""
     present = [name for name in SIZES if parts.get(name) is not None]
     whole = {name: int(parts[name] or 0) for name in present}
     if not present or any(name in LIMITS and whole[name] > LIMITS[name] for name in present[1:]):
@@ -62,19 +63,22 @@ def from_parts(parts: dict[str, str | None]) -> Duration | None:
 
 
 def is_lapped(text: str) -> bool:
-    """Return True if a cell says that the racer was lapped: `+1 lap`, `+2 L`, `1 lap(s) down`, `+1 Rd.`."""
+    """Return True if a cell says that a racer was lapped: `+1 lap`, `+2 L`, `1 lap(s) down`, `+1 Rd.`."""
     return TIMES["lapped"].fullmatch(text.strip()) is not None
 
 
 def status_word(text: str) -> str | None:
-    """Return the status for a word among places or times: DNF, DNS, DSQ, DQ, RET, NC and such, in any case."""
-    plain = text.strip(NO_LETTERS)  # such as DNF1, in the first run, or (4 DNF), with points
-    is_place = re.fullmatch(r"\d+[a-z]{2}", text)  # such as 2ex
+    """Return the status for a word found among places or times, such as DNF, DNS, DSQ, DQ, RET or NC, in any case."""
+    plain = text.strip(NO_LETTERS)  # for example DNF1, in the first run, or (4 DNF), with points
+    is_place = re.fullmatch(r"\d+[a-z]{2}", text)  # for example 2ex
     return STATUS_WORDS.get(fold(plain)) if plain and not is_place else None
 
 
 def parse_column(texts: pl.Series, *, decimal: str = ".") -> pl.DataFrame:
-    """Read a column of durations like `parse`: `seconds`, the nearest double or null, and `sign`: empty, + or -."""
+    """Parse a column of durations as `parse` does.
+
+    Return `seconds`, the nearest double or null, and `sign`, which is empty, + or -.
+    """
     plain = texts.str.contains(r"^[0-9]{1,15}(\.[0-9]{0,15})?$").fill_null(value=False)
     if "." in decimal and plain.all():
         return pl.DataFrame({"seconds": texts.cast(pl.Float64), "sign": pl.Series([""]).new_from_index(0, texts.len())})
@@ -94,7 +98,7 @@ def parse_column(texts: pl.Series, *, decimal: str = ".") -> pl.DataFrame:
 
 
 def parse_clocks(texts: pl.Series, decimal: str) -> pl.DataFrame:
-    """Read the commonest durations at once, `H:MM:SS.f` with up to nine decimals. Null for all others."""
+    """Parse the most common durations at once: `H:MM:SS.f` with up to nine decimals. All others become null."""
     points = texts.str.replace(",", ".", literal=True) if "," in decimal else texts
     pattern = r"^([+-]?)(?:(?:([0-9]{1,6}):)?([0-9]{1,6}):)?([0-9]{1,9})(?:\.([0-9]{0,9}))?$"
     groups = points.str.extract_groups(pattern).struct
@@ -116,13 +120,13 @@ LATEST_US = (datetime(9999, 12, 31, 23, 59, 59, 999999, tzinfo=UTC) - EPOCH) // 
 
 
 class LocalTimes:
-    """Local times of a zone. An hour that occurs twice or never on its clocks takes the earlier offset."""
+    """The local times of a time zone. An hour that its clocks show twice, or never, gets the earlier offset."""
 
     def __init__(self, zone: str) -> None:
         self.name = zone
         self.zone: tzinfo = UTC
         try:
-            if zone != "UTC":  # UTC needs no database of zones
+            if zone != "UTC":  # UTC needs no time zone database
                 self.zone = ZoneInfo(zone)
         except (OSError, ValueError, LookupError):
             raise ParameterError(f"there is no time zone {zone!r}. Write one such as UTC or Europe/Berlin.") from None
@@ -130,7 +134,7 @@ class LocalTimes:
         self.unclear = 0
 
     def microseconds(self, local: datetime) -> int | None:
-        """Return a local time as microseconds since 1970. None outside the years 1 to 9999."""
+        """Return a local time in microseconds since 1970. Return None outside the years 1 to 9999."""
         early, late = (local.replace(tzinfo=self.zone, fold=fold).utcoffset() or timedelta() for fold in (0, 1))
         if early != late:
             self.unclear += 1
@@ -138,7 +142,7 @@ class LocalTimes:
         return within_years((local.replace(tzinfo=UTC) - EPOCH - early) // MICROSECOND)
 
     def notes(self) -> tuple[str, ...]:
-        """Return a line about local times that were unclear, if any."""
+        """Return a line about local times that were ambiguous, if there were any."""
         if self.first_unclear is None:
             return ()
         one, first = self.unclear == 1, self.first_unclear.isoformat(sep=" ")
@@ -147,7 +151,7 @@ class LocalTimes:
 
 
 def within_years(microseconds: int) -> int | None:
-    """Return the time, or None outside the years 1 to 9999."""
+    """Return the time, or None if it is outside the years 1 to 9999."""
     return microseconds if EARLIEST_US <= microseconds <= LATEST_US else None
 
 
@@ -156,13 +160,19 @@ def of_utc(moment: datetime) -> int:
 
 
 def of_seconds(value: Any) -> int | None:
-    """Return whole seconds since 1970 in microseconds. None for other values, or outside the years 1 to 9999."""
+    """Convert whole seconds since 1970 to microseconds.
+
+    Return None for other values, and outside the years 1 to 9999.
+    """
     is_whole = isinstance(value, int) and not isinstance(value, bool)
     return within_years(value * 1_000_000) if is_whole else None
 
 
 def of_iso(text: Any) -> int | None:
-    """Return an ISO 8601 text in microseconds since 1970, in UTC and at 00:00 by default. None if it is invalid."""
+    """Convert ISO 8601 to microseconds since 1970. The defaults are UTC and 00:00.
+
+    Return None if the text is invalid.
+    """
     try:
         moment = datetime.fromisoformat(text)
     except (ValueError, TypeError):
@@ -187,25 +197,25 @@ def shape_of(form: str) -> str:
 DATE_FORMATS = tuple((form, shape_of(form)) for form in DATES["formats"])
 A_DAY = r"\d{4}-\d{2}-\d{2}(?:[ T]00:00:00)?"
 IN_A_LINE = "|".join([A_DAY, *(shape.strip("^$") for _, shape in DATE_FORMATS[:-1])])
-A_DATE = rf"(?:^|[^\d.])({IN_A_LINE})(?:$|\D)"  # in a line of words
+A_DATE = rf"(?:^|[^\d.])({IN_A_LINE})(?:$|\D)"  # a date within a line of words
 STAMPS, ODD_DATES = DATES["stamps"], tuple(map(tuple, DATES["odd"]))
 NAMES = tuple(f"{date(2000, number, 1):%B}" for number in range(1, 13))
 
 
 def in_a_line(form: str | None) -> str:
-    """Return the pattern of a date in a line of words, of one format or of any."""
+    """Return the pattern for a date within a line of words, in one format or in any."""
     shape = dict(DATE_FORMATS).get(form or "")
     return A_DATE if shape is None else rf"(?:^|[^\d.])({shape.strip('^$')})(?:$|\D)"
 
 
 def fitting(distinct: pl.Series) -> list[str]:
-    """Return the formats that fit all texts. Empty for ISO 8601."""
+    """Return the formats that fit all texts. The result is empty for ISO 8601."""
     alike = (form for form, shape in DATE_FORMATS if distinct.str.contains(shape).all())
     return [form for form in alike if form == "%Y" or not by_format(distinct, form).null_count()]
 
 
 def matching_formats(distinct: pl.Series) -> list[dict[str, str]]:
-    """Return the rules that may read all texts: for ISO 8601, for counts, or for formats."""
+    """Return the rules that could read all texts: for ISO 8601, for counts of seconds or days, or for formats."""
     if are_iso(distinct):
         return [{}]
     counts = [{"epoch": unit} for unit, shape in STAMPS.items() if distinct.str.contains(shape).all()]
@@ -217,7 +227,7 @@ def are_iso(distinct: pl.Series) -> bool:
 
 
 def with_english_months(text: str) -> str:
-    """Return a date with the month's English name, from any language of the headings."""
+    """Return a date with the English name of the month, translated from any language of the headings."""
 
     def english(match: re.Match[str]) -> str:
         word = match[0].casefold()
@@ -229,7 +239,7 @@ def with_english_months(text: str) -> str:
 
 
 def recent_day(text: str) -> datetime | None:
-    """Return the latest day up to today in a line without a year, such as 9 Oct or October 9. None if it has none."""
+    """Return the latest day, up to today, that a line without a year can mean, such as 9 Oct or October 9, or None."""
     words, today = re.sub(r"[()\[\],:;|/]", " ", text).split(), datetime.now(UTC)
     starts = MONTH | {month.casefold(): number for number, month in enumerate(NAMES, 1)}
     for pair in pairwise(words):
@@ -243,7 +253,7 @@ def recent_day(text: str) -> datetime | None:
 
 
 def by_format(texts: pl.Series, form: str) -> pl.Series:
-    """Read times in a format of strftime. A missing day or month is the first."""
+    """Parse times in a format for strftime. If the month or day is missing, it is the first."""
     if "%B" in form or "%b" in form:
         texts = texts.map_elements(with_english_months, pl.String)
         form = form.replace("%b", "%B").replace(",", "").replace(".", "")
@@ -258,7 +268,7 @@ def by_format(texts: pl.Series, form: str) -> pl.Series:
 
 
 def by_shape(texts: pl.Series) -> pl.Series:
-    """Read local times in ISO 8601, and 20250131. Null for other texts, and for those with an offset."""
+    """Parse local times in ISO 8601, and days such as 20250131. Other texts, and those with an offset, become null."""
     naive = from_texts(texts).dt.replace_time_zone(None)
     compact = texts.str.contains(r"^[12]\d{7}$")
     if not compact.any():

@@ -1,4 +1,4 @@
-"""JSON, XML and web pages: the rows at a path with the objects around each row, and values with their places."""
+"""Read JSON, XML and web pages: the rows at a path, with the objects around each row, and values with their places."""
 
 import csv
 import io
@@ -22,12 +22,12 @@ STEP = re.compile(r"([^.\[\]]*)((?:\[\]\??)?)")
 A_NUMBER = re.compile(r"-?\d+(\.\d+)?")
 COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
 FROM_AROUND = re.compile(r"(\.\.|\^*)(.*)", re.DOTALL)
-MAX_NAMES = 100_000  # keys of an object that may be names of players or events
-NUMBER, KEY = "#", "@"  # a row's number in its list, from 1, and the key of the row or list
-UNSEEN = re.compile(r"(?is)<!--.*?-->|<(script|style)\b.*?</\1>|\s+")  # invisible parts of a page
+MAX_NAMES = 100_000  # maximum number of keys in an object that may be names of players or events
+NUMBER, KEY = "#", "@"  # the number of a row in its list, from 1, and the key of the row or list
+UNSEEN = re.compile(r"(?is)<!--.*?-->|<(script|style)\b.*?</\1>|\s+")  # the invisible parts of a page
 CELL, TAG = re.compile(r"(?i)<(?:t[dh]|caption)\b[^>]*>|^h[1-4][^>]*>|^caption[^>]*>"), re.compile(r"<[^>]*>")
 END = re.compile(r"(?i)</(?:t[dhr]|table|h\d|caption)\b")
-ENTITY_CHARACTERS = 64  # in an entity declared in an XML document; its value is not used
+ENTITY_CHARACTERS = 64  # in an entity that an XML document declares, whose value is not used
 
 
 class Level(NamedTuple):
@@ -36,7 +36,7 @@ class Level(NamedTuple):
     number: int | None = None
 
 
-Chain = tuple[Level, ...]  # the row, then the objects around it, from the inside
+Chain = tuple[Level, ...]  # the row, followed by the objects around it, from the inside out
 
 
 def from_json(
@@ -54,14 +54,14 @@ def from_json(
 
 
 def json_document(text: str, name: str) -> Any:
-    """Read a document with numbers as they are written. Comments are ignored."""
+    """Parse a document, keeping numbers as they are written. Comments are ignored."""
     if "//" in text or "/*" in text:
         text = COMMENT.sub(lambda match: match[1] or re.sub(r"[^\n]", " ", match[0]), text)
     return strict_json(text, name, literal_numbers=True)
 
 
 def listed(value: Any) -> Any:
-    """Turn objects whose keys are names of players or events into lists, with each name as a value."""
+    """Turn objects whose keys are the names of players or events into lists, in which each name is a value."""
     value = in_objects(value)
     if isinstance(value, list):
         rows = [listed(item) for item in value]
@@ -90,7 +90,7 @@ def listed(value: Any) -> Any:
 
 
 def in_objects(value: Any) -> Any:
-    """Turn a list of lists with a head, or an object with a list per column, into a list of objects."""
+    """Turn a list of lists with a head, or an object that has a list per column, into a list of objects."""
     if isinstance(value, list) and len(value) > 1 and all(isinstance(inside, list) for inside in value):
         head, *rows = value
     elif isinstance(value, dict) and len(value) > 1 and all(isinstance(inside, list) for inside in value.values()):
@@ -113,7 +113,7 @@ def named(what: str, names: Iterable[str], rows: Iterable[dict[str, Any]]) -> li
 
 
 def is_of_names(value: Any) -> bool:
-    """Return True if an object has numbers below names that are not headings."""
+    """Return True if an object contains numbers below names that are not known headings."""
     if not isinstance(value, dict) or len(value) < 2 or any(map(is_heading, value)):
         return False
     return all(isinstance(number, str) and A_NUMBER.fullmatch(number) for number in value.values())
@@ -122,7 +122,7 @@ def is_of_names(value: Any) -> bool:
 def rows_of_tree(
     documents: Any, name: str, records: str, wanted: Collection[str] = ()
 ) -> tuple[pl.DataFrame, list[str]]:
-    """Return the rows at a path of each document, and their places."""
+    """Return the rows at a path in each document, and their places."""
     rows: list[dict[str, str | None]] = []
     labels, names = list[str](), dict[str, None]()
     steps = parse_path(records, name)
@@ -143,7 +143,7 @@ def rows_of_tree(
 
 
 def parse_path(path: str, name: str) -> list[str]:
-    """Return the steps of a path: keys, with * for any part; [] for each item of a list; []? if there may be a list."""
+    """Return the steps of a path: keys (* matches any part), [] for each item of a list, []? if there may be a list."""
     steps: list[str] = []
     for piece in path.split(".") if path else []:
         match = STEP.fullmatch(piece)
@@ -155,7 +155,7 @@ def parse_path(path: str, name: str) -> list[str]:
 
 
 def walk(level: Level, steps: list[str], above: Chain, place: str) -> Iterator[tuple[str, Chain]]:
-    """Yield the values at the end of a path, each with the objects around it."""
+    """Yield the values at the end of a path, each with the objects that surround it."""
     value, step = level.value, steps[0] if steps else None
     if step is None:
         yield place, (level, *above)
@@ -167,7 +167,7 @@ def walk(level: Level, steps: list[str], above: Chain, place: str) -> Iterator[t
         key = step.removesuffix("?")
         if value.get(key):
             yield from walk(level, [key, "[]", *steps[1:]], above, place)
-        else:  # counts as its only item, so that the levels around items stay the same
+        else:  # a single value counts as the only item, so that the levels around items stay the same
             yield from walk(level, steps[1:], (level, *above), place)
     elif isinstance(value, dict):
         for key in [step] if step in value else [key for key in value if fnmatchcase(key, step)]:
@@ -175,12 +175,12 @@ def walk(level: Level, steps: list[str], above: Chain, place: str) -> Iterator[t
 
 
 def is_from_around(name: str) -> bool:
-    """Return True if a name is more than the key of a field."""
+    """Return True if a name is more than just the key of a field."""
     return name.startswith("..") or name.endswith((NUMBER, KEY)) or re.search(r"\.\d+(\.|$)", name) is not None
 
 
 def value_at(chain: Chain, name: str) -> str | None:
-    """Return the value of a name: `^` is one level out, `..` the nearest that has it, `a.0.b` goes through lists."""
+    """Return the value for a name: `^` is one level out, `..` the nearest that has it, `a.0.b` goes through lists."""
     around, path = FROM_AROUND.fullmatch(name).groups()  # type: ignore[union-attr]
     levels = chain if around == ".." else chain[len(around) : len(around) + 1]
     for level in levels:
@@ -209,7 +209,7 @@ def fields_of(chain: Chain) -> dict[str, str | None]:
 
 
 def leaves(value: dict[str, Any], *, with_lists: bool) -> Iterator[tuple[str, str | None]]:
-    """Yield the values in an object that are not objects, by path. Lists are written as JSON."""
+    """Yield the values in an object that are not themselves objects, by path. Lists are written as JSON."""
     for key, inside in value.items():
         if isinstance(inside, dict):
             for below, leaf in leaves(inside, with_lists=with_lists):
@@ -222,7 +222,7 @@ def leaves(value: dict[str, Any], *, with_lists: bool) -> Iterator[tuple[str, st
 
 
 def text_of_page(text: str, name: str) -> str:
-    """Return the tables of a web page as lines of cells, with its headings as lines of one cell."""
+    """Return the tables on a web page as lines of cells. Each heading on the page becomes a line with one cell."""
     rows = re.split(r"(?i)<tr\b[^>]*>|<(?=h[1-4]\b|caption\b)", UNSEEN.sub(" ", text))[1:]
     found = [[TAG.sub(" ", END.split(cell)[0]) for cell in CELL.split(row)[1:]] for row in rows]
     lines = ["\t".join(" ".join(unescape(cell).split()) for cell in cells) for cells in found]
@@ -232,7 +232,7 @@ def text_of_page(text: str, name: str) -> str:
 
 
 def xml_document(text: str, name: str) -> dict[str, Any]:
-    """Return a document as objects: attributes and elements by name, repeated elements as lists, and texts."""
+    """Return an XML document as objects: attributes and elements by name, repeated elements as lists, and texts."""
     parser = expat.ParserCreate("utf-8")
     stack: list[tuple[str, dict[str, Any], list[str]]] = [("", {}, [])]
 
@@ -268,26 +268,26 @@ def xml_document(text: str, name: str) -> dict[str, Any]:
     return stack[0][1]
 
 
-NULL = "\\N"  # in dumps of MySQL
+NULL = "\\N"  # in dumps from MySQL
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A value, its place and its file. The value is None if it is missing."""
+    """A value with its place and its file. The value is None if it is missing."""
 
     value: Any
     place: str
     file: str
 
     def __getitem__(self, path: str) -> "Node":
-        """Return the value at a path of keys, such as `goal.name`."""
+        """Return the value at a path of keys, for example `goal.name`."""
         value = self.value
         for name in path.split("."):
             value = value.get(name) if isinstance(value, dict) else None
         return Node(value, f"{self.place}.{path}", self.file)
 
     def __iter__(self) -> Iterator["Node"]:
-        """Yield the items of a list, or nothing for other values."""
+        """Yield the items of a list. For other values, yield nothing."""
         for number, value in enumerate(self.value if self.is_list else ()):
             yield Node(value, f"{self.place}[{number}]", self.file)
 
@@ -309,12 +309,12 @@ class Node:
 
     @property
     def cell(self) -> str:
-        """The value as a table would hold it. Empty for null, objects and lists."""
+        """Return the value as a table would contain it. Null, objects and lists become empty."""
         return "" if self.value in (None, NULL) or self.is_object or self.is_list else str(self.value).strip()
 
 
 def documents(source: Source, refuse: Callable[[list[Fault]], None]) -> Iterator[Node]:
-    """Yield the documents of a file: the single one, or one per line. Lines that are not JSON are reported."""
+    """Yield the documents in a file: a single one, or one per line. Lines that are not JSON are reported."""
     name, content = source.name, decode(source.content(), source.name)
     lines = lines_of(content)
     if not has_documents_on_lines(lines, name):
@@ -328,7 +328,7 @@ def documents(source: Source, refuse: Callable[[list[Fault]], None]) -> Iterator
 
 
 def records(files: Sequence[Source], refuse: Callable[[list[Fault]], None]) -> Iterator[Node]:
-    """Yield the documents of files. A document that is a list yields its items."""
+    """Yield the documents in these files. A document that is a list yields its items."""
     for source in files:
         for root in documents(source, refuse):
             yield from root if root.is_list else [root]
@@ -339,7 +339,7 @@ def lines_of(text: str) -> list[tuple[str, str]]:
 
 
 def has_documents_on_lines(lines: list[tuple[str, str]], name: str) -> bool:
-    """Return True if a file has one document per line: the first line is one, and others follow."""
+    """Return True if a file has one document per line: its first line is a document, and more lines follow."""
     if name.lower().endswith((".jsonl", ".ndjson")):
         return True
     try:
@@ -349,7 +349,7 @@ def has_documents_on_lines(lines: list[tuple[str, str]], name: str) -> bool:
 
 
 def csv_rows(source: Source, required: Sequence[str]) -> Iterator[tuple[Node, str]]:
-    """Yield the rows of a table. The text is empty, or says that the number of cells is wrong."""
+    """Yield the rows of a table. The text with each row is empty, or says that the number of cells is wrong."""
     reader = csv.reader(io.StringIO(decode(source.content(), source.name), newline=""), strict=True)
     try:
         header = [name.strip() for name in next(reader, [])]

@@ -1,4 +1,4 @@
-"""Compiled code: how rules become machine code, how tables hold records, and e^x with the same bits everywhere.
+"""Compiled code: compilation of rules, records in tables, and mathematics with the same bits everywhere.
 
-Nothing here is about ratings.
+Nothing in this package is specific to ratings.
 """

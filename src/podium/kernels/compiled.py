@@ -1,8 +1,8 @@
-"""Compile kernels: the only place with numba's options, and with the folder for its machine code.
+"""Compile kernels. Only this module sets numba's options and the folder for machine code.
 
-numba's own cache watches only the file of the compiled function. After an edit of a rule in another file, it would keep
-running the old machine code. Therefore the name of the cache folder is a digest of the compiler and of every source
-file of the package, because a kernel may use a constant from any of them.
+numba's own cache watches only the file of the compiled function. If a rule in another file were edited, numba would
+keep running the old machine code. The name of the cache folder is therefore a digest of the compiler and of every
+source file in the package, because a kernel may use a constant from any of them.
 """
 
 import functools
@@ -38,10 +38,10 @@ if TYPE_CHECKING:
 
 
 class KernelCompiler(CompilerBase):  # type: ignore[misc]
-    """The compiler of functions that Python calls."""
+    """The compiler for functions that Python calls."""
 
     def compile_extra(self, function: Any) -> Any:
-        """Compile with the collector paused: compiling makes few cycles, and a collection walks all of numba."""
+        """Compile with garbage collection paused: compiling creates few cycles, and a collection walks all of numba."""
         with paused_collection():
             return super().compile_extra(function)
 
@@ -50,11 +50,11 @@ class KernelCompiler(CompilerBase):  # type: ignore[misc]
 
 
 class KernelCache(FunctionCache):  # type: ignore[misc]
-    """Machine code on disk that is loaded without numba's registries.
+    """A cache of machine code on disk, loaded without numba's registries.
 
     The registries hold everything that numba can type and lower. Loading them takes longer than loading all kernels of
-    a replay. Each set of types has its own index, because numba's index of a function names the types of every system
-    ever compiled and would import them all.
+    a replay. Each set of types has its own index, because numba's index for a function names the types of every system
+    ever compiled, and reading it would import them all.
     """
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
@@ -67,7 +67,7 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
             except OSError:
                 raise
             except Exception:  # noqa: BLE001  (a damaged pickle can raise nearly anything)
-                files.flush()  # an empty index, without which nothing could be stored again
+                files.flush()  # writes an empty index, without which nothing could be stored again
         return None  # the folder cannot be read
 
     def save_overload(self, sig: Any, data: Any) -> None:
@@ -78,7 +78,7 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
                 self._files_of(sig).save(self._index_key(sig, data.codegen), self._impl.reduce(data))
 
     def _files_of(self, sig: Any) -> IndexDataCacheFile:
-        """Return the files of these types' index and machine code. Types with the same digest share only the index."""
+        """Return the files with the index and code for these types. Types with the same digest share only the index."""
         digest = hashlib.blake2b(str(sig).encode(), digest_size=8).hexdigest()
         return IndexDataCacheFile(
             self._cache_path, f"{self._impl.filename_base}-{digest}", self._impl.locator.get_source_stamp()
@@ -86,7 +86,7 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
 
 
 class HelperLibrary(JITCodeLibrary):  # type: ignore[misc]
-    """Code that is linked into its callers without being optimised or compiled to machine code on its own."""
+    """Code that is linked into its callers, and not optimised or compiled to machine code on its own."""
 
     def _optimize_final_module(self) -> None:
         pass
@@ -98,12 +98,12 @@ class HelperLibrary(JITCodeLibrary):  # type: ignore[misc]
 
 @register_pass(mutates_CFG=True, analysis_only=False)
 class HelperLowering(NativeLowering):  # type: ignore[misc]
-    """numba's lowering to LLVM code, into such a library."""
+    """numba's lowering to LLVM code, with a `HelperLibrary` as its target."""
 
     _name = "helper_lowering"
 
     def run_pass(self, state: Any) -> bool:
-        """Lower a helper, and register a function without code under the name by which its callers find it."""
+        """Lower a helper, and register a function without code under the name that its callers look up."""
         state.library = HelperLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
         state.flags.no_compile = True
         super().run_pass(state)
@@ -117,10 +117,10 @@ class HelperLowering(NativeLowering):  # type: ignore[misc]
 
 
 class HelperCompiler(CompilerBase):  # type: ignore[misc]
-    """The compiler of functions that only kernels and helpers call."""
+    """The compiler for functions that only kernels and helpers call."""
 
     def define_pipelines(self) -> list[Any]:
-        """Return numba's passes, with the lowering of helpers."""
+        """Return numba's passes, with the lowering pass replaced by that for helpers."""
         passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
         passes.passes = [(HelperLowering if step is NativeLowering else step, why) for step, why in passes.passes]
         passes.finalize()
@@ -128,12 +128,13 @@ class HelperCompiler(CompilerBase):  # type: ignore[misc]
 
 
 def in_kernels(kinds: Callable[..., Any], *functions: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Register the code that replaces Python functions in kernels, like numba's `intrinsic`.
+    """Register code that replaces Python functions in kernels, like numba's `intrinsic`.
 
-    An `overload` that calls an intrinsic would be one more function to compile for each set of types.
+    An `overload` that calls an intrinsic would mean one more function to compile for each set of types.
 
     Args:
-        kinds: Returns the signature from numba's context and the types of the arguments, or None if it does not apply.
+        kinds: Takes numba's context and the types of the arguments, and returns the signature, or None if it does not
+            apply.
     """
 
     def attach(generate: Callable[..., Any]) -> Callable[..., Any]:
@@ -169,9 +170,9 @@ WITHOUT_KERNELS = (
 # Suffix for machine code that checks every index (NUMBA_BOUNDSCHECK=1), which numba would not keep separate.
 BOUNDS_CHECKED_SUFFIX = "-checked"
 CACHE_VARIABLE = "PODIUM_CACHE_DIR"
-# Without numba's runtime kernels cannot allocate memory and do not count references to their arrays. Counting them for
-# every pair made a replay a hundred times slower. Nobody calls a kernel from C or a helper from Python, so their
-# wrappers are left out, which saves a tenth of the compile time.
+# Without numba's runtime, kernels cannot allocate memory and do not count references to their arrays. Counting
+# references for every pair made a replay a hundred times slower. Nothing calls a kernel from C or a helper from Python,
+# so these wrappers are left out, which saves a tenth of the compile time.
 OPTIONS: dict[str, Any] = {"_nrt": False, "forceinline": True, "no_cfunc_wrapper": True}
 IN_KERNELS = OPTIONS | {"no_cpython_wrapper": True, "pipeline_class": HelperCompiler}  # for functions that kernels call
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -179,20 +180,20 @@ _Value = TypeVar("_Value")
 
 
 def kernel(function: _Function) -> _Function:
-    """Mark a helper of a rule. For Python it is plain Python; for kernels it is compiled."""
+    """Mark a helper function of a rule: plain Python when called from Python, compiled when called from kernels."""
     registered: _Function = register_jitable(**IN_KERNELS)(function)
     return registered
 
 
-RULES: dict[Any, Callable[..., Any]] = {}  # default of each rule
+RULES: dict[Any, Callable[..., Any]] = {}  # the default implementation of each rule
 
 
 def rule(default: Callable[..., _Value]) -> "_SingleDispatchCallable[_Value]":
-    """Mark a rule: a function chosen by the type of its first argument, a NamedTuple, in Python and in kernels."""
+    """Mark a rule: a function whose implementation is chosen by the type of its first argument, a NamedTuple."""
     chosen = functools.singledispatch(default)
     RULES[chosen] = default
 
-    @overload(chosen, jit_options=IN_KERNELS, strict=False)  # not strict, as `register_jitable` is not
+    @overload(chosen, jit_options=IN_KERNELS, strict=False)  # not strict, like `register_jitable`
     def choose(first: Any, *_others: Any) -> Callable[..., Any] | None:
         is_record = isinstance(first, types.NamedTuple | types.NamedUniTuple)
         return chosen.dispatch(first.instance_class) if is_record else None
@@ -200,8 +201,8 @@ def rule(default: Callable[..., _Value]) -> "_SingleDispatchCallable[_Value]":
     return chosen
 
 
-_versions: dict[type[Any], dict[tuple[Any, ...], type[Any]]] = {}  # by type of the parameters and its rules
-SHIPPED: set[type[Any]] = set()  # versions whose rules are all Podium's own
+_versions: dict[type[Any], dict[tuple[Any, ...], type[Any]]] = {}  # by the type of the parameters and its rules
+SHIPPED: set[type[Any]] = set()  # versions with only Podium's own rules
 
 
 def version_of(kind: type[Any]) -> type[Any]:
@@ -225,9 +226,9 @@ def version_of(kind: type[Any]) -> type[Any]:
 def qualify(kind: type[Any]) -> None:
     """Add the module's name to the name of a type.
 
-    numba names machine code after its argument types, and treats types with the same name as one. Two systems
-    loaded from the cache would run each other's code if both called their parameters `Params`. A third-party `State`
-    would be written into the cache of Podium's own types, which other processes could then not read.
+    numba names machine code after its argument types, and treats types with the same name as one. Two systems loaded
+    from the cache would run each other's code if both called their parameters `Params`. A third-party `State` would be
+    written into the cache of Podium's own types, and other processes could then not read it.
     """
     if "." not in kind.__name__:
         kind.__name__ = f"{kind.__module__}.{kind.__qualname__}"
@@ -236,21 +237,21 @@ def qualify(kind: type[Any]) -> None:
 def digest(folder: Path = HOME) -> str:
     """Return 16 hex digits that change whenever the compiler or any source file of a kernel changes.
 
-    Packages import only packages below them, so packages above all kernels are left out. numba's own cache
+    Packages import only packages below them, so packages that are above all kernels are left out. numba's own cache
     distinguishes processors and the versions of numba and Python.
     """
     versions = platform.python_version(), numba.__version__, llvmlite.__version__, np.__version__
     hashed = hashlib.blake2b(" ".join(versions).encode(), digest_size=8)
     for name, path in sorted(source_files(str(folder))):
-        with open(path, "rb") as file:  # noqa: PTH123  (a hundred of them, at each start)
+        with open(path, "rb") as file:  # noqa: PTH123  (faster for the hundred files that are read at each start)
             source = file.read()
-        # With the lengths, no two sets of files give the same string.
+        # The lengths ensure that no two sets of files give the same string.
         hashed.update(f"\n{name} {len(source)}\n".encode() + source)
     return hashed.hexdigest()
 
 
 def source_files(folder: str, within: str = "") -> Iterator[tuple[str, str]]:
-    """Yield the source files that a kernel can depend on, as the name within the folder and the path."""
+    """Yield the name within the folder, and the path, of each source file that a kernel can depend on."""
     with os.scandir(folder) as entries:
         for entry in entries:
             name = within + entry.name
@@ -262,7 +263,7 @@ def source_files(folder: str, within: str = "") -> Iterator[tuple[str, str]]:
 
 @functools.cache
 def cache_folder() -> str:
-    """Return the folder for machine code made from the current sources.
+    """Return the folder for machine code compiled from the current sources.
 
     `PODIUM_CACHE_DIR` overrides the user's cache folder. If neither can be written to, this process uses a temporary
     folder.
@@ -279,13 +280,13 @@ def cache_folder() -> str:
 def load_without_blas() -> None:
     """Load numba's array module as if SciPy's BLAS were missing. Kernels do not need it, and loading it takes 0.3 s.
 
-    This is only for Podium's own processes: other users of numba could not call `np.dot` in kernels.
+    Use this only in Podium's own processes, because other users of numba could not call `np.dot` in kernels.
     """
     blas = "scipy.linalg"
     if blas in sys.modules:
         return
     modules: dict[str, Any] = sys.modules
-    modules[blas] = None  # Python's mark for a module that cannot be imported
+    modules[blas] = None  # tells Python that the module cannot be imported
     try:
         importlib.import_module("numba.np.arraymath")
     finally:
@@ -293,13 +294,13 @@ def load_without_blas() -> None:
 
 
 class FirstCompilation(event.Listener):  # type: ignore[misc]
-    """Call a function when the process compiles for the first time."""
+    """Call a function when the process compiles something for the first time."""
 
     def __init__(self, announce: Callable[[bool], None]) -> None:
         self.announce: Callable[[bool], None] | None = announce
 
     def on_start(self, event: Any) -> None:
-        """Handle the start of a compilation, which means that its machine code was not on disk."""
+        """Handle the start of a compilation, which means that the machine code was not on disk."""
         announce, self.announce = self.announce, None
         if announce is not None:
             announce(event.data["dispatcher"].stats.cache_path is not None)
@@ -311,7 +312,7 @@ class FirstCompilation(event.Listener):  # type: ignore[misc]
 def compile_without_blas() -> None:
     """Load the modules for the first compilation without SciPy's BLAS.
 
-    Machine code from disk does not need these modules.
+    Machine code that is loaded from disk does not need these modules.
     """
     event.register("numba:compile", FirstCompilation(lambda _: load_without_blas()))
 
@@ -322,17 +323,17 @@ def announce_compiling(announce: Callable[[bool], None]) -> None:
 
 
 def compile_twice(function: Callable[..., Any]) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """Return two kernels: one with machine code on disk, keyed by Podium's sources, and one for third-party rules."""
+    """Return two kernels: one cached on disk, keyed by Podium's sources, and one for third-party rules."""
     return compile_kernel(function), compile_kernel(function, cached=False)
 
 
 def compile_kernel(function: Callable[..., Any], *, cached: bool = True) -> Callable[..., Any]:
     """Compile a module-level function on its first call, without the GIL and without `fastmath`.
 
-    Division follows IEEE 754 (`error_model="numpy"`). Rules never divide by zero, and the check would prevent
+    Division follows IEEE 754 (`error_model="numpy"`). Rules never divide by zero, and checking for it would prevent
     vectorisation.
     """
-    before = numba.config.CACHE_DIR  # other libraries keep their cache
+    before = numba.config.CACHE_DIR  # other libraries keep their own cache folder
     numba.config.CACHE_DIR = cache_folder() if cached else before
     try:
         compiled: Callable[..., Any] = numba.njit(

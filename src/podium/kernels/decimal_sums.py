@@ -1,7 +1,7 @@
-"""Sums of decimal numbers that depend neither on the order of the terms nor on binary rounding.
+"""Sums of decimal numbers that do not depend on the order of the terms or on binary rounding.
 
-In binary, 0.1 + 0.2 + 0.3 differs from 0.3 + 0.2 + 0.1, and 0.1 + 0.1 + 0.1 from 0.3. Results that are ties on paper
-would then have a winner.
+In binary, 0.1 + 0.2 + 0.3 differs from 0.3 + 0.2 + 0.1, and 0.1 + 0.1 + 0.1 from 0.3. Without this module, results that
+are ties on paper would have a winner.
 """
 
 import math
@@ -12,14 +12,14 @@ import numpy.typing as npt
 
 from podium.kernels.compiled import compile_kernel, kernel
 
-# Between these bounds powers of ten are exact, and one unit of the fifteenth digit exceeds rounding errors.
+# Between these bounds, powers of ten are exact, and one unit in the fifteenth digit exceeds rounding errors.
 LEAST_ROUNDED, MAX_ROUNDED = 1e-7, 1e15
 FIFTEEN_DIGITS = 1e14  # the smallest number with 15 digits before the point
 
 
 @kernel
 def nearest_decimal(number: float) -> float:
-    """Return the number rounded to 15 significant digits, which preserves decimals of that length. Integers stay."""
+    """Return the number rounded to 15 significant digits, which preserves decimals of that length and all integers."""
     size = abs(number)
     if size < LEAST_ROUNDED or size >= MAX_ROUNDED or number == math.floor(number):
         return number
@@ -31,7 +31,7 @@ def nearest_decimal(number: float) -> float:
 
 @kernel
 def decimal_sum(values: Any, count: int) -> float:
-    """Return the sum of the first `count` values as the decimal number that it represents.
+    """Return the sum of the first `count` values, rounded to the decimal number that it represents.
 
     The values are sorted in place.
 
@@ -63,14 +63,14 @@ _compiled_add_each = compile_kernel(_add_each)
 
 
 def decimal_sums(values: npt.NDArray[np.float64], sizes: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-    """Return the sum of each run of values, by `decimal_sum`.
+    """Return the sum of each run of values, computed by `decimal_sum`.
 
     Args:
-        values: (terms) float64, finite. Not changed.
-        sizes: (runs) number of terms in each run.
+        values: A float64 array of finite terms, which is not changed.
+        sizes: The number of terms in each run.
 
     Returns:
-        (runs) float64; 0 for an empty run.
+        A float64 array with one sum per run; 0 for an empty run.
     """
     sums = np.empty(sizes.size)
     offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)])

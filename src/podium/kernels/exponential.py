@@ -16,7 +16,7 @@ from numba import types
 from podium.kernels.compiled import in_kernels, kernel
 
 ALL_BITS = (1 << 64) - 1
-LARGEST = 708.0  # above this, e^x or e^-x is not a normal number
+LARGEST = 708.0  # above this, e^x or e^-x is not a normal floating-point number
 FRACTION_BITS = 52  # fraction bits of a double, below the biased exponent
 STEPS, STEP_BITS = 128, 7  # steps per power of two
 PER_STEP = 184.6649652337873  # STEPS / ln 2
@@ -27,7 +27,7 @@ FLAT = 22.0  # above this, tanh is 1 in all digits
 
 
 def _powers() -> tuple[Any, Any]:
-    """Return 2^(j / STEPS), rounded to nearest, and the rounding errors, from integer square roots and products."""
+    """Return 2^(j / STEPS), rounded to nearest, and the rounding errors, using integer square roots and products."""
     one = 1 << 200
     root = 2 * one
     for _ in range(STEP_BITS):
@@ -48,7 +48,7 @@ def as_bits(x: float) -> int:
 
 
 def from_bits(bits: int) -> float:
-    """Return the number with these bits, of which only the lowest 64 count."""
+    """Return the number with these bits. Only the lowest 64 bits count."""
     return float(struct.unpack("<d", struct.pack("<Q", bits & ALL_BITS))[0])
 
 
@@ -92,7 +92,7 @@ def exp(x: float) -> float:
 
 @kernel
 def expm1(x: float) -> float:
-    """Return e^x - 1 within three units in the last place, also near 0. x is limited to [-708, 708]."""
+    """Return e^x - 1 within three units in the last place, even near 0. x is limited to [-708, 708]."""
     step, scale_bits, series = split_exponential(min(max(x, -LARGEST), LARGEST))
     scale = from_bits(scale_bits)
     power: float = (POWERS[step] * scale - 1.0) + (POWERS[step] * series + POWERS_REST[step]) * scale

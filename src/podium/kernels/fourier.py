@@ -1,7 +1,8 @@
 """Fourier transforms of eight complex sequences at once, with the same bits in Python and on every machine.
 
-A table of sequences is (rows, 16) float64: eight real and eight imaginary parts per element. A transform permutes the
-rows, and the inverse undoes it. This is enough for convolutions, which multiply spectra row by row.
+A table of sequences is a float64 array of shape (rows, 16), with eight real and eight imaginary parts per element. A
+transform permutes the rows, and its inverse restores their order. This is enough for convolutions, which multiply
+spectra row by row.
 """
 
 import math
@@ -17,18 +18,18 @@ from podium.kernels.compiled import in_kernels, kernel
 
 SIDE_BY_SIDE = 8
 COLUMNS = 2 * SIDE_BY_SIDE
-BLOCK = 256  # rows that fit into a processor's first cache: 32 KB
+BLOCK = 256  # rows that fit into a processor's first-level cache: 32 KB
 QUARTERS = 4
 ONE = 1 << 200  # fixed-point representation of 1
 
 
 def roots_of_unity(size: int) -> Any:
-    """Return cos and sin of 2 pi j / size for j below `size`, a power of two, (size, 2) float64.
+    """Return cos and sin of 2 pi j / size for j below `size`, a power of two, as an array of shape (size, 2).
 
-    If j is a power of two, they are rounded to nearest. The others are products of these, and differ in a few last
-    digits.
+    If j is a power of two, the values are rounded to nearest. The others are products of these, and may be off in the
+    last digits.
     """
-    cosine, halves = -ONE, []  # of the angles pi, pi / 2, pi / 4, ...
+    cosine, halves = -ONE, []  # half-angle values for pi, pi / 2, pi / 4, ...
     angle = 2
     while angle <= size:
         sine = isqrt(max(ONE * ONE - cosine * cosine, 0))
@@ -46,7 +47,7 @@ def roots_of_unity(size: int) -> Any:
 
 
 def split_four(table: Any, row: int, step: int, roots: Any, at: int) -> None:
-    """Apply the butterfly of four rows `step` apart, rotated back by roots `at`, twice and three times it."""
+    """Apply the butterfly to four rows that are `step` apart, rotated back by the roots `at`, 2 `at` and 3 `at`."""
     half = SIDE_BY_SIDE
     for lane in range(half):
         (ar, ai), (br, bi), (cr, ci), (dr, di) = (
@@ -67,7 +68,7 @@ def split_four(table: Any, row: int, step: int, roots: Any, at: int) -> None:
 
 
 def join_four(table: Any, row: int, step: int, roots: Any, at: int) -> None:
-    """Invert `split_four`, up to a factor of 4."""
+    """Invert `split_four`, except for a factor of 4."""
     half = SIDE_BY_SIDE
     for lane in range(half):
         z = [(float(table[row + k * step, lane]), float(table[row + k * step, half + lane])) for k in range(QUARTERS)]
@@ -83,7 +84,7 @@ def join_four(table: Any, row: int, step: int, roots: Any, at: int) -> None:
 
 
 class Row:
-    """A row in kernels, as two vectors."""
+    """A row of a table in compiled kernels, as two vectors."""
 
     def __init__(self, builder: Any, table: Any, row: Any) -> None:
         vector = ir.VectorType(ir.DoubleType(), SIDE_BY_SIDE)
@@ -93,11 +94,11 @@ class Row:
         self.cells = [builder.bitcast(half, vector.as_pointer()) for half in (first, second)]
 
     def load(self) -> tuple[Any, ...]:
-        """Return the numbers of both halves."""
+        """Load the numbers of both halves."""
         return tuple(self.builder.load(cell, align=8) for cell in self.cells)
 
     def store(self, values: tuple[Any, ...]) -> None:
-        """Store numbers into both halves."""
+        """Store numbers in both halves."""
         for cell, value in zip(self.cells, values, strict=True):
             self.builder.store(value, cell, align=8)
 
@@ -163,7 +164,7 @@ def _(context: Any, builder: Any, signature: Any, args: Any) -> Any:
 
 @kernel
 def split_two(table: Any, row: int) -> None:
-    """Replace two adjacent rows by their sum and difference. It is its own inverse, up to a factor of 2."""
+    """Replace two adjacent rows by their sum and difference. This is its own inverse, except for a factor of 2."""
     for column in range(COLUMNS):
         a, b = table[row, column], table[row + 1, column]
         table[row, column], table[row + 1, column] = a + b, a - b
@@ -190,7 +191,7 @@ def transform(table: Any, size: int, roots: Any) -> None:
 
 @kernel
 def transform_back(table: Any, size: int, roots: Any) -> None:
-    """Invert `transform`, up to a factor of `size`."""
+    """Invert `transform`, except for a factor of `size`."""
     length = size
     while length > BLOCK:
         length //= QUARTERS
@@ -215,7 +216,7 @@ def transform_back(table: Any, size: int, roots: Any) -> None:
 
 @kernel
 def split(table: Any, begin: int, length: int, roots: Any) -> None:
-    """Split a transform of `length` rows into four of a quarter."""
+    """Split a transform of `length` rows into four transforms of a quarter of the length."""
     step, turn = length // QUARTERS, roots.shape[0] // length
     for k in range(step):
         split_four(table, begin + k, step, roots, k * turn)

@@ -1,7 +1,7 @@
-"""Vectors of four numbers, in Python and in kernels, with the same bits as one by one.
+"""Vectors of four numbers, in Python and in kernels, with the same bits as when computed one by one.
 
-LLVM does not search for such vectors. It finds them only in loops over memory that it knows does not overlap, and the
-search takes long.
+LLVM cannot be relied on to find such vectors: it finds them only in loops over memory that provably does not overlap,
+and its search takes long.
 """
 
 import operator
@@ -43,7 +43,7 @@ class Four(tuple[float, float, float, float]):
 
 
 def _operator(act: Callable[[Any, Any], Any], instruction: str, name: str) -> None:
-    """Define an operator of fours, in Python and in kernels."""
+    """Define an operator on `Four`, in Python and in kernels."""
 
     def numbers(value: Any) -> Any:
         return value if isinstance(value, Four) else (value,) * FOUR
@@ -67,7 +67,7 @@ def _operator(act: Callable[[Any, Any], Any], instruction: str, name: str) -> No
 
 
 class FourType(types.Type):  # type: ignore[misc]
-    """The numba type of fours."""
+    """The numba type of `Four`."""
 
 
 FOURS = FourType("Four")
@@ -77,7 +77,7 @@ WHOLE = ir.VectorType(ir.IntType(64), FOUR)
 
 @register_default(FourType)
 class FourModel(PrimitiveModel):  # type: ignore[misc]
-    """The data model of fours: an LLVM vector."""
+    """The data model of `Four`: an LLVM vector."""
 
     def __init__(self, manager: Any, kind: Any) -> None:
         super().__init__(manager, kind, VECTOR)
@@ -112,7 +112,7 @@ def number_of(numbers: Any, k: int) -> float:
 
 
 def four_at(table: Any, row: int, column: int) -> Any:
-    """Return four adjacent numbers of a row."""
+    """Return four adjacent numbers in a row."""
     return Four(table[row, column + k] for k in range(FOUR))
 
 
@@ -122,18 +122,18 @@ def put_four(table: Any, row: int, column: int, numbers: Any) -> None:
 
 
 def powers_at(shifted: Any) -> Any:
-    """Return the powers of two and steps that the low bits encode. See `split_exponential`."""
+    """Return the powers of two and the steps that are encoded in the low bits. See `split_exponential`."""
     parts = [(bits & (STEPS - 1), ((bits + BIAS) >> STEP_BITS) << FRACTION_BITS) for bits in map(as_bits, shifted)]
     return Four(POWERS[step] * from_bits(scale & ALL_BITS) for step, scale in parts)
 
 
 def within(numbers: Any, limit: float) -> Any:
-    """Return four numbers, limited to [-limit, limit]."""
+    """Return the four numbers, each limited to [-limit, limit]."""
     return Four(min(max(number, -limit), limit) for number in numbers)
 
 
 def _cell(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-    """Return a pointer to the first of four numbers of a row. Both ends are checked if numba checks indices."""
+    """Return a pointer to the first of four numbers in a row. Both ends are checked if numba checks indices."""
     table = context.make_array(signature.args[0])(context, builder, args[0])
     rows, columns = cgutils.unpack_tuple(builder, table.shape, 2)
     if config.BOUNDSCHECK:

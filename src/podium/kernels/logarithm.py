@@ -15,15 +15,15 @@ FRACTION = (1 << FRACTION_BITS) - 1
 BITS_OF_ONE = EXPONENT_BIAS << FRACTION_BITS  # the bits of 1
 LEAST_NORMAL, LIFT, LIFTED = 2.0**-1022, 2.0**54, 54  # smaller numbers are scaled up first
 ROOT_2, LN_10 = 1.4142135623730951, 2.302585092994046
-LN_2_HIGH, LN_2_LOW = 0.6931471803691238, 1.9082149292705877e-10  # the product of the first and an exponent is exact
+LN_2_HIGH, LN_2_LOW = 0.6931471803691238, 1.9082149292705877e-10  # the product of the first with an exponent is exact
 
 
 @kernel
 def log(x: float) -> float:
     """Return ln x within one unit in the last place; -inf for 0, NaN below 0.
 
-    x = 2^e (1 + f) with 1 + f at most a root of 2. With s = f / (2 + f), ln(1 + f) = f - s (f - rest), where the rest
-    is 2 (s^2 / 3 + s^4 / 5 + ...). The terms beyond s^20 are below 1e-18.
+    x = 2^e (1 + f), where 1 + f is at most the root of 2. With s = f / (2 + f), ln(1 + f) = f - s (f - rest), where the
+    rest is 2 (s^2 / 3 + s^4 / 5 + ...). The terms beyond s^20 are below 1e-18.
     """
     if not 0.0 < x < math.inf:
         return x if x > 0.0 else -math.inf if x == 0.0 else math.nan
@@ -56,14 +56,14 @@ ONE = 1 << 200  # fixed-point representation of 1
 
 
 def cosines(count: int) -> Any:
-    """Return cos(j pi / (2 count)) for j from 0 to 4 count - 1, rounded to nearest, (4 count) float64.
+    """Return cos(j pi / (2 count)) for j from 0 to 4 count - 1, rounded to nearest, as a float64 array.
 
     Args:
         count: A power of two, or three times a power of two.
     """
     size, cosine = (1, 0) if count & (count - 1) == 0 else (3, isqrt(3 * ONE * ONE) // 2)  # cos(pi / (2 size))
     while size < count:
-        cosine = isqrt((ONE + cosine) * ONE // 2)  # half the angle
+        cosine = isqrt((ONE + cosine) * ONE // 2)  # halves the angle
         size *= 2
     exact = [ONE, cosine]
     while len(exact) < 4 * count:
@@ -72,18 +72,18 @@ def cosines(count: int) -> Any:
 
 
 def points(count: int) -> Any:
-    """Return the Chebyshev points, the zeros of the polynomial of degree `count`, from 1 down to -1."""
+    """Return the Chebyshev points, which are the zeros of the polynomial of degree `count`, from 1 down to -1."""
     return cosines(count)[1 : 2 * count : 2].copy()
 
 
 def polynomials(count: int) -> Any:
-    """Return the Chebyshev polynomials of degree below `count` at the points, (degree, point) float64."""
+    """Return the Chebyshev polynomials of degrees below `count` at the points: an array of shape (degrees, points)."""
     odd = 2 * np.arange(count) + 1
     return cosines(count)[np.outer(np.arange(count), odd) % (4 * count)]
 
 
 def interpolation_weights(count: int) -> Any:
-    """Return the weights of the points in the barycentric formula: alternating sines."""
+    """Return the weights of the points in the barycentric formula, which are alternating sines."""
     odd = 2 * np.arange(count) + 1
     sines = cosines(count)[(odd - count) % (4 * count)]
     return np.where(np.arange(count) % 2 == 0, sines, -sines)

@@ -1,7 +1,7 @@
-"""Prefetch rows of a table, gather rows into lanes as vectors, and test whether adjacent numbers all differ.
+"""Prefetch rows of a table, gather rows into lanes as vectors, and test if adjacent numbers all differ.
 
-Reading several numbers at once that were stored one by one is slow: a processor can forward a single number from its
-store to a load before it reaches the cache, but not several stores to one load.
+Reading several numbers at once is slow if they were stored one by one: a processor can forward a single stored number
+to a load before it reaches the cache, but it cannot forward several stores to one load.
 """
 
 import functools
@@ -24,12 +24,12 @@ AT_ONCE = 8  # pairs handled together, and numbers compared at once
 def gather_rows(
     source: Any, pairs: Any, start: int, side: int, table: Any, field: int, begin: int, prototype: Any
 ) -> None:
-    """Fill fields of a table of lanes (fields, LANES) with rows: `AT_ONCE` lanes from `begin` on, one row each.
+    """Fill fields of a (fields, LANES) table with rows: `AT_ONCE` lanes from `begin` on, one row in each lane.
 
     Args:
-        source: float64 (rows, at least the prototype's fields).
-        pairs: Non-negative 32-bit integers (pairs, 2): the rows, by pair. Pairs from `start` on are used.
-        side: 0 or 1, the row of each pair.
+        source: A float64 table whose rows have at least as many numbers as the prototype has fields.
+        pairs: The rows, by pair: non-negative 32-bit integers of shape (pairs, 2). Pairs from `start` on are used.
+        side: 0 or 1: the row to take from each pair.
         field: The first field to fill.
     """
     for lane in range(AT_ONCE):
@@ -72,11 +72,11 @@ def _(context: Any, builder: Any, signature: Any, args: Any) -> Any:
 
 
 LINE_BYTES = 64  # bytes of a cache line
-WRITE, KEEP, DATA = 1, 3, 1  # for `llvm.prefetch`: the row will be written, is used often, and is data
+WRITE, KEEP, DATA = 1, 3, 1  # for `llvm.prefetch`: the row will be written, is used often and is data
 
 
 def prefetch(table: Any, row: int, prototype: Any) -> None:
-    """Prefetch a row as long as the prototype, which may cross two cache lines. In Python it does nothing."""
+    """Prefetch a row as long as the prototype, which may span two cache lines. In plain Python, do nothing."""
 
 
 @in_kernels(lambda _, table, row, prototype: types.void(table, types.intp, prototype), prefetch)
@@ -98,10 +98,10 @@ HALF = AT_ONCE // 2
 
 
 def are_disjoint(pairs: Any, start: int) -> bool:
-    """Return True if the numbers of the `AT_ONCE` pairs from `start` on all differ.
+    """Return True if the numbers in the `AT_ONCE` pairs from `start` on are all different.
 
     Args:
-        pairs: int32 (rows, 2), with at least `AT_ONCE` rows from `start` on.
+        pairs: An int32 array of shape (rows, 2), with at least `AT_ONCE` rows from `start` on.
     """
     return bool(np.unique(pairs[start : start + AT_ONCE]).size == PAIR * AT_ONCE)
 
@@ -109,7 +109,8 @@ def are_disjoint(pairs: Any, start: int) -> bool:
 @in_kernels(lambda _, pairs, start: types.boolean(pairs, types.intp), are_disjoint)
 def _(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     parts = parts_of_pairs(context, builder, signature.args[0], args[0], args[1])
-    # A vector meets all its pairs by rotations of up to half. Against another vector it takes all rotations.
+    # Within a vector, rotations by up to half its length compare all pairs. Between two vectors, all rotations are
+    # needed.
     compared = [
         (part, other, by)
         for k, part in enumerate(parts)
@@ -123,7 +124,7 @@ def are_apart(pairs: Any, start: int, later: int) -> bool:
     """Return True if the `AT_ONCE` pairs from `start` on and those from `later` on have no number in common.
 
     Args:
-        pairs: int32 (rows, 2), with at least `AT_ONCE` rows from both on.
+        pairs: An int32 array of shape (rows, 2), with at least `AT_ONCE` rows from each of these positions on.
     """
     return not np.isin(pairs[start : start + AT_ONCE], pairs[later : later + AT_ONCE]).any()
 
@@ -135,7 +136,7 @@ def _(context: Any, builder: Any, signature: Any, args: Any) -> Any:
 
 
 def parts_of_pairs(context: Any, builder: Any, kind: Any, pairs: Any, start: Any) -> list[Any]:
-    """Return the numbers of the `AT_ONCE` pairs from `start` on as vectors."""
+    """Return the numbers in the `AT_ONCE` pairs from `start` on, as vectors."""
     array = context.make_array(kind)(context, builder, pairs)
     if config.BOUNDSCHECK:
         rows = cgutils.unpack_tuple(builder, array.shape, 2)[0]
@@ -148,7 +149,7 @@ def parts_of_pairs(context: Any, builder: Any, kind: Any, pairs: Any, start: Any
 
 
 def none_equal(builder: Any, compared: Iterable[tuple[Any, Any, int]]) -> Any:
-    """Return True if no vector equals, in any element, the other one rotated by this many places."""
+    """Return True if, in every comparison, no element equals that of the other vector rotated by some places."""
     equal = [builder.icmp_signed("==", part, rotate(builder, other, by)) for part, other, by in compared]
     found = builder.bitcast(functools.reduce(builder.or_, equal), ir.IntType(AT_ONCE))
     return builder.icmp_unsigned("==", found, ir.IntType(AT_ONCE)(0))

@@ -1,6 +1,6 @@
-"""NamedTuples of floats as rows of a table or as lanes of several tables, in Python and in kernels.
+"""Store NamedTuples of floats as rows of a table or as lanes of several tables, in Python and in kernels.
 
-The compiled versions are written out field by field, because a loop over fields would keep the tuple in memory.
+The compiled versions are written out field by field, because a loop over the fields would keep the tuple in memory.
 """
 
 import functools
@@ -14,7 +14,7 @@ from numba.core import cgutils, config
 from podium.kernels.compiled import in_kernels
 
 ROWS_OF_FIELDS = 3  # dimensions of a table with rows of lanes
-LANES = 16  # tables side by side: (rows, fields, LANES), with the lanes of a number adjacent
+LANES = 16  # tables side by side, of shape (rows, fields, LANES), with a number's lanes adjacent
 
 
 def read(table: Any, row: int, prototype: Any) -> Any:
@@ -29,7 +29,7 @@ def write(table: Any, row: int, values: Any) -> None:
 
 
 def write_column(table: Any, column: int, values: Any) -> None:
-    """Write a NamedTuple into column `column` of a table (fields, columns), in which each field is contiguous."""
+    """Write a NamedTuple into a column of a table of shape (fields, columns), in which each field is contiguous."""
     for k, value in enumerate(values):
         table[k, column] = value
 
@@ -46,13 +46,13 @@ def alike(values: Any, prototype: Any) -> Any:
 
 
 def after_row(numbers: Any, start: int, values: Any, prototype: Any) -> Any:
-    """Return a NamedTuple of the prototype's type: numbers from `start` on as needed, then the values."""
+    """Return a NamedTuple of the prototype's type: as many numbers from `start` on as needed, then the values."""
     stop = start + len(prototype) - len(values)
     return type(prototype)(*map(float, numbers[start:stop]), *values)
 
 
 def plus(totals: Any, values: Any) -> Any:
-    """Return the sum of two NamedTuples of one type, field by field."""
+    """Return the sum of two NamedTuples of the same type, field by field."""
     return type(totals)(*(a + b for a, b in zip(totals, values, strict=True)))
 
 
@@ -84,12 +84,12 @@ def write_lane(table: Any, row: int, lane: int, values: Any) -> None:
 
 
 def read_fields(table: Any, field: int, lane: int, prototype: Any) -> Any:
-    """Return fields from `field` on of a lane, in a table (fields, LANES), as a NamedTuple of the prototype's type."""
+    """Return a lane's fields from `field` on, in a (fields, LANES) table, as a NamedTuple like the prototype."""
     return type(prototype)(*(float(table[field + k, lane]) for k in range(len(prototype))))
 
 
 def write_fields(table: Any, field: int, lane: int, values: Any) -> None:
-    """Write a NamedTuple into the fields from `field` on of a lane, in a table (fields, LANES)."""
+    """Write a NamedTuple into the fields of a lane from `field` on, in a (fields, LANES) table."""
     for k, value in enumerate(values):
         table[field + k, lane] = value
 
@@ -103,7 +103,7 @@ def _floats(context: Any, builder: Any, values: Any, kinds: Any) -> list[Any]:
 def _lane_cells(context: Any, builder: Any, signature: Any, args: Any, count: int) -> list[Any]:
     """Return pointers to the fields of a lane. Only row and lane vary, so that LLVM can combine lanes.
 
-    A table of rows is addressed by row, a table without rows by field.
+    A table with rows is addressed by row, and a table without rows by field.
     """
     array = signature.args[0]
     table = context.make_array(array)(context, builder, args[0])
@@ -134,7 +134,7 @@ def _(context: Any, builder: Any, signature: Any, args: Any) -> Any:
 
 
 def _cells(context: Any, builder: Any, signature: Any, args: Any, count: int) -> list[Any]:
-    """Return pointers to the first `count` numbers of a row. The row is checked if numba checks indices."""
+    """Return pointers to the first `count` numbers in a row. The row index is checked if numba checks indices."""
     table = context.make_array(signature.args[0])(context, builder, args[0])
     if config.BOUNDSCHECK:
         rows = cgutils.unpack_tuple(builder, table.shape, 2)[0]
@@ -146,7 +146,7 @@ def _cells(context: Any, builder: Any, signature: Any, args: Any, count: int) ->
 
 
 def _column_cells(context: Any, builder: Any, signature: Any, args: Any, count: int) -> list[Any]:
-    """Return pointers to the numbers of a column, one row of the table apart, with the same check."""
+    """Return pointers to the numbers in a column, which are one table row apart, with the same check."""
     table = context.make_array(signature.args[0])(context, builder, args[0])
     columns = cgutils.unpack_tuple(builder, table.shape, 2)[1]
     if config.BOUNDSCHECK:
@@ -201,7 +201,7 @@ def _(context: Any, builder: Any, signature: Any, args: Any) -> Any:
 
 
 def _folding(function: Any, kind: Any, prepare: Any, finish: Any) -> None:
-    """Compile `function` as a sum: `prepare` maps each number, and `finish` maps the sum."""
+    """Compile `function` as a sum, where `prepare` maps each number and `finish` maps the sum."""
 
     @in_kernels(lambda _, values: kind(values), function)
     def fold(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -210,7 +210,7 @@ def _folding(function: Any, kind: Any, prepare: Any, finish: Any) -> None:
 
 
 _folding(total, types.float64, lambda _builder, x: x, lambda _builder, x: x)
-# x - x is 0 for finite x and NaN otherwise, so that one comparison checks all.
+# x - x is 0 for finite x and NaN otherwise, so that one comparison checks all fields.
 _folding(
     finite,
     types.boolean,
@@ -220,7 +220,7 @@ _folding(
 
 
 def _storing(function: Any, combine: Any, cells_of: Any = _cells) -> None:
-    """Compile `function` as a store into a row or column of `combine(old, new)`."""
+    """Compile `function` so that it stores `combine(old, new)` in a row or column."""
 
     @in_kernels(lambda _, table, row, values: types.void(table, types.intp, values), function)
     def store(context: Any, builder: Any, signature: Any, args: Any) -> Any:

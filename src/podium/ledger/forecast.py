@@ -1,4 +1,4 @@
-"""Forecasts of an event: each entrant's probabilities by the system's own model, and the strength of a field."""
+"""Forecast an event using the system's own model, and measure the strength of a field."""
 
 import csv
 import functools
@@ -30,17 +30,17 @@ from podium.results.columns import BEGINNING, SIDES
 from podium.results.names import admit
 from podium.support.words import counted, is_nearly, nearest_name, table_html
 
-SHOWN_ENTRANTS = 3  # in a line
+SHOWN_ENTRANTS = 3  # number of entrants shown in one line
 
 
 @dataclass(frozen=True, repr=False)
 class Forecast:
     """The forecast for a field. A team is named after its members: `Ana, Ben`."""
 
-    entrants: pl.DataFrame  # player, rating, events, win, top, mean_rank: the likeliest winner first
+    entrants: pl.DataFrame  # player, rating, events, win, top, mean_rank; the likeliest winner comes first
     chances: Floats  # (entrants, ranks)
-    expected: Floats  # (entrants, entrants): the expected score in a heat of two
-    players: tuple[str, ...]  # of all sides, in the order given
+    expected: Floats  # (entrants, entrants): expected scores in a heat of two
+    players: tuple[str, ...]  # the players of all sides, in the given order
     newcomers: tuple[str, ...]  # entrants and equipment without results, which may be misspelt names
 
     @functools.cached_property
@@ -82,7 +82,7 @@ class Forecast:
 
 
 def names_in(rows: Iterable[str]) -> list[list[str]]:
-    """Return the names in each row `A,B,...`, without empty ones. Quotes protect a comma, as in a spreadsheet."""
+    """Return the names in each row `A,B,...`, leaving out empty ones. Quotes protect commas, as in a spreadsheet."""
     return [[name.strip() for name in row if name.strip()] for row in csv.reader(rows, skipinitialspace=True)]
 
 
@@ -90,8 +90,8 @@ def members_in(rows: Iterable[str]) -> dict[str, "Member"]:
     """Return the entrants in rows such as `Ana,car=Ferrari,side=white`, by name.
 
     Raises:
-        ParameterError: a row has no name or a repeated name, a cell after the name is not `KIND=NAME` or repeats a
-            kind, or `member_of` raises it.
+        ParameterError: a row has no name or repeats a name, or a cell after the name is not `KIND=NAME` or repeats a
+            kind. `member_of` can raise it as well.
     """
     members: dict[str, Member] = {}
     for row in rows:
@@ -112,19 +112,19 @@ def members_in(rows: Iterable[str]) -> dict[str, "Member"]:
 
 
 class Member(NamedTuple):
-    """An entrant: the name, and optionally the equipment and the side."""
+    """An entrant: the player's name and, optionally, equipment and side."""
 
     player: str
     shared: Mapping[str, str] = {}  # the name of the equipment, by kind
     side: str | None = None  # home or white, away or black
-    new: bool = False  # a newcomer, even if the name is nearly a known one
+    new: bool = False  # True for a newcomer, even if the name is similar to a known one
 
 
-Named = str | Mapping[str, Any] | Member  # a name, or a dict with `player`, and `shared` or `side`
+Named = str | Mapping[str, Any] | Member  # a name, or a dict with `player` and optionally `shared` or `side`
 
 
 def member_of(given: Named) -> Member:
-    """Return the entrant for a name or a dict. A dict must have a player and no unknown keys."""
+    """Return the entrant described by a name or a dict. A dict must have the key `player` and no unknown keys."""
     if not isinstance(given, Mapping):
         return given if isinstance(given, Member) else Member(given)
     unknown = [key for key in given if key not in Member._fields]
@@ -147,13 +147,13 @@ def member_of(given: Named) -> Member:
 def field_of(
     entrants: Iterable[Named], sides: Iterable[Iterable[Named]], admitted: Callable[[list[str]], Iterable[str]]
 ) -> list[list[Member]]:
-    """Return each side's members: first the single entrants, then the sides.
+    """Return the members of each side: first the individual entrants, then the sides.
 
     `admitted` corrects or rejects names.
 
     Raises:
-        ParameterError: the entrants or a side are a single string, a side is empty, two sides are marked as beginning,
-            or `member_of` raises it.
+        ParameterError: the entrants or a side are given as a single string, a side is empty, or two sides are marked as
+            moving first. `member_of` can raise it as well.
     """
     if isinstance(entrants, str):
         raise ParameterError(f"entrants: {entrants!r} is a string, not a list. Give a list of names.")
@@ -191,7 +191,7 @@ def refuse_slips(
     Args:
         field: each side's members.
         known: names of players who are not newcomers.
-        candidates: known names to compare with.
+        candidates: returns known names to compare a name with.
 
     Raises:
         NearNameError: a name is very similar to a known one.
@@ -203,7 +203,7 @@ def refuse_slips(
 
 
 def equipment_of(field: Iterable[Iterable[Member]], kinds: Sequence[str]) -> list[str]:
-    """Return the stored names of all rated equipment in a field. Other equipment raises a ParameterError."""
+    """Return the stored names of all rated equipment in a field. Raise ParameterError for other equipment."""
     given = {(kind, name): None for side in field for each in side for kind, name in each.shared.items()}
     unknown = [kind for kind, _ in given if kind not in kinds]
     if kinds and unknown:
@@ -219,12 +219,12 @@ def names_to_rate(field: Sequence[Sequence[Member]], kinds: Sequence[str]) -> li
 def line_up(
     system: System, field: Sequence[Sequence[Member]], states: Mapping[str, Any]
 ) -> tuple[list[list[Any]], list[list[Shared]], list[float]]:
-    """Return each side's states and equipment, and the side that begins, as arguments for `sides_of`.
+    """Return each side's states and equipment, and which side moves first, as arguments for `sides_of`.
 
     Args:
         system: the rating system.
         field: each side's members.
-        states: states of players, and of equipment by the names from `equipment_of`.
+        states: states of players and equipment, by name. The names of equipment come from `equipment_of`.
     """
     numbers = {name: number for number, name in enumerate(equipment_of(field, system.kinds))}
     equipment: list[list[Shared]] = []
@@ -242,7 +242,7 @@ def line_up(
 
 
 def names_of_field(field: Sequence[Sequence[Member]]) -> list[str]:
-    """Return all names, side by side. Repeated names, or fewer than two sides, raise a ParameterError."""
+    """Return all names, one side after the other. Raise ParameterError for repeated names or fewer than two sides."""
     if len(field) < 2:  # noqa: PLR2004  (it takes two to compare)
         raise ParameterError("entrants: a forecast needs at least two. Add one.")
     names = [each.player for side in field for each in side]
@@ -255,20 +255,20 @@ def names_of_field(field: Sequence[Sequence[Member]]) -> list[str]:
 def forecast(system: System, field: Sequence[Sequence[Member]], states: Mapping[str, Any], top: int) -> Forecast:
     """Return the probabilities for an event between players or sides with these states.
 
-    If an entrant's equipment is not given, average equipment is assumed, which counts 0 points. If sides are not given,
-    no side has the first move. In pairs, two users of the same equipment share its uncertainty; with three or more
-    entrants, their uncertainties are independent.
+    If an entrant's equipment is not given, average equipment worth 0 points is assumed. If no side is marked, no side
+    has the first move. In a pair, two users of the same equipment share its uncertainty. With three or more entrants,
+    the uncertainties are treated as independent.
 
     Args:
         system: the system with the model.
         field: each side's members.
-        states: states of all players, and of the names from `equipment_of`.
+        states: states of all players and equipment, by name. The names of equipment come from `equipment_of`.
         top: number of places that count as top places.
 
     Returns:
-        Probabilities (0 to 1): for each rank by the system's performances, and for each pair by its `expect_side`.
-        A side's rating is the mean of its members' ratings. Its number of events is that of its least experienced
-        member.
+        Probabilities (0 to 1): for each rank from the system's performances, and for each pair from its
+        `expect_side`. A side's rating is the mean of its members' ratings. Its number of events is that of its least
+        experienced member.
 
     Raises:
         ParameterError: there are fewer than two sides, a name is repeated, or `top` is not a whole number of at least
@@ -301,8 +301,8 @@ def performances_of(system: System, sides: Sides, expected: Floats) -> Performan
     """Return the distribution of each side's performance.
 
     It is the system's own distribution if each side is one player or can be treated as one. Otherwise, the strength of
-    a side in the Plackett-Luce model is its mean log-odds against all others; for two sides, these are the log-odds of
-    `expected`.
+    a side in the Plackett-Luce model is its mean log-odds against all other sides. With two sides, these are the
+    log-odds of `expected`.
     """
     count, entering = len(expected), system.arguments()[1][1]
     alone = (np.diff(sides.start[: count + 1]) == 1) & (sides.home[:count] == 0.0)
@@ -314,7 +314,7 @@ def performances_of(system: System, sides: Sides, expected: Floats) -> Performan
         return system.performances(ones)
     pairs = zip(expected.ravel().tolist(), expected.T.ravel().tolist(), strict=True)
     leads = np.array([log_odds(chance, other) for chance, other in pairs]).reshape(expected.shape)
-    sharp = sharpness(system.params()) if count > 2 else 1.0  # noqa: PLR2004  (a duel is as its pair)
+    sharp = sharpness(system.params()) if count > 2 else 1.0  # noqa: PLR2004  (a duel is the same as its pair)
     return GumbelPerformances(-sharp * leads.mean(axis=1), np.ones(count))
 
 
@@ -324,7 +324,7 @@ def expected_score(system: System, first: Any, second: Any) -> float:
 
 
 def strengths(system: System, events: Events, replayed: Replayed, top: int, probe: float | None) -> pl.DataFrame:
-    """Return the strength of the field of each event, from the ratings before it.
+    """Return the strength of each event's field, calculated from the ratings before the event.
 
     A newcomer is added to the field: the strength is one divided by the probability that the newcomer finishes among
     the first `top`. It is 1 if there are no more entrants than that.
@@ -365,20 +365,20 @@ def strengths(system: System, events: Events, replayed: Replayed, top: int, prob
 
 
 def unknown_names(names: Iterable[str], frame: pl.DataFrame, kinds: tuple[str, ...]) -> dict[str, str | None]:
-    """Return the names without results in a table, each with the most similar known name or None."""
+    """Return the names that have no results in a table, each with the most similar known name, or None."""
     known = {*frame["player"].unique().to_list(), *map(called, shared_equipment.names_in(frame, kinds))}
     return {name: nearest_name(name, known) for name in names if name not in known}
 
 
 def existing_pool(name: str, pools: Sequence[str]) -> str:
-    """Return the name of the pool, which must exist."""
+    """Return the name of a pool, or raise an error if the pool does not exist."""
     if name not in pools:
         raise UnknownError(f"pool {name!r} does not exist. Choose one: {', '.join(pools)}.")
     return name
 
 
 def only_pool(pools: Sequence[str], name: str | None) -> str | None:
-    """Return the given pool or the only pool, or None if there are no pools.
+    """Return the given pool, or the only pool if none is given, or None if there are no pools.
 
     Raises:
         UnknownError: the pool does not exist.

@@ -1,7 +1,7 @@
-"""Strengths at every event, in hindsight: a smoother on the model of the system `adaptive`.
+"""Estimate strengths at every event in hindsight: a smoother that uses the model of the system `adaptive`.
 
-A skill is a random walk, and an event adds the information from the filter's pairs. `smoothing` calculates the
-strengths; this module prepares its input and returns the result as a frame.
+A skill follows a random walk, and each event adds the information from the same pairs as in the filter. `smoothing`
+calculates the strengths; this module prepares its input and returns the result as a frame.
 """
 
 import math
@@ -27,7 +27,7 @@ from podium.systems._adaptive_entering import CEILING, DECADE, GROWTH_DAYS, MAX_
 from podium.systems._adaptive_units import FINISHED, PLACE, SIDE, UNIT, heat_at, line_up
 from podium.systems.adaptive import Adaptive
 
-ENTRY_AT = _adaptive_state.THETA + _adaptive_state.ENTRY - 1  # in the state of a pool
+ENTRY_AT = _adaptive_state.THETA + _adaptive_state.ENTRY - 1  # position in the state of a pool
 NUMBERS_AT = [
     _adaptive_state.THETA + each - 1
     for each in (_adaptive_state.NOISE, _adaptive_state.UNFINISHED, _adaptive_state.REACH)
@@ -39,7 +39,7 @@ class Hindsight:
     """The strengths of all players at every event, in hindsight."""
 
     frame: pl.DataFrame  # player, pool, event_id, at, rating, deviation; in the order of rating
-    sweeps: int  # at most, until sites and walks agreed
+    sweeps: int  # largest number of sweeps until sites and walks agreed
 
     def at(self, moment: datetime) -> pl.DataFrame:
         """Return the strengths of players after the last event before a time, best first."""
@@ -49,7 +49,7 @@ class Hindsight:
         return known.sort("pool", "rating", descending=[False, True], maintain_order=True)
 
     def best(self) -> pl.DataFrame:
-        """Return all players at their best, highest first, with the confidence in that order.
+        """Return every player at their peak, highest peak first, with the confidence in that order.
 
         Returns:
             The columns of `frame`, with one row per player and pool. `above_next` is the probability that the player's
@@ -96,7 +96,7 @@ def hindsight(system: System, events: Events, replayed: Replayed) -> Hindsight:
 
 
 def level(replayed: Replayed, visits: Appearances, way: SmootherState) -> Any:
-    """Return the level from which the skill of each visit is measured, (visits) points.
+    """Return the level, in points, from which the skill of each visit is measured: an array of shape (visits,).
 
     After the last event, ratings and hindsight have the same information, so their means must agree. The mean is taken
     over all appearances of a pool's players, weighted by the certainty of their skill on the last day.
@@ -120,7 +120,7 @@ def _add_levels(after: Any, learnt: Any, way: Any, visits: Any, off: Any) -> Non
 
 
 def visits_and_heats(system: System, events: Events, replayed: Replayed) -> tuple[Appearances, Heats, SmootherState]:
-    """Return all visits before smoothing, the heats, and the state of the smoother."""
+    """Return all visits as they are before smoothing, the heats, and the state of the smoother."""
     if not isinstance(system, Adaptive) or why_unavailable(system):
         raise ParameterError(why_unavailable(system))
     columns = events.columns
@@ -133,7 +133,7 @@ def visits_and_heats(system: System, events: Events, replayed: Replayed) -> tupl
 
 
 def why_unavailable(system: System) -> str:
-    """Return the reason why a system has no hindsight, or an empty string if it does."""
+    """Return the reason why a system does not support hindsight, or an empty string if it does."""
     if isinstance(system, Adaptive) and system.modes is None:
         return ""
     name = f"{system.name} with modes" if isinstance(system, Adaptive) else system.name
@@ -141,7 +141,7 @@ def why_unavailable(system: System) -> str:
 
 
 def heat_bounds(events: Events) -> npt.NDArray[np.int64]:
-    """Return the bounds of the heats of each update: (updates + 1)."""
+    """Return the bounds of each update's heats: an array of shape (updates + 1,)."""
     heats = events.columns.heats
     return heats if heats.size else np.arange(events.columns.entrants.size)
 
@@ -158,7 +158,7 @@ def visits_of(system: Adaptive, events: Events, replayed: Replayed, way: Smoothe
     _set_out(replayed.after, replayed.pools, way, float(system.growth), system.initial, visits)
     first = way.start[:-1] if way.kind.size == 0 else way.start[:-1][way.kind[way.start[:-1]] == 0.0]
     visits.drift[first] = (replayed.before[way.order[first]] - system.initial) / _adaptive_state.SCALE
-    if replayed.start is None:  # what the pool knows of newcomers now, not what it knew then
+    if replayed.start is None:  # uses what the pool knows about newcomers now, not what it knew then
         pool, before = way.pool[first], way.event[first] - 1
         is_later = before >= np.array([each.first for each in events.pools])[pool]
         maturity = replayed.pool_history[before, _adaptive_state.MATURITY] * is_later
@@ -170,7 +170,7 @@ def visits_of(system: Adaptive, events: Events, replayed: Replayed, way: Smoothe
 def days_between(one: float, other: float, gap: float) -> float:
     """Return the days between two events.
 
-    Numbered events use the pace of the pool; between a number and a date it is 0.
+    For numbered events, the pool's pace is used. Between a numbered and a dated event, the result is 0.
     """
     counted = other < _adaptive_state.COUNTED
     if counted != (one < _adaptive_state.COUNTED):
@@ -206,7 +206,7 @@ def _set_out(after: Any, learnt: Any, way: Any, growth: float, initial: float, v
 
 
 def heats_in(system: Adaptive, events: Events, replayed: Replayed, way: SmootherState) -> Heats:
-    """Return every heat's units, in the filter's order."""
+    """Return the units of every heat, in the filter's order."""
     columns, kinds = events.columns, len(system.kinds)
     last, entries = columns.entrants.size - 1, columns.place.size
     scratch = scratch_for(system, columns, 0, last, np.array(system.new_pool()))
@@ -231,7 +231,7 @@ def heats_in(system: Adaptive, events: Events, replayed: Replayed, way: Smoother
     visit = np.empty_like(way.order)
     visit[way.order] = np.arange(visit.size, dtype=np.int32)
     _line_up(columns, last, scratch, side, system.prototypes()[1], visit, heats)
-    heats.weight[:] *= np.sqrt(DUEL / sizes(heats))  # as where the pool learns
+    heats.weight[:] *= np.sqrt(DUEL / sizes(heats))  # the same weight as when the pool learns
     heats.worth[:] = heats.weight
     return heats
 

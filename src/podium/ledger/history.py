@@ -1,4 +1,4 @@
-"""The ledger: every rating change with the state after it, a thinned-out history for charts, and the trend."""
+"""The ledger: every rating change with the resulting state, a thinned-out history for charts, and trends."""
 
 from typing import Any, Literal
 
@@ -22,12 +22,12 @@ from podium.results.reading import Results
 def history(system: System, events: Events, replayed: Replayed) -> pl.DataFrame:
     """Return one row per player and event, in event order, then file order.
 
-    Columns: `event_id, pool, started_at, player, rating_before, delta`, then every field of the state after
-    the event. Within a rating period, only a player's last event changes the rating. The rows before it repeat
-    the state before the period.
+    Columns: `event_id, pool, started_at, player, rating_before, delta`, then every field of the state after the event.
+    Within a rating period, only a player's last event changes the rating. The player's earlier rows repeat the state
+    before the period.
     """
     taken, row = named_rows(events.results), events.ledger.row
-    if not row.are_all(taken.height):  # else they share their columns
+    if not row.are_all(taken.height):  # otherwise they share their columns
         taken = taken[row.array]
     before, after = changes(system, events, replayed)
     rating_before = pl.Series("rating_before", before)
@@ -61,14 +61,14 @@ def starting_rows(system: System, start: StartingRatings) -> pl.DataFrame:
 
 
 def started_at(frame: pl.DataFrame) -> pl.Series:
-    """Return the start of each row's event, or null if the table has no time."""
+    """Return the start time of each row's event, or null if the table has no times."""
     if "started_at" in frame.columns:
         return frame["started_at"]
     return pl.Series("started_at", [None], INSTANT).new_from_index(0, frame.height)
 
 
 def changes(system: System, events: Events, replayed: Replayed) -> tuple[npt.NDArray[np.float64], States]:
-    """Return the rating before and the state after, for each row of the history."""
+    """Return, for each row of the history, the rating before the event and the state after it."""
     rows = events.ledger
     if rows.ends_period is None:
         return rows.entrant.take(replayed.before), rows.entrant.take(replayed.after)
@@ -79,7 +79,7 @@ def changes(system: System, events: Events, replayed: Replayed) -> tuple[npt.NDA
 
 
 def pools_brought(system: System, events: Events, replayed: Replayed) -> PoolNumbers:
-    """Return the state of the pool before each update, (updates, fields)."""
+    """Return the state of the pool before each update, as an array of shape (updates, fields)."""
     start = new_pools(system, len(events.pools)) if replayed.pool_start is None else replayed.pool_start
     brought = np.roll(replayed.pool_history, 1, axis=0)
     if brought.size:
@@ -88,7 +88,7 @@ def pools_brought(system: System, events: Events, replayed: Replayed) -> PoolNum
 
 
 def system_at(system: System, events: Events, replayed: Replayed, update: int) -> System:
-    """Return the system with the state of the pool before a rating update.
+    """Return the system with the state that its pool had before a rating update.
 
     Systems whose pools have no state are returned unchanged.
     """
@@ -113,7 +113,7 @@ def states_brought(system: System, events: Events, replayed: Replayed) -> States
     return brought
 
 
-POINTS_A_COLUMN = 4  # the first, the lowest, the highest and the last
+POINTS_A_COLUMN = 4  # the first, the lowest, the highest and the last point
 
 
 def thinned(times: npt.NDArray[np.int64], ratings: npt.NDArray[np.float64], most: int) -> npt.NDArray[np.int64]:
@@ -132,10 +132,10 @@ def thinned(times: npt.NDArray[np.int64], ratings: npt.NDArray[np.float64], most
 
 
 Trend = Literal["climbing", "falling", "steady", "provisional"]
-FORM_EVENTS = 10  # of which the form and the trend speak
-FINDING_EVENTS = 5  # that find a rating: no record is made in them
-SURE_DEVIATIONS = 2.0  # rating ± this covers 19 of 20 cases; a peak minus this is no stroke of luck
-STEADY_ELO = 25.0  # points within which ten events move a steady player, where ratings have no interval
+FORM_EVENTS = 10  # number of events that form and trend cover
+FINDING_EVENTS = 5  # first events, which establish a rating and set no records
+SURE_DEVIATIONS = 2.0  # rating ± this covers 19 of 20 cases; a peak minus this is not due to luck
+STEADY_ELO = 25.0  # most points that ten events move a steady player, for ratings without an interval
 
 
 def without_days(system: System) -> str:
@@ -153,20 +153,20 @@ def can_be_provisional(system: System) -> bool:
 
 
 def are_established(system: System, states: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    """Return a mask of established ratings: by the system's rule, or from the fifth event on."""
+    """Return a mask of the established ratings, by the system's rule or else from the fifth event on."""
     if can_be_provisional(system):
         return ~system.is_provisional(states)
     return states[:, system.column("events")] >= FINDING_EVENTS
 
 
 def own_interval(system: System, deviation: float | None) -> float:
-    """Return how many points may be chance: the rating's interval, or a fixed number for systems without one."""
+    """Return how many points may be due to chance: the rating's interval, or a fixed number if there is no interval."""
     scale = system.points_per_logit / ELO_SCALE
     return STEADY_ELO * scale if deviation is None else SURE_DEVIATIONS * deviation
 
 
 def trend(system: System, moved: float, deviation: float | None, *, established: bool) -> Trend:
-    """Return a player's trend from the latest changes, without those of the provisional period."""
+    """Return a player's trend from the latest changes, excluding changes made while the rating was provisional."""
     interval = own_interval(system, deviation)
     if not established:
         return "provisional"
@@ -190,7 +190,7 @@ def events_of_updates(events: Events) -> pl.DataFrame:
 
 
 def learnt_history(system: System, events: Events, replayed: Replayed, pool: str) -> pl.DataFrame:
-    """Return the parameters learnt in a pool, with one row per event or rating period, in the order they are rated.
+    """Return the parameters that a pool has learnt, one row per event or rating period, in the order they are rated.
 
     Returns:
         `event_id, started_at` of the event, then one column per parameter, in its own unit.
@@ -220,7 +220,7 @@ def learnt_history(system: System, events: Events, replayed: Replayed, pool: str
 
 
 def entrant_rows(events: Events) -> Integers:
-    """Return the row of the results table with each entrant's last change, (entrants)."""
+    """Return the row of the results table that has each entrant's last change: an array of shape (entrants,)."""
     rows = np.zeros(events.columns.player.size, np.int64)
-    rows[events.ledger.entrant.array] = events.ledger.row.array  # the last assignment stays
+    rows[events.ledger.entrant.array] = events.ledger.row.array  # the last assignment wins
     return rows

@@ -1,4 +1,4 @@
-"""An upcoming race, rated for any finishing order from the entrants' current states."""
+"""Rate an upcoming race for any finishing order, starting from the entrants' current states."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -50,7 +50,7 @@ def place_words(place: float | None, sides: int) -> str:
 
 
 def headline(lines: Sequence[Mapping[str, Any]], sides: int, digits: int) -> str:
-    """Return a sentence about the places that gain points: from the first to the last of them."""
+    """Return a sentence about which places, from the first to the last, gain points."""
     places = [line for line in lines if line["place"] is not None]
     gains = [shown_change(line["rating"] - line["delta"], line["rating"], digits) > 0 for line in places]
     count = gains.index(False) if False in gains else len(gains)
@@ -103,14 +103,14 @@ class Race:
     system: System  # bound to the pool's state
     pool: str
     sides: tuple[tuple[str, ...], ...]
-    states: States  # (players of all sides, fields): in which they start
+    states: States  # (players of all sides, fields): their states at the start
     period: str = EVENT
     started_at: datetime | None = None
-    seen: Integers = field(default_factory=lambda: np.empty(0, np.int64))  # (players) when they last played, or none
-    lines: Lines | None = None  # Return all names, side by side.
-    given: Mapping[str, Member] = field(default_factory=dict)  # Return all ratings before the race.
-    equipment: Mapping[str, Any] = field(default_factory=dict)  # states of what they share, by its kept name
-    heats: int = 1  # all with the same result
+    seen: Integers = field(default_factory=lambda: np.empty(0, np.int64))  # (players): when they last played; or empty
+    lines: Lines | None = None  # results of an earlier heat to rate by, if any
+    given: Mapping[str, Member] = field(default_factory=dict)  # the entrants as given, by name
+    equipment: Mapping[str, Any] = field(default_factory=dict)  # states of the shared equipment, by its stored name
+    heats: int = 1  # number of heats, all with the same result
 
     @classmethod
     def of(
@@ -130,10 +130,11 @@ class Race:
             system: the system, with the pool's state.
             pool: the name of the pool.
             field: each side's members.
-            states: states of all players, and of the names from `equipment_of`.
+            states: states of all players and equipment, by name. The names of equipment come from `equipment_of`.
             seen: when each player last played, in microseconds since 1970.
             started_at: when the race starts, if it has a date.
-            recent: recent events of the pool. If the system rates times or scores, the race uses theirs.
+            recent: recent events of the pool. If the system rates times or scores, the race uses the times or scores of
+                these events.
             period: the rating period.
         """
         players = [each for side in field for each in side]
@@ -152,7 +153,7 @@ class Race:
 
     @cached_property
     def players(self) -> tuple[str, ...]:
-        """The names of all players, side by side."""
+        """The names of all players, one side after the other."""
         return tuple(name for side in self.sides for name in side)
 
     @cached_property
@@ -165,7 +166,7 @@ class Race:
         return self.states[:, self.system.column("rating")]
 
     def performances(self, sides: Sequence[int]) -> Performances:
-        """Return the performances of some of the sides, according to the system's own model."""
+        """Return the performances of the given sides, according to the system's own model."""
         if not self.given and not self.equipment and len(self.players) == len(self.sides):
             return self.system.performances([self.brought[side] for side in sides])
         newcomer = self.system.newcomer()
@@ -174,7 +175,7 @@ class Race:
         members, equipment, home = line_up(self.system, chosen, states)
         standing = sides_of(self.system, members, equipment, home)
         are_alone = standing.start[len(chosen)] == len(chosen)
-        expected = np.full((len(chosen), len(chosen)), 0.5)  # which nobody alone needs
+        expected = np.full((len(chosen), len(chosen)), 0.5)  # not needed for single players
         return performances_of(
             self.system, standing, expected if are_alone else expected_scores(self.system, standing, len(chosen))
         )
@@ -187,22 +188,22 @@ class Race:
 
     @cached_property
     def is_plain(self) -> bool:
-        """Return True if all entrants are single players without equipment, and only places count."""
+        """Return True if all entrants are single players without equipment and only places count."""
         reads_more = self.lines or self.equipment or self.given or self.system.reads_days or self.system.idle_unit
         return not reads_more and len(self.players) == len(self.sides) and self.heats == 1
 
     @cached_property
     def whole(self) -> Events:
-        """Return the encoded race with everybody finishing."""
+        """Return the encoded race, in which everybody finishes."""
         return encoded_alone(self.system, self.period, len(self.sides)) if self.is_plain else self.ended()
 
     @cached_property
     def ranks(self) -> Floats:
-        """Return the probability of each place, (sides, sides)."""
+        """Return the probability of each place, as an array of shape (sides, places)."""
         return rank_distribution(self.performances(range(len(self.sides))))
 
     def ended(self, *quits: int) -> Events:
-        """Return the encoded race, in which sides may have quit; `changes` fills in places."""
+        """Return the encoded race in which the given sides quit. `changes` fills in the places."""
         lines = self.lines
         if 0 < len(quits) < len(self.sides) and lines is None and not self.equipment and self.heats == 1:
             out = np.isin(self.side_of[self.seats(self.whole)], quits)
@@ -213,7 +214,7 @@ class Race:
             name: {"side": each.side} | {f"{SHARED}{kind}": equipment for kind, equipment in each.shared.items()}
             for name, each in self.given.items()
         }
-        rows: list[dict[str, Any]] = []  # of the first heat
+        rows: list[dict[str, Any]] = []  # rows of the first heat
         for side, members in enumerate(self.sides):
             measures = {} if lines is None else lines.measures.row(min(side, last), named=True)
             of_side: dict[str, Any] = {"status": "quit"} if side in quits else {"position": side + 1} | measures
@@ -236,7 +237,7 @@ class Race:
         return with_idle_before(events, self.system, self.period, seen)
 
     def seats(self, ended: Events) -> npt.NDArray[np.int64]:
-        """Return the player's index for each entrant of the encoded race. Equipment comes after the players."""
+        """Return the index of the player for each entrant of the encoded race. Equipment comes after the players."""
         return self.whole_seats if ended.player_names is self.whole.player_names else self.find_seats(ended)
 
     @cached_property
@@ -249,16 +250,16 @@ class Race:
         return np.array([number[name] for name in names], np.int64)
 
     def changes(self, ended: Events, places: Floats) -> Floats:
-        """Return everyone's change for each finishing order, (races, players); NaN if unrated.
+        """Return everyone's change for each finishing order, of shape (races, players); NaN if unrated.
 
-        Players who quit in the encoded race also quit here. `places`, (races, sides), start at 1; equal places are
-        ties.
+        Players who quit in the encoded race quit here as well. `places` has shape (races, sides) and starts at 1; equal
+        places are ties.
         """
         seats, columns, count = self.seats(ended), ended.columns, len(places)
         size, entries = seats.size, columns.place.size
-        alone = size - int(np.count_nonzero(columns.kind))  # after the players comes the equipment that they share
+        alone = size - int(np.count_nonzero(columns.kind))  # the players are followed by the equipment they share
         seat = seats[columns.entrant] if columns.entrant.size else seats[:entries]  # (entries)
-        sizes = np.diff(columns.entries) if columns.entries.size else np.array([entries])  # of each heat
+        sizes = np.diff(columns.entries) if columns.entries.size else np.array([entries])  # entries of each heat
         tiled = {name: np.tile(getattr(columns, name), count) for name in TILED if getattr(columns, name).size}
         position = places[:, self.side_of[seat]].ravel()
         if self.lines is not None:
@@ -311,9 +312,9 @@ def encoded_alone(system: System, period: str, count: int) -> Events:
 
 
 def last_lines(system: System, events: Events, pool: str, sides: int) -> Lines | None:
-    """Return the results of the pool's last heat with enough finishers, or of its last largest heat.
+    """Return the results of the pool's last heat with enough finishers, or else of the latest of its largest heats.
 
-    Only entries that the system rates count. None if the pool has no heats.
+    Only entries that the system rates count. Return None if the pool has no heats.
     """
     span = next((each for each in events.pools if each.name == pool), None)
     columns, best, chosen = events.columns, 0, None
@@ -339,7 +340,7 @@ def last_lines(system: System, events: Events, pool: str, sides: int) -> Lines |
 
 
 def has_draws(events: Events, pool: str) -> bool:
-    """Return True if two finishers of any heat in the pool have drawn."""
+    """Return True if two finishers have drawn in any heat of the pool."""
     columns = events.columns
     span = next((each for each in events.pools if each.name == pool), None)
     if span is None or not columns.rank.size:

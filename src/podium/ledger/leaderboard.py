@@ -1,4 +1,4 @@
-"""Leaderboards with rules for who is listed, now or as of a date."""
+"""Leaderboards, with rules for who is listed, now or at a given date."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -27,17 +27,17 @@ if TYPE_CHECKING:
 
 SPAN = re.compile(r"\s*(\d+)\s*(d|w|mo|y)?\s*")
 LONGEST_DAYS = 365_000
-OF_CHANGE = ("event_id", "pool", "started_at", "player", "rating_before", "delta")  # columns of a history's row
+OF_CHANGE = ("event_id", "pool", "started_at", "player", "rating_before", "delta")  # columns of a row of the history
 SPAN_DAYS = {"d": 1, None: 1, "w": 7, "mo": 30, "y": 365}
 
 
 class Standings:
-    """Methods for objects that hold the ratings of pools: forecasts and expected scores."""
+    """Forecasts and expected scores, as methods for objects that hold the ratings of pools."""
 
     system: System
 
     def _standing_of(self, names: Sequence[str], pool: str | None) -> tuple[System, list[Any]]:
-        """Return the system and the players' states in the named pool or the only pool."""
+        """Return the system and the players' states in the named pool, or in the only pool."""
         raise NotImplementedError
 
     def _known_names(self) -> Iterable[str]:
@@ -45,7 +45,7 @@ class Standings:
         raise NotImplementedError
 
     def _existing(self, pool: str | None) -> str | None:
-        """Return the name of the pool, after checking that it exists if possible."""
+        """Return the name of the pool, after checking, if possible, that it exists."""
         return pool
 
     def _field(
@@ -55,8 +55,8 @@ class Standings:
         player: str | None,
         pool: str | None,
     ) -> tuple[System, list[list["Member"]], dict[str, Any]]:
-        """Return the system in a pool, each side's members, and the states of players and equipment."""
-        from podium.ledger import forecast  # noqa: PLC0415  (which ratings alone do without)
+        """Return the system for a pool, the members of each side, and the states of players and equipment."""
+        from podium.ledger import forecast  # noqa: PLC0415  (not needed if only ratings are used)
 
         field = forecast.field_of(entrants, sides, lambda names: [admit(each, "entrant") for each in names])
         if player is not None and not any(each.player == player for side in field for each in side):
@@ -75,27 +75,28 @@ class Standings:
         top: int = 3,
         pool: str | None = None,
     ) -> "Forecast":
-        """Forecast an event with the current ratings; unknown players count as newcomers.
+        """Forecast an event from the current ratings. Unknown players count as newcomers.
 
         See `podium.ledger.forecast.Forecast`.
 
         Args:
-            entrants: the names of players who compete individually. Each name, also in `sides`, can be a dict as in
-                results: `player`, `shared` (equipment by kind), `side`. Default: average equipment, and no side.
+            entrants: the names of players who compete individually. Each name, here and in `sides`, can be a dict, as
+                in results, with `player`, `shared` (equipment by kind) and `side`. Default: average equipment, and no
+                side.
             sides: the names of the members of each team.
             top: number of places that count as top places.
-            pool: the pool; required if there are several.
+            pool: the pool. Required if there are several pools.
 
         Returns:
-            Each entrant's probability of winning, of a place among the first `top`, of every rank, and in each
-            pair.
+            Each entrant's probability of winning, of a place among the first `top` and of every rank, and the
+            expected score of each pair.
 
         Raises:
-            ParameterError: there are fewer than two sides, a player is repeated, a name is invalid, or the pool is not
-                named although there are several.
+            ParameterError: there are fewer than two sides, a player is repeated, a name is invalid, or there are
+                several pools and you have not named one.
             UnknownError: the pool does not exist.
         """
-        from podium.ledger.forecast import forecast  # noqa: PLC0415  (which ratings alone do without)
+        from podium.ledger.forecast import forecast  # noqa: PLC0415  (not needed if only ratings are used)
 
         return forecast(*self._field(entrants, sides, None, self._existing(pool)), top)
 
@@ -105,16 +106,16 @@ class Standings:
         Args:
             a: a player.
             b: the opponent.
-            pool: the pool; required if there are several.
+            pool: the pool. Required if there are several pools.
 
         Returns:
             A score between 0 and 1, which is 0.5 for players of equal strength.
 
         Raises:
-            ParameterError: there are several pools and none is named.
+            ParameterError: there are several pools and you have not named one.
             UnknownError: the pool does not exist.
         """
-        from podium.ledger.forecast import expected_score  # noqa: PLC0415  (which ratings alone do without)
+        from podium.ledger.forecast import expected_score  # noqa: PLC0415  (not needed if only ratings are used)
 
         system, states = self._standing_of([normalise(a), normalise(b)], pool)
         return expected_score(system, *states)
@@ -123,13 +124,13 @@ class Standings:
         """Return the values that the system has learnt for a pool.
 
         Args:
-            pool: the pool; required if there are several.
+            pool: the pool. Required if there are several pools.
 
         Returns:
             The system's own NamedTuple, or `()` if the system does not learn.
 
         Raises:
-            ParameterError: there are several pools and none is named.
+            ParameterError: there are several pools and you have not named one.
             UnknownError: the pool does not exist.
         """
         system, _ = self._standing_of((), pool)
@@ -139,7 +140,7 @@ class Standings:
 
 @dataclass(frozen=True, slots=True)
 class Eligibility:
-    """Rules for which players a leaderboard lists. None switches a rule off."""
+    """The rules for which players a leaderboard lists. None switches a rule off."""
 
     min_events: int | None = None
     max_deviation: float | None = None
@@ -162,7 +163,7 @@ def eligibility(
     top: int | None,
     pool: str | None,
 ) -> Eligibility:
-    """Return the rules for the given options. The system supplies the default of `min_events`."""
+    """Return the rules for the given options. The default of `min_events` comes from the system."""
     least = system.min_events if min_events is None else min_events
     return Eligibility(least, max_deviation, None if active_within is None else span(active_within), top, pool)
 
@@ -171,13 +172,13 @@ def ratings(system: System, players: pl.DataFrame, states: States, *, whole: boo
     """Return every player's rating after the last event, sorted by pool and rank. Equal ratings share a rank.
 
     Columns: `pool, rank, player, rating`, the other fields of the state, `events, last_event_id, last_played_at,
-    provisional`. With `whole`, internal fields follow. Equipment follows the players, without a rank, and with its
+    provisional`. With `whole`, internal fields follow. Equipment comes after the players, without a rank but with its
     `kind`.
 
     Args:
         system: the rating system.
-        players: the frame from `last_played`, (players) rows.
-        states: (players, fields).
+        players: the frame from `last_played`, with one row per player.
+        states: the states, as an array of shape (players, fields).
     """
     shown = {name: pl.Series(values) for name, values in system.shown(states).items()}
     fields = system.state_type._fields
@@ -195,13 +196,13 @@ def ratings(system: System, players: pl.DataFrame, states: States, *, whole: boo
 
 
 def as_board(system: System, players: pl.DataFrame, shown: Mapping[str, pl.Series], states: States) -> pl.DataFrame:
-    """Return a board: player, rating, other shown fields, events, the last event, and `provisional`.
+    """Return a leaderboard frame: player, rating, other shown fields, events, the last event, and `provisional`.
 
     Args:
         system: the rating system.
-        players: `pool, player`, and `last_event_id`, `last_played_at` or both, (players) rows.
-        shown: the displayed columns of the state, each (players).
-        states: (players, fields).
+        players: `pool, player`, and `last_event_id`, `last_played_at` or both, with one row per player.
+        shown: the displayed columns of the state, each with one element per player.
+        states: the states, as an array of shape (players, fields).
     """
     last = [name for name in ("last_event_id", "last_played_at") if name in players.columns]
     return pl.DataFrame(
@@ -220,17 +221,17 @@ def as_board(system: System, players: pl.DataFrame, shown: Mapping[str, pl.Serie
 def last_played(events: Events, replayed: Replayed, start: StartingRatings | None) -> tuple[pl.DataFrame, States]:
     """Return all rated players with their last event, and their states.
 
-    Players of the events come first, then others from `start`. Equipment is included under its stored names. If the
-    events have no dates, the last known time is kept.
+    Players in the events come first, followed by other players from `start`. Equipment is included under its stored
+    names. If the events have no dates, the last known time is kept.
 
     Returns:
-        `pool, player, last_event_id, last_played_at`; (players, fields) float64.
+        A frame with `pool, player, last_event_id, last_played_at`, and a float64 array of shape (players, fields).
     """
     rows = events.ledger
     last = np.full(replayed.states.shape[0], -1, np.int64)
     last[rows.entrant.take(events.columns.player)] = rows.row.array
     if events.columns.kind.size:
-        columns = events.columns  # the last row of equipment is that of its event's first player
+        columns = events.columns  # the last row of equipment is the row of the first player in its event
         equipment = np.flatnonzero(columns.kind)
         players_beside = columns.entrants[np.searchsorted(columns.entrants, equipment, side="right") - 1]
         last[columns.player[equipment]] = entrant_rows(events)[players_beside]
@@ -252,7 +253,7 @@ def last_played(events: Events, replayed: Replayed, start: StartingRatings | Non
 
 
 def with_ranks(system: System, frame: pl.DataFrame) -> pl.DataFrame:
-    """Return the frame sorted by pool and rank, with the rank: 1 is best, and equal ratings share a rank."""
+    """Return the frame sorted by pool and rank, with ranks added: 1 is best, and equal ratings share a rank."""
     by: pl.Expr = system.score(pl.col("rating"), pl.col("deviation"))
     rank = by.rank("min", descending=True).over("pool").cast(pl.Int64).alias("rank")
     columns = [name for name in frame.columns if name not in ("pool", "rank")]
@@ -260,7 +261,7 @@ def with_ranks(system: System, frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def as_of(history: pl.DataFrame, at: datetime) -> pl.DataFrame:
-    """Return the history's rows of events that had started by `at`."""
+    """Return the rows of the history for events that had started by `at`."""
     if history.height and history["started_at"].null_count():
         raise ParameterError("at: a date needs the column started_at. Add it to the results.")
     return history.filter(pl.col("started_at") <= at)
@@ -278,7 +279,7 @@ def leaderboard(system: System, history: pl.DataFrame, rules: Eligibility, at: d
 
 
 def last_rows(history: pl.DataFrame) -> pl.DataFrame:
-    """Return the last row of each player, with `peak`, the highest rating shown in any row."""
+    """Return the last row of each player, with `peak`, the highest rating in any of the player's rows."""
     if "peak" not in history.columns:
         brought = pl.col("rating_before").first().over("pool", "player")
         peak = pl.max_horizontal(pl.col("rating").max().over("pool", "player"), brought)
@@ -287,7 +288,7 @@ def last_rows(history: pl.DataFrame) -> pl.DataFrame:
 
 
 def listed(system: System, board: pl.DataFrame, rules: Eligibility, at: datetime | None) -> pl.DataFrame:
-    """Return the players on a board who satisfy the rules, ranked among each other, sorted by pool and rank."""
+    """Return the players on a leaderboard who satisfy the rules, ranked among themselves, by pool and rank."""
     ranked = with_ranks(system, eligible_rows(board, rules, at))
     return ranked if rules.top is None else ranked.filter(pl.col("rank") <= rules.top)
 
@@ -308,7 +309,7 @@ def eligible_rows(board: pl.DataFrame, rules: Eligibility, at: datetime | None) 
 
 
 def span(text: str | float | timedelta) -> timedelta:
-    """Return a time span: days as a number, or a text such as 90d, 12w, 6mo (30 days each) or 1y (365 days)."""
+    """Return a time span, given a number of days or a string such as 90d, 12w, 6mo (30 days each) or 1y (365 days)."""
     if isinstance(text, timedelta):
         return text
     match = SPAN.fullmatch(str(text))
@@ -321,7 +322,7 @@ def span(text: str | float | timedelta) -> timedelta:
 
 
 def instant(text: str | date | datetime, *, whole_day: bool = True) -> datetime:
-    """Return a time in UTC. A plain date means the end of that day with `whole_day`, otherwise its start."""
+    """Return a time in UTC. A plain date means the end of that day if `whole_day` is set, otherwise its start."""
     try:
         value = datetime.fromisoformat(text) if isinstance(text, str) else text
         if isinstance(text, str) and len(text) <= len("2025-01-31"):
@@ -334,7 +335,7 @@ def instant(text: str | date | datetime, *, whole_day: bool = True) -> datetime:
 
 
 def why_nothing_counts(frame: pl.DataFrame) -> str | None:
-    """Return the reason why none of the events can be rated, or None if one can."""
+    """Return the reason why no event can be rated, or None if at least one can."""
     counts = ~pl.col("status").is_in(UNRATED_STATUS)
     if "ranked" in frame.columns:
         counts &= pl.col("ranked")
@@ -356,7 +357,7 @@ def why_nothing_counts(frame: pl.DataFrame) -> str | None:
 
 
 def needs(results: Results) -> Iterator[str]:
-    """Yield one line for each group of systems, with the columns that they need and the results do not have."""
+    """Yield one line for each group of systems, naming the columns that they need and the results lack."""
     finishers = results.frame.filter(pl.col("status") == "finished")
     if "ranked" in finishers.columns:
         finishers = finishers.filter("ranked")
@@ -376,6 +377,6 @@ def count_lacking(finishers: pl.DataFrame, column: str) -> int:
 
 
 def lack(finishers: pl.DataFrame, column: str) -> str:
-    """Return the name of a missing column, with the number of finishers without a value if others have one."""
+    """Return the name of a missing column. If some finishers have a value, add the number who do not."""
     count = count_lacking(finishers, column)
     return column if count == finishers.height else f"{column} (missing for {count:,} of {finishers.height:,})"

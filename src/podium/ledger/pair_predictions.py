@@ -23,7 +23,7 @@ from podium.results.derived_heats import OVERALL
 from podium.results.hashing import SPREAD, runs
 from podium.support.answers import answer, described
 
-MAX_PAIRS = 200_000_000  # rows of some 50 bytes: more is no table for one machine
+MAX_PAIRS = 200_000_000  # each row takes about 50 bytes; a larger table would not fit one machine
 Numbers = npt.NDArray[np.int64]
 
 
@@ -39,18 +39,18 @@ class ReliabilityBin:
 
 
 class Listing(NamedTuple):
-    """Numbers that identify entries of events and decide which side of a pair comes first."""
+    """Numbers that identify the entries of events and decide which side of a pair comes first."""
 
     selected: npt.NDArray[np.bool_]  # (heats)
     brought: npt.NDArray[np.float64]  # (entrants, fields)
     known: npt.NDArray[np.bool_]  # (entrants)
-    lead: Numbers  # (entries): the first member of each entry's side, which is written
+    lead: Numbers  # (entries): the first member of each entry's side, which is written to the table
     name_key: npt.NDArray[np.uint64]  # (players)
     event_key: npt.NDArray[np.uint64]  # (heats)
 
 
 class Pairs(NamedTuple):
-    first: Numbers  # Return a mask of the heats to compare: an overall result only if the event has no other heat.
+    first: Numbers  # entry of the side that comes first
     second: Numbers
     expected: npt.NDArray[np.float64]
     result: npt.NDArray[np.float64]
@@ -61,7 +61,7 @@ class Pairs(NamedTuple):
 
 
 def held_heats(events: Events) -> npt.NDArray[np.bool_]:
-    """The heats that were held: an overall result counts only if an event has nothing else."""
+    """Return a mask of the heats to compare. An overall result is included only if the event has no other heat."""
     columns = events.columns
     starts = (columns.entries if columns.entries.size else columns.entrants)[:-1]
     held = np.ones(starts.size, np.bool_)
@@ -79,10 +79,10 @@ def pair_predictions(
     heats: npt.NDArray[np.bool_] | None = None,
     min_events: float = 0.0,
 ) -> pl.DataFrame:
-    """List every pair of sides that the system compares, with the expected score from the ratings before.
+    """List every pair of sides that the system compares, with the expected score from the ratings before the event.
 
     A hash of the names and the event's ID decides which side is the player and which the opponent. The order in the
-    file is often the finishing order, so it must not be used.
+    file must not be used, because it is often the finishing order.
 
     Args:
         system: the rating system.
@@ -128,7 +128,7 @@ def pair_predictions(
     if columns.side.size:
         rows = pl.DataFrame({"lead": listing.lead, "player": players}).with_row_index("entry")
         sides_named = rows.sort("player").group_by("lead").agg(pl.col("player").str.join(", ").alias("side"))
-        players = rows.join(sides_named, on="lead", maintain_order="left")["side"]  # all of each entry's side
+        players = rows.join(sides_named, on="lead", maintain_order="left")["side"]  # all names on each entry's side
     names = {} if events.entry_heat is None or not columns.heats.size else {"heat": events.entry_heat[pairs.first]}
     return pl.DataFrame(
         {
@@ -159,7 +159,7 @@ def event_keys(ids: pl.Series) -> npt.NDArray[np.uint64]:
 def _fill(
     params: Any, prototypes: Any, columns: Any, listing: Any, pools: Any, entering_states: Any, sides: Any, pairs: Any
 ) -> int:
-    """Write all pairs if there is enough room. Return the number of pairs."""
+    """Write all pairs if there is enough memory. Return the number of pairs."""
     newcomer, entering, _ = prototypes
     row, room = 0, (entering_states, sides)
     for update in range(columns.entrants.size - 1):
@@ -178,7 +178,7 @@ def _fill(
 def fill_heat(
     params: Any, entering: Any, columns: Any, heat: int, start: int, listing: Any, room: Any, pairs: Any, row: int
 ) -> int:
-    """Write the pairs of a heat, starting at `row`, if there is enough room. Return the row after the last pair."""
+    """Write the pairs of a heat, starting at `row`, if there is enough memory. Return the row after the last pair."""
     entering_states, sides = room
     begin, end = entries_of(columns, heat)
     count = gather_sides(columns, begin, end, start, entering_states, entering, sides)
@@ -205,7 +205,7 @@ def fill_heat(
 
 @kernel
 def are_known(columns: Any, known: Any, sides: Any, side: int, start: int) -> bool:
-    """Return True if all members of a side have played enough. Entrants begin at `start`."""
+    """Return True if all members of a side have played enough events. Entrants begin at `start`."""
     all_known = True
     for member in range(sides.start[side], sides.start[side + 1]):
         all_known = all_known and known[start + slot_at(columns, sides.entry[member], start)]

@@ -27,30 +27,30 @@ from podium.ledger.reasons.explaining import states_before, update_number
 Bound = Literal["at least", "at most"]
 AT_LEAST: Bound = "at least"
 AT_MOST: Bound = "at most"
-HALF_A_DUEL = 0.5  # a bound is the rating that expects a score so near to a full one, or to none
-REACH_LOGITS = 20.0  # beyond the strongest and the weakest entrant: there expected scores have come to their ends
-END_TOLERANCE = 1e-6  # of a duel: how near to its end an expected score is taken to be there
-STEPS = 50  # at most, in which many fewer come `NEARLY` there
-FIRST_STEPS = 8  # of bisection, after which expected scores are nearly straight between two ends
-NEARLY = 1e-7  # of a point, in the last step
-LARGE_FIELD = 500  # entrants of one heat, from where on what a rating expects is tabulated
+HALF_A_DUEL = 0.5  # distance from a full or zero score at which the bound is taken
+REACH_LOGITS = 20.0  # distance beyond all entrants at which expected scores have reached their limits
+END_TOLERANCE = 1e-6  # in duels: an expected score this close to its limit counts as having reached it
+STEPS = 50  # maximum; usually far fewer reach `NEARLY`
+FIRST_STEPS = 8  # bisection steps, after which expected scores are nearly linear between the two ends
+NEARLY = 1e-7  # in points, the size of the last step
+LARGE_FIELD = 500  # entrants in one heat from which expected scores are tabulated
 NODES_PER_LOGIT = 6
-DEGREE = 15  # of the polynomials between them; odd
-PROBES = 128  # single opponents that tell whose curves are needed
-PROBE_LOGITS = 8.0  # above and below such an opponent
-GOLDEN = 0.6180339887498949  # its multiples, without their whole parts, spread evenly
-NEGLIGIBLE = 1e-11  # of a duel, in what other curves say of one
-EXACT = 3e-10  # of a duel: how near a table has to be to what an entrant was expected to score
-CHECKED = 16  # one of so many entrants: an odd one shows in the probes, an odd opponent in what anyone was expected to
-SLOPE_STEP = 1e-4  # points to either side
-TAIL = 0.01  # of a duel from either end: there what a table leaves out moves a rating by too much
+DEGREE = 15  # degree of the interpolating polynomials; odd
+PROBES = 128  # single opponents used to find which curves are needed
+PROBE_LOGITS = 8.0  # range above and below such an opponent
+GOLDEN = 0.6180339887498949  # the fractional parts of its multiples are spread evenly
+NEGLIGIBLE = 1e-11  # in duels: error of one curve as expressed by the others
+EXACT = 3e-10  # in duels: required accuracy of the table at an entrant's known expected score
+CHECKED = 16  # one in this many entrants is checked against its known expected score
+SLOPE_STEP = 1e-4  # in points, to either side
+TAIL = 0.01  # in duels from either end, where the errors of a table would move a rating by too much
 EXPECTED, RESULT, DUELS = range(3)  # columns of the totals
 Floats = npt.NDArray[np.float64]
-Expected = Callable[[Floats], Floats]  # of some, each so many points higher
+Expected = Callable[[Floats], Floats]  # expected scores of some entrants, each raised by a number of points
 
 
 def interpolate(nodes: Floats, values: Floats, at: Floats) -> Floats:
-    """Return the curves, (nodes, curves), at other points, by the polynomial through the nearest even nodes."""
+    """Interpolate curves, of shape (nodes, curves), with the polynomial through the nearest evenly spaced nodes."""
     count = DEGREE + 1
     position = (at - nodes[0]) * ((nodes.size - 1) / (nodes[-1] - nodes[0]))
     first = np.clip(np.floor(position).astype(np.int64) - DEGREE // 2, 0, nodes.size - count)
@@ -64,12 +64,12 @@ def interpolate(nodes: Floats, values: Floats, at: Floats) -> Floats:
 
 
 class Lane(NamedTuple):
-    """The fields of a lane after the entering state."""
+    """The fields that follow the entering state in a lane."""
 
     total: float
-    first: float  # entrant whom it meets
-    after: float  # the last one whom it meets
-    finished: float  # 0 for one who meets those alone who finished
+    first: float  # first entrant it meets
+    after: float  # one after the last entrant it meets
+    finished: float  # 0 if it meets only entrants who finished
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +77,12 @@ class PerformanceRating:
     """The performance rating of an entrant in an event."""
 
     player: str
-    rating: float | None  # None where nobody was compared
-    bound: Bound | None = None  # where the score is one that no rating expects
+    rating: float | None  # None if nobody was compared
+    bound: Bound | None = None  # set if no rating expects the score
 
 
 def _enter_field(params: Any, prototypes: Any, columns: Any, update: int, states: Any, field: Any) -> None:
-    """Write the entering state of each entrant of a rating update, (entrants, fields of an entering state)."""
+    """Write the entering state of each entrant in a rating update to an array of shape (entrants, fields)."""
     newcomer, _, _ = prototypes
     first = columns.entrants[update]
     for i in range(states.shape[0]):
@@ -94,8 +94,9 @@ def _total_compared(
 ) -> None:
     """Add up the duels of some entrants with `compare`, with their states replaced by `moved`.
 
-    `field` is (entrants, fields of an entering state). `moved` is (some, fields of the state), for the entrants from
-    `begin` on; their opponents keep their states. The sums are added to `totals`, (some, 3).
+    `field` has shape (entrants, fields of an entering state). `moved` holds the new states of the entrants from `begin`
+    on, one row each; the states of their opponents do not change. The sums are added to `totals`, which has one row of
+    three numbers for each of these entrants.
     """
     newcomer, entering, _ = prototypes
     first = columns.entrants[update]
@@ -115,7 +116,7 @@ def _total_compared(
                     continue
                 theirs = entry_at(columns, j, size)
                 b = read(field, slot_at(columns, j, first), entering)
-                # Whoever stands first in the file is `a`, as in the replay.
+                # The entrant who comes first in the file is `a`, as in the replay.
                 one = (
                     compare(params, a, b, mine, theirs, course)[0]
                     if i < j
@@ -130,7 +131,7 @@ def _total_compared(
 def _total_expected(
     params: Any, prototypes: Any, columns: Any, update: int, field: Any, moved: Any, begin: int, totals: Any
 ) -> None:
-    """Add up the duels of some entrants with places and `expect`, for a system that does not sum over pairs.
+    """Add up the duels of some entrants, using places and `expect`, for a system that does not sum over pairs.
 
     The arguments are the same as for `_total_compared`.
     """
@@ -157,9 +158,10 @@ def _total_expected(
 def _total_met_compared(
     params: Any, prototypes: Any, columns: Any, update: int, field: Any, moved: Any, met: Any, sums: Any, _: Any
 ) -> None:
-    """Add up the expected scores from `compare` of some entrants in one heat without teams, into `sums`, (some).
+    """Add up the expected scores, from `compare`, of some entrants in one heat without teams.
 
-    `met` is (some, 3): the entrant replaced, the first opponent, and one after the last opponent.
+    `met` has a row for each of them: the entrant, the first opponent, and one after the last opponent. The results are
+    added to `sums`, which has one element for each.
     """
     newcomer, entering = prototypes[0], prototypes[1]
     first, heat = columns.entrants[update], heats_of(columns, update)[0]
@@ -177,7 +179,7 @@ def _total_met_compared(
 def _total_met_expected(
     params: Any, prototypes: Any, columns: Any, update: int, field: Any, moved: Any, met: Any, sums: Any, lanes: Any
 ) -> None:
-    """Add up expected scores like `_total_met_compared`, by `expect`.
+    """Add up expected scores like `_total_met_compared`, but using `expect`.
 
     `lanes` has room for entrants who are next to each other in `met`.
     """
@@ -215,7 +217,7 @@ KERNELS = {
 
 
 def performances(system: System, events: Events, replayed: Replayed, entrant: int) -> list[PerformanceRating]:
-    """Return the performance ratings of all entrants in an entrant's update, in their order."""
+    """Return the performance ratings of all entrants in the update that contains `entrant`, in order."""
     update = update_number(events, entrant)
     first, last = (int(each) for each in events.columns.entrants[update : update + 2])
     return Duels(system, events, replayed, update).performances(0, last - first)
@@ -265,11 +267,11 @@ class Duels:
         ]
 
     def finished(self) -> npt.NDArray[np.bool_]:
-        """Return a mask of the entrants of one heat who finished."""
+        """Return a mask of the entrants who finished, in an update with one heat."""
         return np.array([finishes(self.columns, i) for i in self.entries])
 
     def count(self) -> Floats:
-        """Return the totals of all entrants, without expected scores. In a large heat, places are counted instead."""
+        """Return the totals of all entrants, without expected scores. A large heat is counted by places, not duels."""
         place, finished = self.columns.place[self.entries], self.finished()
         totals = np.zeros((place.size, 3))
         for each in (True, False):
@@ -280,14 +282,14 @@ class Duels:
         return totals
 
     def totals(self, begin: int, shift: Floats) -> Floats:
-        """Return the totals, (some, 3), of the entrants from `begin`, with ratings `shift` points, (some), higher."""
+        """Return the totals, three numbers each, of the entrants from `begin` on, with ratings raised by `shift`."""
         totals = np.zeros((shift.size, 3))
         moved = self.moved(slice(begin, begin + shift.size), shift)
         self.run(_total_expected if self.by_chances else _total_compared, self.entered, moved, begin, totals)
         return totals
 
     def moved(self, hosts: npt.NDArray[np.int64] | slice, shift: Floats) -> States:
-        """Return the states, (some, fields), of some entrants with ratings `shift` points, (some), higher."""
+        """Return the states of some entrants, one row each, with each rating raised by its `shift` in points."""
         moved: States = np.array(self.states[hosts])
         moved[:, self.levels] += shift[:, None]
         return moved
@@ -297,17 +299,18 @@ class Duels:
         run_kernel(self.system, KERNELS[total], *self.arguments, self.columns, self.update, *more)
 
     def table(self) -> Expected | None:
-        """Return everyone's expected scores by shift, from a few entrants' curves, or None if that is not accurate.
+        """Return everyone's expected scores as a function of shifts, using a few entrants' curves. None if inaccurate.
 
-        A curve belongs to an entrant who meets the whole field at many ratings. The expected score of any entrant is a
-        weighted sum of the curves of a few entrants. The weights come from single opponents. Ratings are measured from
-        the rating that is even with one entrant, so that fewer curves are needed.
+        A curve holds the expected scores of one entrant against the whole field, at many ratings. The expected score of
+        any entrant is a weighted sum of the curves of a few entrants. The weights come from single opponents. An
+        entrant's rating is measured from the point at which it has even odds against one reference entrant, so that
+        fewer curves are needed.
         """
         field, point = self.states[:, self.rating], self.system.points_per_logit
         hosts, finished, reach = np.arange(field.size), self.finished(), (REACH_LOGITS + 1.0) * point
         one, ends = int(finished.argmax()), (-0.5 * point, 0.5 * point)
         p = [self.expect_met(hosts, field[one] + each - field, one, one + 1) for each in ends]
-        below, above = (np.log(each / (1.0 - each)) for each in np.clip(p, TAIL, 1.0 - TAIL))  # log-odds at the ends
+        below, above = (np.log(each / (1.0 - each)) for each in np.clip(p, TAIL, 1.0 - TAIL))  # log-odds at both ends
         even = field[one] - 0.5 * point * (below + above) / np.maximum(above - below, TAIL)
         met, spread = np.arange(PROBES) * field.size // PROBES, 2.0 * (GOLDEN * np.arange(PROBES) % 1.0) - 1.0
         far = even - field + (field[met] - field[one] + PROBE_LOGITS * point * spread)[:, None]
@@ -326,7 +329,7 @@ class Duels:
         return expected if np.abs(off).max() <= EXACT * field.size else None
 
     def expect_met(self, hosts: npt.NDArray[np.int64], shift: Floats, first: Any, after: Any) -> Floats:
-        """Return the expected scores, (some), of shifted entrants against opponents from `first` up to `after`."""
+        """Return the expected score of each shifted entrant against the opponents from `first` up to `after`."""
         sums, met = np.zeros(hosts.size), np.stack(np.broadcast_arrays(hosts, first, after), axis=1)
         lanes = np.ones((self.entered.shape[1] + len(Lane._fields), LANES))
         total = _total_met_expected if self.by_chances else _total_met_compared
@@ -334,11 +337,11 @@ class Duels:
         return sums
 
     def expect_others(self, hosts: npt.NDArray[np.int64], shift: Floats) -> Floats:
-        """Return the expected scores, (some), of shifted entrants against everyone else."""
+        """Return the expected score of each shifted entrant against everyone else."""
         return self.expect_met(hosts, shift, 0, len(self.states)) - self.expect_met(hosts, shift, hosts, hosts + 1)
 
     def shifts(self, begin: int, totals_before: Floats, table: Expected | None) -> tuple[Floats, list[Bound | None]]:
-        """Return the shift at which each entrant from `begin` on expects its actual score, or its bound."""
+        """Return the shift at which each entrant from `begin` on is expected to get its actual score, or the bound."""
         _, score, count = totals_before.T
         field = self.states[:, self.rating]
         rating, reach = field[begin : begin + score.size], REACH_LOGITS * self.system.points_per_logit
@@ -362,19 +365,19 @@ class Duels:
 
 
 def approach(excess: Expected, low: Floats, high: Floats) -> Floats:
-    """Return the zeros of rising functions, each between two numbers, by Anderson and Björck's false position."""
+    """Return the zeros of rising functions, each between two numbers, by Anderson and Björck's regula falsi."""
     for _ in range(FIRST_STEPS):
         middle = 0.5 * (low + high)
         is_low = excess(middle) < 0.0
         low, high = np.where(is_low, middle, low), np.where(is_low, high, middle)
     below, above = excess(low), excess(high)
-    is_found = np.zeros(low.size, np.bool_)  # whose number stays, whoever is sought beside it
+    is_found = np.zeros(low.size, np.bool_)  # found zeros, which stay fixed while others are searched
     for _ in range(STEPS):
         width = above - below
         share = np.divide(above, width, out=np.zeros_like(width), where=width != 0.0)
         moved = high - np.clip(share, 0.0, 1.0) * (high - low)
         now = excess(moved)
-        is_same = (now < 0.0) == (above < 0.0)  # the other end stays, and weighs less from now on
+        is_same = (now < 0.0) == (above < 0.0)  # the other end stays, but gets less weight from now on
         factor = 1.0 - np.divide(now, above, out=np.zeros_like(now), where=above != 0.0)
         below = np.where(is_same, below * np.where(factor > 0.0, factor, 0.5), above)
         low, last = np.where(is_same, low, high), high
@@ -386,7 +389,7 @@ def approach(excess: Expected, low: Floats, high: Floats) -> Floats:
 
 
 def choose(samples: Floats) -> tuple[npt.NDArray[np.int64], Floats]:
-    """Return a few columns and their weights, (columns, a few), for each column, by complete pivoting."""
+    """Choose a few columns, and the weights that express every column by them, by complete pivoting."""
     chosen: list[int] = []
     rest = samples.copy()
     while len(chosen) < len(samples):

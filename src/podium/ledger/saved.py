@@ -25,12 +25,12 @@ from podium.version import __version__
 Integers = npt.NDArray[np.int64]
 SYSTEM, PARAMETERS, PERIOD = "podium.system", "podium.parameters", "podium.period"
 PLAYER_KEYS = ("pool", "player")
-KIND = "kind"  # of a piece of equipment that entrants share; its name stands in the column of players
+KIND = "kind"  # kind of a shared piece of equipment, whose name is in the column of players
 LAST_EVENT = ("last_event_id", "last_played_at")
 DERIVED = ("rank", "provisional")  # columns of a ratings table that follow from the others
-MAX_WHOLE = 2.0**53  # up to which a float counts by ones
+MAX_WHOLE = 2.0**53  # largest float up to which every whole number is exact
 PARQUET = b"PAR1"
-OF_POOL = "pool_"  # before the fields of the state of a row's pool
+OF_POOL = "pool_"  # prefix of the columns that hold the state of a row's pool
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,39 +39,39 @@ class StartingRatings:
 
     players: pl.DataFrame  # pool, player, last_event_id, last_played_at
     states: States  # (players, fields)
-    pools: Mapping[str, PoolNumbers] = field(default_factory=dict)  # by name, the states of pools that have one
+    pools: Mapping[str, PoolNumbers] = field(default_factory=dict)  # states by pool name, for pools that have a state
 
     @property
     def seen(self) -> Integers:
-        """Return the time of each player's last dated event in microseconds since 1970, or `NEVER`: (players)."""
+        """Return the time of each player's last dated event, in microseconds since 1970, or `NEVER`."""
         return self.players["last_played_at"].cast(pl.Int64).fill_null(NEVER).to_numpy()
 
     def rows(self, events: Events) -> Integers:
-        """Return the row in `players` of each player in the events, or -1: (players of the events)."""
+        """Return the row in `players` of each player in the events, or -1 for players who are not there."""
         pools = [pool.name for pool in events.pools for _ in range(pool.first_player, pool.last_player)]
         return self.rows_of(pl.DataFrame({"pool": pl.Series(pools, dtype=pl.String), "player": events.player_names}))
 
     def rows_of(self, seats: pl.DataFrame) -> Integers:
-        """Return the row in `players` of each `pool, player`, or -1: (seats)."""
+        """Return the row in `players` of each `pool, player`, or -1 if it is not there."""
         numbered = self.players.select("pool", "player").with_row_index("row")
         numbers = seats.join(numbered, on=PLAYER_KEYS, how="left", maintain_order="left")["row"]
         return numbers.cast(pl.Int64).fill_null(-1).to_numpy()
 
     def states_of(self, system: System, rows: Integers) -> States:
-        """Return the states in these rows, and a newcomer's state for -1: (rows, fields)."""
+        """Return the states in these rows, and a newcomer's state for -1, as an array of shape (rows, fields)."""
         states = newcomers(system, rows.size)
         states[rows >= 0] = self.states[rows[rows >= 0]]
         return states
 
     def seen_of(self, rows: Integers) -> Integers:
-        """Return the elements of `seen` for these rows, and `NEVER` for -1: (rows)."""
+        """Return the elements of `seen` for these rows, and `NEVER` for -1."""
         seen = np.full(rows.size, NEVER)
         seen[rows >= 0] = self.seen[rows[rows >= 0]]
         return seen
 
 
 def pool_table(system: System, names: Sequence[str], known: Mapping[str, PoolNumbers]) -> PoolNumbers:
-    """Return the states of pools by name, and new ones for unknown pools: (pools, fields)."""
+    """Return the states of the named pools, with new states for unknown pools, as an array of shape (pools, fields)."""
     table = new_pools(system, len(names))
     for row, name in enumerate(names):
         if name in known:
@@ -80,7 +80,7 @@ def pool_table(system: System, names: Sequence[str], known: Mapping[str, PoolNum
 
 
 def metadata(system: System, period: str) -> dict[str, str]:
-    """Return the metadata of saved states: system, parameters, version."""
+    """Return the metadata to save with states: system, parameters and version."""
     return {
         SYSTEM: system.name,
         PARAMETERS: json.dumps(parameters(system)),
@@ -133,7 +133,7 @@ def refuse_other(
     if saved_system != system.name:
         raise ParameterError(f"{name} holds ratings of {saved_system}, not of {system.name}. Use {saved_system}.")
     ours = parameters(system)
-    for setting in sorted((ours.keys() | saved_parameters.keys()) - {"conservative"}):  # which moves no rating
+    for setting in sorted((ours.keys() | saved_parameters.keys()) - {"conservative"}):  # which does not affect ratings
         before, now = saved_parameters.get(setting), ours.get(setting)
         if before != now or setting not in ours or setting not in saved_parameters:
             raise ParameterError(
@@ -169,7 +169,7 @@ def refuse_columns(frame: pl.DataFrame, name: str, system: System) -> None:
 
 
 def read_identities(frame: pl.DataFrame, name: str, pools: Sequence[str]) -> tuple[pl.DataFrame, list[Fault]]:
-    """Return the players of saved ratings with the time of their last event, and the errors in these columns."""
+    """Return the players in saved ratings, with the times of their last events, and the errors in these columns."""
     columns = {}
     faults = []
     for column in (*PLAYER_KEYS, *LAST_EVENT, *([KIND] if KIND in frame.columns else [])):
@@ -188,17 +188,17 @@ def read_identities(frame: pl.DataFrame, name: str, pools: Sequence[str]) -> tup
         columns["pool"] = columns["pool"].fill_null(pools[0] if pools else DEFAULTS["pool"])
     if faults or KIND not in columns:
         return pl.DataFrame(columns) if not faults else frame, faults
-    equipment = pl.concat_str(pl.lit(MARK), KIND, pl.lit(MARK), "player")  # null of a player
+    equipment = pl.concat_str(pl.lit(MARK), KIND, pl.lit(MARK), "player")  # null for players
     return pl.DataFrame(columns).with_columns(player=pl.coalesce(equipment, "player")).drop(KIND), []
 
 
 def blank_as_null(series: pl.Series) -> pl.Series:
-    """Return the column with empty strings as nulls."""
+    """Return the column with empty strings replaced by nulls."""
     return series.replace("", None) if series.dtype == pl.String else series
 
 
 def instants(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
-    """Return the time of each player's last event, or null if unknown."""
+    """Return the time of each player's last event (null if unknown), and the errors in the column."""
     if series.null_count() == series.len():
         return series.cast(UTC), []
     column, faults = started(series)
@@ -230,14 +230,14 @@ def state_columns(frame: pl.DataFrame, system: System) -> tuple[dict[str, npt.ND
 
 
 def duplicate_players(players: pl.DataFrame) -> Iterator[Fault]:
-    """Yield players with two rows in a pool."""
+    """Yield an error for each player with two rows in a pool."""
     again = players.with_row_index("row", 1).filter(~pl.struct(PLAYER_KEYS).is_first_distinct())
     for row, pool, player in again.select("row", *PLAYER_KEYS).iter_rows():
         yield Fault(row, "player", player, f"appears twice in the pool {pool}")
 
 
 def out_of_range(columns: dict[str, npt.NDArray[np.float64]], system: System) -> Iterator[Fault]:
-    """Yield values outside the range of a field: negative, fractional or too large."""
+    """Yield an error for each value outside the range of its field: negative, fractional or too large."""
     for name, values in columns.items():
         if name in (*system.with_level, *system.signed, "rating", "peak"):
             continue
@@ -255,7 +255,7 @@ def out_of_range(columns: dict[str, npt.NDArray[np.float64]], system: System) ->
 
 
 def incomplete_fields(columns: dict[str, npt.NDArray[np.float64]], system: System) -> Iterator[Fault]:
-    """Yield rows with only some of the fields that belong together."""
+    """Yield an error for each row that has only some of the fields that belong together."""
     if not system.together:
         return
     unknown = np.full(columns["rating"].size, np.nan)
@@ -292,7 +292,7 @@ def with_pool_columns(ratings: pl.DataFrame, system: System, pools: Mapping[str,
 def read_pools(
     frame: pl.DataFrame, players: pl.DataFrame, system: System
 ) -> tuple[dict[str, PoolNumbers], list[Fault]]:
-    """Return the state of each pool in a ratings table (empty without such columns), and the errors in them."""
+    """Return the state of each pool in a ratings table, and the errors in these columns. Empty without such columns."""
     columns = [name for name in pool_columns(system) if name in frame.columns]
     if not columns:
         return {}, []

@@ -1,8 +1,9 @@
-"""Sites and walks in turn until they agree, with the parameters that best predict each event from all others.
+"""Smooth skills: update sites and walks in turn until they agree, and fit the parameters.
 
 Every visit of a player to an event has a site: a Gaussian with the information from that event. It is calculated at the
 smoothed mean, given the information from all other events about the opponents. The spread of newcomers and the amount
-of luck are the values that best predict each event from all others. The filter learnt them from the past only.
+of luck are set to the values that best predict each event from all others, whereas the filter learns them from the past
+only.
 
 Source: H. Rauch, F. Tung and C. Striebel, "Maximum likelihood estimates of linear dynamic systems" (1965), for walks;
 T. Minka, "Expectation propagation for approximate Bayesian inference" (2001), for sites and cavities. S. Geisser, "The
@@ -20,28 +21,28 @@ from podium.kernels.compiled import compile_kernel, kernel
 from podium.probability.logistic import logistic, score
 from podium.systems import _adaptive_state
 
-END_CHANGE, TRIAL_CHANGE = 3e-4, 1e-3  # log-odds of the mean change within heats at which it ends, or is tried
+END_CHANGE, TRIAL_CHANGE = 3e-4, 1e-3  # mean change within heats, in log-odds, at which smoothing ends, or a trial ends
 MAX_SWEEPS = 100
-DUEL, WEIGHT = 2, 0  # units of a heat; what learns beside theta's columns, which begin at 1
-MEMORY = 4  # sweeps that the next means are drawn from
-LEAST_PRECISION, NEGLIGIBLE = 1e-9, 3e-4  # the latter of a heat's log loss
-FARTHEST = 4.0  # log-odds that a sweep moves a skill by at most, as an event does
+DUEL, WEIGHT = 2, 0  # units of a duel; the column of weights, before theta's columns, which begin at 1
+MEMORY = 4  # number of past sweeps that the next means are mixed from
+LEAST_PRECISION, NEGLIGIBLE = 1e-9, 3e-4  # the latter relative to a heat's log loss
+FARTHEST = 4.0  # log-odds: a sweep moves a skill by at most this much, like an event
 
 
 class Appearances(NamedTuple):
-    """The information about each entrant of each update, (entrants) float64, player by player."""
+    """The information about each entrant of each update, player by player, as float64 arrays with one element each."""
 
     mean: Any  # smoothed
     variance: Any
-    cavity_mean: Any  # without what the event itself says
+    cavity_mean: Any  # without the information from the event itself
     cavity_variance: Any
     precision: Any  # the site's, or, within a sweep, the information of all opponents
     shift: Any  # or the surprise
-    expected_mean: Any  # before the event, by the past alone
+    expected_mean: Any  # before the event, from the past only
     expected_variance: Any
-    drift: Any  # of the mean since the visit before, or the mean of a newcomer
-    growth: Any  # of the variance by the event, or that of a newcomer
-    drawn: Any  # of the variance towards its ceiling since the visit before
+    drift: Any  # of the mean since the previous visit, or the mean of a newcomer
+    growth: Any  # of the variance caused by the event, or the variance of a newcomer
+    drawn: Any  # share of the way to its ceiling that the variance moved since the previous visit
     ceiling: Any
 
 
@@ -53,33 +54,33 @@ class Heats(NamedTuple):
     place: Any  # float64 (lines)
     side: Any  # int32 (lines): equal for team mates
     finished: Any  # bool (lines)
-    weight: Any  # float64 (heats): of each pair, in sites
-    worth: Any  # float64 (heats): of each pair, in what events are missed by
+    weight: Any  # float64 (heats): weight of each pair in sites
+    worth: Any  # float64 (heats): weight of each pair in prediction errors
     pool: Any  # int32 (heats)
-    numbers: Any  # float64 (pools, 3): noise of a day, what a pair counts of which one did not finish, reach
+    numbers: Any  # float64 (pools, 3): noise of a day, weight of a pair in which one did not finish, reach
     parts: Any  # int32 (units + 1)
     part: Any  # int32 (parts): the visit
     share: Any  # float64 (parts)
-    ahead: Any  # float64 (units): what the side that begins is worth
-    missed: Any  # float64 (heats): the log loss of its pairs, by all other events
+    ahead: Any  # float64 (units): advantage of the side that moves first
+    missed: Any  # float64 (heats): the log loss of its pairs, predicted from all other events
 
 
 class SmootherState(NamedTuple):
     """The order of visits, player by player."""
 
-    order: Any  # int32 (entrants): which entrant each visit is
-    start: Any  # int64 (players + 1): each one's first visit
+    order: Any  # int32 (entrants): the entrant of each visit
+    start: Any  # int64 (players + 1): first visit of each player
     event: Any  # int32 (entrants)
     pool: Any  # int32 (entrants)
-    kind: Any  # float64 (entrants), or none where all are players
+    kind: Any  # float64 (entrants); empty if all are players
 
 
 def learn(heats: Heats, visits: Appearances, way: SmootherState, theta: Any) -> int:
     """Move a parameter to the value that best predicts events from all others. Return the largest number of sweeps.
 
     Each pool has its own value. Three values are tried: the current one, one e times as large, and one e times smaller.
-    The result is the minimum of the parabola through these. If the first trial changes almost nothing, the parameter
-    stays.
+    The result is the minimum of the parabola through the three errors. If the first trial changes almost nothing, the
+    parameter is kept.
     """
     sweeps = converge(heats, visits, way)
     has_fields = (np.diff(heats.start) > DUEL).any()
@@ -125,7 +126,7 @@ def sizes(heats: Heats) -> Any:
 
 
 def missed(heats: Heats, values: Any, column: int) -> Any:
-    """Return the prediction error of each pool's events, plus the parameter's distance from the prior: (pools)."""
+    """Return the prediction error of each pool's events, plus a term for the parameter's distance from the prior."""
     start, deviation = (
         (0.0, 1.0) if column == WEIGHT else (_adaptive_state.START[column], _adaptive_state.PRIOR_DEVIATION[column])
     )
@@ -134,10 +135,10 @@ def missed(heats: Heats, values: Any, column: int) -> Any:
 
 
 def scale(heats: Heats, visits: Appearances, way: SmootherState, column: int, factors: Any) -> None:
-    """Multiply a parameter of each pool: the amount of luck, or the spread of newcomers.
+    """Multiply a parameter of each pool by its factor: the amount of luck, or the spread of newcomers.
 
-    Pairs in a field of n have the weight root of 2 / n, as in the filter. Factors of 1 / e and e change it to 1 and 2 /
-    n.
+    Pairs in a field of n have the weight sqrt(2 / n), as in the filter. Factors of 1 / e and e change this weight to 1
+    and to 2 / n.
     """
     if column == WEIGHT:
         heats.weight[:] *= (DUEL / sizes(heats)) ** (0.5 * np.log(factors)[heats.pool])
@@ -155,7 +156,7 @@ def converge(heats: Heats, visits: Appearances, way: SmootherState, close: float
     """Sweep until the gaps within events hardly change. Return the number of sweeps.
 
     The overall level may drift for a long time, because results do not determine it; it is ignored. The next means are
-    the mix of the last sweeps' means that changes least. The size of a step is limited.
+    the mixture of the last sweeps' means whose change is smallest. The size of a step is limited.
     """
     means: deque[Any] = deque(maxlen=MEMORY)
     changes: deque[Any] = deque(maxlen=MEMORY)
@@ -175,13 +176,13 @@ def converge(heats: Heats, visits: Appearances, way: SmootherState, close: float
 
 
 def go_to(visits: Appearances, means: Any) -> None:
-    """Move the smoothed means, and those that exclude the event itself by the same amounts."""
+    """Move the smoothed means to new values, and shift the means without the event itself by the same amounts."""
     visits.cavity_mean[:] += means - visits.mean
     visits.mean[:] = means
 
 
 def least_mix(changes: deque[Any]) -> Any:
-    """Return shares that sum to 1 for which the mixed changes have the smallest sum of squares."""
+    """Return the shares, summing to 1, for which the mixed changes have the smallest sum of squares."""
     products = np.array([[np.einsum("i,i", one, other, dtype=np.float64) for other in changes] for one in changes])
     steps = np.diff(np.eye(len(changes)), axis=0)
     back = np.linalg.lstsq(steps @ products @ steps.T, steps @ products[-1], rcond=1e-10)[0]
@@ -198,7 +199,7 @@ def _sweep(heats: Any, visits: Any, way: Any) -> None:
 
 @kernel
 def unit_mean(heats: Any, visits: Any, unit: int) -> tuple[float, float]:
-    """Return a unit's mean and variance from all other events."""
+    """Return a unit's mean and variance, given all other events."""
     mean, variance = heats.ahead[unit], 0.0
     for part in range(heats.parts[unit], heats.parts[unit + 1]):
         share, visit = heats.share[part], heats.part[part]
@@ -209,7 +210,7 @@ def unit_mean(heats: Any, visits: Any, unit: int) -> tuple[float, float]:
 
 @kernel
 def judge_heat(heats: Any, visits: Any, heat: int) -> None:
-    """Add the information from every pair of a heat to both units, and the prediction error of the pairs."""
+    """Add the information from every pair in a heat to both of its units, and add up the pairs' prediction errors."""
     begin, end, missed = heats.start[heat], heats.start[heat + 1], 0.0
     noise, unfinished, reach = heats.numbers[heats.pool[heat]]
     for i in range(begin, end):
@@ -261,12 +262,12 @@ def walk(visits: Any, start: int, stop: int) -> None:
         precision = 1.0 / variance + visits.precision[v]
         mean = (mean / variance + visits.shift[v]) / precision
         variance = 1.0 / precision
-        visits.cavity_mean[v], visits.cavity_variance[v] = mean, variance  # of the past and the event, for now
+        visits.cavity_mean[v], visits.cavity_variance[v] = mean, variance  # for now, given the past and the event
     for v in range(stop - 1, start - 1, -1):
         if v < stop - 1:
             pull = visits.cavity_variance[v] / visits.expected_variance[v + 1]
             mean = visits.cavity_mean[v] + pull * (mean - visits.expected_mean[v + 1])
-            gained = visits.expected_variance[v + 1] - visits.cavity_variance[v]  # not negative: nothing cancels
+            gained = visits.expected_variance[v + 1] - visits.cavity_variance[v]  # not negative: no cancellation
             variance = pull * (gained + pull * variance)
         visits.mean[v], visits.variance[v] = mean, variance
         rest = max(1.0 / variance - visits.precision[v], LEAST_PRECISION)

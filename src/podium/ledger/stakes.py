@@ -1,4 +1,4 @@
-"""The effect of each place in an upcoming race: the mean over the possible orders of the others."""
+"""The effect of each place in an upcoming race, averaged over the possible orders of the other entrants."""
 
 import functools
 import math
@@ -18,17 +18,17 @@ from podium.ledger.hypothetical_race import Race
 from podium.probability.ranks import Floats, Orders, order_chances, rank_distribution, sample_orders
 from podium.support.words import counted, table_html
 
-MAX_EXACT = 6  # sides, up to which every order of the others is rated
+MAX_EXACT = 6  # most sides for which every order of the others is rated
 FIRST_DRAWS, MAX_DRAWS, DRAWS_OF_OTHERS = 8, 4096, 16
-MANY_SIDES, FIRST_OF_MANY = 100, 4  # beyond so many, so few draws are close as a rule, and take seconds
-TABLE_TOLERANCE = 0.01  # of a table's range, below which twice its standard error has to come
+MANY_SIDES, FIRST_OF_MANY = 100, 4  # beyond this many sides, a few draws are usually accurate, and take seconds
+TABLE_TOLERANCE = 0.01  # twice the standard error must be below this share of a table's range
 BUDGET_S, BUDGET_SIDES, BUDGET_GROWTH, MAX_BUDGET_S = 0.3, 22.0, 1.25, 2.0  # 0.3 s at 22 sides, 2 s at 100 and beyond
-SHARE_OF_TABLE, SHARE_OF_OTHERS = 0.55, 0.2  # of the time, for drawing orders and rating them
-LIKELY = 0.05  # the least chance of a place that is held out to a player
+SHARE_OF_TABLE, SHARE_OF_OTHERS = 0.55, 0.2  # shares of the time for drawing orders and rating them
+LIKELY = 0.05  # the smallest probability of a place that is mentioned to a player
 SEED = 41
-LOSS_LIMIT = -1e-9  # a change above it loses nothing
-SLOWEST = 1e-9  # points from a place to the next, at least
-BISECTED = 4  # of so many steps to the last place that loses nothing, one halves what is left
+LOSS_LIMIT = -1e-9  # a change above this limit does not count as a loss
+SLOWEST = 1e-9  # minimum difference in points between neighbouring places
+BISECTED = 4  # in the search for the break-even place, one step in this many is a bisection
 LINE = {
     "player": pl.String, "place": pl.Float64, "chance": pl.Float64, "delta": pl.Float64, "rating": pl.Float64,
     "rank": pl.Int64, "error": pl.Float64,
@@ -36,17 +36,17 @@ LINE = {
 STARTER = {"player": pl.String, "rating": pl.Float64, "rank": pl.Int64, "win": pl.Float64, "break_even": pl.Int64}
 Row = dict[str, Any]
 MAX_HEATS = 100
-MAX_CELLS = 4_000_000  # numbers of states, in one call of the engine
+MAX_CELLS = 4_000_000  # most numbers in states for one call of the engine
 
 
 @dataclass(frozen=True, slots=True)
 class StakesGrid:
-    count_above: Callable[[Floats], npt.NDArray[np.int64]]  # how many of those who do not start are above some scores
-    is_listed: npt.NDArray[np.bool_]  # (players who start) whether they are listed today
-    will_be_listed: npt.NDArray[np.bool_]  # (players who start) whether they are once they have started
+    count_above: Callable[[Floats], npt.NDArray[np.int64]]  # counts the players outside the race above given scores
+    is_listed: npt.NDArray[np.bool_]  # (players in the race): True if listed today
+    will_be_listed: npt.NDArray[np.bool_]  # (players in the race): True if listed after the race
 
     def ranks(self, mine: Floats, rivals: Floats) -> npt.NDArray[np.int64]:
-        """Return the ranks, (lines), of scores, (lines), among the others and some entrants, (lines, rivals)."""
+        """Return the rank of each score in `mine` among players outside the race and the `rivals` in the same row."""
         ranks: npt.NDArray[np.int64] = 1 + self.count_above(mine) + (rivals > mine[:, None]).sum(axis=1)
         return ranks
 
@@ -55,15 +55,15 @@ class StakesGrid:
 class Stakes:
     """The effect of each place in an upcoming race, averaged over the orders of the others by their probability."""
 
-    table: tuple[Row, ...]  # of each of some players a line a place
-    starters: tuple[Row, ...]  # the highest rating first
+    table: tuple[Row, ...]  # one row for each chosen player and place
+    starters: tuple[Row, ...]  # the entrants, highest rating first
     sides: int
     heats: int
-    draws: int  # orders of the others that were rated
-    is_exact: bool  # whether those are all orders
-    digits: int  # decimals of points that people read
-    lines_from: str | None = None  # the event whose times or scores places would bring
-    notice: str | None = None  # why there is no table
+    draws: int  # number of orders of the others that were rated
+    is_exact: bool  # True if these are all possible orders
+    digits: int  # number of decimals in displayed points
+    lines_from: str | None = None  # the event whose times or scores are assumed for the places
+    notice: str | None = None  # the reason why there is no table
 
     @functools.cached_property
     def frame(self) -> pl.DataFrame:
@@ -106,7 +106,7 @@ class Stakes:
         """Return the rows of one player's table.
 
         Returns:
-            One dict per row, best place first. Default player: the first.
+            One dict per row, best place first. If `player` is None, the rows of the first player.
         """
         chosen = next((each["player"] for each in self.table), None) if player is None else player
         return [{**each} for each in self.table if each["player"] == chosen]
@@ -121,7 +121,7 @@ class Stakes:
         return self.frame.with_columns(place=pl.Series(words, dtype=pl.String))
 
     def headline(self, player: str | None = None) -> str:
-        """Return a sentence about the places that gain.
+        """Return a sentence about the places that gain points.
 
         Returns:
             The sentence.
@@ -147,7 +147,7 @@ class Stakes:
         """Return the table as JSON values.
 
         Returns:
-            `stakes` and `field`, one entry per line, and the method.
+            `stakes` and `field`, with one entry per row, and the method.
         """
         plain = {name: getattr(self, name) for name in ("sides", "heats", "draws", "is_exact", "lines_from", "notice")}
         return {"stakes": self.frame.to_dicts(), "field": self.field.to_dicts()} | plain | {"error": self.error}
@@ -156,22 +156,21 @@ class Stakes:
 def stakes(
     race: Race, chosen: Sequence[str], board: StakesGrid, *, heats: int = 1, draws: bool = False, stable: bool = False
 ) -> Stakes:
-    """Return the effect of each place on some of the entrants.
+    """Return the effect that each place would have on the chosen entrants.
 
-    The player is put in each place in turn. The others finish in an order drawn from the system's own model, without
-    the player. A row is the mean over the same orders for all places.
+    The player is put in each place in turn. The others finish in an order drawn from the system's own model without the
+    player. Each row is a mean, taken over the same orders for all places.
 
-    With up to `MAX_EXACT` sides, every order counts
-    according to its probability. Otherwise orders are drawn until twice the standard error is below 1 % of the table's
-    range, or the time is up. For ranks, the new rating is compared with the mean of the others in the same orders, all
-    with today's deviations.
+    With up to `MAX_EXACT` sides, every order is rated and weighted by its probability. Otherwise orders are drawn until
+    twice the standard error is below 1 % of the table's range, or the time is up. For ranks, the new rating is compared
+    with the mean ratings of the others in the same orders, all with today's deviations.
 
     Args:
         race: the upcoming race.
-        chosen: the players with a table.
-        board: the current board.
+        chosen: the players to calculate a table for.
+        board: the current leaderboard.
         heats: number of heats in the race, 1 to 100. Everybody takes the same place in each heat.
-        draws: True if two players can draw, which adds a row in a duel.
+        draws: True if two players can draw, which adds a row to the table of a duel.
         stable: True to calculate only stable values. Orders are drawn until the table is accurate, without a time
             limit, and `break_even` is calculated only for the chosen players.
 
@@ -211,7 +210,7 @@ def waiting_sides(race: Race, order: Sequence[int], out: Sequence[int]) -> list[
 
 
 def changes_now(race: Race, order: Sequence[int], out: Sequence[int]) -> dict[str, float | None]:
-    """Return everyone's change if the race ended now, by place; None if unrated.
+    """Return the change of every player, by name, if the race ended now; None if unrated.
 
     Sides without a place come after those in `order`, with the highest rated first. Those in `out` do not finish.
     """
@@ -226,7 +225,7 @@ def changes_now(race: Race, order: Sequence[int], out: Sequence[int]) -> dict[st
 
 
 def likely_places(race: Race, order: Sequence[int], out: Sequence[int]) -> dict[str, int]:
-    """Return the most likely place of each side that does not have one yet, after the sides in `order`."""
+    """Return the most likely place of each side that does not have one yet, placed after the sides in `order`."""
     waiting = waiting_sides(race, order, out)
     ranks = rank_distribution(race.performances(waiting)).argmax(axis=1) if waiting else np.zeros(0, np.int64)
     likely = zip(waiting, (len(order) + 1 + ranks).tolist(), strict=True)
@@ -255,7 +254,7 @@ class Table:
         self.places = [1.0, 1.5, 2.0] if draws and sides == 2 else [float(k) for k in range(1, sides + 1)]  # noqa: PLR2004
         quit_race = race.ended(self.side) if sides > 2 else None  # noqa: PLR2004  (in a duel it is the loss)
         self.quit = quit_race if quit_race is not None and number in race.seats(quit_race) else None
-        self.moved: list[Floats] = []  # (orders, lines, players) each
+        self.moved: list[Floats] = []  # arrays of shape (orders, lines, players)
         self.weights: Floats | None = None
         self.seconds_a_draw = 0.0
 
@@ -283,7 +282,7 @@ class Table:
             wanted = int(min(self.draws_lacking(), left, MAX_DRAWS - self.draws))
 
     def draws_lacking(self) -> int:
-        """Estimate the number of further orders until the table is accurate."""
+        """Estimate how many more orders are needed until the table is accurate."""
         mean, error = self.mine()
         widest = float(error.max())
         close = TABLE_TOLERANCE * float(np.ptp(mean))
@@ -293,9 +292,9 @@ class Table:
         return max(1, math.ceil(min(more, 3.0 * self.draws)))
 
     def rate(self, orders: Orders) -> Floats:
-        """Return the changes, (orders, lines, players), with the player at each place in each order of the others."""
+        """Return the changes with the player at each place in each order of the others: (orders, lines, players)."""
         count, lines = len(orders), len(self.places)
-        behind = np.argsort(orders, axis=1) + 1.0  # the place of each other, without the player
+        behind = np.argsort(orders, axis=1) + 1.0  # the places of the others, without the player
         places = np.empty((count, lines, len(self.race.sides)))
         for k, place in enumerate(self.places):
             is_draw = place != int(place)
@@ -310,13 +309,13 @@ class Table:
         return np.concatenate([whole, changes_in_parts(self.race, self.quit, places)[:, None]], axis=1)
 
     def means(self) -> Floats:
-        """Return the mean change, (lines, players)."""
+        """Return the mean changes, as an array of shape (lines, players)."""
         every = np.concatenate(self.moved)
         weights = np.full(len(every), 1.0 / len(every)) if self.weights is None else self.weights / self.weights.sum()
         return np.tensordot(weights, every, 1)
 
     def mine(self) -> tuple[Floats, Floats]:
-        """Return the player's own mean change, and twice its standard error: (lines) each."""
+        """Return the player's own mean change in each line, and twice its standard error."""
         own = np.concatenate([each[:, :, self.number] for each in self.moved])
         if self.weights is not None:
             return self.means()[:, self.number], np.zeros(own.shape[1])
@@ -343,17 +342,17 @@ class Table:
 
 
 def changes_in_parts(race: Race, ended: Any, places: Floats) -> Floats:
-    """Return `Race.changes` for many races, in as many calls as memory requires."""
+    """Return `Race.changes` for many races, split into as many calls as memory requires."""
     most = max(1, MAX_CELLS // (race.states.size * race.heats))
     return np.concatenate([race.changes(ended, places[first : first + most]) for first in range(0, len(places), most)])
 
 
 def break_evens(race: Race, numbers: Sequence[int], table: Table, budget_s: float) -> dict[int, int | None]:
-    """Return the lowest place at which each player loses no points, searched around the expected place.
+    """Return the lowest place at which each player loses no points, searching around the expected place.
 
     None if even a win loses points.
 
-    If orders are drawn, they are drawn only once, and each player is left out of them in turn.
+    If orders are drawn, they are drawn once, and each player is left out in turn.
     """
     sides = len(race.sides)
     if not numbers:
@@ -372,10 +371,10 @@ def break_evens(race: Race, numbers: Sequence[int], table: Table, budget_s: floa
         orders = {side: every[every != side].reshape(count, sides - 1) for side in range(sides)}
         weights = dict.fromkeys(range(sides), np.full(count, 1.0 / count))
     side_of, mean = race.side_of[list(numbers)], table.mine()[0]
-    fall = np.full(len(numbers), max(float(mean[0] - mean[sides - 1]) / (sides - 1), SLOWEST))  # from place to place
-    middle = (race.ranks[side_of] @ np.arange(1, sides + 1)).round().astype(np.int64)  # where most break about even
+    fall = np.full(len(numbers), max(float(mean[0] - mean[sides - 1]) / (sides - 1), SLOWEST))  # change per place
+    middle = (race.ranks[side_of] @ np.arange(1, sides + 1)).round().astype(np.int64)  # where most players break even
     low, high = np.zeros(len(numbers), np.int64), np.full(len(numbers), sides)
-    tried: dict[int, tuple[int, float]] = {}  # of each the place before, and its change
+    tried: dict[int, tuple[int, float]] = {}  # the previous place of each player, and its change
     rounds = 0
     while rest := np.flatnonzero(low < high).tolist():
         rounds += 1
@@ -393,5 +392,5 @@ def break_evens(race: Race, numbers: Sequence[int], table: Table, budget_s: floa
 
 
 def with_place(orders: Orders, side: int, place: int) -> Floats:
-    """Return the places, (orders, sides), of everyone with one side moved to a place in each order of the others."""
+    """Return everyone's places, as an (orders, sides) array, with one side moved to a place in each order."""
     return np.argsort(np.insert(orders, place - 1, side, axis=1), axis=1).astype(np.float64) + 1.0

@@ -41,9 +41,9 @@ SHOWN_PLAYERS = 10  # in a notebook
 class Live(Standings):
     """Ratings that are updated with each event.
 
-    Events must come in order, and a rejected event changes nothing. Each event is a rating period. Several threads can
-    share one object, because each call finishes before the next one starts. A copy or a pickle is independent of the
-    original.
+    Events must come in order. A rejected event changes nothing. Each event is its own rating period. Several threads
+    can share one object, because each call finishes before the next one starts. A copy or a pickle is independent of
+    the original.
 
     Args:
         system: the name of a system, a name with parameters such as `elo:k=20`, or an instance.
@@ -53,7 +53,7 @@ class Live(Standings):
     def __init__(self, system: str | System = "elo", *, start: Any = None, **parameters: Any) -> None:
         self.system = make_system(system, parameters)
         self._ratings = LiveRatings(self.system)
-        self._newest: dict[str, Moment] = {}  # newest event of each pool
+        self._newest: dict[str, Moment] = {}  # latest event of each pool
         self._events: set[str] = set()
         self._lock = threading.RLock()
         if start is not None:
@@ -63,13 +63,13 @@ class Live(Standings):
                 self._newest[pool] = max(self._newest.get(pool, (NEVER, FIRST)), (seen, FIRST))
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return everything except the lock, for a copy or a pickle that shares nothing."""
+        """Return everything except the lock, for an independent copy or pickle."""
         with self._lock:
             owned = {name: copy(value) for name, value in self.__dict__.items() if name not in ("_lock", "system")}
         return owned | {"system": self.system}
 
     def __setstate__(self, owned: dict[str, Any]) -> None:
-        """Restore a copy or a pickle."""
+        """Restore the state of a copy or pickle."""
         self.__dict__.update(owned)
         self._lock = threading.RLock()
 
@@ -102,7 +102,7 @@ class Live(Standings):
 
         Args:
             path: the file.
-            system: the expected system. For your own systems, this is required. Default: the system named in the file.
+            system: the expected system. It is required for your own systems. Default: the system named in the file.
 
         Returns:
             Live ratings that continue exactly where the saved ones ended. They reject events that were already rated.
@@ -122,10 +122,10 @@ class Live(Standings):
         return live
 
     def rate(self, rows: Any) -> pl.DataFrame:
-        """Rate one event, or several in order, and return its rows of the history.
+        """Rate one event, or several in order, and return the new rows of the history.
 
         Args:
-            rows: results, as for `podium.rate`: dicts, a frame or a path.
+            rows: results in any form that `podium.rate` accepts: dicts, a frame or a path.
 
         Returns:
             One row per player and event, in the order they are rated: `event_id, pool, started_at, player,
@@ -151,7 +151,7 @@ class Live(Standings):
         started_at: datetime | str | None = None,
         **columns: Any,
     ) -> RatedEvent:
-        """Rate one event given as teams, and return its changes as plain objects.
+        """Rate one event given as teams, and return the changes as plain objects.
 
         Args:
             event_id: the ID of the event. It must not have been rated before.
@@ -186,7 +186,7 @@ class Live(Standings):
         return RatedEvent(results.frame["event_id"][0], chosen, bool(changes), as_given)
 
     def _advance(self, results: Results) -> tuple[Events, Replayed]:
-        """Rate events that are later than all earlier ones. An error leaves everything unchanged."""
+        """Rate events that are later than all previous events. An error leaves everything unchanged."""
         if faults := list(untimely(results.frame, self._events, self._newest)):
             raise ResultsError(results.source, faults)
         known = len(self._ratings.rows)
@@ -203,20 +203,20 @@ class Live(Standings):
         return events, replayed
 
     def _encode(self, results: Results) -> tuple[Events, RowNumbers]:
-        """Encode the events, and find the row of each of their players."""
+        """Encode the events, and find the row of each player in them."""
         events = encode(results, self.system)
         numbers = self._ratings.rows_of(events)
         return with_idle_before(events, self.system, EVENT, self._ratings.seen[numbers]), numbers
 
     def reset(self, keep: float) -> tuple[list[PlayerKey], States, States]:
-        """Begin a season: multiply every lead over a newcomer by `keep`.
+        """Begin a season by multiplying every player's lead over a newcomer by `keep`.
 
         Args:
             keep: share of the lead to keep, from 0 (everyone starts level) to 1 (nothing changes).
 
         Returns:
-            The rated players as (pool, player), and their states before and after, (players, fields) float64. The
-            states of pools do not change.
+            The rated players as (pool, player), and their states before and after, as float64 arrays of shape (players,
+            fields). The states of pools do not change.
 
         Raises:
             ParameterError: the share is not between 0 and 1.
@@ -238,7 +238,7 @@ class Live(Standings):
     ) -> pl.DataFrame:
         """Return the current leaderboard.
 
-        It equals `podium.Rated.leaderboard` after the same events.
+        The result is the same as that of `podium.Rated.leaderboard` after the same events.
 
         Args:
             min_events: minimum number of rated events for a player to be listed. Default: the system's own rule.
@@ -289,17 +289,17 @@ class Live(Standings):
         return explain(self.system, *self._foreseen(rows), event_id, player)
 
     def what_if(self, rows: Any, event_id: str, player: str) -> WhatIf:
-        """Compare the effect of an event with its effect if one thing were different.
+        """Compare the effect of an event with the effect it would have if one thing were different.
 
         The arguments and errors are the same as for `explain`.
 
         Returns:
-            The change caused by the event, and the change with the difference.
+            The change caused by the event, and the change in each alternative case.
         """
         return what_if(self.system, *self._foreseen(rows), event_id, player)
 
     def _foreseen(self, rows: Any) -> tuple[Events, Replayed]:
-        """Return the result of an event with the current ratings."""
+        """Return the encoded event, and its result if it were rated from the current ratings."""
         results = read_any(rows)[0]
         with self._lock:
             known = len(self._ratings.rows)
@@ -310,6 +310,6 @@ class Live(Standings):
 
     @property
     def ratings(self) -> dict[PlayerKey, Any]:
-        """Return the state of every player, by (pool, player)."""
+        """Return the state of every player, keyed by (pool, player)."""
         with self._lock:
             return {key: self._ratings.state(*key) for key in self._ratings.rows}

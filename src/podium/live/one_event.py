@@ -20,17 +20,17 @@ TEAM_COLUMNS = (
     "position",
     "score",
     "team_score",
-)  # columns that the caller has own arguments for
+)  # columns for which the caller has separate arguments
 
 
 @dataclass(frozen=True, slots=True)
 class PlayerChange:
-    """The change in one player's rating from an event."""
+    """The change that an event makes to one player's rating."""
 
     player: str
     rating_before: float
     rating: float  # after the event
-    delta: float  # points, as in the history
+    delta: float  # in points, as in the history
     state: Any  # the complete state after the event: the system's own NamedTuple
 
 
@@ -90,7 +90,7 @@ def rows_of_teams(
     in_teams = any(len(team) > 1 for team in members)
     values: dict[str, Sequence[float | str]] = {"team": [str(k + 1) for k in range(len(members))]} if in_teams else {}
     if ranks is not None:
-        given = numbers(ranks, members, "ranks")  # may start at any number
+        given = numbers(ranks, members, "ranks")  # ranks may start at any number
         values["position"] = [1 + sum(other < rank for other in given) for rank in given]
     if scores is not None:
         values["team_score" if in_teams else "score"] = numbers(scores, members, "scores")
@@ -102,7 +102,7 @@ def rows_of_teams(
 
 
 def numbers(values: Sequence[float], members: Sequence[Sequence[str]], subject: str) -> list[float]:
-    """Return one number per team."""
+    """Check that there is one number per team, and return the numbers."""
     if len(values) != len(members):
         raise ParameterError(f"{subject}: {len(values)} numbers for {len(members)} teams. Give one per team.")
     for value in values:
@@ -111,13 +111,13 @@ def numbers(values: Sequence[float], members: Sequence[Sequence[str]], subject: 
     return [float(value) for value in values]
 
 
-FIRST = -math.inf  # the sequence of events without one
+FIRST = -math.inf  # the sequence number of events without one
 Moment = tuple[int, float]  # microseconds since 1970 and sequence
 LATE = "is before the latest event. Rate all results again in order with podium.rate."
 
 
 def moments(frame: pl.DataFrame) -> Iterator[tuple[str, Moment]]:
-    """Return the pool of each row, with the time of its event if known."""
+    """Yield the pool of each row, with the time of the row's event if known."""
     started = frame["started_at"].to_physical().to_list() if "started_at" in frame.columns else repeat(NEVER)
     sequence = frame[SEQUENCE].to_list() if SEQUENCE in frame.columns else repeat(FIRST)
     return zip(frame["pool"].to_list(), zip(started, sequence, strict=False), strict=False)
@@ -130,7 +130,7 @@ def note_newest(newest: dict[str, Moment], frame: pl.DataFrame) -> None:
 
 
 def untimely(frame: pl.DataFrame, rated: Collection[str], newest: Mapping[str, Moment]) -> Iterator[Fault]:
-    """Yield the events that were rated before or are too late."""
+    """Yield an error for each event that was already rated or comes too late."""
     for row, event_id in enumerate(frame["event_id"], start=1):
         if event_id in rated:
             yield Fault(

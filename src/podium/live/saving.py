@@ -1,11 +1,9 @@
 """Live ratings in a file: a ZIP archive of players, rated events and settings.
 
-| member | content |
-|---|---|
-| `live.json` | the format's number, versions of Podium and its arithmetic, system, parameters, fields of the state |
-| `players.parquet` | one row per player: pool, player, latest event, peak, then the fields of the state as `state.…` |
-| `events.parquet` | the IDs of the events that were rated |
-| `pools.parquet` | the latest event of each pool: microseconds since 1970, and the sequence; its state in format 2 |
+| member | content | |---|---| | `live.json` | format number, versions of Podium and its arithmetic, system, parameters,
+fields of the state | | `players.parquet` | one row per player: pool, player, latest event, peak, then the fields of the
+state as `state.…` | | `events.parquet` | the IDs of the events that were rated | | `pools.parquet` | the latest event
+of each pool: microseconds since 1970, and the sequence; in format 2, the pool's state |
 """
 
 import io
@@ -45,7 +43,7 @@ UNRATED = -np.inf  # the peak of a player without rated events
 
 @dataclass(slots=True)
 class LiveRatings:
-    """The states of all players, one row each in arrays that grow together, and the states of pools."""
+    """The states of all players, one row each, in arrays that grow together, and the states of pools."""
 
     system: System
     rows: dict[PlayerKey, int] = field(default_factory=dict)
@@ -79,7 +77,7 @@ class LiveRatings:
         return numbers
 
     def truncate(self, count: int) -> None:
-        """Remove the newcomers after the first `count` players."""
+        """Remove the newcomers that follow the first `count` players."""
         while len(self.rows) > count:
             self.rows.popitem()
         self.states, self.seen = self.states[:count], self.seen[:count]
@@ -107,7 +105,7 @@ class LiveRatings:
         return self.system.newcomer() if row is None else self.system.state_type(*self.states[row].tolist())
 
     def pools(self) -> list[str]:
-        """Return the names of the pools, in the order in which they started."""
+        """Return the names of the pools, in the order of their first events."""
         return list(dict.fromkeys(pool for pool, _ in self.rows))
 
     def board(self) -> pl.DataFrame:
@@ -126,7 +124,7 @@ class LiveRatings:
 
 
 def refuse_share(keep: float) -> None:
-    """Raise a ParameterError unless the share is between 0 and 1."""
+    """Raise a ParameterError unless the share is from 0 to 1."""
     if not 0.0 <= keep <= 1.0:
         raise ParameterError(f"keep: {keep} is not a share. Give a number from 0 to 1.")
 
@@ -140,11 +138,11 @@ def starting_ratings(system: System, start: StartingRatings) -> LiveRatings:
     return LiveRatings(system, rows, start.states.copy(), start.seen.copy(), peaks, last_events, dict(start.pools))
 
 
-FORMAT, FORMAT_OF_POOLS = 1, 2  # Format 2 if pools have a state, because readers of format 1 would ignore it.
+FORMAT, FORMAT_OF_POOLS = 1, 2  # Format 2 is used if pools have a state, because readers of format 1 would ignore it.
 HEADER, PLAYERS, EVENTS, POOLS = "live.json", "players.parquet", "events.parquet", "pools.parquet"
-FIRST_YEAR = (1980, 1, 1, 0, 0, 0)  # the same date for every member, so that equal ratings give equal files
+FIRST_YEAR = (1980, 1, 1, 0, 0, 0)  # the date of every member, so that equal ratings give equal files
 STATE = "state."
-UNREADABLE = (  # RuntimeError: from an archive with a password, or of a kind that zipfile does not read
+UNREADABLE = (  # RuntimeError: from an archive with a password, or in a variant that zipfile cannot read
     LookupError, TypeError, ValueError, EOFError, RuntimeError, AttributeError, OverflowError, zlib.error,
     zipfile.BadZipFile, *PARQUET_ERRORS,
 )  # fmt: skip
@@ -152,11 +150,11 @@ UNREADABLE = (  # RuntimeError: from an archive with a password, or of a kind th
 
 Saved = tuple[
     LiveRatings, set[str], dict[str, Moment]
-]  # the events' ids, and the time of the newest event of each pool
+]  # the events' ids, and the time of the latest event of each pool
 
 
 def write(path: Path, ratings: LiveRatings, events: Iterable[str], newest: dict[str, Moment]) -> None:
-    """Write live ratings. After an OutputError, no new file exists."""
+    """Write live ratings to a file. If an OutputError is raised, no new file is left behind."""
     system = ratings.system
     header = {
         "format": FORMAT_OF_POOLS if system.pool_fields else FORMAT,
@@ -196,7 +194,7 @@ def players_table(ratings: LiveRatings) -> pl.DataFrame:
 
 
 def read(path: Path, system: System | None) -> Saved:
-    """Read live ratings."""
+    """Read live ratings from a file."""
     try:
         with zipfile.ZipFile(path) as archive:
             header = json.loads(archive.read(HEADER))
@@ -219,7 +217,7 @@ def read(path: Path, system: System | None) -> Saved:
 
 
 def refuse_revision(path: Path, header: dict[str, Any]) -> None:
-    """Raise a ParameterError for a newer format or another revision of the arithmetic."""
+    """Raise a ParameterError if the format is newer or the revision of the arithmetic differs."""
     if header["format"] > FORMAT_OF_POOLS:
         raise ParameterError(
             f"{path}: was written by Podium {header['podium']}, and this version, {__version__}, cannot read its "

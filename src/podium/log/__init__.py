@@ -1,1 +1,1 @@
-"""The log and its parts: event contents, pools and players, indexed by number."""
+"""The log and its parts: event contents, pools, and players by number."""

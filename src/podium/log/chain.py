@@ -1,8 +1,8 @@
 """The hash chain of a pool's log, and announcements of new entries.
 
-Each entry has the hash of itself and of the entry before it. Only values that mean the same in any database are hashed:
+Each entry stores a hash of itself and of the previous entry. Only values that mean the same in any database are hashed:
 the place in the chain instead of the entry's number, and neither the pool's number nor the digest. Reasons and titles
-have separate salted hashes, so that their texts can be blanked without breaking the chain.
+have separate salted hashes, so that the texts can be blanked without breaking the chain.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ from podium.support.answers import answer, described
 
 GENESIS = hashlib.sha256(b"the log of a Podium pool, chain 1").digest()  # comes before the first entry
 HASHED = ("place", "received_at", "kind", "actor", "subject", "body", "match_id", "present", "reason_hash")
-CHUNK_ENTRIES = 200  # entries read at once; a body can have thousands of lines
+CHUNK_ENTRIES = 200  # number of entries read at once; a body can have thousands of lines
 SELECT_NEWEST_LINK = sa.select(log.c.place, log.c.hash).where(of_pool(log)).order_by(log.c.seq.desc()).limit(1)
 SELECT_LINK = sa.select(log.c.hash).where(of_pool(log), log.c.place == sa.bindparam("place"))
 SELECT_ENTRIES = (
@@ -37,16 +37,16 @@ SELECT_ENTRIES = (
 class Head:
     """The newest entry of a pool's log. It identifies all entries up to itself."""
 
-    place: int = described("The number of entries up to it.")  # 0 without entries
+    place: int = described("The number of entries up to it.")  # 0 if there are no entries
     hash: str = described("SHA-256, in hexadecimal digits.")
 
     def __str__(self) -> str:
-        """The head in the form for `podium verify --head`."""
+        """Return the head in the form that `podium verify --head` expects."""
         return f"{self.place}:{self.hash}"
 
 
 def entry_hash(previous: bytes, values: Iterable[Any]) -> bytes:
-    """Return the hash of an entry with these column values, in the order of `HASHED`.
+    """Return the hash of an entry, calculated from its column values in the order of `HASHED`.
 
     Returns:
         SHA-256 of `previous` and every value: a byte 0 for None, otherwise a byte 1, the length in 8 bytes,
@@ -63,7 +63,7 @@ def entry_hash(previous: bytes, values: Iterable[Any]) -> bytes:
 
 
 def reason_hash(salt: bytes, text: str) -> bytes:
-    """Return the hash of a reason or a title; its salt keeps the text from being guessed."""
+    """Return the hash of a reason or a title. The salt keeps the text from being guessed."""
     return hashlib.sha256(salt + text.encode()).digest()
 
 
@@ -78,7 +78,7 @@ def newest_head(pool: PoolView) -> Head:
 
 
 def chained_entries(pool: PoolView) -> Iterator[Any]:
-    """Yield the rows of a pool's log in the order of their places in the chain, a few at a time."""
+    """Yield the rows of a pool's log in the order of the chain, a few at a time."""
     after = -(2**62)
     while rows := pool.execute(SELECT_ENTRIES, after=after).all():
         yield from rows
@@ -105,26 +105,26 @@ SELECT_NEWEST = sa.select(
 
 
 class Announcement(NamedTuple):
-    """An announcement that a pool's log has grown up to an entry."""
+    """An announcement that a pool's log has grown, up to the given entry."""
 
     seq: int  # number of the newest entry; 0 in a probe
     pool: str  # name of the pool, or the text of a probe
 
 
 def announce(pool: PoolView, seq: int) -> None:
-    """Tell all processes, once this transaction is committed, that a pool's log has grown up to an entry."""
+    """Announce to all processes, once this transaction is committed, that a pool's log has grown up to an entry."""
     if pool.connection.dialect.name == "postgresql":
         pool.execute(NOTIFY, payload=f"{seq} {pool.name}")
 
 
 def announce_probe(engine: sa.Engine, text: str) -> None:
-    """Send a probe through another session, so that a listener can check that it receives announcements."""
+    """Send a probe from another session, so that a listener can check that it receives announcements."""
     with write_transaction(engine) as connection:
         connection.execute(NOTIFY, {"payload": f"0 {text}"})
 
 
 def newest_entries(connection: sa.Connection) -> dict[str, int]:
-    """Return the number of each pool's newest log entry, or 0, with one index lookup per pool."""
+    """Return the number of the newest log entry in each pool, or 0, with one index lookup per pool."""
     return {row.name: row.seq or 0 for row in connection.execute(SELECT_NEWEST)}
 
 
@@ -134,7 +134,7 @@ class Subscription:
     def __init__(self, engine: sa.Engine) -> None:
         pooled = engine.raw_connection()
         session: Any = pooled.driver_connection  # Psycopg's connection
-        pooled.detach()  # the connection pool does not count it any more
+        pooled.detach()  # the connection pool no longer counts it
         self._session = session
         try:
             session.autocommit = True
@@ -146,7 +146,7 @@ class Subscription:
 
     @classmethod
     def open(cls, engine: sa.Engine) -> Self | None:
-        """Open a session.
+        """Open a session for announcements.
 
         Return None for databases without announcements: SQLite, and PostgreSQL with other drivers.
         """

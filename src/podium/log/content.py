@@ -1,4 +1,7 @@
-"""The stored content of an event: its checked rows, one line of JSON each. Numbers are read back exactly."""
+"""The stored content of an event: its checked rows, as one line of JSON each.
+
+Numbers are read back exactly as they were.
+"""
 
 import json
 import re
@@ -33,23 +36,26 @@ REPEATED = 4  # average repetitions of a value from which distinct values are en
 JSON_BOOLEANS = {True: "true", False: "false"}
 ENCODERS: dict[Any, Callable[[Any], str]] = {pl.Float64: float.__repr__, pl.Boolean: JSON_BOOLEANS.__getitem__}
 encode_text = json.encoder.encode_basestring  # like json.dumps without ensure_ascii
-SEPARATE_COLUMNS = ("event_id", "player")  # columns written separately: the first and the last of a row
-PLAYER_NEXT, LINE_END = ',"player":', "}\n"  # before a row's player, and after the player and the equipment
-PAGE_FIELDS = re.compile(r',"(?:title|url)":"(?:[^"\\]|\\.)*"')  # in a line of JSON; never within a text, as above
+# columns that are written separately, because they are the first and the last of a row
+SEPARATE_COLUMNS = ("event_id", "player")
+PLAYER_NEXT, LINE_END = ',"player":', "}\n"  # text before a row's player, and after the player and the equipment
+# in a line of JSON; never matches within a string, as above
+PAGE_FIELDS = re.compile(r',"(?:title|url)":"(?:[^"\\]|\\.)*"')
 shared_names = re.compile(rb'"(shared:[^"\\]+)":').findall  # in lines of JSON; texts escape quotes
-EVENT_COLUMNS = (SEQUENCE, "event_id", "started_at", "mode", "ranked", "weight")  # equal in every row of an event
+# columns with the same value in all rows of an event
+EVENT_COLUMNS = (SEQUENCE, "event_id", "started_at", "mode", "ranked", "weight")
 
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """The content of one event: its rows without players, and the players. It contains either names or numbers."""
+    """The content of an event: its rows without players, and the players as either names or numbers."""
 
     event_id: str
     order: Order | None  # dated or numbered; None without either
-    started_at: int  # microseconds since 1970, as in `podium.log.pools`; 0 without either
+    started_at: int  # microseconds since 1970, as in `podium.log.pools`; 0 if there is neither
     heads: tuple[str, ...]  # JSON objects up to the value of `player`, which comes last
     players: tuple[str, ...]
-    title: str | None = None  # only in the first line, like the address
+    title: str | None = None  # only in the first line, as is the address
     url: str | None = None
     sent: "Content | None" = None  # with the names before normalisation, if any changed
     sent_heads: tuple[str, ...] = ()  # heads as sent, if the store added the date or number
@@ -61,18 +67,18 @@ class Content:
         return [*self.players, *chain.from_iterable(row.values() for row in self.shared)]
 
     def at(self, order: Order, started_at: int) -> "Content":
-        """Return the content with a date or number, if it was sent without one."""
+        """Return the content with a date or number added, if it was sent without one."""
         if self.order is not None:
             return self
         sent = None if self.sent is None else self.sent.at(order, started_at)
         return replace(self._begun(self.event_id, order, started_at), sent=sent, sent_heads=self.heads)
 
     def undated(self) -> "Content":
-        """Return the content without its date or number."""
+        """Return the content with its date or number removed."""
         return self._begun(self.event_id, None, 0)
 
     def renamed(self, event_id: str) -> "Content":
-        """Return the content under another ID, before the store adds its date or number."""
+        """Return the content with a different ID, before the store adds a date or number to it."""
         return self if event_id == self.event_id else self._begun(event_id, self.order, self.started_at)
 
     def _begun(self, event_id: str, order: Order | None, started_at: int) -> "Content":
@@ -82,7 +88,7 @@ class Content:
         return replace(self, event_id=event_id, order=order, started_at=started_at, heads=heads, sent=sent)
 
     def without_texts(self) -> "Content":
-        """Return the content without its texts for pages."""
+        """Return the content without the texts that pages show."""
         head, *rest = self.heads
         return replace(self, heads=(PAGE_FIELDS.sub("", head), *rest), title=None, url=None)
 
@@ -92,7 +98,7 @@ class Content:
 
     @property
     def row_tails(self) -> Iterator[str]:
-        """Yield the heads without the ID and the date or number."""
+        """Yield the part of each head that follows the ID and the date or number."""
         bare = len(head_begin(self.event_id, self.order, self.started_at))
         return (head[bare:] for head in self.heads)
 
@@ -102,12 +108,12 @@ class Content:
         return keyed_digest(sent.encode(), secret)
 
     def body(self, numbers: Mapping[str, int], absent: Iterable["Absent"] = ()) -> bytes:
-        """Return the lines with players' numbers, and one quit line per absent entrant."""
+        """Return the lines with the numbers of players, plus one quit line for each absent entrant."""
         lines = self.lines(self.heads, lambda names: map(str, map(numbers.__getitem__, names)))
         return (lines + "".join(map(self.quit_line, absent))).encode()
 
     def lines(self, heads: Iterable[str], written: Callable[[Iterable[str]], Iterable[str]]) -> str:
-        """Return the rows with the written forms of players and equipment."""
+        """Return the rows, in which players and equipment appear in their written form."""
         ends = written(self.players)
         if self.shared:
             equipment = ("".join(map(',"{}":{}'.format, row, written(row.values()))) for row in self.shared)
@@ -115,7 +121,7 @@ class Content:
         return json_lines(heads, ends)
 
     def quit_line(self, absent: "Absent") -> str:
-        """Return the line of a registered entrant who is missing from the result, and so quit in the first heat."""
+        """Return the line for a registered entrant who is missing from the result, and so quit in the first heat."""
         first = row_of(self.heads[0])
         row = {name: first[name] for name in (*EVENT_COLUMNS, "heat") if name in first} | {"status": "quit"}
         if absent.team is not None:
@@ -126,7 +132,7 @@ class Content:
 
 @dataclass(frozen=True, slots=True)
 class Absent:
-    """A registered entrant who is missing from the result."""
+    """A registered entrant who is missing from the result of a match."""
 
     player: int
     team: str | None
@@ -137,15 +143,15 @@ def json_lines(heads: Iterable[str], ends: Iterable[str]) -> str:
 
 
 def row_of(head: str) -> dict[str, Any]:
-    """Return the row of a head, with None as the player."""
+    """Return the row that a head stands for, with None as the player."""
     row: dict[str, Any] = json.loads(head + "null}")
     return row
 
 
 def check_results(rows: Any, pool: str, known: Known) -> Results:
-    """Check results for one pool, and sort them as in the log: by `sequence`, then in file order.
+    """Check results for one pool, and sort them as in the log: by `sequence`, and then in file order.
 
-    Events of other pools are rejected. An event without a date keeps its number.
+    Events of other pools are rejected. An event that has no date keeps its number.
     """
     results = read_results(rows, known=known)
     frame = results.frame
@@ -157,25 +163,25 @@ def check_results(rows: Any, pool: str, known: Known) -> Results:
 
 
 def as_logged(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows sorted by `sequence`, which is kept only for events without dates."""
+    """Return the rows sorted by `sequence`. Only events without dates keep this column."""
     if SEQUENCE not in frame.columns:
         return frame
     return in_sequence(frame) if "started_at" in frame.columns else frame.sort(SEQUENCE, maintain_order=True)
 
 
 def other_pool_error(source: str, name: str, pool: str) -> ResultsError:
-    """Return the error for a row that belongs to another pool than the one it was sent to."""
+    """Return the error for a row that names a different pool than the one it was sent to."""
     return ResultsError(source, [Fault(None, "pool", name, f"is not {pool}, where the event was sent")])
 
 
 def read_contents(rows: Any, pool: str, known: Known) -> dict[str, Content]:
-    """Check results for one pool like `check_results`. Return each event's content by ID, in row order."""
+    """Check results for one pool, as `check_results` does, and return each event's content by ID, in row order."""
     contents = plain_contents(rows, pool)
     return contents_of(check_results(rows, pool, known)) if contents is None else contents
 
 
 def plain_contents(rows: Any, pool: str) -> dict[str, Content] | None:
-    """Return each event's content by ID for simple valid rows, in row order, or None for other rows."""
+    """Return each event's content by ID, in row order, if the rows are simple and valid. Otherwise, return None."""
     plain = rows if isinstance(rows, PlainRows) else read_plainly(rows)
     if plain is None:
         return None
@@ -238,7 +244,7 @@ def contents_in(columns: Mapping[str, list[Any]]) -> dict[str, Content]:
 
 
 def equipment_in(columns: Mapping[str, list[Any]]) -> list[dict[str, str]]:
-    """Return the equipment of each row by column, under its stored names; empty if no row has any."""
+    """Return each row's equipment by column, under its stored names. The result is empty if no row has any."""
     given = [
         (name, [None if name_ is None else equipment_name(name.removeprefix(SHARED), name_) for name_ in values])
         for name, values in sorted(columns.items())
@@ -251,7 +257,7 @@ def equipment_in(columns: Mapping[str, list[Any]]) -> list[dict[str, str]]:
 
 
 def starts_in(columns: Mapping[str, list[Any]]) -> tuple[Order | None, list[int]]:
-    """Return the order of events of checked rows, and each row's start in microseconds since 1970."""
+    """Return how the events of checked rows are ordered, and the start for each row in microseconds since 1970."""
     if "started_at" in columns:
         return DATED, columns["started_at"]
     if SEQUENCE in columns:
@@ -261,7 +267,7 @@ def starts_in(columns: Mapping[str, list[Any]]) -> tuple[Order | None, list[int]
 
 
 def head_begin(event_id: str, order: Order | None, started_at: int) -> str:
-    """Return the fields of a row up to the date or number, which are equal in all rows of an event.
+    """Return the fields of a row up to the date or number, which are the same in all rows of an event.
 
     Args:
         started_at: Microseconds since 1970, as in `podium.log.pools`.
@@ -277,7 +283,7 @@ def start_in(row: Mapping[str, Any]) -> int:
 
 
 def spans_of(ids: Sequence[str]) -> Iterator[tuple[str, int, int]]:
-    """Yield each span of rows with the same ID: the ID, the first row, and the row after the last."""
+    """Yield each run of rows with the same ID: the ID, the first row, and the row after the last one."""
     first = 0
     for event_id, same in groupby(ids):
         stop = first + sum(1 for _ in same)
@@ -286,7 +292,7 @@ def spans_of(ids: Sequence[str]) -> Iterator[tuple[str, int, int]]:
 
 
 def first_values(columns: Mapping[str, list[Any]], name: str) -> dict[str, str]:
-    """Return each event's first value of a column by the event's ID, leaving out events without a value."""
+    """Return the first value of a column in each event, by event ID. Events without a value are left out."""
     values: dict[str, str] = {}
     for event_id, value in zip(columns["event_id"], columns[name], strict=True):
         if value is not None:
@@ -295,13 +301,19 @@ def first_values(columns: Mapping[str, list[Any]], name: str) -> dict[str, str]:
 
 
 def row_set(text: str) -> tuple[str, ...]:
-    """Return the sorted rows of a content, so that their order does not matter, after the first row's page texts."""
+    """Return the sorted rows of a content without the page texts of the first row.
+
+    The order of rows does not matter.
+    """
     first, *rest = text.removesuffix(LINE_END).split(LINE_END)
     return "".join(PAGE_FIELDS.findall(first)), *sorted([PAGE_FIELDS.sub("", first), *rest])
 
 
 def json_fields(name: str, values: list[Any]) -> list[str]:
-    """Return a column's values as JSON fields, each after a comma. Nulls and defaults are empty strings."""
+    """Return a column's values as JSON fields, each preceded by a comma.
+
+    Nulls and default values become empty strings.
+    """
     prefix, default = f',"{name}":', FILLED.get(name)
     encode = ENCODERS.get(TYPES[name], encode_text)
     distinct = {*values}
@@ -312,7 +324,7 @@ def json_fields(name: str, values: list[Any]) -> list[str]:
 
 
 def holds_player_numbers(name: str) -> bool:
-    """Return True for a column of logged rows that contains numbers instead of names."""
+    """Return True if a column of logged rows contains numbers instead of names."""
     return name == "player" or is_shared(name)
 
 
@@ -321,7 +333,7 @@ def numbers_in(row: Mapping[str, Any]) -> list[int]:
 
 
 def difference(old: bytes, names: Mapping[int, str], new: Content) -> str:
-    """Describe the first difference between new content and the stored lines."""
+    """Describe the first difference between a new content and the stored lines."""
     old_rows = [json.loads(line) for line in old.decode().split("\n") if line]
     ends = zip(new.heads, new.players, new.shared or [{}] * len(new.heads), strict=True)
     new_rows = [row_of(head) | {"player": name} | shared for head, name, shared in ends]

@@ -1,4 +1,4 @@
-"""Connections and transactions, and schema upgrades when a database is opened."""
+"""Connections and transactions. The schema is upgraded when a database is opened."""
 
 import functools
 import sqlite3
@@ -50,11 +50,11 @@ class StoreError(PodiumError):
 
 
 class UnavailableError(StoreError):
-    """The database is unavailable: busy, full or disconnected. The same request may work later."""
+    """The database is unavailable: busy, full or disconnected. The same request may succeed later."""
 
 
 def open_database(url: str, *, must_exist: bool = False) -> sa.Engine:
-    """Return an engine for the database, with its schema upgraded."""
+    """Return an engine for a database whose schema has been upgraded."""
     if must_exist:
         require_database(url)
     with explain_failure(url):
@@ -72,7 +72,7 @@ def open_database(url: str, *, must_exist: bool = False) -> sa.Engine:
 
 
 def require_database(url: str, name: str = "") -> None:
-    """Raise an error unless a URL is a database of this version of Podium. Nothing is created or changed."""
+    """Raise an error if a URL is not a database of this version of Podium. Nothing is created or changed."""
     with explain_failure(name or url):
         reason = refusal_of(url)
     if reason:
@@ -86,7 +86,7 @@ def is_database(url: str) -> bool:
 
 
 def refusal_of(url: str) -> str:
-    """Return the reason why a URL is not a database of this version of Podium, or an empty string."""
+    """Return the reason why a URL is not a database of this version of Podium, or an empty string if it is."""
     engine = plain_engine(url)  # Podium's own engine would convert any database to WAL
     try:
         return refusal(engine)
@@ -95,13 +95,13 @@ def refusal_of(url: str) -> str:
 
 
 def database_file(url: str) -> Path | None:
-    """Return the file of an SQLite database, which need not exist, or None for other databases."""
+    """Return the file of an SQLite database, whether or not it exists, or None for other databases."""
     with explain_failure(url):
         return file_of(sa.make_url(full_url(url)))
 
 
 def refusal(engine: sa.Engine) -> str:
-    """Return the reason why this is not a database of this version of Podium, or an empty string."""
+    """Return the reason why a database does not belong to this version of Podium, or an empty string if it does."""
     path = file_of(engine.url)
     if engine.dialect.name == "sqlite" and (path is None or not path.exists()):
         return "there is no such database"
@@ -132,7 +132,7 @@ def plain_engine(url: str) -> sa.Engine:
 
 
 def engine_for(url: str) -> sa.Engine:
-    """Return an engine for the database, without a schema upgrade."""
+    """Return an engine for a database without upgrading its schema."""
     engine = plain_engine(url)
     if engine.dialect.name == "sqlite":
         sa.event.listen(engine, "connect", _prepare_sqlite)
@@ -141,30 +141,30 @@ def engine_for(url: str) -> sa.Engine:
 
 
 def close_engine(engine: sa.Engine, patience_s: float = 0.0) -> None:
-    """Close the engine's connections: idle ones now, and those in use when their threads return them.
+    """Close the engine's connections: idle ones now, and the others when their threads return them.
 
     Args:
-        patience_s: Number of seconds to wait for threads that use a connection. If a process ends before they have
-            returned it, a -shm or -wal file is left.
+        patience_s: Number of seconds to wait for threads that are using a connection. If the process ends before they
+            return it, a -shm or -wal file is left behind.
     """
     end, closing = time.monotonic() + patience_s, threading.Lock()
 
     def close_returned(_connection: Any, record: Any) -> None:
-        with closing:  # if two close at once, SQLite lets neither remove the -wal
+        with closing:  # if two connections close at once, SQLite lets neither remove the -wal
             record.close()
 
     pools = [engine.pool]
-    sa.event.listen(engine.pool, "checkin", close_returned)  # `dispose` alone would leave these open
+    sa.event.listen(engine.pool, "checkin", close_returned)  # `dispose` alone would leave these connections open
     with closing:
         engine.dispose()
-    pools.append(engine.pool)  # the new pool has the listener, too: a thread may still start something
+    pools.append(engine.pool)  # the new pool also gets the listener, because a thread may still start something
     while time.monotonic() < end and any(isinstance(pool, sa.QueuePool) and pool.checkedout() for pool in pools):
         time.sleep(0.01)
 
 
 @contextmanager
 def explain_failure(url: str) -> Iterator[None]:
-    """Turn any failure to open a database into a `StoreError` of one line, without the password."""
+    """Turn any failure to open a database into a `StoreError` with a one-line message without the password."""
     try:
         yield
     except (sa.exc.SQLAlchemyError, OSError) as error:
@@ -173,12 +173,12 @@ def explain_failure(url: str) -> Iterator[None]:
 
 
 def full_url(url: str) -> str:
-    """Return the URL for SQLAlchemy. A plain path is an SQLite file."""
+    """Return the URL in the form that SQLAlchemy expects. A plain path is an SQLite file."""
     return url if "://" in url else f"sqlite:///{url}"
 
 
 def safe_url(url: str) -> str:
-    """Return the full URL without its password."""
+    """Return the full URL with its password removed."""
     try:
         return sa.make_url(full_url(url)).render_as_string(hide_password=True)
     except sa.exc.ArgumentError:
@@ -197,39 +197,39 @@ def _begin_sqlite(connection: sa.Connection) -> None:
 
 
 def read_only_engine(engine: sa.Engine) -> sa.Engine:
-    """Return the engine for read-only transactions: each sees a snapshot, and does not wait for writers."""
+    """Return an engine for read-only transactions, which each see a snapshot and never wait for writers."""
     level = {"isolation_level": "REPEATABLE READ"} if engine.dialect.name == "postgresql" else {}
     return engine.execution_options(podium_reads=True, **level)
 
 
 @contextmanager
 def read_transaction(engine: sa.Engine) -> Iterator[sa.Connection]:
-    """Start a read-only transaction, which sees a snapshot and does not wait for writers."""
+    """Start a read-only transaction, which sees a snapshot and never waits for writers."""
     with explain_outage(), read_only_engine(engine).connect() as connection:
         yield connection
 
 
 def reading_once(connection: sa.Connection) -> AbstractContextManager[None]:
-    """Return a context for work that reads all of a pool once."""
+    """Return a context for work that reads all data of a pool once."""
     return pragmas(connection.connection, **UNMAPPED) if connection.dialect.name == "sqlite" else nullcontext()
 
 
 @contextmanager
 def write_transaction(engine: sa.Engine) -> Iterator[sa.Connection]:
-    """Start a transaction that is committed as a whole, or rolled back."""
+    """Start a transaction that is either committed as a whole or rolled back."""
     with explain_outage(), engine.connect() as connection, connection.begin():
         yield connection
 
 
 def write(engine: sa.Engine, statement: sa.Executable, params: Any = None) -> Any:
-    """Execute a statement in its own transaction, and return the number of its rows."""
+    """Execute a statement in its own transaction, and return the number of affected rows."""
     with write_transaction(engine) as connection:
         return connection.execute(statement, params).rowcount
 
 
 @contextmanager
 def explain_outage() -> Iterator[None]:
-    """Turn a temporary failure of the database into an `UnavailableError`, and raise any other unchanged."""
+    """Turn a temporary failure of the database into an `UnavailableError`, and re-raise any other error unchanged."""
     try:
         yield
     except sa.exc.TimeoutError as error:  # waiting for a connection of this process
@@ -242,7 +242,7 @@ def explain_outage() -> Iterator[None]:
 
 
 def outage(error: sa.exc.DBAPIError) -> str:
-    """Return the reason for a temporary failure, or an empty string for other failures."""
+    """Return the reason for a temporary failure, or an empty string if the failure is not temporary."""
     code = sqlite_code(error.orig) or getattr(error.orig, "sqlstate", None)
     if code is None:  # the connection itself broke or never existed
         is_lost = error.connection_invalidated or isinstance(error, sa.exc.OperationalError)
@@ -251,7 +251,7 @@ def outage(error: sa.exc.DBAPIError) -> str:
 
 
 def schema_revision(engine: sa.Engine) -> str | None:
-    """Return the revision of the schema, or None if there are no Podium tables. Locks nothing."""
+    """Return the revision of the schema, or None if the database has no Podium tables. This takes no locks."""
     with read_only_engine(engine).connect() as connection:
         if not sa.inspect(connection).has_table("alembic_version"):
             return None
@@ -260,12 +260,12 @@ def schema_revision(engine: sa.Engine) -> str | None:
 
 @functools.cache
 def known_revisions() -> tuple[str, ...]:
-    """Return this version's migrations in order, without importing each of them as Alembic would."""
+    """Return this version's migrations in order, without importing each one as Alembic would."""
     return tuple(sorted(path.name.partition("_")[0] for path in (MIGRATIONS / "versions").glob("[0-9]*.py")))
 
 
 def unknown_schema(engine: sa.Engine, revision: str | None) -> str:
-    """Return a sentence about a schema that this version of Podium cannot use, or an empty string."""
+    """Return a sentence about a schema that this version of Podium cannot use, or an empty string if it can."""
     known = known_revisions()
     if revision is None or revision in known:
         return ""
@@ -286,7 +286,7 @@ def unknown_schema(engine: sa.Engine, revision: str | None) -> str:
 
 
 def earliest_revision(engine: sa.Engine) -> str | None:
-    """Return the earliest revision whose versions of Podium can still use the schema, by its newest migration."""
+    """Return the earliest revision whose versions of Podium can still use the schema. Its newest migration says so."""
     with read_only_engine(engine).connect() as connection:
         if not sa.inspect(connection).has_table(compatibility.name):
             return None
@@ -294,20 +294,23 @@ def earliest_revision(engine: sa.Engine) -> str | None:
 
 
 def is_current(engine: sa.Engine) -> bool:
-    """Return True if the schema is this version's, or a newer one that this version can use. Locks nothing."""
+    """Return True if the schema belongs to this version, or to a newer one that this version can use.
+
+    This takes no locks.
+    """
     revision = schema_revision(engine)
     return revision is not None and revision not in known_revisions()[:-1] and not unknown_schema(engine, revision)
 
 
 def upgrade(engine: sa.Engine) -> None:
-    """Upgrade the schema. Lock nothing if it is current."""
+    """Upgrade the schema. If it is current, take no locks."""
     if is_current(engine):
         return
     reason = unknown_schema(engine, schema_revision(engine))
     if reason:
         raise StoreError(f"{engine.url.render_as_string()}: {reason}")
-    from alembic import command  # noqa: PLC0415  (large, and no use to whoever opens a database of this version)
-    from alembic.config import Config  # noqa: PLC0415  (so too)
+    from alembic import command  # noqa: PLC0415  (large, and not needed to open a database of this version)
+    from alembic.config import Config  # noqa: PLC0415  (for the same reason)
 
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS))
@@ -315,24 +318,25 @@ def upgrade(engine: sa.Engine) -> None:
         lock_schema(connection)
         config.attributes["connection"] = connection
         command.upgrade(config, "head")
-        if engine.dialect.name == "sqlite":  # this connection stays in use, and does not know statistics that it wrote
+        # this connection stays in use, but does not know the statistics that it has just written
+        if engine.dialect.name == "sqlite":
             connection.exec_driver_sql("ANALYZE sqlite_master")
 
 
 def lock_schema(connection: sa.Connection) -> None:
-    """Wait until this transaction may change tables. In SQLite, every writer can do this."""
+    """Wait until this transaction may change tables. In SQLite, every writer may."""
     if connection.dialect.name == "postgresql":
         connection.execute(sa.text("SELECT pg_advisory_xact_lock(7061)"))
 
 
 def former_tables(connection: sa.Connection) -> list[str]:
-    """Return the tables of a database that only earlier versions read."""
+    """Return the tables in a database that only earlier versions of Podium read."""
     present = sa.inspect(connection).get_table_names()
     return [name for name in FORMER_TABLES if name in present]
 
 
 def delete_former_rows(connection: sa.Connection, pool_ids: Sequence[int]) -> None:
-    """Delete the rows of pools in the tables that only earlier versions read."""
+    """Delete the rows of these pools from the tables that only earlier versions of Podium read."""
     for name in former_tables(connection):
         has_pool = any(column["name"] == "pool_id" for column in sa.inspect(connection).get_columns(name))
         pool = "pool_id" if has_pool else f"(SELECT id FROM pool WHERE pool.generation_id = {name}.generation_id)"  # noqa: S608
@@ -341,7 +345,7 @@ def delete_former_rows(connection: sa.Connection, pool_ids: Sequence[int]) -> No
 
 
 def is_busy(error: BaseException | None) -> bool:
-    """Return True if SQLite gave up waiting for another writer."""
+    """Return True if an error means that SQLite gave up waiting for another writer."""
     return isinstance(error, sa.exc.DBAPIError) and sqlite_code(error.orig).startswith("SQLITE_BUSY")
 
 
@@ -359,10 +363,10 @@ ALIVE = "SELECT 1"
 
 
 class UpkeepLock:
-    """The right to maintain a database, which only one process at a time can hold until it ends.
+    """The right to maintain a database. Only one process at a time can hold it, and it keeps it until it ends.
 
-    In PostgreSQL this is a session's advisory lock, which the database releases when the process ends. With SQLite,
-    which serves a single process, that process always holds it.
+    In PostgreSQL, this is an advisory lock of a session, which the database releases when the process ends. With
+    SQLite, which serves a single process, that process always holds it.
     """
 
     def __init__(self, engine: sa.Engine) -> None:
@@ -372,7 +376,7 @@ class UpkeepLock:
         self._is_over = False
 
     def acquire(self) -> bool:
-        """Acquire the right if no process has it. Return True if this process has it."""
+        """Acquire the right if no other process has it. Return True if this process now has it."""
         if self._engine.dialect.name != "postgresql":
             return True
         with self._lock, explain_outage():
@@ -414,7 +418,7 @@ class UpkeepLock:
             session.close()
 
     def release(self) -> None:
-        """Release the right for good."""
+        """Give up the right permanently."""
         with self._lock:
             self._is_over = True
             self._end_session()

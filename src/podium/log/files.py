@@ -1,4 +1,4 @@
-"""The files of an SQLite database: their names, integrity checks, and checkpoints."""
+"""The files of an SQLite database: file names, integrity checks and checkpoints."""
 
 import os
 import sqlite3
@@ -16,7 +16,7 @@ UNMAPPED = {"mmap_size": 0}  # for passes through a whole file: piece by piece, 
 
 
 def file_of(url: sa.URL) -> Path | None:
-    """Return the file of an SQLite database, or None for one in memory or on a server."""
+    """Return the file of an SQLite database, or None if the database is in memory or on a server."""
     is_file = url.get_backend_name() == "sqlite" and url.database and url.database != ":memory:"
     return Path(str(url.database)) if is_file else None
 
@@ -32,7 +32,7 @@ def heads_beside(path: Path) -> Path:
 
 
 def is_sealed(path: Path) -> bool:
-    """Return True if SQLite can read a database only as immutable, because no side file exists or can be created."""
+    """Return True if SQLite can only read a database as immutable, because no side file exists or can be created."""
     has_log = any(file.stat().st_size for file in files_of(path) if file != path)
     return path.is_file() and not has_log and not os.access(path.resolve().parent, os.W_OK)
 
@@ -42,7 +42,7 @@ def connect_sealed(path: Path) -> sqlite3.Connection:
 
 
 def sqlite_code(error: BaseException | None) -> str:
-    """Return SQLite's name for an error, such as `SQLITE_BUSY`, or an empty string for other errors."""
+    """Return SQLite's name for an error, such as `SQLITE_BUSY`, or an empty string for errors from elsewhere."""
     if not isinstance(error, sqlite3.Error):
         return ""
     return str(getattr(error, "sqlite_errorname", None) or "SQLITE_ERROR")
@@ -50,7 +50,10 @@ def sqlite_code(error: BaseException | None) -> str:
 
 @contextmanager
 def pragmas(connection: Any, **values: int) -> Iterator[None]:
-    """Change settings of an SQLite connection within the context. An in-memory database does not have some of them."""
+    """Change settings of an SQLite connection for the duration of the context.
+
+    In-memory databases lack some settings.
+    """
     cursor = connection.cursor()
     found = {name: cursor.execute(f"PRAGMA {name}").fetchone() for name in values}
     earlier = {name: row[0] for name, row in found.items() if row is not None}
@@ -64,9 +67,10 @@ def pragmas(connection: Any, **values: int) -> Iterator[None]:
 
 
 def integrity_faults(engine: sa.Engine) -> list[str]:
-    """Return SQLite's own findings about its file, one per line; an empty list for other databases.
+    """Return what SQLite's own check finds wrong with its file, one problem per string.
 
-    Other threads keep running: the check has its own connection, and SQLite does not need Python.
+    The list is empty for other databases. Other threads keep running, because the check has its own connection and
+    SQLite does not hold Python's lock.
     """
     if file_of(engine.url) is None:
         return []
@@ -82,14 +86,14 @@ def integrity_faults(engine: sa.Engine) -> list[str]:
 
 
 def truncate_wal(engine: sa.Engine, wait_ms: int = TRUNCATE_WAIT_MS) -> bool:
-    """Move all committed data into the database file, and empty the `-wal` next to it.
+    """Move all committed data into the database file, and empty the `-wal` file next to it.
 
-    Until then, the `-wal` contains older versions of changed data. An active reader keeps it from being emptied. In
-    that case as much as possible is moved, and nothing is lost.
+    Until this happens, the `-wal` file contains older versions of changed data. An active reader prevents it from being
+    emptied. In that case, as much data as possible is moved, and nothing is lost.
 
     Args:
-        wait_ms: Time to wait for such readers, during which no one can write. It is at least `TRUNCATE_WAIT_MS` for a
-            large file.
+        wait_ms: Time in milliseconds to wait for active readers, during which no one can write. For a large file, it is
+            at least `TRUNCATE_WAIT_MS`.
     """
     path = file_of(engine.url)
     if path is None or not path.is_file():  # a connection would create an empty file

@@ -1,7 +1,7 @@
 """The newest heads of all logs, in a file next to an SQLite database.
 
-If a `-wal` is truncated or damaged, SQLite silently drops its last transactions. The log then ends before its saved
-head.
+If a `-wal` file is truncated or damaged, SQLite silently drops the last transactions in it. The log then ends before
+its saved head.
 """
 
 import json
@@ -19,7 +19,7 @@ from podium.support.part_files import part_file
 
 
 def kept_heads(engine: sa.Engine) -> dict[str, str]:
-    """Return the saved head of each pool, as PLACE:HASH. It is empty if nothing was saved."""
+    """Return the saved head of each pool in the form PLACE:HASH. The result is empty if no heads have been saved."""
     database = file_of(engine.url)
     if database is None or not heads_beside(database).exists():
         return {}
@@ -32,7 +32,7 @@ def kept_heads(engine: sa.Engine) -> dict[str, str]:
 
 
 def lost_heads(engine: sa.Engine, pool_name: str | None = None) -> list[str]:
-    """Return a sentence about each pool whose log does not contain its saved head."""
+    """Return a sentence about each pool whose log no longer contains its saved head."""
     try:
         heads = kept_heads(engine)
     except StoreError as error:
@@ -53,7 +53,7 @@ def lost_heads(engine: sa.Engine, pool_name: str | None = None) -> list[str]:
 
 
 def keep_heads(engine: sa.Engine) -> None:
-    """Write the newest head of each log next to the database, unless a log does not contain the head saved before."""
+    """Write the newest head of each log next to the database, unless a log lacks the head that was saved before."""
     database = file_of(engine.url)
     if database is None or not database.exists():
         return
@@ -65,7 +65,7 @@ def keep_heads(engine: sa.Engine) -> None:
 
 
 def forget_head(engine: sa.Engine, pool_name: str) -> None:
-    """Remove the saved head of a pool that was deleted."""
+    """Remove the saved head of a deleted pool."""
     with suppress(StoreError):  # a file that cannot be read is for `podium verify` to report
         write(engine, {name: head for name, head in kept_heads(engine).items() if name != pool_name})
 

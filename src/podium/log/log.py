@@ -1,4 +1,4 @@
-"""The append-only log, from which everything else about a pool is derived; its verification, and reasons."""
+"""The append-only log, from which everything else about a pool is derived. It can be verified, and gives reasons."""
 
 import hashlib
 import hmac
@@ -46,12 +46,12 @@ DRAW_SEQUENCE = sa.text("SELECT nextval(pg_get_serial_sequence('log', 'seq')) FR
 
 
 def current_kind(kind: str) -> str:
-    """Return the name used in responses for a stored kind of entry."""
+    """Return the name that responses use for a stored kind of entry."""
     return CURRENT_KINDS.get(kind, kind)
 
 
 class LogEntry(NamedTuple):
-    """An entry to append. Its number, place, pool and time are assigned when it is appended."""
+    """An entry to be appended. Its number, place, pool and time are assigned when it is appended."""
 
     subject: str
     body: bytes
@@ -69,13 +69,13 @@ class Logged(NamedTuple):
 
 
 def json_entry(subject: str, details: Any, actor: str, reason: str = "") -> LogEntry:
-    """Return an entry with a JSON body, which is empty if `details` is None."""
+    """Return an entry with a JSON body. The body is empty if `details` is None."""
     body = b"" if details is None else json.dumps(details, ensure_ascii=False).encode()
     return LogEntry(subject, body, actor, reason=reason)
 
 
 def keyed_digest(content: bytes, secret: bytes) -> bytes:
-    """Return a digest that identifies equal content, and reveals nothing without the secret."""
+    """Return a digest that identifies equal content, but reveals nothing to anyone without the secret."""
     digest = hashlib.blake2b(content, digest_size=DIGEST_BYTES).digest()
     return hmac.digest(secret, digest, "sha256")[:DIGEST_BYTES]  # RFC 2104
 
@@ -114,7 +114,10 @@ def append(pool: PoolView, kind: str, entries: Sequence[LogEntry]) -> Logged:
 
 
 def draw_numbers(connection: sa.Connection, count: int) -> list[int]:
-    """Draw increasing numbers that no entry ever had, all at once because single draws would take as long as rating."""
+    """Draw increasing numbers that no entry has ever had.
+
+    All are drawn at once, because single draws would take as long as rating.
+    """
     if connection.dialect.name == "postgresql":
         return list(connection.execute(DRAW_SEQUENCE, {"count": count}).scalars())
     last = next((seq for (seq,) in run_prepared(connection, SELECT_SEQUENCE, {})), 0)  # the database is locked
@@ -122,7 +125,7 @@ def draw_numbers(connection: sa.Connection, count: int) -> list[int]:
 
 
 def seal(salt: bytes, text: bytes) -> bytes:
-    """Return what a body contains in place of its title."""
+    """Return the text that replaces the title in a body."""
     return SEAL + chain.reason_hash(salt, text.decode()).hex().encode() + b'"'
 
 
@@ -148,10 +151,10 @@ SELECT_NEWEST_SEQ = sa.select(sa.func.max(log.c.seq)).where(of_pool(log))
 
 
 def newest_seq(pool: PoolView) -> int:
-    """Return the number of the pool's newest log entry. As long as it is the same, all ratings are the same.
+    """Return the number of the pool's newest log entry. As long as this number stays the same, so do all ratings.
 
     Returns:
-        The number, or 0 before the first entry.
+        The number, or 0 if the log is empty.
     """
     ((newest,),) = pool.run(SELECT_NEWEST_SEQ)
     return newest or 0
@@ -162,15 +165,15 @@ def bodies_of(pool: PoolView, seqs: Iterable[int]) -> dict[int, bytes]:
 
 
 def contents_of(pool: PoolView, seqs: Iterable[int]) -> dict[int, tuple[bytes, bytes]]:
-    """Return the body and the digest of contents, by the numbers of their log entries."""
+    """Return the body and digest of each content, by the number of its log entry."""
     return {seq: (body, digest) for seq, body, digest in pool.run(SELECT_CONTENTS, among=seqs)}
 
 
 def titles_in(pool: PoolView, seqs: Iterable[int] | None = None) -> dict[int, dict[str, str]]:
-    """Return the `title` and `url` of contents that have either of them, by the numbers of their log entries.
+    """Return the `title` and `url` of contents that have at least one of them, by the number of the log entry.
 
     Args:
-        seqs: The numbers. Default: all contents of the pool.
+        seqs: The numbers of the log entries. Default: all contents of the pool.
     """
     rows = pool.run(SELECT_EVERY_TITLE) if seqs is None else pool.run(SELECT_TITLES, among=seqs)
     found = ((seq, TITLE.search(text.partition(b"\n")[0])) for seq, text in rows)
@@ -178,7 +181,7 @@ def titles_in(pool: PoolView, seqs: Iterable[int] | None = None) -> dict[int, di
 
 
 def entries_after(pool: PoolView, seq: int, limit: int) -> list[Any]:
-    """Return entries with numbers above `seq`, oldest first, at most `limit`, without their bodies."""
+    """Return up to `limit` entries with numbers above `seq`, oldest first and without their bodies."""
     select = (
         sa.select(log.c.seq, log.c.kind, log.c.subject, log.c.received_at, log.c.actor)
         .where(log.c.pool_id == pool.id, log.c.seq > seq)
@@ -212,12 +215,12 @@ def redactions(pool: PoolView) -> Redactions:
 
 
 def redacted(body: bytes) -> list[tuple[int, bytes]]:
-    """Return the places and hashes in the body of a redaction."""
+    """Return the places and hashes that the body of a redaction lists."""
     return [(int(place), bytes.fromhex(digest)) for place, digest in json.loads(body)["hashes"].items()]
 
 
 class Checked(NamedTuple):
-    """The entry that was verified last."""
+    """The entry that was verified most recently."""
 
     place: int
     seq: int
@@ -255,7 +258,7 @@ def chain_faults(pool: PoolView) -> Iterator[str]:
 
 
 def text_faults(row: Any, given: Any) -> Iterator[tuple[str, bool]]:
-    """Yield the reason and the title of an entry that do not match their hashes, each with False if it was removed."""
+    """Yield each reason or title that does not match its hash. With each, yield False if the text was removed."""
     if given is None and row.reason_hash is not None:
         yield f"the reason of {named(row)}", False
     elif given is not None and row.reason_hash != chain.reason_hash(given.salt, given.text):
@@ -279,9 +282,9 @@ def missing(first: int, last: int) -> str:
 
 
 def follow(last: Checked, row: Any, changed: Redactions) -> tuple[Checked, bool]:
-    """Return the next entry, and True if its hash matches its columns and the entry before it.
+    """Verify the next entry. Return it, and True if its hash matches its columns and the previous entry.
 
-    The hash of a redacted entry's columns is in the entry of the redaction.
+    The hash of a redacted entry's columns is stored in the entry that records the redaction.
     """
     seq, stored_hash, *hashed = row[: len(chain.HASHED) + 2]
     place = hashed[0]
@@ -299,7 +302,7 @@ def stored_head(pool: PoolView) -> chain.Head:
 
 
 def head_fault(pool: PoolView, head: chain.Head) -> str:
-    """Return the reason why a log never had this head, or an empty string."""
+    """Return the reason why a log cannot have had this head, or an empty string if it did."""
     link = pool.execute(chain.SELECT_LINK, place=head.place).first()
     if link is None:
         newest = stored_head(pool)
@@ -310,7 +313,7 @@ def head_fault(pool: PoolView, head: chain.Head) -> str:
 
 
 def head_note(pool: PoolView) -> str:
-    """Return a sentence with the head of a log, and the number of blanked texts and redacted entries."""
+    """Return a sentence with the head of a log and the number of blanked texts and redacted entries in it."""
     counts = COUNT_REASONS_GIVEN, COUNT_REASONS, COUNT_BLANKED_TITLES
     given, stored, titles = (pool.execute(query).scalar_one() for query in counts)
     found = (
@@ -336,7 +339,7 @@ DELETE_REASON = sa.delete(reason).where(of_pool(reason), reason.c.seq == sa.bind
 
 
 def admit_reason(text: str) -> str:
-    """Return the normalised reason, or an empty string if no reason was given."""
+    """Return the normalized reason, or an empty string if no reason was given."""
     normal = unicodedata.normalize("NFC", text.strip())
     if len(normal) > MAX_CHARACTERS:
         raise ParameterError(f"the reason has {len(normal)} characters. Use at most {MAX_CHARACTERS}.")
@@ -349,10 +352,10 @@ def admit_reason(text: str) -> str:
 
 
 def blank_reason(pool: PoolView, seq: int, *, actor: str = "") -> None:
-    """Blank the reason of a correction. The log records that the reason was blanked.
+    """Blank the reason of a correction. The log records that this was done.
 
     Args:
-        seq: Number of the correction's log entry.
+        seq: Number of the log entry with the correction.
 
     Raises:
         UnknownError: The pool does not exist, or the entry has no reason.

@@ -1,6 +1,7 @@
 """Players and shared equipment by number. Their names are stored only here.
 
-The name of a piece of equipment comes from `podium.engine.tables.equipment.equipment_name`, which no player can have.
+The name of a piece of equipment comes from `podium.engine.tables.equipment.equipment_name`, and no player can have such
+a name.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,9 +19,10 @@ from podium.log.statements import FIRST_EQUIPMENT, among, insert, is_equipment, 
 from podium.results.names import admit, are_alike, key, normalise, refusal, search_key
 from podium.support.words import PAIR
 
-FEW_NAMES = 500  # names up to which each is looked up by itself
-POOL_PER_NAME = 2  # players of the pool per name, up to which reading all names is faster than lookups
-MAX_CONFUSABLES = 20  # names with one key with which a newcomer's name is compared
+FEW_NAMES = 500  # up to this many names are looked up one by one
+# if the pool has at most this many players per name, reading all names is faster than looking them up
+POOL_PER_NAME = 2
+MAX_CONFUSABLES = 20  # maximum number of names with the same key that a newcomer's name is compared with
 SELECT_ALL_NUMBERS = sa.select(player.c.name, player.c.id).where(of_pool(player))
 SELECT_NUMBERS = SELECT_ALL_NUMBERS.where(among(player.c.name))
 SELECT_EQUIPMENT_NUMBERS = sa.select(equipment.c.name, equipment.c.id).where(
@@ -57,11 +59,11 @@ class Numbered(NamedTuple):
 
     numbers: dict[str, int]  # numbers by given name
     newcomers: dict[int, str]  # names of players who are not stored yet
-    names: dict[int, str]  # also of players given by their present name
+    names: dict[int, str]  # includes players who were given by their present name
 
 
 def name_columns(name: str) -> dict[str, str]:
-    """Return the columns of a player's row that are derived from the name, in table order."""
+    """Return the columns of a player's row that are derived from the name, in the order of the table."""
     return {"name": name, "lookalike": key(name), "folded": search_key(name)}
 
 
@@ -75,7 +77,7 @@ def update_name(pool: PoolView, number: int, name: str) -> None:
 
 
 def exact_numbers(pool: PoolView, names: Sequence[str]) -> dict[str, int]:
-    """Return the numbers of players who have or had exactly these names."""
+    """Return the numbers of the players who have, or once had, exactly these names."""
     numbers = current_numbers(pool, names)
     unknown = [name for name in names if name not in numbers]
     if unknown:
@@ -96,7 +98,7 @@ def current_numbers(pool: PoolView, names: Sequence[str]) -> dict[str, int]:
 
 
 def known_numbers(pool: PoolView, names: Sequence[str]) -> dict[str, int]:
-    """Return the numbers of players who have or had these names, exactly or normalised, by given name."""
+    """Return the numbers of players who have or had these names, in exact or normalized form, by the given name."""
     numbers = exact_numbers(pool, names)
     normal = {name: normalise(name) for name in names if name not in numbers and not name.startswith(MARK)}
     changed = {name: normalised for name, normalised in normal.items() if name != normalised}
@@ -107,21 +109,21 @@ def known_numbers(pool: PoolView, names: Sequence[str]) -> dict[str, int]:
 
 
 def sent_numbers(pool: PoolView, names: Sequence[str]) -> dict[str, int]:
-    """Return the players that a sender refers to, by `known_numbers` or by a removed name."""
+    """Return the players whom a sender refers to, either by a known name or by a name that has been removed."""
     numbers = known_numbers(pool, names)
     unknown = [name for name in names if name not in numbers and not name.startswith(MARK)]
     return numbers | removed_players(pool, unknown)
 
 
 def admit_names(pool: PoolView, names: Sequence[str], what: str = "player") -> list[str]:
-    """Return the normalised names. A name that exactly matches a player is kept."""
+    """Return the normalized names. A name that exactly matches a player's name is kept as it is."""
     changed = [name for name in names if normalise(name) != name or refusal(name)]
     known = exact_numbers(pool, changed) if changed else {}
     return [name if name in known else admit(name, what) for name in names]
 
 
 def names_like(pool: PoolView, name: str) -> list[str]:
-    """Return the names of a few players who share a start, an end, or all words of a pair with a name."""
+    """Return a few names that have the same beginning or end as a name, or that share all words of a pair with it."""
     folded, column = search_key(name), player.c.folded
     middle, size = len(folded) // 2, len(folded)
     begins = column.startswith(folded[: max(middle - 1, 1)], autoescape=True)
@@ -132,14 +134,14 @@ def names_like(pool: PoolView, name: str) -> list[str]:
 
 
 def numbers_of(pool: PoolView, names: Iterable[str]) -> dict[str, int]:
-    """Return the numbers of players by name. Newcomers get a new number."""
+    """Return the numbers of players by name. Newcomers are given a new number."""
     numbered = provisional_numbers(pool, names)
     insert_players(pool, numbered.newcomers.items())
     return numbered.numbers
 
 
 def insert_players(pool: PoolView, names: Iterable[tuple[int, str]]) -> None:
-    """Insert new players and equipment, with a number and a name each."""
+    """Insert new players and equipment, each with a number and a name."""
     rows = [*names]
     players = [(pool.id, number, *name_columns(name).values()) for number, name in rows if not is_equipment(number)]
     insert(pool.connection, player, players)
@@ -147,7 +149,10 @@ def insert_players(pool: PoolView, names: Iterable[tuple[int, str]]) -> None:
 
 
 def provisional_numbers(pool: PoolView, names: Iterable[str]) -> Numbered:
-    """Return the numbers of players by name, including the numbers that newcomers would get now. Nothing is stored."""
+    """Return the numbers of players by name, including those that newcomers would get if they were stored now.
+
+    Nothing is stored.
+    """
     distinct = list(dict.fromkeys(names))
     current = current_numbers(pool, distinct)
     others = [name for name in distinct if name not in current]
@@ -173,7 +178,7 @@ def newest_equipment(pool: PoolView) -> int:
 
 
 def confusables_of(pool: PoolView, names: Sequence[str]) -> dict[str, str]:
-    """Return the names that look like another player's name in the pool, together with that name."""
+    """Return the names that look like the name of another player in the pool, each with the name it resembles."""
     keys = {name: key(name) for name in names if not name.startswith(MARK)}
     known: dict[str, list[str]] = {}
     for row in pool.execute(SELECT_CONFUSABLES, among=set(keys.values())) if names else ():
@@ -191,7 +196,7 @@ def confusables_of(pool: PoolView, names: Sequence[str]) -> dict[str, str]:
 
 
 def names_of(pool: PoolView, numbers: Iterable[int] | None = None) -> dict[int, str]:
-    """Return the names of these players and equipment by number. Default: all players."""
+    """Return the names of these players and equipment, by number. Default: all players."""
     if numbers is None:
         return dict(pool.run(SELECT_ALL_NAMES))
     every = [*numbers]
@@ -222,12 +227,12 @@ def insert_aliases(pool: PoolView, aliases: Iterable[tuple[str, int]]) -> None:
 
 
 def forget_alias(pool: PoolView, name: str) -> None:
-    """Delete a former name, so that another player can have it."""
+    """Delete a former name, so that another player can use it."""
     pool.connection.execute(sa.delete(alias).where(alias.c.pool_id == pool.id, alias.c.name == name))
 
 
-# A pool's pages are at /{pool}, so all other first segments of addresses must be in this list. A pool with such a name
-# from earlier is at /p/{pool}, like every pool.
+# A pool's pages are at /{pool}, so this list must contain the first segments of all other addresses. An older pool with
+# such a name is at /p/{pool}, where every pool can be found.
 RESERVED = frozenset(
     {
         ".well-known", "about", "admin", "api", "apple-touch-icon.png", "docs", "embed", "favicon.ico", "feed.xml",
@@ -243,7 +248,7 @@ def is_reserved(pool_name: str) -> bool:
 
 
 def refuse_reserved(pool_name: str) -> None:
-    """Raise an error for a name that is also the address of a page of the service."""
+    """Raise an error if a pool's name is already the address of a page of the service."""
     if is_reserved(pool_name):
         raise ParameterError(
             f"a pool's name: {pool_name!r} is the address of a page of the service. Use another name, and give the "

@@ -1,7 +1,7 @@
-"""Pools: a rating system, a description, and an order of events by dates or by numbers.
+"""Pools. Each has a rating system, a description, and an order of events by date or by number.
 
-The store represents the number n as the n-th second of 1970, so that one key orders both kinds. Input is converted to
-such a time here, and output of a numbered pool is converted back to numbers.
+The store represents the number n as the n-th second of 1970, so that one key orders both kinds. This module converts
+input to such times, and output of numbered pools back to numbers.
 """
 
 import functools
@@ -40,7 +40,7 @@ ORDERED_BODY = b'{"order": "'  # start of a configuration's entry that sets the 
 
 
 def time_of(when: When) -> int:
-    """Convert a time or number to the store's form: microseconds since 1970."""
+    """Convert a time or a number to the store's form, which is microseconds since 1970."""
     if isinstance(when, datetime):
         return microseconds(when)
     time = 10 * round(when * NUMBER_US / 10) if abs(when) <= LARGEST else 0
@@ -50,12 +50,12 @@ def time_of(when: When) -> int:
 
 
 def number_at(time: int) -> float:
-    """Return the number of an event, or of a season's first event, from microseconds since 1970."""
+    """Return the number of an event, or of a season's first event, given in microseconds since 1970."""
     return 10 * -(-time // 10) / NUMBER_US
 
 
 def read_when(order: Order | None, text: str, *, whole_day: bool = False) -> When:
-    """Parse the text of a date, or of a number in a numbered pool."""
+    """Parse a string with a date or, in a numbered pool, with a number."""
     if order != UNDATED:
         return instant_in(text, whole_day=whole_day)
     try:
@@ -65,12 +65,18 @@ def read_when(order: Order | None, text: str, *, whole_day: bool = False) -> Whe
 
 
 def season_time(when: When) -> int:
-    """Return the start of a season in the store's form: in a numbered pool a microsecond before its first event."""
+    """Return the start of a season in the store's form.
+
+    In a numbered pool, it is one microsecond before the season's first event.
+    """
     return time_of(when) - (not isinstance(when, datetime))
 
 
 def earlier(when: When, span: timedelta) -> When:
-    """Return the time `span` earlier, at least the start of the calendar. Numbered pools use one event per day."""
+    """Return the time that is `span` earlier, or the start of the calendar if that is later.
+
+    In numbered pools, one event counts as one day.
+    """
     return when - min(span, when - FIRST_MOMENT) if isinstance(when, datetime) else when - span / DAY
 
 
@@ -82,7 +88,7 @@ MAIL_ADDRESS = re.compile(  # the HTML standard's "valid email address"
 
 
 class DescriptionChanges(TypedDict, total=False):
-    """Changes to a pool's description: None leaves a field unchanged, and an empty string removes it."""
+    """Changes to a pool's description. None leaves a field unchanged, and an empty string removes its value."""
 
     title: str | None
     contact: str | None
@@ -92,7 +98,7 @@ class DescriptionChanges(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class PoolDescription:
-    """A pool's description. Fields without a value are empty strings."""
+    """A pool's description. Fields that have no value are empty strings."""
 
     title: str = ""  # displayed on pages instead of the name
     contact: str = ""  # mail address, or page address, of the person who corrects results
@@ -159,7 +165,7 @@ WriteObserver = Callable[[str, float, float], None]  # see `locked_pool`
 
 
 class OrderKey(NamedTuple):
-    """The position of an event or the start of a season in the order they are rated."""
+    """The position of an event, or of the start of a season, in the order of rating."""
 
     started_at: int  # microseconds since 1970, UTC
     seq: int  # number of the log entry that submitted it
@@ -184,25 +190,25 @@ class Pool:
         return self.order == UNDATED
 
     def moment(self, time: int) -> datetime | None:
-        """Return the time for microseconds since 1970, or None in a numbered pool."""
+        """Return the time that is this many microseconds after 1970, or None in a numbered pool."""
         return None if self.is_undated else instant(time)
 
     def sequence(self, time: int) -> float | None:
-        """Return the number for microseconds since 1970, or None in a dated pool."""
+        """Return the event number that these microseconds since 1970 stand for, or None in a dated pool."""
         return number_at(time) if self.is_undated else None
 
     @property
     def unit_us(self) -> int:
-        """Microseconds of a day, or of one event in a numbered pool."""
+        """The number of microseconds in a day or, in a numbered pool, in one event."""
         return NUMBER_US if self.is_undated else DAY_US
 
     @property
     def is_outdated(self) -> bool:
-        """True if an earlier version's arithmetic rated the pool, which must then be rated again."""
+        """True if the pool was rated with an earlier version's arithmetic, so that it must be rated again."""
         return self.arithmetic < ARITHMETIC
 
     def within(self, connection: sa.Connection) -> "PoolView":
-        """Return the pool as seen by another transaction."""
+        """Return the pool as another transaction sees it."""
         return PoolView(*self.cells(), connection=connection)
 
     def cells(self) -> tuple[Any, ...]:
@@ -212,7 +218,7 @@ class Pool:
 
 @dataclass(frozen=True, slots=True)
 class PoolView(Pool):
-    """A pool as seen or written by a transaction."""
+    """A pool, as seen or written by a transaction."""
 
     connection: sa.Connection = field(kw_only=True, repr=False, compare=False)
 
@@ -224,15 +230,18 @@ class PoolView(Pool):
         return cls(row.id, row.name, system, *state, description, order_in(row.begins), connection=connection)
 
     def execute(self, select: sa.Executable, *, among: Iterable[str | int] = (), **params: Any) -> Any:
-        """Execute a statement with this pool as its parameter `pool`.
+        """Execute a statement, passing this pool as its parameter `pool`.
 
         Args:
-            among: Values of the parameter with that name.
+            among: Values of the parameter `among`.
         """
         return self.connection.execute(select, self.known(among) | params)
 
     def run(self, statement: sa.Executable, *, among: Iterable[str | int] = (), **params: Any) -> Sequence[Any]:
-        """Return all rows of a prepared statement as plain tuples, which is faster; empty if it returns no rows."""
+        """Return all rows of a prepared statement as plain tuples, which is faster.
+
+        The result is empty if there are no rows.
+        """
         return run_prepared(self.connection, statement, self.known(among) | params)
 
     def known(self, among: Iterable[str | int]) -> dict[str, Any]:
@@ -250,7 +259,7 @@ def settings_of(system: System) -> dict[str, Any]:
 
 
 def order_in(begins: bytes | str | None) -> Order | None:
-    """Return the order given by the first bytes of an event or configuration, or None."""
+    """Return the order of events according to the first bytes of an event or a configuration, or None."""
     if isinstance(begins, str):  # a body that was changed to text in SQLite; `verify` reports it
         begins = begins.encode()
     if begins is None or begins.startswith(b'{"system"'):
@@ -286,23 +295,23 @@ def every_pool(connection: sa.Connection) -> list[PoolView]:
 
 
 def lock_pool(connection: sa.Connection, name: str) -> PoolView:
-    """Wait for the lock of a pool, and return the pool."""
+    """Wait for a pool's lock, and return the pool."""
     pool = get_pool(connection, name)
     has_waited = acquire_pool_lock(connection, pool.id)
     return get_pool(connection, name) if has_waited else pool  # its system may have changed meanwhile
 
 
 def ignore_times(_pool_name: str, _waited_s: float, _held_s: float) -> None:
-    """Ignore the times of a write transaction."""
+    """Ignore the times that a write transaction took."""
 
 
 @contextmanager
 def locked_pool(engine: sa.Engine, name: str, observe: WriteObserver = ignore_times) -> Iterator[PoolView]:
-    """Start a transaction that has locked a pool.
+    """Start a transaction that holds a pool's lock.
 
     Args:
-        observe: Called with the pool, the number of seconds until it was locked, and the number after that, once the
-            transaction is committed.
+        observe: Called once the transaction is committed, with the pool, the number of seconds until it was locked, and
+            the number of seconds for which it was locked.
 
     Raises:
         UnavailableError: The database is unavailable.
@@ -316,7 +325,7 @@ def locked_pool(engine: sa.Engine, name: str, observe: WriteObserver = ignore_ti
 
 
 def other_arithmetic(pool: Pool) -> str:
-    """Return a sentence about a pool rated with another version's arithmetic, with advice, or an empty string."""
+    """Return a sentence with advice if a pool was rated with another version's arithmetic, or an empty string."""
     if pool.arithmetic == ARITHMETIC:
         return ""
     revisions = (
@@ -328,7 +337,7 @@ def other_arithmetic(pool: Pool) -> str:
 
 
 def refuse_other_arithmetic(pool: Pool) -> None:
-    """Raise an error if a pool's ratings have another version's arithmetic."""
+    """Raise an error if a pool was rated with another version's arithmetic."""
     reason = other_arithmetic(pool)
     if reason:
         raise StoreError(f"pool {pool.name!r} {reason}")
@@ -346,17 +355,17 @@ def refuse_unwritable(pool: Pool) -> None:
 
 
 def day_of(moment: date) -> int:
-    """A day's number: days since 1970."""
+    """Return the number of a day, counted from 1970."""
     return (moment - instant(0).date()).days
 
 
 def today() -> int:
-    """The number of the current day in UTC."""
+    """Return the number of the current day in UTC."""
     return day_of(datetime.now(UTC).date())
 
 
 def parse_day(text: str, order: Order | None = DATED) -> int:
-    """Return the number of a day written like 2026-01-31; in a numbered pool, of an event."""
+    """Return the number of a day written like 2026-01-31 or, in a numbered pool, the number of an event."""
     try:
         return int(text) if order == UNDATED else day_of(date.fromisoformat(text))
     except ValueError:
@@ -365,10 +374,10 @@ def parse_day(text: str, order: Order | None = DATED) -> int:
 
 
 def date_of(day: int) -> date:
-    """Return the date of a day's number."""
+    """Return the date of the day with this number."""
     return instant(day * DAY_US).date()
 
 
 def day_shown(order: Order | None, day: int) -> date | int:
-    """The day with that number; in a numbered pool, the event whose ranks are those before it."""
+    """Return the day with this number or, in a numbered pool, the event before which the ranks were as shown."""
     return day if order == UNDATED else date_of(day)

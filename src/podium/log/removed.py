@@ -1,7 +1,7 @@
-"""Removed names and IDs of a pool. Only hashes are kept, keyed with the pool's secret.
+"""The names and IDs that have been removed from a pool. Only hashes are kept, keyed with the pool's secret.
 
-Senders may still use them. Results under a removed name count for the anonymized player, and a replaced ID still means
-the same event, fixture, match or season.
+Senders may still use removed names and IDs. Results under a removed name count for the anonymized player, and a
+replaced ID still means the same event, fixture, match or season.
 """
 
 from collections.abc import Iterable, Mapping
@@ -18,7 +18,7 @@ from podium.results.mentions import words_in
 from podium.results.names import normalise
 
 Kind = Literal["player", "id", "mention"]
-MAX_WORDS = 6  # words of a name that is searched in texts
+MAX_WORDS = 6  # maximum number of words of a name that is searched for in texts
 HAS_REMOVED = sa.select(removed.c.pool_id).where(of_pool(removed)).limit(1)
 SELECT_REMOVED = sa.select(removed.c.hash, removed.c.player_id, removed.c.public_id).where(
     of_pool(removed), among(removed.c.hash)
@@ -37,17 +37,17 @@ def removed_players(pool: PoolView, names: Iterable[str]) -> dict[str, int]:
 
 
 def public_ids(pool: PoolView, ids: Iterable[str]) -> dict[str, str]:
-    """Return the IDs that replaced these IDs, by the given ID. IDs that were never replaced are left out."""
+    """Return the IDs that have replaced these IDs, by the given ID. IDs that were never replaced are left out."""
     return {text: row[2] for text, row in rows_of(pool, "id", ids).items()}
 
 
 def public_id(pool: PoolView, text: str) -> str:
-    """Return the ID that replaced this one, or the ID itself."""
+    """Return the ID that has replaced this one, or the same ID if it was never replaced."""
     return public_ids(pool, [text]).get(text, text)
 
 
 def mentions_removed(pool: PoolView, *texts: str | None) -> bool:
-    """Return True if one of the texts mentions a name that was removed."""
+    """Return True if any of the texts mentions a removed name."""
     every = [words_in(text) for text in texts if text]
     spans = {
         "".join(words[start:stop])
@@ -68,7 +68,7 @@ def rows_of(pool: PoolView, kind: Kind, texts: Iterable[str]) -> dict[str, Any]:
 
 
 def keep_removed(pool: PoolView, players: Mapping[str, int], ids: Mapping[str, str], forms: Iterable[str]) -> None:
-    """Store the hashes of removed names with their players, of replaced IDs, and of forms in texts."""
+    """Store the hashes of removed names with their players, of replaced IDs, and of forms of names in texts."""
     named = ((pool.id, removed_hash(pool, "player", name), number, None) for name, number in players.items())
     replaced = ((pool.id, removed_hash(pool, "id", old), None, new) for old, new in ids.items())
     mentioned = ((pool.id, removed_hash(pool, "mention", form), None, None) for form in forms)
@@ -76,5 +76,5 @@ def keep_removed(pool: PoolView, players: Mapping[str, int], ids: Mapping[str, s
 
 
 def give_back(pool: PoolView, name: str) -> None:
-    """Delete the hash of a removed name that a player has again."""
+    """Delete the hash of a removed name because a player has the name again."""
     pool.run(DELETE_REMOVED, given=removed_hash(pool, "player", name))

@@ -1,7 +1,8 @@
-"""The tables. States are exact little-endian doubles, one after the other. Entries are lines of JSON.
+"""The database tables. States are exact little-endian doubles in sequence. Entries are lines of JSON.
 
-Names are only in `player`, `equipment` and `alias`. Everything else refers to a player by a number within the pool, so
-that players can be renamed or anonymized. Equipment is in the same columns, with numbers from `FIRST_EQUIPMENT` on.
+Names are stored only in `player`, `equipment` and `alias`. Everything else refers to a player by a number within the
+pool, so that players can be renamed or anonymized. Equipment uses the same columns, with numbers from `FIRST_EQUIPMENT`
+on.
 """
 
 from typing import Any
@@ -33,7 +34,7 @@ def table(name: str, *columns: SchemaItem, **options: Any) -> Table:
 
 
 def pool_table(name: str, *columns: SchemaItem, **options: Any) -> Table:
-    """Declare a table whose primary key starts with the pool's number."""
+    """Declare a table whose primary key begins with the pool's number."""
     return table(name, Column("pool_id", Number, ForeignKey("pool.id"), primary_key=True), *columns, **options)
 
 

@@ -1,4 +1,4 @@
-"""Common parts of tables and statements: column types, lists as one parameter, bulk inserts and updates."""
+"""Common parts of tables and statements: column types, lists passed as one parameter, and bulk inserts and updates."""
 
 import contextlib
 import functools
@@ -16,7 +16,7 @@ from sqlalchemy.sql.functions import FunctionElement
 
 
 class _Values(FunctionElement[Any]):
-    """The values of a JSON array as rows."""
+    """The values of a JSON array, as rows."""
 
     name = "json_values"
     inherit_cache = True
@@ -29,7 +29,7 @@ def among(column: "sa.ColumnElement[Any]", name: str = "among") -> "sa.ColumnEle
 
 
 def values(items: Iterable[str | int]) -> str:
-    """Return the parameter of `among` for these values, a JSON array."""
+    """Return these values as a JSON array, to be passed as the parameter of `among`."""
     return json.dumps(list(items))
 
 
@@ -60,13 +60,16 @@ PREPARED: dict[tuple[sa.Executable, str], Prepared] = {}  # by statement and dri
 
 
 def run_prepared(connection: sa.Connection, statement: sa.Executable, params: Mapping[str, Any]) -> Sequence[Any]:
-    """Return all rows of a statement as the driver returns them; empty for statements without rows."""
+    """Return all rows of a statement as the driver returns them.
+
+    The result is empty if the statement returns no rows.
+    """
     prepared = prepare(connection, statement)
     return run_by_driver(connection, prepared.text, prepared.arguments(params))
 
 
 def run_by_driver(connection: sa.Connection, text: str, arguments: Any, *, has_many: bool = False) -> Sequence[Any]:
-    """Return all rows of a statement. SQLite responds faster than SQLAlchemy can prepare the result."""
+    """Return all rows of a statement. In SQLite, use the driver directly, which is faster than SQLAlchemy."""
     if connection.dialect.name != "sqlite":
         with connection.exec_driver_sql(text, arguments) as found:
             return found.cursor.fetchall() if found.returns_rows else []
@@ -86,7 +89,7 @@ def run_by_driver(connection: sa.Connection, text: str, arguments: Any, *, has_m
 def fetch_parts(
     connection: sa.Connection, statement: sa.Executable, params: Mapping[str, Any], count: int
 ) -> Iterator[Sequence[Any]]:
-    """Yield all rows as the driver returns them, `count` at a time, to keep few in memory."""
+    """Yield all rows as the driver returns them, `count` at a time, so that only a few are in memory."""
     prepared = prepare(connection, statement)
     with contextlib.closing(connection.exec_driver_sql(prepared.text, prepared.arguments(params))) as found:
         while rows := found.cursor.fetchmany(count):
@@ -116,12 +119,15 @@ def insert(connection: sa.Connection, table: sa.Table, rows: Rows) -> None:
 
 
 def upsert(connection: sa.Connection, table: sa.Table, rows: Rows) -> None:
-    """Insert rows, replacing those with the same key."""
+    """Insert rows, replacing existing rows with the same key."""
     execute_rows(connection, functools.partial(upsert_statement, table), rows, len(table.columns))
 
 
 def execute_rows(connection: sa.Connection, statement: Callable[[str, int], str], rows: Rows, width: int) -> None:
-    """Execute a statement with rows, in batches of the fastest size. Drivers for servers batch by themselves."""
+    """Execute a statement with rows, in batches of the fastest size.
+
+    Drivers of database servers form batches themselves.
+    """
     database, cells = connection.dialect.name, [*chain.from_iterable(rows)]
     at_once = STATEMENT_ROWS if database == "sqlite" else 1
     whole = len(cells) - len(cells) % (at_once * width)
@@ -153,7 +159,7 @@ DAY_US = 86_400_000_000
 
 
 def instant(microseconds: int) -> datetime:
-    """Return the time this many microseconds after 1970."""
+    """Return the time that is this many microseconds after 1970."""
     return EPOCH + timedelta(microseconds=microseconds)
 
 
@@ -180,10 +186,10 @@ Prefixed = Text().with_variant(Text(collation="C"), "postgresql")  # sorted by c
 
 
 def is_equipment(number: int) -> bool:
-    """Return True for the number (even a provisional one) of a piece of equipment, False for a player's number."""
+    """Return True if a number, even a provisional one, belongs to a piece of equipment. Return False for a player."""
     return abs(number) >= FIRST_EQUIPMENT
 
 
 def of_pool(table: sa.FromClause) -> ColumnElement[bool]:
-    """Return the condition that a row belongs to the statement's pool."""
+    """Return the condition that a row belongs to the pool of the statement."""
     return table.c.pool_id == sa.bindparam("pool")

@@ -1,1 +1,1 @@
-"""Matchmaking: groups of waiting players, balanced teams, and a simulator for policies."""
+"""Matchmaking: group waiting players, balance teams, and simulate policies."""

@@ -7,9 +7,9 @@ import numpy as np
 
 from podium.kernels.compiled import compile_kernel, kernel
 
-MAX_SEARCHED_UNITS = 10  # units (parties and single players) of a match up to which all divisions are tried
+MAX_SEARCHED_UNITS = 10  # largest match, in units (parties and single players), for which all divisions are tried
 TIED_POINTS = 1e-9  # differences in rating points that count as ties
-MAX_PAIRED_UNITS = 24  # units of a match up to which two of a side are exchanged together
+MAX_PAIRED_UNITS = 24  # largest match, in units, for which two units of a side are exchanged together
 MAX_STEPS = 256  # steps of the search for a group to exchange
 
 
@@ -17,17 +17,17 @@ class Plan(NamedTuple):
     """The units (parties and single players) of one match, and their sides."""
 
     unit: Any  # int64 (units)
-    size: Any  # int64 (units): players
+    size: Any  # int64 (units): number of players
     total: Any  # float64 (units): sum of ratings
     side: Any  # int64 (units)
     best: Any  # int64 (units): best sides, or best group
     stack: Any  # int64 (units): the group in the search, or the number of used sides before a unit
-    before: Any  # float64 (units): the sum of the unit's side before it
+    before: Any  # float64 (units): the rating sum of the unit's side before the unit was added
     unit_of: Any  # int64 (players)
 
 
 def empty_plan(size: int) -> Plan:
-    """Return an empty plan for a match of `size` players."""
+    """Return memory for the plan of a match of `size` players."""
     unit, count, side, best, stack, unit_of = np.zeros((6, size), np.int64)
     return Plan(unit, count, np.zeros(size), side, best, stack, np.zeros(size), unit_of)
 
@@ -44,7 +44,7 @@ def _divide_matches(
     plan: Any,
     matching: Any,
 ) -> None:
-    """Compute sides, spread, quality and wait of every match."""
+    """Compute the sides, spread, quality and wait of every match."""
     for ticket in range(waiting.rating.size):
         number = matching.match[ticket]
         if number >= 0:
@@ -69,7 +69,8 @@ def _divide_matches(
 def balance(waiting: Any, units: Any, members: Any, players: int, teams: int, lines: Any, plan: Any, side: Any) -> None:
     """Divide a match into sides of equal size with rating sums as equal as possible, keeping parties together.
 
-    Units are placed, then exchanged. With up to `MAX_SEARCHED_UNITS` units, all divisions are then searched.
+    Units are first placed, then exchanged. If there are at most `MAX_SEARCHED_UNITS` units, all divisions are then
+    searched.
     """
     count = fill_plan(waiting, units, members, players, plan)
     side_size = players // teams
@@ -83,10 +84,10 @@ def balance(waiting: Any, units: Any, members: Any, players: int, teams: int, li
 
 @kernel
 def fill_plan(waiting: Any, units: Any, members: Any, players: int, plan: Any) -> int:
-    """Write the units of a match in order of their strongest member. Return the number of units."""
+    """Write the units of a match, ordered by their strongest members. Return the number of units."""
     count = 0
     for back in range(players):
-        k = players - 1 - back  # tickets are in order of rating
+        k = players - 1 - back  # tickets are sorted by rating
         unit = units.of_ticket[members[k]]
         row = count
         if units.size[unit] > 1:
@@ -105,7 +106,7 @@ def fill_plan(waiting: Any, units: Any, members: Any, players: int, plan: Any) -
 def search(plan: Any, count: int, teams: int, side_size: int, lines: Any) -> None:
     """Try each division into sides of `side_size` players that may be better than the current one.
 
-    The best division has the smallest range of the sides' rating sums, and among equal ranges the smallest sum of
+    The best division has the smallest range of the sides' rating sums, and, among equal ranges, the smallest sum of
     squares.
     """
     mean = 0.0
@@ -114,7 +115,7 @@ def search(plan: Any, count: int, teams: int, side_size: int, lines: Any) -> Non
     least, least_squares = min_range(lines, teams, side_size, mean), squared_distances(lines, teams, mean)
     copy_numbers(plan.side, plan.best, count)
     for team in range(teams):
-        lines[team, 0] = lines[team, 1] = 0.0  # players, sum of ratings
+        lines[team, 0] = lines[team, 1] = 0.0  # number of players, sum of ratings
     plan.side[0], plan.stack[0] = -1, 0
     k = 0
     while k >= 0:
@@ -142,12 +143,12 @@ def copy_numbers(source: Any, target: Any, count: int) -> None:
 
 @kernel
 def to_next_side(plan: Any, k: int, teams: int, side_size: int, lines: Any) -> bool:
-    """Move a unit from its side to the next side with space. Return True if there is such a side."""
+    """Move a unit to the next side with space for it. Return True if there is such a side."""
     team = plan.side[k]
     if team >= 0:
         lines[team, 0] -= plan.size[k]
         lines[team, 1] = plan.before[k]
-    last = min(plan.stack[k], teams - 1)  # empty sides are equal, so only the first is tried
+    last = min(plan.stack[k], teams - 1)  # empty sides are equivalent, so only the first is tried
     team += 1
     while team <= last and lines[team, 0] + plan.size[k] > side_size:
         team += 1
@@ -161,7 +162,7 @@ def to_next_side(plan: Any, k: int, teams: int, side_size: int, lines: Any) -> b
 
 @kernel
 def min_range(lines: Any, teams: int, side_size: int, mean: float) -> float:
-    """Return the smallest possible range of the sums, given the full sides."""
+    """Return the smallest possible range of the sums, given the sides that are full."""
     low, high, left, open_sides = math.inf, -math.inf, 0.0, 0
     for team in range(teams):
         if lines[team, 0] == side_size:
@@ -169,7 +170,7 @@ def min_range(lines: Any, teams: int, side_size: int, mean: float) -> float:
             left += mean - lines[team, 1]
         else:
             open_sides += 1
-    if open_sides:  # one of them will have at least their mean, another at most
+    if open_sides:  # one of them will get at least their mean, another at most
         share = mean + left / open_sides
         low, high = min(low, share), max(high, share)
     return high - low
@@ -229,10 +230,10 @@ def divisible(units: Any, chosen: Any, taken: int, players: int, teams: int, cou
 
 @kernel
 def exchange(plan: Any, count: int, teams: int, lines: Any) -> None:
-    """Exchange units between sides as long as that brings the sums closer.
+    """Exchange units between sides for as long as this brings their sums closer.
 
-    First, exchange two units of the same size. Then exchange one or two units of a side, including a party, for as many
-    players of another side.
+    First, exchange two units of the same size. Then exchange one or two units of a side, including a party, for the
+    same number of players on another side.
     """
     for _ in range(count * count):
         if not exchange_equals(plan, count, lines) and not exchange_groups(plan, count, teams, lines):
@@ -241,7 +242,7 @@ def exchange(plan: Any, count: int, teams: int, lines: Any) -> None:
 
 @kernel
 def exchange_equals(plan: Any, count: int, lines: Any) -> bool:
-    """Exchange the two units of the same size that help most. Return True if any exchange helps."""
+    """Exchange the two units of equal size that help most. Return True if any exchange helps."""
     best, one, two = TIED_POINTS, -1, -1
     for a in range(count):
         for b in range(a + 1, count):
@@ -261,7 +262,7 @@ def exchange_equals(plan: Any, count: int, lines: Any) -> bool:
 
 @kernel
 def exchange_groups(plan: Any, count: int, teams: int, lines: Any) -> bool:
-    """Exchange one or two units for a group from another side, with a party among them. Return True if it helps."""
+    """Exchange one or two units, including a party, for a group from another side. Return True if this helps."""
     best, one, two, to = TIED_POINTS, -1, -1, -1
     for a in range(count):
         for b in range(a, count if count <= MAX_PAIRED_UNITS else a + 1):
@@ -289,12 +290,13 @@ def exchange_groups(plan: Any, count: int, teams: int, lines: Any) -> bool:
 
 @kernel
 def find_group(plan: Any, count: int, team: int, one: int, two: int, gap: float) -> tuple[float, int]:
-    """Find a group on a side to exchange for one or two units of another side, whose sum is higher by `gap`.
+    """Find a group on a side to exchange for one or two units of another side, whose rating sum is higher by `gap`.
 
-    The group has as many players, and brings the sums as close as possible. The search ends after `MAX_STEPS` steps.
+    The group has the same number of players, and brings the sums as close together as possible. The search ends after
+    `MAX_STEPS` steps.
 
     Returns:
-        Half of the remaining gap, infinite if there is no group; and the number of units in `plan.best`.
+        Half of the remaining gap (infinite if there is no group), and the number of units in `plan.best`.
     """
     players, target_total = plan.size[one], plan.total[one] - 0.5 * gap
     if two != one:
@@ -333,7 +335,7 @@ def move(plan: Any, row: int, to: int, lines: Any) -> None:
 
 @kernel
 def evenness(waiting: Any, members: Any, players: int, sides: int, slope: float, side: Any, lines: Any) -> float:
-    """Return the entropy of the winner divided by its maximum, by Plackett-Luce from the sides' leads over the best.
+    """Return the entropy of the winner divided by its maximum, in a Plackett-Luce model of the sides' ratings.
 
     Uncertain ratings carry less information: each lead is reduced by both sides' deviations, as in Glicko's expected
     score.

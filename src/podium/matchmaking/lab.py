@@ -1,7 +1,7 @@
-"""Simulate the waits and rating spreads of matchmaking policies on populations.
+"""Simulate the waits and rating spreads that matchmaking policies produce in populations.
 
-Every player plays, rests and waits again. Exponential rests and a fixed match length give a steady state. The baseline
-is first come, first served: full matches between the longest-waiting players.
+Every player plays, rests and waits again. Exponentially distributed rests and a fixed match length give a steady state.
+The baseline is first come, first served: full matches between the longest-waiting players.
 """
 
 import math
@@ -22,18 +22,18 @@ from podium.matchmaking.matcher import Matching, Policy, Waiting, match_waiting
 
 Floats = npt.NDArray[np.float64]
 TICK_S = 1.0  # seconds between two rounds of matching
-PATIENCE_TARGETS = 10.0  # target waits after which an unmatched ticket gives up
-LIMIT = 100_000  # upper bound of players, minutes, seconds and points of a crowd
+PATIENCE_TARGETS = 10.0  # an unmatched ticket gives up after this many target waits
+LIMIT = 100_000  # upper bound for the players, minutes, seconds and points of a crowd
 FIRST_COME = "first come"
 POLICY = "policy"
 
 
 @dataclass(frozen=True, slots=True)
 class Crowd:
-    """A population in steady state."""
+    """A population of players in a steady state."""
 
     players: int = 1000
-    minutes: float = 30.0  # minutes that count, after a warm-up
+    minutes: float = 30.0  # minutes that count, which follow a warm-up
     warm_minutes: float = 10.0
     match_s: float = 240.0
     rest_s: float = 60.0  # mean of an exponential distribution
@@ -51,10 +51,10 @@ class Crowd:
 class Trial(NamedTuple):
     """The result of one run."""
 
-    waits: Floats  # seconds, of matched tickets
+    waits: Floats  # waits of matched tickets, in seconds
     spreads: Floats  # rating spreads of the matches
     qualities: Floats
-    unmatched: int  # tickets that still wait at the end, or gave up
+    unmatched: int  # number of tickets that gave up or were still waiting at the end
     longest: float  # longest wait in seconds, matched or not
 
 
@@ -75,7 +75,7 @@ def try_crowd(crowd: Crowd, policy: Policy, *, first_come: bool = False) -> Tria
 
 
 def try_arrivals(rating: Floats, since: Floats, policy: Policy, *, first_come: bool = False) -> Trial:
-    """Run tickets with known arrival times, each of them once. An unmatched ticket gives up after ten target waits."""
+    """Run tickets with known arrival times, once each. An unmatched ticket gives up after ten target waits."""
     order = np.argsort(since, kind="stable")
     rating, since = rating[order], since[order]
     tally = Tally(warm_s=-math.inf)
@@ -110,7 +110,7 @@ def match_once(rating: Floats, since: Floats, now: float, policy: Policy, *, fir
 
 
 def first_come_first_served(rating: Floats, since: Floats, now: float, policy: Policy) -> Matching:
-    """Make full matches of the longest-waiting tickets, in turn."""
+    """Make full matches from the longest-waiting tickets, in order."""
     order = np.argsort(since, kind="stable")
     count = rating.size // policy.size
     taken = order[: count * policy.size].reshape(count, policy.size)
@@ -134,14 +134,14 @@ class Tally:
         self.qualities: list[Floats] = []
 
     def add(self, matching: Matching, since: Floats, now: float) -> None:
-        """Count one round, unless it is in the warm-up."""
+        """Count one round, unless it belongs to the warm-up."""
         if now > self.warm_s and matching.spread.size:
             self.waits.append(now - since[matching.match >= 0])
             self.spreads.append(matching.spread)
             self.qualities.append(matching.quality)
 
     def outcome(self, still: Floats) -> Trial:
-        """Return the result, with the tickets that are still waiting."""
+        """Return the result, including the tickets that are still waiting."""
         waits, spreads, qualities = (
             np.concatenate(parts) if parts else np.empty(0) for parts in (self.waits, self.spreads, self.qualities)
         )
@@ -150,7 +150,7 @@ class Tally:
 
 
 def compare_policies(crowds: Sequence[Crowd], policies: Sequence[Policy]) -> pl.DataFrame:
-    """Run every population under every policy, with first come, first served next to each; return one row per run."""
+    """Run every population under every policy, and under first come, first served for comparison; one row per run."""
     rows = []
     for crowd in crowds:
         compared_sizes: set[int] = set()
@@ -163,7 +163,7 @@ def compare_policies(crowds: Sequence[Crowd], policies: Sequence[Policy]) -> pl.
 
 
 def replayed_arrivals(events: Events, replayed: Replayed, policies: Sequence[Policy]) -> pl.DataFrame:
-    """Run policies on a results table with times: entrants arrive when they played, with their earlier ratings."""
+    """Run policies on past events with times: entrants arrive when they played, with the ratings they had then."""
     ledger = events.ledger
     starts = started_at(events.results.frame[ledger.row.array])
     if not starts.len() or starts.null_count():
@@ -179,7 +179,7 @@ def replayed_arrivals(events: Events, replayed: Replayed, policies: Sequence[Pol
 
 
 def row(players: int | None, kind: str, target_s: float | None, outcome: Trial) -> dict[str, Any]:
-    """Return the row of a run."""
+    """Return the table row for one run."""
     waits = dict(zip(("wait_median", "wait_p95"), quantiles(outcome.waits, 0.5, 0.95), strict=True))
     (spread,) = quantiles(outcome.spreads, 0.5)
     mean = {

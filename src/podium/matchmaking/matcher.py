@@ -1,9 +1,9 @@
-"""Matchmaking: put waiting players into even matches within a target wait. It is a pure function of tickets and clock.
+"""Matchmaking: put waiting players into even matches within a target wait, as a pure function of tickets and time.
 
 The tickets of a region are sorted by rating. The number of skill groups equals the number of possible matches, so it
-follows the population. Halfway through its target wait, a ticket accepts a spread of one group's width, less before and
-more after, and any spread when its time is up. The longest-waiting tickets choose first, and take their nearest
-neighbours.
+adapts to the population. Halfway through its target wait, a ticket accepts a spread as wide as one group. It accepts
+less before that, more after, and any spread when its time is up. The longest-waiting tickets choose first and take
+their nearest neighbours.
 """
 
 import math
@@ -23,8 +23,8 @@ from podium.support.answers import answer, described
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
-TAKE_ANYONE_SHARE = 0.85  # of the target: then a ticket accepts anyone, early enough for one more round
-ANY_REGION_SHARE = 1.0  # of the target: then regions no longer count, and a match may be smaller
+TAKE_ANYONE_SHARE = 0.85  # share of the target wait from which a ticket accepts anyone: one more round is left
+ANY_REGION_SHARE = 1.0  # share of the target wait after which regions are ignored and a match may be smaller
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +33,9 @@ class Ticket:
 
     player: str
     rating: float
-    since: float  # start of the wait in seconds, by any clock
-    deviation: float = 0.0  # of the rating
-    party: str | None = None  # players of one party play together, on one side
+    since: float  # start of the wait in seconds, on any clock
+    deviation: float = 0.0  # deviation of the rating
+    party: str | None = None  # the players of a party play together, on the same side
     region: str = ""
 
 
@@ -43,9 +43,9 @@ class Ticket:
 class Policy:
     """The rules for matches."""
 
-    size: int = 4  # players of a match
-    teams: int = 0  # sides of equal size; 0 for no sides
-    least: int = 2  # fewest players of a match after the target wait
+    size: int = 4  # number of players in a match
+    teams: int = 0  # number of sides of equal size; 0 for no sides
+    least: int = 2  # minimum number of players in a match after the target wait
     target_s: float = 40.0  # target wait in seconds
     scale: float = 400.0  # rating difference with odds of 10 to 1
 
@@ -87,7 +87,7 @@ class Waiting(NamedTuple):
 class Matching(NamedTuple):
     """Matches as arrays."""
 
-    match: Integers  # (tickets) number of the match, -1 for no match
+    match: Integers  # (tickets): number of the match, or -1 for no match
     side: Integers  # (tickets)
     spread: Floats  # (matches)
     quality: Floats
@@ -101,11 +101,11 @@ def match(tickets: Sequence[Ticket], now: float, policy: Policy | None = None) -
 
     Args:
         tickets: The waiting players.
-        now: Time in seconds, by the same clock as the tickets.
+        now: The current time in seconds, on the same clock as the tickets.
         policy: The rules for matches.
 
     Raises:
-        ParameterError: A player waits twice, a number is not finite, or a party is too large or in two regions.
+        ParameterError: A player is waiting twice, a number is not finite, or a party is too large or spans two regions.
     """
     rule = policy or Policy()
     ordered = sorted(tickets, key=lambda ticket: (ticket.rating, ticket.player))
@@ -189,14 +189,14 @@ class Units(NamedTuple):
 
     rating: Any  # float64 (units)
     size: Any  # int64: players
-    wait: Any  # float64: wait of the longest waiting member, in seconds
+    wait: Any  # float64: wait of the longest-waiting member, in seconds
     region: Any  # int64
     of_ticket: Any  # int64 (tickets)
-    by_wait: Any  # int64 (units): units by wait, the longest first
+    by_wait: Any  # int64 (units): units sorted by wait, the longest first
 
 
 def group_widths(units: Units, size: int) -> Floats:
-    """Return the width of a skill group per region, in points: the middle 90 % divided by the number of groups."""
+    """Return the width of a skill group in each region: the range of the middle 90 % over the number of groups."""
     widths = np.empty(int(units.region.max()) + 1)
     for region in range(widths.size):
         in_region = units.region == region
@@ -245,7 +245,7 @@ def _choose_groups(
 
 @kernel
 def allowed_spread(wait: float, target_s: float, width: float) -> float:
-    """Return a ticket's acceptable spread: one group's width halfway through its time, and infinite at the end."""
+    """Return the spread that a ticket accepts: one group's width halfway through its target wait, then more."""
     part = wait / (TAKE_ANYONE_SHARE * target_s)
     return width * part / (1.0 - part) if part < 1.0 else math.inf
 
@@ -262,7 +262,7 @@ def gather(
     after: Any,
     chosen: Any,
 ) -> tuple[int, int]:
-    """Gather the anchor and its nearest suitable units within `reach`. Return the numbers of units and players."""
+    """Gather the anchor and its nearest suitable units within `reach`. Return the number of units and of players."""
     n = units.rating.size
     chosen[0] = anchor
     taken, players = 1, units.size[anchor]
@@ -294,7 +294,7 @@ def gather(
 
 @kernel
 def fits(units: Any, anchor: int, other: int, free: int, space: int, anywhere: bool) -> bool:  # noqa: FBT001
-    """Return True if a unit may join the anchor: it has room, and the region is the same or no longer matters."""
+    """Return True if a unit may join the anchor: it fits, and its region is the same or no longer matters."""
     same = anywhere or units.region[anchor] == units.region[other]
     return bool(same and units.size[other] <= min(free, space))
 

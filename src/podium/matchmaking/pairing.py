@@ -1,4 +1,4 @@
-"""The scale, and the match quality by a system's own expected scores."""
+"""The scale of odds, and the quality of a match by a system's own expected scores."""
 
 import math
 from collections.abc import Sequence
@@ -23,14 +23,14 @@ def odds_scale(system: System) -> float:
     uncertainty flattens it (745 instead of 400 for Glicko).
 
     Raises:
-        ParameterError: No difference has such odds in this system.
+        ParameterError: No rating difference gives such odds in this system.
     """
     params, newcomer = system.params(), system.newcomer()
     known = {"events": ESTABLISHED_EVENTS, "deviation": ESTABLISHED_SHARE * getattr(newcomer, "deviation", 0.0)}
     veteran = newcomer._replace(**{name: value for name, value in known.items() if name in newcomer._fields})
 
     def chance(gap: float) -> float:
-        """Return the expected score of a player half a `gap` above a newcomer's rating against one as far below."""
+        """Return a player's expected score, from `gap` / 2 above a newcomer's rating, against one as far below it."""
         above, below = (
             enter(
                 params,
@@ -55,15 +55,15 @@ def odds_scale(system: System) -> float:
 
 
 def match_quality(system: System, sides: Sequence[Sequence[Any]], equipment: Sequence[Sequence[Shared]] = ()) -> float:
-    """Return how even a match is by the system's own expected scores, which `predict` returns for sides.
+    """Return how even a match is, by the system's own expected scores for sides, as in `predict`.
 
     Args:
         sides: The states of each side's players.
         equipment: The equipment that each side's players share, if the system rates them.
 
     Returns:
-        The entropy of the winner divided by its maximum, by Plackett-Luce from each side's log-odds against the
-        best: 1 if all sides are equally likely to win, and close to 0 if one is certain to.
+        The entropy of the winner divided by its maximum, in a Plackett-Luce model of each side's log-odds against
+        the best side. It is 1 if all sides are equally likely to win, and close to 0 if one side is certain to win.
     """
     expected = expected_scores(system, sides_of(system, sides, equipment), len(sides))
     best = 0

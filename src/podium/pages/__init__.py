@@ -1,1 +1,1 @@
-"""Display: formatted numbers, pictures, and the parts of web pages and reports."""
+"""Formatted numbers, pictures, and the other parts from which web pages and reports are made."""

@@ -14,42 +14,42 @@ from podium.pages.numbers import SIGMAS, Shape, shortened
 from podium.support.words import shown, signed
 
 HEIGHT = 256
-MAX_DOTS = 60  # links on a desktop; a quarter of them on a phone
+MAX_DOTS = 60  # links on a desktop; a phone shows a quarter of them
 EVERY_PHONE_DOT = 4
 MAX_ROWS = 4
-MARGIN = 0.08  # share of the span of ratings, below and above
-LABEL_SPACE = 0.22, 18.0  # space of a label: share of the width, and pixels down
-MAX_NAME = 24  # characters of a name next to its line
-CROWDED = 0.08  # share of the width: about the length of a label
-ABOVE, BELOW = -9.0, 20.0  # pixels from a point to its label
-MIN_DOWN = 10.0  # pixels from the top of a drawing to the bottom of a label
-NAME_WIDTH = 0.3  # share of a chart that a name may take
-LABEL_HEIGHT, LABEL_STEP = 14.0, 4  # pixels: height of a label, and distance of its possible places
-SAMPLES = 40  # samples of a line along a label
+MARGIN = 0.08  # share of the span of ratings that is added at the top and bottom
+LABEL_SPACE = 0.22, 18.0  # space for a label: share of the width, and pixels down
+MAX_NAME = 24  # maximum number of characters of a name next to its line
+CROWDED = 0.08  # share of the width, about the length of a label
+ABOVE, BELOW = -9.0, 20.0  # distance in pixels from a point to its label
+MIN_DOWN = 10.0  # minimum distance in pixels from the top of a drawing to the bottom of a label
+NAME_WIDTH = 0.3  # share of a chart's width that a name may take
+LABEL_HEIGHT, LABEL_STEP = 14.0, 4  # in pixels: height of a label, and distance between its possible places
+SAMPLES = 40  # number of samples of a line along a label
 
 
 @dataclass(frozen=True, slots=True)
 class HistoryPoint:
-    """A rating after an event."""
+    """A player's rating after an event."""
 
-    at: datetime | float  # start of the event, or its number in results without dates
+    at: datetime | float  # start of the event, or its number if the results have no dates
     rating: float
     deviation: float | None = None
-    href: str | None = None  # link to the reasons of the change
+    href: str | None = None  # link to the reasons for the change
     label: str = ""  # description of the link
 
 
 @dataclass(frozen=True, slots=True)
 class HistoryLine:
-    """A player's ratings, oldest first."""
+    """The ratings of one player, oldest first."""
 
     player: str
     points: Sequence[HistoryPoint]
-    peak_at: datetime | float | None = None  # time of the official peak; None for the highest point
+    peak_at: datetime | float | None = None  # time of the official peak; if None, the highest point is used
 
     @property
     def best(self) -> HistoryPoint:
-        """The peak, or the highest point if the peak is not among the points."""
+        """The official peak, or the highest point if the peak is not among the points."""
         peaks = [point for point in self.points if point.at == self.peak_at]
         return peaks[-1] if peaks else max(self.points, key=lambda point: point.rating)
 
@@ -62,7 +62,7 @@ def history_chart(
     height: int = HEIGHT,
     hindsight: Sequence[HistoryPoint] = (),
 ) -> Markup:
-    """Draw one player's ratings with band, peak, links and dashed hindsight, or two players' ratings."""
+    """Draw one player's ratings with a band, the peak, links and dashed hindsight, or the ratings of two players."""
     lines = [line for line in lines if line.points]
     if not lines:
         return Markup("")
@@ -70,7 +70,7 @@ def history_chart(
     plot = Plot(Scale.over(place(point.at) for point in every), rating_span(lines, hindsight), height)
     marked = round_values(plot.y.low, plot.y.high, MAX_ROWS)
     fitting = (k for k in range(4) if all(abs(round(mark, k) - mark) < 1e-9 for mark in marked))  # noqa: PLR2004
-    decimals = next(fitting, 4)  # decimals that distinguish them
+    decimals = next(fitting, 4)  # enough decimals to tell the values apart
     rows = [Step(value, str(shown(value, decimals))) for value in marked]
     content = [plot.grid(rows, columns(plot, every))]
     if len(lines) == 1:
@@ -87,12 +87,12 @@ def history_chart(
 
 
 def place(at: datetime | float) -> float:
-    """Return the horizontal position of a point: seconds since 1970, or the number of its event."""
+    """Return the position of a point on the horizontal axis: seconds since 1970, or the event's number."""
     return at.timestamp() if isinstance(at, datetime) else float(at)
 
 
 def rating_span(lines: Sequence[HistoryLine], hindsight: Sequence[HistoryPoint]) -> Scale:
-    """Return the span of ratings with a margin and the newest band. Older, wider bands are cut off."""
+    """Return the span of ratings, with a margin and the newest band. Older bands that are wider are cut off."""
     values = [point.rating for points in (*(line.points for line in lines), hindsight) for point in points]
     if len(lines) == 1:
         newest = lines[0].points[-1]
@@ -117,7 +117,7 @@ def outline(plot: Plot, points: Sequence[HistoryPoint], css: str) -> Markup:
 
 
 def paths(plot: Plot, points: Sequence[HistoryPoint], css: str) -> Markup:
-    """Return the band of uncertainty with the line on it."""
+    """Return the band of uncertainty, with the line drawn on it."""
     band = Markup("")
     known = [(place(point.at), point.rating, point.deviation) for point in points if point.deviation is not None]
     if len(known) > 1:
@@ -129,7 +129,7 @@ def paths(plot: Plot, points: Sequence[HistoryPoint], css: str) -> Markup:
 
 
 def dots(plot: Plot, line: HistoryLine) -> Markup:
-    """Return links to reasons: all if they are few, else an even selection with the newest and the highest."""
+    """Return links to reasons: all if there are few, or else an even selection with the newest and the highest."""
     linked = [point for point in line.points if point.href]
     best = line.best
     every = -(-len(linked) // (MAX_DOTS - 1)) or 1
@@ -147,7 +147,7 @@ def dots(plot: Plot, line: HistoryLine) -> Markup:
 
 
 def marks(plot: Plot, line: HistoryLine, digits: int) -> Markup:
-    """Return labels of the highest and the newest rating, if there is space for both."""
+    """Return labels for the highest and the newest rating, if there is enough space for them."""
     best, newest = line.best, line.points[-1]
     word = "peak " if best.at == line.peak_at else "highest "
     labels = [(best, word)] if len(line.points) > 1 else []
@@ -166,7 +166,7 @@ def marks(plot: Plot, line: HistoryLine, digits: int) -> Markup:
 
 
 def free_side(plot: Plot, line: HistoryLine, point: HistoryPoint) -> float:
-    """Return the vertical offset of a label: above its point, unless more of the line is there."""
+    """Return the vertical offset of a label, which is above its point unless more of the line is there."""
     x = plot.x.share(place(point.at))
     near = [other.rating for other in line.points if abs(plot.x.share(place(other.at)) - x) < CROWDED]
     above = sum(rating > point.rating for rating in near)
@@ -176,7 +176,8 @@ def free_side(plot: Plot, line: HistoryLine, point: HistoryPoint) -> float:
 def names(plot: Plot, lines: Sequence[HistoryLine]) -> Markup:
     """Return both names, each as close to the end of its line as possible without touching a line or the other name."""
     labels: list[Markup] = []
-    taken: list[tuple[float, float, float]] = []  # labels: horizontal start and end, and vertical position
+    # space taken by labels: horizontal start and end, and vertical position
+    taken: list[tuple[float, float, float]] = []
     for line in sorted(lines, key=lambda drawn: -drawn.points[-1].rating):
         x, down = plot.x.share(place(line.points[-1].at)), plot.down(line.points[-1].rating)
         start, end = (x - NAME_WIDTH, x) if x > NAME_WIDTH else (x, x + NAME_WIDTH)
@@ -196,7 +197,7 @@ def names(plot: Plot, lines: Sequence[HistoryLine]) -> Markup:
 
 
 def heights(plot: Plot, line: HistoryLine, start: float, end: float) -> list[float]:
-    """Return the vertical positions of a line between two shares of the width."""
+    """Return the vertical positions of a line between two positions, which are shares of the width."""
     across = [plot.x.share(place(point.at)) for point in line.points]
     down = [plot.down(point.rating) for point in line.points]
     shares = [share for share in np.linspace(start, end, SAMPLES).tolist() if across[0] <= share <= across[-1]]
@@ -208,14 +209,14 @@ def heights(plot: Plot, line: HistoryLine, start: float, end: float) -> list[flo
 CURVE_HEIGHT = 196
 PER_CENT = tuple(Step(k / 4.0, f"{25 * k} %") for k in range(5))
 CURVE_ROWS = 5
-ROUND_NUMBERS = 2, 5, 10, 20, 50, 100, 200, 500, 1000  # labelled numbers of events
-DOTS = 3.0, 7.0  # radius of the dots of the fewest and the most duels
-FIRST_LABEL = 0.35  # share of the width for the label of the first step
-LABEL_FROM, LABEL_TO = 0.5, 0.88  # share of the width at which the labels of two lines are
+ROUND_NUMBERS = 2, 5, 10, 20, 50, 100, 200, 500, 1000  # event numbers that get a label
+DOTS = 3.0, 7.0  # radius of the dots for the fewest and the most duels
+FIRST_LABEL = 0.35  # share of the width that the first step's label takes
+LABEL_FROM, LABEL_TO = 0.5, 0.88  # share of the width at which the labels of the two lines are placed
 
 
 def expected_curve(points: Sequence[tuple[float, float]], marked: Mapping[float, str], label: str) -> Markup:
-    """Draw the expected score by the lead in points, for two or more leads."""
+    """Draw the expected score by lead. There must be at least two leads."""
     low, high = points[0][0], points[-1][0]
     plot = Plot(Scale(low, high), Scale(0.0, 1.0), CURVE_HEIGHT, top=8)
     marks = [low, low / 2.0, 0.0, high / 2.0, high] if low == -high else [low, high]
@@ -230,11 +231,11 @@ def expected_curve(points: Sequence[tuple[float, float]], marked: Mapping[float,
 
 
 def weights_curve(points: Sequence[tuple[int, float]], marked: Mapping[int, str], label: str) -> Markup:
-    """Draw the effect of a duel by the number of the event, for two or more events."""
+    """Draw the effect of a duel by the event's number. There must be at least two events."""
     top = max(points for _, points in points)
     rows = [Step(value, f"{value:g}") for value in round_values(0.0, 1.05 * top or 1.0, CURVE_ROWS)]
     first, last = points[0][0], points[-1][0]
-    low, high = math.log(first), math.log(last)  # the first events move most, and need the space
+    low, high = math.log(first), math.log(last)  # the first events move ratings most, so they need the space
     room = 0.04 * (high - low)
     plot = Plot(Scale(low - room, high + room), Scale(0.0, max(1.05 * top, rows[-1].value)), CURVE_HEIGHT, top=8)
     numbers = (number for number in ROUND_NUMBERS if first < number <= last)
@@ -246,7 +247,7 @@ def weights_curve(points: Sequence[tuple[int, float]], marked: Mapping[int, str]
         marks.append(dot(plot, x, y, 4.0))
         if number_of_event in marked:
             side = ("middle", 0, -12.0)
-            if number_of_event == first:  # next to a falling line, below a rising one
+            if number_of_event == first:  # next to a falling line, or below a rising one
                 side = ("start", 0, 20.0) if points[1][1] > y else ("start", 10, 4.0)
             marks.append(
                 Shape('<text class="strong" x="{}" dx="{}" y="{}" text-anchor="{}">{}</text>').format(
@@ -258,9 +259,9 @@ def weights_curve(points: Sequence[tuple[int, float]], marked: Mapping[int, str]
 
 
 def reliability_curve(bins: Sequence[ReliabilityBin], label: str) -> Markup:
-    """Draw the observed by the expected score, for two or more bins, with dots by number of duels.
+    """Draw the observed score by the expected score. There must be at least two bins.
 
-    The line through each dot is its 95 % interval.
+    The size of a dot shows its number of duels. The line through each dot shows its 95 % interval.
     """
     plot = Plot(Scale(0.0, 1.0), Scale(0.0, 1.0), CURVE_HEIGHT, top=8)
     most = max(bin_.duels for bin_ in bins)

@@ -1,7 +1,7 @@
-"""The basis of charts: scales, round steps, and a labelled grid; and lines, bars and squares without one.
+"""The basis of charts: scales, round steps and a labelled grid. Also lines, bars and squares without a grid.
 
-A chart is an `<svg>` without a view box: horizontal positions are per cent and vertical ones pixels, so that it
-stretches with its column while the text keeps the page's size. Only paths are in an inner view box, which may be
+A chart is an `<svg>` without a view box. Horizontal positions are percentages and vertical ones are pixels, so that the
+chart stretches with its column while the text keeps its size. Only paths are in an inner view box, which may be
 distorted.
 """
 
@@ -17,23 +17,23 @@ from podium.pages.numbers import Shape
 from podium.support.words import shown
 
 WIDE = 1000.0  # width of the inner view box
-FOOT = 20  # pixels below the plot for the labels of steps
+FOOT = 20  # pixels below the plot for the labels of the steps
 MAX_STEPS = 10
-MAX_LETTERS = 24  # letters of adjacent labels on a phone
+MAX_LETTERS = 24  # maximum number of letters in adjacent labels on a phone
 ROUND_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 YEAR_STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 MONTH_STEPS = (1, 2, 3, 6)
 DAY_STEPS = (1, 2, 7, 14)
 HOUR_STEPS = (1, 2, 3, 6, 12)
-BAR, BARS_HEIGHT = 12, 196  # pixels: height of a single bar, and of the distribution of ratings
+BAR, BARS_HEIGHT = 12, 196  # in pixels: height of a single bar, and of the distribution of ratings
 MAX_ROWS = 4
 MAX_COLUMNS = 6
-SPLIT_GAP = 0.004  # share of the width between two bars that make a whole
+SPLIT_GAP = 0.004  # share of the width between two bars that form a whole
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """A scale from a lowest to a highest value."""
+    """A scale from a lowest value to a highest value."""
 
     low: float
     high: float
@@ -44,7 +44,7 @@ class Scale:
         return cls(min(numbers), max(numbers))
 
     def share(self, value: float) -> float:
-        """Return 0 for the lowest value and 1 for the highest, or 0.5 if they are equal."""
+        """Return 0 for the lowest value and 1 for the highest. If both are equal, return 0.5."""
         return (value - self.low) / (self.high - self.low) if self.high > self.low else 0.5
 
 
@@ -57,23 +57,23 @@ class Step:
 
 
 def number(value: float) -> str:
-    """Return a number for a drawing, with at most one decimal."""
+    """Return a number as text for a drawing, with at most one decimal."""
     text = f"{value:.1f}".removesuffix(".0")
     return "0" if text == "-0" else text
 
 
 def percent(x: float) -> str:
-    """Return a position or length as an attribute value."""
+    """Return a position or length as the value of an attribute."""
     return f"{x:.2f}".rstrip("0").rstrip(".") + "%"
 
 
 def across(share: float) -> str:
-    """Return a share of the width."""
+    """Return a share of the width as a position."""
     return percent(100.0 * share)
 
 
 def round_values(low: float, high: float, most: int) -> list[float]:
-    """Return at most `most` evenly spaced round numbers between two."""
+    """Return up to `most` round numbers, evenly spaced, between two values."""
     if not high > low:
         return [low]
     power = 10.0 ** math.floor(math.log10((high - low) / most))
@@ -86,7 +86,7 @@ def round_values(low: float, high: float, most: int) -> list[float]:
 
 
 def dates(since: datetime, until: datetime) -> list[Step]:
-    """Return round times between two as seconds since 1970 in UTC: years, months, days or hours."""
+    """Return round times between two times, as seconds since 1970 in UTC: years, months, days or hours."""
     since, until = since.astimezone(UTC), until.astimezone(UTC)
     span, day, hour = until - since, timedelta(days=1), timedelta(hours=1)
     if span > 60 * day:
@@ -111,28 +111,28 @@ def dates(since: datetime, until: datetime) -> list[Step]:
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """The plot of a chart: both scales, and its height without the labels below."""
+    """The plot of a chart: its two scales, and its height without the labels below."""
 
     x: Scale
     y: Scale
     height: int
-    top: int = 20  # pixels above the highest value, for a label
+    top: int = 20  # pixels above the highest value, reserved for a label
 
     def across(self, value: float) -> str:
-        """Return the horizontal position of a value, in per cent."""
+        """Return the horizontal position of a value in per cent."""
         return across(self.x.share(value))
 
     def down(self, value: float) -> float:
-        """Return the vertical position of a value, in pixels."""
+        """Return the vertical position of a value in pixels."""
         return self.top + (1.0 - self.y.share(value)) * (self.height - self.top)
 
     def path(self, points: Sequence[tuple[float, float]]) -> str:
-        """Return the path through points, in the inner view box."""
+        """Return the path through these points, in the inner view box."""
         places = (f"{WIDE * self.x.share(x):.0f} {number(self.down(y))}" for x, y in points)
         return "M" + "L".join(places)
 
     def grid(self, rows: Sequence[Step], columns: Sequence[Step]) -> Markup:
-        """Return horizontal lines with labels on the left, and labels below, every second one only on wide screens."""
+        """Return horizontal lines with labels on the left, and labels below, half of them only on wide screens."""
         lines = [
             Shape(
                 '<line class="grid" x2="100%" y1="{0}" y2="{0}"/><text x="-8" y="{1}" text-anchor="end">{2}</text>'
@@ -150,12 +150,12 @@ class Plot:
         return Markup("").join(lines)
 
     def anchor(self, value: float) -> str:
-        """Return the text anchor of a label at a value, so that it stays inside."""
+        """Return the text anchor for a label at a value, chosen so that the label stays inside the chart."""
         share = self.x.share(value)
         return "start" if share < 0.06 else "end" if share > 0.94 else "middle"  # noqa: PLR2004  (about half a label)
 
     def view_box(self, paths: Markup) -> Markup:
-        """Return paths in the inner view box."""
+        """Return these paths within the inner view box."""
         return Shape(
             '<svg width="100%" height="{0}" viewBox="0 0 1000 {0}" preserveAspectRatio="none">{1}</svg>'
         ).format(self.height, paths)
@@ -174,7 +174,7 @@ WIDTH, HEIGHT, MARGIN = 96, 24, 3
 
 
 def spark(points: Sequence[float]) -> Markup:
-    """Return the line with a dot at its end, or nothing for fewer than two points."""
+    """Return a line with a dot at its end, or nothing if there are fewer than two points."""
     if len(points) < 2:  # noqa: PLR2004  (a line)
         return Markup()
     bottom, top = min(points), max(points)
@@ -189,7 +189,7 @@ def spark(points: Sequence[float]) -> Markup:
 
 
 def signed_bar(value: float, low: float, high: float) -> Markup:
-    """Draw a change from zero to its side, losses to the left and gains to the right, on a common scale."""
+    """Draw a change as a bar from zero, with losses to the left and gains to the right, on a common scale."""
     scale = Scale(min(low, 0.0), max(high, 0.0))
     zero, end = scale.share(0.0) if scale.high > scale.low else 0.0, scale.share(value)
     left, width = min(zero, end), abs(end - zero)
@@ -201,7 +201,7 @@ def signed_bar(value: float, low: float, high: float) -> Markup:
 
 
 def share_bar(share: float, css: str = "bar", within: float | None = None) -> Markup:
-    """Draw a share of the width, from 0 to 1, and a larger share that contains it."""
+    """Draw a share of the width, from 0 to 1, inside a larger share that contains it."""
     behind = Markup("")
     if within is not None:
         behind = Shape('<rect class="faint" y="1" width="{}" height="10" rx="1.5"/>').format(across(within))
@@ -210,12 +210,12 @@ def share_bar(share: float, css: str = "bar", within: float | None = None) -> Ma
 
 
 def svg(height: int, content: Markup) -> Markup:
-    """Return a drawing next to the numbers that it shows."""
+    """Return a drawing that appears next to the numbers it shows."""
     return Shape('<svg width="100%" height="{}" aria-hidden="true">{}</svg>').format(height, content)
 
 
 def split_bar(share: float, label: str) -> Markup:
-    """Draw two complementary probabilities, the first from 0 to 1."""
+    """Draw two probabilities that add up to 1, given the first."""
     first = across(max(0.0, share - SPLIT_GAP / 2.0))
     second, width = across(min(1.0, share + SPLIT_GAP / 2.0)), across(max(0.0, 1.0 - share - SPLIT_GAP / 2.0))
     return Shape(
@@ -225,7 +225,7 @@ def split_bar(share: float, label: str) -> Markup:
 
 
 def distribution_bars(counts: Sequence[tuple[float, int]], width: float, own: float | None, label: str) -> Markup:
-    """Draw the number of players by rating."""
+    """Draw the number of players for each range of ratings."""
     if not counts:
         return Markup("")
     most = max(players for _, players in counts)
@@ -250,16 +250,16 @@ def distribution_bars(counts: Sequence[tuple[float, int]], width: float, own: fl
 
 LEFT, RIGHT = 3.0, 97.0  # per cent; leaves space for the dots at the ends
 MIDDLE = 50.0
-THINNEST = 0.4  # per cent: the thinnest visible bar
+THINNEST = 0.4  # per cent; width of the thinnest visible bar
 
 
 def inset(scale: Scale, rating: Decimal) -> float:
-    """Return the position of a rating in a waterfall, in per cent."""
+    """Return the position of a rating within a waterfall in per cent."""
     return LEFT + (RIGHT - LEFT) * scale.share(float(rating))
 
 
 def bar(scale: Scale, start: Decimal, points: Decimal, *, opens: bool = False) -> Markup:
-    """Return the bar of a part, with lines from the row above and to the row below."""
+    """Return the bar for a part of a change, with lines from the row above and to the row below."""
     first, last = inset(scale, start), inset(scale, start + points)
     left, width = min(first, last), max(abs(last - first), THINNEST)
     kind = "up" if points > 0 else "down" if points < 0 else "none"
@@ -274,7 +274,7 @@ def bar(scale: Scale, start: Decimal, points: Decimal, *, opens: bool = False) -
 
 
 def end(scale: Scale, rating: Decimal, text: str, *, is_first: bool) -> Markup:
-    """Return a dot with the rating at the start or the end of the waterfall."""
+    """Return a dot with the rating at the start or end of a waterfall."""
     x = inset(scale, rating)
     to_the_right = x < MIDDLE
     line = Shape('<line x1="{0}" x2="{0}" y1="{1}" y2="{2}"/>').format(
@@ -286,15 +286,15 @@ def end(scale: Scale, rating: Decimal, text: str, *, is_first: bool) -> Markup:
     ).format(line, percent(x), *(("9", "start") if to_the_right else ("-9", "end")), text)
 
 
-MAX_SQUARES = {"desk": 60, "phone": 40}  # more squares would touch
-FIXED_SQUARES, FIXED_WIDTH = 8, 26  # up to so many squares have a fixed width, in pixels
+MAX_SQUARES = {"desk": 60, "phone": 40}  # with more, the squares would touch
+FIXED_SQUARES, FIXED_WIDTH = 8, 26  # up to this many squares have a fixed width, which is given in pixels
 TOP, MARK_HEIGHT = 14, 18
-GAP = 0.11  # share of a square's width, on each side
+GAP = 0.11  # share of a square's width on each side
 MARK_MIDDLE = 0.5
 
 
 def duel_marks(count: int, won: float, expected: float, label: str) -> Markup:
-    """Return the strip of squares, or nothing without duels."""
+    """Return the strip of squares for duels, or nothing if there are no duels."""
     if not count:
         return Markup()
     if count <= MAX_SQUARES["phone"]:
@@ -310,7 +310,7 @@ def strip(count: int, won: float, expected: float, label: str, name: str, *, wit
     width = f"{count * FIXED_WIDTH}" if few else "100%"
     x = f"{expected * FIXED_WIDTH:.1f}" if few else f"{100 * expected / count:.2f}%"
     to_the_left = expected > MARK_MIDDLE * count and not few
-    if with_squares:  # squares of wins are filled, at most one of them partly
+    if with_squares:  # squares of wins are filled; at most one of them is filled partly
         filled = "".join(square(k, min(1.0, won - k)) for k in range(count) if k < won)
         outlined = "".join(square(k, 1.0) for k in range(int(won), count))
     else:
@@ -340,6 +340,6 @@ def strip(count: int, won: float, expected: float, label: str, name: str, *, wit
 
 
 def square(k: int, share: float) -> str:
-    """Return the outline of a square, or of its left part."""
+    """Return the outline of a square, or of the left part of one."""
     width = (1 - 2 * GAP) * share
     return f"M{k + GAP:.2f} 0h{width:.2f}v1h-{width:.2f}z"

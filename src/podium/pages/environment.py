@@ -1,4 +1,4 @@
-"""The environment of templates: all text is escaped, unknown names are errors, and numbers have one format."""
+"""The environment for templates. All text is escaped, unknown names are errors, and numbers have a single format."""
 
 import re
 from dataclasses import fields
@@ -38,7 +38,7 @@ FUNCTIONS = {"share_bar": share_bar, "signed_bar": signed_bar, "spark": spark}
 
 
 def create_environment(*packages: str) -> Any:
-    """Return an environment for the templates of some packages, in their folders `templates`, and for `parts.html`."""
+    """Return an environment for `parts.html` and the templates in the `templates` folders of some packages."""
     with needs_extra("service", "a page"):
         import jinja2  # noqa: PLC0415  (an extra)
     loaders = [jinja2.PackageLoader(package, "templates") for package in (*packages, "podium.pages")]
@@ -56,7 +56,7 @@ def create_environment(*packages: str) -> Any:
 
 
 def settings(system: System) -> tuple[tuple[str, str, str, bool], ...]:
-    """Return the settings of a system: name, meaning, value in words, and True for the default value."""
+    """Return the settings of a system: the name, the meaning, the value as text, and True if it is the default."""
     return tuple(
         (
             setting.name,
@@ -69,7 +69,7 @@ def settings(system: System) -> tuple[tuple[str, str, str, bool], ...]:
 
 
 def value_words(value: object, unit: str) -> str:
-    """Return a setting's value for people."""
+    """Return the value of a setting as people would write it."""
     if value is None or isinstance(value, bool):
         return "on" if value else "off"
     text = f"{value:.10g}" if isinstance(value, float) else str(value)
@@ -81,12 +81,12 @@ INDENT = re.compile(r"(?m)^\s+")
 
 
 def without_spaces(style: str) -> str:
-    """Return a style sheet without comments and unneeded spaces."""
+    """Return a style sheet with comments and unneeded spaces removed."""
     return BETWEEN.sub(r"\1", COMMENT.sub("", style)).replace(";}", "}").strip()
 
 
 def static_content(name: str) -> bytes:
-    """Return a file of the folder `static` as it is sent, with style sheets and scripts minified."""
+    """Return a file from the folder `static` as it is sent, with style sheets and scripts minified."""
     text = files("podium.pages").joinpath("static", name).read_text(encoding="utf-8")
     if name.endswith(".css"):
         text = without_spaces(text)

@@ -10,19 +10,20 @@ from podium.support.words import MINUS, part, shown, signed
 
 DASH = "\N{EN DASH}"  # for missing values
 GAP = "\N{NO-BREAK SPACE}"
-MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")  # in any locale
+# the same in every locale
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 MINUTE_S = 60
 SHARPLY_BELOW_0, SHARPLY_ABOVE_1 = 1, 99  # per cent
-SIGMAS = 2  # a deviation is displayed as the margin that holds 19 times in 20
+SIGMAS = 2  # a deviation is displayed as the margin that holds 19 times out of 20
 
 
 class Shape(str):
-    """A template like `Markup.format`, five times as fast."""
+    """A template like `Markup.format`, but five times as fast."""
 
     __slots__ = ()
 
     def format(self, *values: object, **named: object) -> Markup:
-        """Return the markup with escaped values."""
+        """Return the template as markup, with the values escaped."""
         safe = {name: escape(value) for name, value in named.items()}
         return Markup(str.format(self, *map(escape, values), **safe))  # noqa: S704  (escaped)
 
@@ -41,22 +42,25 @@ def change(points: float | Decimal | None, digits: int = 1) -> str:
 
 
 def as_shown(points: float | Decimal, digits: int) -> Decimal:
-    """Return a number rounded for display. Decimals are already rounded and stay unchanged."""
+    """Return a number rounded for display. Decimals have already been rounded, and are not changed."""
     return points if isinstance(points, Decimal) else shown(points, digits)
 
 
 def direction(points: float | Decimal) -> str:
-    """Return the class of a change: `gain`, `loss` or `even`."""
+    """Return the CSS class of a change: `gain`, `loss` or `even`."""
     return "gain" if points > 0 else "loss" if points < 0 else "even"
 
 
 def points(shown_points: float | Decimal, digits: int = 1) -> Markup:
-    """Return a change with its sign and class."""
+    """Return a change with its sign and its CSS class."""
     return Shape('<span class="{}">{}</span>').format(direction(shown_points), change(shown_points, digits))
 
 
 def change_link(shown_points: float | Decimal | None, event: str, player: str, digits: int) -> str:
-    """Return a change as a link to its reasons, below the address of its event, or a dash for None."""
+    """Return a change as a link to its reasons, below the address of the event.
+
+    If the change is None, return a dash.
+    """
     if shown_points is None:
         return DASH
     question, change_shown = f"Why did {player} {moved(shown_points, digits)}?", points(shown_points, digits)
@@ -64,40 +68,40 @@ def change_link(shown_points: float | Decimal | None, event: str, player: str, d
 
 
 def name_link(address: str, name: str) -> Markup:
-    """Return a name, in any language and direction, as a link."""
+    """Return a name as a link. The name can be in any language and direction."""
     return Shape('<a href="{}"><bdi>{}</bdi></a>').format(address, name)
 
 
 def moved(points: float | Decimal, digits: int = 1) -> str:
-    """Return a change for a question: "gain 12.3", "lose 40.5", "keep the rating"."""
+    """Return a change for use in a question: "gain 12.3", "lose 40.5", "keep the rating"."""
     number = as_shown(points, digits)
     return f"gain {number}" if number > 0 else f"lose {-number}" if number < 0 else "keep the rating"
 
 
 def deviation(value: float | None, digits: int = 0) -> str:
-    """Return the margin of a rating, which holds 19 times in 20."""
+    """Return the margin of a rating, which holds 19 times out of 20."""
     return DASH if value is None else f"±{shown(SIGMAS * value, digits)}"
 
 
 def percent(share: float) -> str:
-    """Return a share in per cent. It is 0 or 100 only if it is certain."""
+    """Return a share in per cent. The text says 0 or 100 only if the outcome is certain."""
     if 0.0 < share < SHARPLY_BELOW_0 / 100:
         return f"<{SHARPLY_BELOW_0}{GAP}%"
     return f">{SHARPLY_ABOVE_1}{GAP}%" if SHARPLY_ABOVE_1 / 100 < share < 1.0 else f"{100 * share:.0f}{GAP}%"
 
 
 def number(value: float | None, digits: int = 0) -> str:
-    """Return a number that is not a rating: 1,234 or 17.5."""
+    """Return a number that is not a rating, such as 1,234 or 17.5."""
     return DASH if value is None else f"{shown(value, digits):,}".replace("-", MINUS)
 
 
 def halves(value: float) -> str:
-    """Return a number of duels: 17 or 17.5."""
+    """Return a number of duels, such as 17 or 17.5."""
     return f"{value:,.1f}" if value % 1 else f"{value:,.0f}"
 
 
 def day(moment: date | float | None) -> Markup:
-    """Return a day, "12 Dec 2025", or the number of an event, "no. 17"."""
+    """Return a day, such as "12 Dec 2025", or the number of an event, such as "no. 17"."""
     if moment is None or isinstance(moment, int | float):
         return Markup(DASH if moment is None else day_words(moment))  # noqa: S704  (a dash, or a number)
     utc = moment.astimezone(UTC) if isinstance(moment, datetime) else moment
@@ -110,7 +114,7 @@ def utc_text(moment: datetime) -> str:
 
 
 def minute(moment: datetime | float) -> Markup:
-    """Return day and time, "12 Dec 2025, 09:27 UTC", which a script converts to the reader's zone; or "no. 17"."""
+    """Return a day and time, "12 Dec 2025, 09:27 UTC", which a script converts to the reader's zone, or "no. 17"."""
     if isinstance(moment, int | float):
         return day(moment)
     utc = moment.astimezone(UTC)
@@ -118,7 +122,10 @@ def minute(moment: datetime | float) -> Markup:
 
 
 def start(moment: datetime | float) -> Markup:
-    """Return when an event started, without the time at midnight in UTC: a result with only a date starts then."""
+    """Return when an event started.
+
+    Midnight in UTC is left out, because it is the start of every result with only a date.
+    """
     is_date = isinstance(moment, datetime) and moment.astimezone(UTC).time() == time.min
     return day(moment) if is_date else minute(moment)
 
@@ -133,19 +140,19 @@ def day_words(moment: date | float) -> str:
 
 
 def short_day(moment: date | float) -> str:
-    """Return a day of the year, "15 Dec", or the number of an event, "no. 17"."""
+    """Return a day of the year, such as "15 Dec", or the number of an event, such as "no. 17"."""
     if isinstance(moment, int | float):
         return f"no.{GAP}{plain(float(moment))}"
     return f"{moment.day}{GAP}{MONTHS[moment.month - 1]}"
 
 
 def second(moment: datetime) -> Markup:
-    """Return the time of day with seconds: "19:42:07 UTC"."""
+    """Return the time of day with seconds, such as "19:42:07 UTC"."""
     return of_day(moment, f"{moment.astimezone(UTC):%H:%M:%S}{GAP}UTC")
 
 
 def duration(seconds: float) -> str:
-    """Return a duration with the digits that were sent: "1:23.456", "59.8 s"."""
+    """Return a duration with as many digits as were sent, such as "1:23.456" or "59.8 s"."""
     text = plain(seconds)
     if abs(seconds) < MINUTE_S:
         return f"{text}{GAP}s"
@@ -161,23 +168,23 @@ def shortened(text: str, most: int) -> str:
 
 
 def named(text: str) -> Markup:
-    """Return a name, in any language and direction, within a sentence."""
+    """Return a name, in any language and direction, for use within a sentence."""
     return Shape("<bdi>{}</bdi>").format(text)
 
 
 def in_sentence(sentence: str, *names: str) -> Markup:
-    """Return a sentence in which these names, as separate words, keep their own direction."""
+    """Return a sentence in which these names keep their own direction wherever they are separate words."""
     known = {name for name in names if name}
     parts, begin = list[Markup](), 0
     while found := [(at, -len(name), name) for name in known if (at := place_of(name, sentence, begin)) >= 0]:
-        at, _, name = min(found)  # the longest of those at one position: "Ana" is in "Ana Lu"
+        at, _, name = min(found)  # the longest of those at the same position, because "Ana" is in "Ana Lu"
         parts += [escape(sentence[begin:at]), named(name)]
         begin = at + len(name)
     return Markup().join([*parts, escape(sentence[begin:])])
 
 
 def place_of(name: str, sentence: str, begin: int) -> int:
-    """Return the position of a name as a separate word from `begin` on, or -1."""
+    """Return the position of a name that is a separate word, searching from `begin` on, or -1."""
     at = sentence.find(name, begin)
     while at >= 0:
         around = sentence[max(0, at - 1) : at] + sentence[at + len(name) : at + len(name) + 1]

@@ -1,4 +1,4 @@
-"""The reliability of expected scores, in words and as a picture."""
+"""The reliability of expected scores, as text and as a picture."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -9,8 +9,8 @@ from podium.ledger.pair_predictions import ReliabilityBin
 from podium.pages.charts import reliability_curve
 from podium.support.words import counted
 
-FAVOURED = 0.7  # expected score from which a player is a favourite
-MIN_DUELS = 100  # duels from which a mean is meaningful
+FAVOURED = 0.7  # expected score from which a player counts as a favourite
+MIN_DUELS = 100  # number of duels from which a mean is meaningful
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """Expected and actual wins of favourites; 0 duels if too few are known."""
+    """Expected and actual wins of favourites. There are 0 duels if too few are known."""
 
     expected: float = 0.0
     won: float = 0.0
@@ -30,7 +30,7 @@ class Trust:
 
     @property
     def words(self) -> str:
-        """A sentence on the favourites of a pool, or an empty text if too little is known."""
+        """A sentence about a pool's favourites, or an empty string if too little is known."""
         if not self.duels:
             return ""
         gap = per_cent(self.won) - per_cent(self.expected)
@@ -40,7 +40,7 @@ class Trust:
 
 
 def trust_of(bins: Iterable[ReliabilityBin]) -> Trust:
-    """Sum the expected and actual wins of favourites."""
+    """Add up the expected and actual wins of favourites."""
     favoured = [bin_ for bin_ in bins if bin_.expected >= FAVOURED]
     duels = sum(bin_.duels for bin_ in favoured)
     if duels < MIN_DUELS:
@@ -50,13 +50,13 @@ def trust_of(bins: Iterable[ReliabilityBin]) -> Trust:
 
 
 def surest_favourites(bins: Iterable[ReliabilityBin]) -> ReliabilityBin | None:
-    """Return the bin with the highest expected score among those with enough duels, or None."""
+    """Return the bin with the highest expected score among those that have enough duels, or None."""
     enough = [bin_ for bin_ in bins if bin_.duels >= MIN_DUELS and bin_.expected >= FAVOURED]
     return enough[-1] if enough else None
 
 
 def findings(bins: Sequence[ReliabilityBin]) -> str:
-    """Return sentences on the surest favourites and on all, or an empty text if too little is known."""
+    """Return sentences about the clearest favourites and about all of them, or "" if too little is known."""
     sure, every = surest_favourites(bins), trust_of(bins)
     if sure is None:
         return ""
@@ -73,7 +73,7 @@ def per_cent(share: float) -> int:
 
 
 def reliability_picture(all_bins: Sequence[ReliabilityBin]) -> Picture:
-    """Return the picture of observed by expected scores."""
+    """Return a picture that shows observed scores by expected scores."""
     heading = "Do the predictions come true?"
     bins = [bin_ for bin_ in all_bins if bin_.duels]
     if len(bins) < 2:  # noqa: PLR2004  (a line)

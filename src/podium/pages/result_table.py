@@ -1,4 +1,4 @@
-"""The result of an event as a table: places and scores of each heat, totals, and rating changes."""
+"""The result of an event as a table: places and scores in each heat, totals, and rating changes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,10 +13,11 @@ from podium.pages.numbers import DASH, duration
 from podium.results.derived_heats import OVERALL
 from podium.support.words import capitalised, shown
 
-FEW_HEATS = 4  # heats that fit next to the reasons; more take the full width
-FEW_ROWS = 12  # rows on a phone; of more, the first, the chosen one and its neighbours, until all are requested
+FEW_HEATS = 4  # maximum number of heats next to the reasons; with more, the table takes the full width
+# on a phone, longer tables show the first rows, the chosen one and its neighbours until all are requested
+FEW_ROWS = 12
 FIRST_ROWS = 3
-MAX_ROWS = 75  # of a page
+MAX_ROWS = 75  # maximum number on a page
 SHORT_WORDS = {"quit": "quit", "dnf": "dnf", "disqualified": "dsq", "did_not_start": "dns"}
 
 
@@ -25,38 +26,38 @@ class ResultRow:
     place: str
     player: str
     team: str
-    cells: tuple[tuple[str, str], ...]  # place and note per heat; empty for a single heat
-    total: str  # the deciding total of the event
+    cells: tuple[tuple[str, str], ...]  # place and note in each heat; empty if there is only one heat
+    total: str  # the total that decides the event
     before: float | None
-    change: Decimal | None  # rounded; None if it was not rated
+    change: Decimal | None  # rounded; None if the entrant was not rated
     is_chosen: bool
-    is_extra: bool  # hidden on a phone at first
+    is_extra: bool  # hidden on a phone until all rows are requested
 
 
 @dataclass(frozen=True, slots=True)
 class ResultTable:
-    """The entrants, best first: all, or those of a page and the chosen one."""
+    """The entrants, best first: either all of them, or those on one page and the chosen entrant."""
 
     heats: tuple[str, ...]
-    total: str  # heading of the deciding total; empty if none was sent
+    total: str  # heading of the total that decides; empty if none was sent
     rows: tuple[ResultRow, ...]
     caption: str
     first: int = 1  # number of the first row
-    entrants: int = 0  # in all
+    entrants: int = 0  # total number of entrants
 
     @property
     def last(self) -> int:
-        """The number of the page's last row."""
+        """The number of the last row on the page."""
         return min(self.entrants, self.first + MAX_ROWS - 1)
 
     @property
     def pages(self) -> tuple[tuple[int, int], ...]:
-        """The first and last row of each page; empty if one page has all."""
+        """The first and last row of each page. It is empty if one page holds all rows."""
         firsts = range(1, self.entrants + 1, MAX_ROWS) if self.entrants > MAX_ROWS else ()
         return tuple((first, min(self.entrants, first + MAX_ROWS - 1)) for first in firsts)
 
     def page(self, first: int | None) -> Self:
-        """Return the page from a row on with the chosen entrant's row. Default: the chosen entrant's page."""
+        """Return the page that starts with a row, plus the chosen entrant's row. Default: the chosen entrant's page."""
         if self.entrants <= MAX_ROWS:
             return self
         if first is None:
@@ -69,12 +70,12 @@ class ResultTable:
 
     @property
     def is_wide(self) -> bool:
-        """True if the table needs the full width."""
+        """True if the table needs the full width of the page."""
         return len(self.heats) > FEW_HEATS
 
     @property
     def is_long(self) -> bool:
-        """True if some rows are hidden on a phone at first."""
+        """True if some rows are hidden on a phone until all are requested."""
         return any(row.is_extra for row in self.rows)
 
 
@@ -121,13 +122,13 @@ def result_table(
 
 
 def heat_head(heat: str) -> str:
-    """Return the heading of a heat's column: H1 for heat 1, else its name."""
+    """Return the heading of a heat's column: H1 for heat 1, or else the heat's name."""
     number = heat.lower().removeprefix("heat").strip()
     return f"H{number}" if number.isdecimal() else capitalised(heat)
 
 
 def rank_of(line: Mapping[str, Any] | None) -> tuple[int, bool]:
-    """Return the sort key of a line. Lines without a place come last."""
+    """Return the key by which a line is sorted. Lines without a place come last."""
     if line is None or line["place"] is None:
         return 10**9, True
     return line["place"], line["status"] != "finished"
@@ -138,7 +139,7 @@ def place_of(line: Mapping[str, Any] | None) -> str:
 
 
 def cell_of(line: Mapping[str, Any] | None) -> tuple[str, str]:
-    """Return the cell of a player in a heat. An unfinished heat shows its status."""
+    """Return the cell for a player in a heat. If the player did not finish the heat, the cell shows the status."""
     if line is None:
         return DASH, ""
     if line["status"] != "finished":
@@ -148,7 +149,7 @@ def cell_of(line: Mapping[str, Any] | None) -> tuple[str, str]:
 
 
 def mark_of(line: Mapping[str, Any] | None) -> str:
-    """Return a score, a time or the gap to the first, as sent."""
+    """Return a score, a time or the gap to the first, as it was sent."""
     if line is None:
         return ""
     if line["status"] != "finished" and line["score"] is None:
@@ -161,14 +162,14 @@ def mark_of(line: Mapping[str, Any] | None) -> str:
 
 
 def total_head(lines: Sequence[Mapping[str, Any]], *, several: bool) -> str:
-    """Return the heading of the deciding total's column."""
+    """Return the heading for the column with the total that decides."""
     if any(line["score"] is not None for line in lines):
         return "Total" if several else "Score"
     return "Time" if any(line["time_s"] is not None for line in lines) else ""
 
 
 def left_out(order: Sequence[str], chosen: str) -> frozenset[str]:
-    """Return the players hidden from a long table on a phone at first."""
+    """Return the players in a long table who are hidden on a phone until all are requested."""
     if len(order) <= FEW_ROWS:
         return frozenset()
     middle = order.index(chosen) if chosen in order else 0
@@ -176,32 +177,32 @@ def left_out(order: Sequence[str], chosen: str) -> frozenset[str]:
     return frozenset(player for k, player in enumerate(order) if k not in visible)
 
 
-MAX_HEATS = 7  # columns of heats, including the overall result
+MAX_HEATS = 7  # maximum number of columns for heats, including the overall result
 MAX_DUELS = 60
 
 
 @dataclass(frozen=True, slots=True)
 class DuelRow:
-    """A row of an opponent, or of another cause."""
+    """A row for an opponent, or for another cause."""
 
-    opponent: str  # empty for another cause
-    label: str  # of the cause
+    opponent: str  # empty if this is another cause
+    label: str  # label of the cause
     rated: str  # "475 below"
     expected: float | None
-    cells: tuple[Decimal | None, ...]  # one per heat; None without a duel
+    cells: tuple[Decimal | None, ...]  # one per heat; None if there was no duel
     total: Decimal
 
 
 @dataclass(frozen=True, slots=True)
 class DuelTable:
-    heats: tuple[str, ...]  # empty for a single heat
+    heats: tuple[str, ...]  # empty if there is only one heat
     rows: tuple[DuelRow, ...]
-    totals: tuple[Decimal, ...]  # of the heats
+    totals: tuple[Decimal, ...]  # totals of the heats
     total: Decimal
 
 
 def duel_table(explanation: Explanation) -> DuelTable | None:
-    """Return the table of an explanation, or None if it is too large or its parts are not single heats."""
+    """Return the table for an explanation, or None if it is too large or its parts are not single heats."""
     groups, digits = explanation.groups, explanation.digits
     rows = explanation.rows.to_dicts()
     duels = [row for row in rows if row["opponent"] is not None]

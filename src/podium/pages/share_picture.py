@@ -1,6 +1,6 @@
-"""Pictures to share: a badge, and a change as its verdict and closed waterfall, dark on light.
+"""Pictures for sharing: a badge, and a change shown by its verdict and a waterfall with closed groups, dark on light.
 
-Numbers are pixels. Text is measured roughly.
+All numbers are in pixels. The width of text is estimated.
 """
 
 import os
@@ -18,18 +18,18 @@ from podium.pages.numbers import change, rating, shortened
 from podium.pages.why import WhyView
 
 HEIGHT, PADDING = 20, 7
-BADGE_LETTER, WIDE_BADGE_LETTER = 6.7, 11.5  # pixels of an 11 px letter, and of a double-width one
+BADGE_LETTER, WIDE_BADGE_LETTER = 6.7, 11.5  # width in pixels of a letter at 11 px, and of a double-width letter
 MAX_LETTERS = 40
 
 
 def width_of(text: str, letter: float = BADGE_LETTER, wide_letter: float = WIDE_BADGE_LETTER) -> float:
-    """Return the approximate width of a text in pixels."""
+    """Return the approximate width of a string in pixels."""
     wide = sum(unicodedata.east_asian_width(letter) in "WF" for letter in text)
     return wide * wide_letter + (len(text) - wide) * letter
 
 
 def badge_svg(label: str, message: str) -> Markup:
-    """Return the badge as SVG, with text that is readable on either half."""
+    """Return a badge as SVG, with text that is readable on either half."""
     label = shortened(label, MAX_LETTERS)
     left, right = (round(width_of(text) + 2 * PADDING) for text in (label, message))
     return Markup(
@@ -57,13 +57,13 @@ def badge_svg(label: str, message: str) -> Markup:
 INK, SOFT, LINE, PAPER = "#1d1b2e", "#5b586b", "#c9c7d4", "#ffffff"
 UP, DOWN, GAIN, LOSS = "#2aa3ac", "#e8703a", "#00666e", "#a33a12"
 MARGIN = 64
-LETTER = 0.56  # average width as a share of the font size
+LETTER = 0.56  # average width of a letter as a share of the font size
 WIDE_LETTER = 1.02
 MAX_BARS = 9
 MIN_ROW, MAX_ROW = 26.0, 110.0
 TOTAL_ROW = 48.0
-MAX_HEADING = 60  # letters
-LABEL_WIDTH, MAX_LABEL = 250, 18  # pixels, and letters of 24 px that fit into them
+MAX_HEADING = 60  # maximum number of letters
+LABEL_WIDTH, MAX_LABEL = 250, 18  # width in pixels, and number of 24 px letters that fit into it
 
 
 class Size(NamedTuple):
@@ -76,7 +76,7 @@ TALL: Final = Size(1080, 1350)  # for phones
 
 
 def share_picture(view: WhyView, heading: str, address: str, size: Size) -> Markup:
-    """Draw a change between a heading and the address of its explanation."""
+    """Draw a change, with a heading above it and the address of its explanation below."""
     verdict_size = 64 if size is TALL else 56
     lines = wrapped(view.verdict.striptags(), verdict_size, size.width - 2 * MARGIN, most=4 if size is TALL else 2)
     top = MARGIN + 40
@@ -96,13 +96,13 @@ def share_picture(view: WhyView, heading: str, address: str, size: Size) -> Mark
 
 
 class CardRow(NamedTuple):
-    """A line of a result card, in words."""
+    """A line of a result card, as text."""
 
     place: str
     name: str
     change: str
     rating: str
-    rank: str  # empty if it is not known
+    rank: str  # empty if the rank is not known
 
 
 class Palette(NamedTuple):
@@ -128,9 +128,9 @@ def result_card(heading: str, headline: str, rows: Sequence[CardRow], address: s
 
     Args:
         heading: the pool and the event.
-        headline: who won and who climbed most.
-        rows: every entrant, the winner first. The first `CARD_ROWS` are drawn and the others are counted.
-        address: where the result can be read; empty if it is not known.
+        headline: a sentence about who won and who climbed most.
+        rows: all entrants, winner first. The first `CARD_ROWS` are drawn, and the others are counted.
+        address: the address at which the result can be read, or an empty string if it is not known.
     """
     palette, size = DARK if dark else LIGHT, WIDE
     title = 48
@@ -166,7 +166,7 @@ def result_card(heading: str, headline: str, rows: Sequence[CardRow], address: s
 
 
 def fitting(words: str, width: float, size: int) -> int:
-    """Return how many letters of a text fit into a width in pixels."""
+    """Return the number of letters of a string that fit into a width in pixels."""
     count = len(words)
     while count > 1 and width_of(words[:count], LETTER * size, WIDE_LETTER * size) > width:
         count -= 1
@@ -182,7 +182,7 @@ def picture(size: Size, paper: str, content: Markup) -> Markup:
 
 
 FONTS = tuple(str(path) for path in sorted(Path(__file__).with_name("fonts").glob("*.ttf")))
-FONTS_VARIABLE = "PODIUM_FONTS"  # a folder with more fonts
+FONTS_VARIABLE = "PODIUM_FONTS"  # environment variable for a folder with more fonts
 # The renderer looks for a letter in other fonts only if these make as many glyphs. So an emoji is drawn without its
 # skin tone, a group as its members, and a flag as its two letters.
 JOINING = re.compile("[\ufe0e\ufe0f\U0001f3fb-\U0001f3ff]|\u200d(?=[\u2600-\U0001ffff])")
@@ -190,7 +190,7 @@ INSIDE_FLAG = re.compile("(?<=[\U0001f1e6-\U0001f1ff])(?=[\U0001f1e6-\U0001f1ff]
 
 
 def draw_png(svg: Markup) -> bytes:
-    """Draw a picture as PNG. A letter that no font has becomes a box."""
+    """Draw a picture as a PNG. A letter that is missing in all fonts becomes a box."""
     with needs_extra("service", "a picture"):
         import resvg_py  # noqa: PLC0415  (an extra)
     folders = [folder] if (folder := os.environ.get(FONTS_VARIABLE)) else []
@@ -200,7 +200,7 @@ def draw_png(svg: Markup) -> bytes:
 
 
 def waterfall(view: WhyView, top: float, bottom: float, width: int) -> Markup:
-    """Draw the bars between two heights, each starting where the one above ends."""
+    """Draw bars between two heights, each of which starts where the bar above it ends."""
     bars = bars_of(view, min(MAX_BARS, int((bottom - top - TOTAL_ROW) / MIN_ROW)))
     ends = [float(view.before), *(end for _, _, end, _ in bars)]
     scale = Scale.over(ends)
@@ -233,7 +233,10 @@ def waterfall(view: WhyView, top: float, bottom: float, width: int) -> Markup:
 
 
 def bars_of(view: WhyView, most: int) -> list[tuple[str, float, float, str]]:
-    """Return label, start, end and points of each bar of a change, with the last ones combined if they are too many."""
+    """Return the label, start, end and points for each bar of a change.
+
+    If there are too many bars, the last ones are combined.
+    """
     groups = view.groups if len(view.groups) <= most else view.groups[: most - 1]
     total, bars = view.before, []
     for group in groups:
@@ -260,14 +263,14 @@ def line(x: float, first: float, last: float) -> Markup:
 
 
 def mark(x: float, y: float, colour: str) -> Markup:
-    """Draw Podium's logo: three steps down, and one up."""
+    """Draw Podium's logo, which has three steps down and one up."""
     return Markup('<path transform="translate({} {}) scale(2)" fill="{}" d="{}"/>').format(
         x, y, colour, "M1 3h5v6H1zM7 9h5v5H7zM13 14h5v7h-5zM19 7h4v14h-4z"
     )
 
 
 def wrapped(words: str, size: int, width: float, *, most: int) -> Sequence[str]:
-    """Wrap a text to a width in pixels. If it exceeds `most` lines, the last one ends in an ellipsis."""
+    """Wrap a text to a width in pixels. If it needs more than `most` lines, the last one ends in an ellipsis."""
     lines = list(filled_lines(words.split(), size, width))
     if len(lines) <= most:
         return lines
@@ -276,7 +279,7 @@ def wrapped(words: str, size: int, width: float, *, most: int) -> Sequence[str]:
 
 
 def filled_lines(words: Sequence[str], size: int, width: float) -> Iterator[str]:
-    """Yield lines of words, each as long as possible. A longer word is cut."""
+    """Yield lines that contain as many words as fit. A word that is longer than a line is cut."""
     current = ""
     for whole in words:
         word = whole

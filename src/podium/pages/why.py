@@ -1,4 +1,4 @@
-"""The explanation of a rating change as a picture and sentences, with displayed numbers that add up."""
+"""The explanation of a rating change as a picture and as sentences. The numbers that are displayed add up."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -13,20 +13,20 @@ from podium.pages.drawing import Scale, bar, duel_marks, end
 from podium.pages.numbers import change, halves, in_sentence, rating
 from podium.support.words import shown, signed
 
-MAX_ROWS = 12  # rows of a group; of a larger one the largest, and the rest combined
+MAX_ROWS = 12  # maximum number of rows in a group; in a larger one, the smallest are combined
 FIRST_ROWS = 5
 DRAW = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    player: str  # the opponent; empty for several
-    words: str  # gap and result of the duel, "723 below, lost", or a description of the others
-    points: Decimal  # rounded; a group's steps add up to its points
+    player: str  # name of the opponent, or an empty string for several
+    words: str  # gap and result of the duel, such as "723 below, lost", or a description of the others
+    points: Decimal  # rounded; the steps of a group add up to the group's points
 
 
 def steps_of(explanation: Explanation) -> list[tuple[Step, ...]]:
-    """Return the steps of each group of duels, beginning with those in the direction of the change."""
+    """Return the steps of each group of duels, starting with those in the direction of the change."""
     gained = explanation.delta >= 0.0
     rows = sorted(explanation.rows.to_dicts(), key=lambda row: float(row["contribution"]), reverse=gained)
     return [
@@ -53,19 +53,19 @@ def steps_from(rows: list[dict[str, Any]], digits: int) -> tuple[Step, ...]:
     return (*(every[k] for k in sorted(largest)), others)
 
 
-MAX_OPEN = 6  # steps of a group that is expanded at first
-MIN_MISSED = Decimal("0.5")  # difference from the expected wins that is worth a sentence
+MAX_OPEN = 6  # maximum number of steps for a group that is expanded at first
+MIN_MISSED = Decimal("0.5")  # smallest difference from the expected wins that is worth a sentence
 
 
 @dataclass(frozen=True, slots=True)
 class DrawnGroup:
-    """A group with its bar, and the steps below it."""
+    """A group with its bar, and the steps that are shown below it."""
 
     label: Markup
     result: str
     points: Decimal
     picture: Markup
-    steps: tuple[tuple[Step, Markup], ...]  # steps with their bars
+    steps: tuple[tuple[Step, Markup], ...]  # steps, each with its bar
     is_open: bool
 
 
@@ -78,16 +78,16 @@ class WhyView:
     change: Decimal
     verdict: Markup
     cause: Markup
-    first: Markup  # pictures of the ratings before and after
+    first: Markup  # pictures of the ratings before and after the change
     last: Markup
     groups: tuple[DrawnGroup, ...]
-    headline: str  # of the duels
-    duels: Markup  # their picture
-    sentences: tuple[Markup, ...]  # explanations of a duel and of the sum
+    headline: str  # headline about the duels
+    duels: Markup  # picture of the duels
+    sentences: tuple[Markup, ...]  # sentences that explain a duel and the sum
 
     @property
     def is_far(self) -> bool:
-        """True if a change needs more space than +99.9."""
+        """True if a change is so large that it needs more space than +99.9."""
         changes = (self.change, *(group.points for group in self.groups))
         return max(len(change(points, self.digits)) for points in changes) > len("+99.9")
 
@@ -123,7 +123,7 @@ def why_view(explanation: Explanation) -> WhyView:
 
 
 def partial_sums(before: Decimal, groups: tuple[Group, ...], steps: list[tuple[Step, ...]]) -> list[Decimal]:
-    """Return all numbers at which bars start or end."""
+    """Return all the numbers at which a bar starts or ends."""
     sums, total = [before], before
     for group, inner in zip(groups, steps, strict=True):
         running = total
@@ -136,7 +136,7 @@ def partial_sums(before: Decimal, groups: tuple[Group, ...], steps: list[tuple[S
 
 
 def opened_group(explanation: Explanation, steps: list[tuple[Step, ...]]) -> int:
-    """Return the largest group in the direction of the change if it is short enough to expand, else -1."""
+    """Return the largest group in the direction of the change if it is short enough to be expanded, or else -1."""
     sign = 1 if explanation.shown_change >= 0 else -1
     groups = explanation.groups
     largest = max(range(len(groups)), key=lambda k: sign * groups[k].shown, default=-1)
@@ -156,7 +156,7 @@ def drawn_group(
 
 
 def sum_sentence(explanation: Explanation) -> str:
-    """Return a sentence on the effect of a duel, if the change is a sum over duels."""
+    """Return a sentence about the effect of one duel, if the change is a sum over duels."""
     duels, groups = explanation.duels, explanation.groups
     missed = shown(duels.expected, 1) - shown(duels.won, 1)
     points = sum((group.shown for group in groups if group.kind != CAUSE), Decimal(0))

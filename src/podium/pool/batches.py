@@ -1,4 +1,4 @@
-"""Ratings of consecutive events by the engine, as rows of the ledger."""
+"""Rate consecutive events with the engine, and turn their ratings into rows of the ledger."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,26 +17,27 @@ from podium.pool.roster import Roster, as_results, entrant_numbers
 from podium.pool.snapshot import REASONS
 from podium.results.hashing import index_type, run_bounds, surely_distinct_within
 
-EVENTS_AFTER_ERROR = 64  # that are rated together after one that cannot be rated
+EVENTS_AFTER_ERROR = 64  # number of events rated together after one that cannot be rated
 NOT_FINITE, PLAYER_TWICE = REASONS.index("not_finite"), REASONS.index("player_twice")
 Rows = dict[str, Array]
 
 
 @dataclass
 class Batch:
-    """Rows of the ledger for consecutive events, and the pool's state after them."""
+    """The ledger rows of consecutive events, and the pool's state after them."""
 
-    rows: list[Rows] = field(default_factory=list)  # of each part: columns as `ROW_TYPES`, `state` and `field`
-    learnt: dict[int, Array] = field(default_factory=dict)  # state of the pool after an event, by uid
+    # one entry per part, with the columns of `ROW_TYPES`, `state` and `field`
+    rows: list[Rows] = field(default_factory=list)
+    learnt: dict[int, Array] = field(default_factory=dict)  # state of the pool after each event, by uid
     errors: dict[int, NotFiniteError] = field(default_factory=dict)  # by uid; such an event changes nothing
 
 
 def rate_batch(pool: Pool, roster: Roster, table: pl.DataFrame, batch: Batch) -> None:
-    """Rate the events of a table, but not those whose ratings would not be finite numbers.
+    """Rate the events of a table, leaving out those whose ratings would not be finite numbers.
 
     Args:
-        table: results in the order they are rated, with `uid`, and with the uid as text in `event_id`.
-        batch: receives the rows.
+        table: results in the order they are rated, with `uid`, and with the uid as a string in `event_id`.
+        batch: the batch to which the rows are added.
     """
     uids = table["uid"].unique(maintain_order=True).to_numpy()
     start, count = 0, uids.size
@@ -56,12 +57,12 @@ def rate_batch(pool: Pool, roster: Roster, table: pl.DataFrame, batch: Batch) ->
 
 
 def of_events(table: pl.DataFrame, uids: Array) -> pl.DataFrame:
-    """Return the rows of some events."""
+    """Return the rows of a table that belong to these events."""
     return table.filter(pl.col("uid").is_in(uids.tolist()))
 
 
 def rate_events(pool: Pool, roster: Roster, table: pl.DataFrame, batch: Batch) -> None:
-    """Rate all events of a table; if one cannot be rated, nothing changes.
+    """Rate all events of a table. If one of them cannot be rated, nothing changes.
 
     Raises:
         NotFiniteError: a rating would not be a finite number.
@@ -84,11 +85,11 @@ def rate_events(pool: Pool, roster: Roster, table: pl.DataFrame, batch: Batch) -
 
 
 def with_equipment(rows: Rows, starts: Array, encoded: Encoded, replayed: Replayed) -> Rows:
-    """Return the rows, with those of equipment after the players' rows of each event."""
+    """Return the players' rows with the rows of equipment inserted after those of each event."""
     where = np.flatnonzero(encoded.columns.kind)
     numbers = entrant_numbers(encoded.player_names)[encoded.columns.player[where]]
-    event = np.searchsorted(encoded.columns.entrants, where, "right") - 1  # each event is rated by itself
-    order = np.lexsort((numbers, event))  # whatever else is in the batch
+    event = np.searchsorted(encoded.columns.entrants, where, "right") - 1  # each event is rated separately,
+    order = np.lexsort((numbers, event))  # no matter which other events are in the batch
     where, event, numbers = where[order], event[order], numbers[order]
     sizes = np.diff(starts, append=rows["event"].size)
     equipment = {
@@ -102,7 +103,7 @@ def with_equipment(rows: Rows, starts: Array, encoded: Encoded, replayed: Replay
 
 
 def rows_of_season(uid: int, roster: Roster, keep: float) -> Rows:
-    """Begin a season in a roster, and return a row for every player who has a rating."""
+    """Start a season in a roster, and return a row for every player who has a rating."""
     numbers, before, after = roster.reset(keep)
     none = np.zeros(numbers.size, np.int64)
     return {
@@ -112,7 +113,7 @@ def rows_of_season(uid: int, roster: Roster, keep: float) -> Rows:
 
 
 def joined(parts: list[Rows], width: int) -> Rows:
-    """Return the rows of all parts, one after the other; states have `width` fields."""
+    """Return the rows of all parts, concatenated. Each state has `width` fields."""
     if not parts:
         empty = np.empty(0, np.int64)
         names = "event", "slot", "rank", "field", "place"
@@ -121,7 +122,7 @@ def joined(parts: list[Rows], width: int) -> Rows:
 
 
 def players_twice(table: pl.DataFrame) -> dict[int, int]:
-    """Return, for each event with a player twice in a heat, the first such player's number, by uid."""
+    """Return, by uid, the number of the first player who appears twice in a heat, for each event with such a player."""
     has_heats, uid = "heat" in table.columns, table["uid"].to_numpy()
     places = table["player"] + "\n" + table["heat"].fill_null("") if has_heats else table["player"]
     if surely_distinct_within(places, np.cumsum(run_bounds(uid)[:-1], dtype=index_type(uid.size))):
@@ -131,7 +132,7 @@ def players_twice(table: pl.DataFrame) -> dict[int, int]:
 
 
 def reasons_of(pool: Pool, table: pl.DataFrame, unrated: list[int]) -> Mapping[int, int]:
-    """Return why each of these events is not rated, as codes of `REASONS` by uid."""
+    """Return the reason why each of these events is not rated, as a code of `REASONS`, by uid."""
     rows = of_events(table, np.array(unrated))
     ranked = pl.col("ranked").any() if "ranked" in table.columns else pl.lit(value=True)
     finished = (pl.col("status") == "finished").any()

@@ -1,4 +1,4 @@
-"""Immutable columns: equally long arrays in chunks, which snapshots share."""
+"""Immutable columns: arrays of equal length, stored in chunks that snapshots share."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import pairwise
@@ -10,18 +10,18 @@ import numpy.typing as npt
 from podium.log.statements import FIRST_EQUIPMENT
 
 CHUNK_BITS = 13
-CHUNK_ROWS = 1 << CHUNK_BITS  # a write copies one unfinished chunk at most
-NONE = -1  # in a column of row numbers or of other numbers from 0
-FEW_ROWS = 32  # up to which rows are read one by one
-PART_BYTES, PART_CHUNKS = 1 << 22, 8  # of a part that is stored, at most
+CHUNK_ROWS = 1 << CHUNK_BITS  # a write copies at most one unfinished chunk
+NONE = -1  # stands for "no number" in a column of row numbers or of other numbers from 0
+FEW_ROWS = 32  # up to this many rows are read one by one
+PART_BYTES, PART_CHUNKS = 1 << 22, 8  # maximum size of a part that is stored
 
 Array = npt.NDArray[Any]
 Chunk = Mapping[str, Array]
-Part = Mapping[str, Array]  # what is stored of a table at once
+Part = Mapping[str, Array]  # the columns of a table that are stored together
 
 
 class Columns:
-    """Equally long arrays, in chunks of `CHUNK_ROWS` rows that are never written again.
+    """Arrays of equal length, in chunks of `CHUNK_ROWS` rows that are never written again.
 
     A method that changes rows returns a new object. It shares every unchanged chunk with the old object, so readers of
     the old object need no lock.
@@ -34,16 +34,19 @@ class Columns:
         self._chunks, self.size = chunks, size
 
     def memory(self) -> dict[int, int]:
-        """Return the bytes of each chunk by its identity: snapshots share chunks."""
+        """Return the size of each chunk in bytes, by the chunk's identity, because snapshots share chunks."""
         row = sum(int(kind.itemsize) for kind in self._types.values())
         return {id(chunk): row * len(next(iter(chunk.values()))) for chunk in self._chunks}
 
     def value(self, name: str, row: int) -> Any:
-        """Return one cell."""
+        """Return the value in one row of a column."""
         return self._chunks[row >> CHUNK_BITS][name][row & CHUNK_ROWS - 1]
 
     def part(self, name: str, first: int = 0, last: int | None = None) -> Array:
-        """Return the cells of rows `first` up to `last`, in one array; a view if they are in one chunk."""
+        """Return the values of rows `first` to `last` (exclusive) in one array.
+
+        It is a view if they are in one chunk.
+        """
         last = self.size if last is None else last
         if last <= first:
             return np.empty(0, self._types[name])
@@ -54,14 +57,14 @@ class Columns:
         return joined[first - offset : last - offset]
 
     def at(self, name: str, rows: Array) -> Array:
-        """Return the cells of these rows, in their order."""
+        """Return the values of a column in these rows, in the order of `rows`."""
         if not rows.size:
             return np.empty(0, self._types[name])
         if len(self._chunks) == 1:
-            return self._chunks[0][name].take(rows, axis=0)  # in a tenth of the time of `[rows]` where rows are wide
+            return self._chunks[0][name].take(rows, axis=0)  # ten times as fast as `[rows]` for wide rows
         if rows.size <= FEW_ROWS:
             return np.array([self.value(name, row) for row in rows.tolist()])
-        number = (rows >> CHUNK_BITS).astype(np.uint16)  # which numpy sorts in linear time
+        number = (rows >> CHUNK_BITS).astype(np.uint16)  # numpy sorts this type in linear time
         order = np.argsort(number, kind="stable") if (number[1:] < number[:-1]).any() else None
         ordered, number = (rows, number) if order is None else (rows[order], number[order])
         bounds = [0, *(np.flatnonzero(number[1:] != number[:-1]) + 1).tolist(), rows.size]
@@ -77,7 +80,7 @@ class Columns:
         return joined.take(place, axis=0)
 
     def search(self, name: str, values: Array) -> Array:
-        """Return how many cells of an ascending column are at most each value."""
+        """Return, for each value, how many entries of an ascending column are less than or equal to it."""
         chunk_of = np.searchsorted([chunk[name][-1] for chunk in self._chunks], values, "right")
         found = np.full(values.size, self.size)
         for number in np.unique(chunk_of[chunk_of < len(self._chunks)]).tolist():
@@ -87,12 +90,12 @@ class Columns:
         return found
 
     def replaced_from(self, row: int, columns: Mapping[str, Any]) -> "Columns":
-        """Return the rows before `row`, followed by other rows."""
+        """Return the columns with everything from `row` on replaced by other rows."""
         added = len(next(iter(columns.values())))
         kept, size = row >> CHUNK_BITS, row + added
         chunks = list(self._chunks[:kept])
         for first in range(kept << CHUNK_BITS, size, CHUNK_ROWS):
-            chunk, at = {}, first - row  # `at` is below 0 in a chunk that begins with old rows
+            chunk, at = {}, first - row  # `at` is negative in a chunk that begins with old rows
             for name, kind in self._types.items():
                 array = np.asarray(columns[name][max(at, 0) : at + CHUNK_ROWS]).astype(kind.base, copy=False)
                 if at < 0:
@@ -102,11 +105,11 @@ class Columns:
         return Columns(self._types, tuple(chunks), size)
 
     def appended(self, columns: Mapping[str, Any]) -> "Columns":
-        """Return these rows, followed by more."""
+        """Return the columns with more rows appended."""
         return self.replaced_from(self.size, columns)
 
     def updated(self, rows: Array, columns: Mapping[str, Any]) -> "Columns":
-        """Return the same rows with other cells in some of them: one value for each of `rows`."""
+        """Return the columns with some rows changed. `columns` has one value for each of `rows`."""
         chunks = list(self._chunks)
         number = rows >> CHUNK_BITS
         for each in np.unique(number).tolist():
@@ -120,14 +123,14 @@ class Columns:
         return Columns(self._types, tuple(chunks), self.size)
 
     def filled_to(self, size: int, values: Mapping[str, Any]) -> "Columns":
-        """Return the rows followed by new rows with the same values, `size` in total."""
+        """Return the columns extended to `size` rows, where all new rows have the same values."""
         if size <= self.size:
             return self
         new = {name: np.full(size - self.size, values[name], kind) for name, kind in self._types.items()}
         return self.appended(new)
 
     def parts(self) -> Iterator[Part]:
-        """Yield the rows, a few MB at a time."""
+        """Yield the rows in parts of a few MB each."""
         width = sum(kind.itemsize for kind in self._types.values()) or 1
         rows = max(min(PART_BYTES // (width * CHUNK_ROWS), PART_CHUNKS), 1) * CHUNK_ROWS
         for first in range(0, self.size, rows):
@@ -135,7 +138,7 @@ class Columns:
             yield {name: self.part(name, first, last) for name in self._types}
 
     def of_parts(self, parts: Iterable[Part]) -> "Columns":
-        """Return columns of the same types with the rows of `parts`.
+        """Return columns of the same types, made from the rows of `parts`.
 
         Raises:
             ValueError: the parts have other types or sizes.
@@ -160,7 +163,7 @@ def frozen(array: Array) -> Array:
 
 
 def bisected(size: int, is_before: Callable[[int], bool]) -> int:
-    """Return how many of the positions 0 to `size` - 1 are before something; those come first."""
+    """Return how many of the positions 0 to `size` - 1 satisfy `is_before`. These positions must come first."""
     low, high = 0, size
     while low < high:
         middle = (low + high) // 2
@@ -172,17 +175,17 @@ def bisected(size: int, is_before: Callable[[int], bool]) -> int:
 
 
 def slot_of(number: int) -> int:
-    """Return the slot of a player or a piece of equipment by its number in the log."""
+    """Return the slot of a player or a piece of equipment, given its number in the log."""
     return 2 * number if number < FIRST_EQUIPMENT else 2 * (number - FIRST_EQUIPMENT) + 1
 
 
 def slots_of(numbers: Array) -> Array:
-    """Return the slot of each number of the log."""
+    """Return the slot for each of these numbers from the log."""
     return np.where(numbers < FIRST_EQUIPMENT, 2 * numbers, 2 * (numbers - FIRST_EQUIPMENT) + 1).astype(np.int32)
 
 
 def numbers_of(slots: Array) -> Array:
-    """Return the number in the log of each slot."""
+    """Return the number in the log for each of these slots."""
     half = slots.astype(np.int64) >> 1
     return np.where(slots & 1, half + FIRST_EQUIPMENT, half)
 

@@ -1,4 +1,4 @@
-"""The results of a pool's events, parsed once: the content of each log entry, in columns."""
+"""The results of a pool's events, stored in columns. The content of each log entry is parsed only once."""
 
 import io
 import json
@@ -13,22 +13,22 @@ from podium.pool.columns import Part as StoredPart
 from podium.results.columns import FILLED, REQUIRED, in_order
 from podium.results.columns import UTC as INSTANT
 
-MAX_OPEN = 1_024  # contents that stay as bytes until they are parsed together
-STORED_ROWS = 65_536  # that are stored at once
+MAX_OPEN = 1_024  # number of contents that stay as bytes until they are parsed together
+STORED_ROWS = 65_536  # number of rows that are stored at once
 Integers = Any
 
 
 class Part(NamedTuple):
-    """Consecutive contents, parsed."""
+    """Consecutive contents in parsed form."""
 
     first: int  # number of the first content
-    bounds: Integers  # (contents + 1): the rows of each
-    frame: pl.DataFrame  # player numbers and results; null where a line has no value
-    nbytes: int  # the memory of both
+    bounds: Integers  # (contents + 1): where the rows of each content begin and end
+    frame: pl.DataFrame  # player numbers and results; null if a line has no value
+    nbytes: int  # size of both in bytes
 
     @classmethod
     def of(cls, first: int, bounds: Integers, frame: pl.DataFrame) -> Self:
-        """Return a part with its size."""
+        """Return a part, and calculate its size."""
         return cls(first, bounds, frame, bounds.nbytes + int(frame.estimated_size()))
 
     @property
@@ -38,7 +38,7 @@ class Part(NamedTuple):
 
 
 class Contents:
-    """Contents of events by number, in the order of the log.
+    """The contents of events, by number, in the order of the log.
 
     `appended` returns a new object, which shares all parsed parts with the old one.
     """
@@ -51,11 +51,11 @@ class Contents:
         self.size = 0
 
     def memory(self) -> dict[int, int]:
-        """Return the bytes of each part by identity, because snapshots share parts."""
+        """Return the size of each part in bytes, by the part's identity, because snapshots share parts."""
         return {id(part): part.nbytes for part in self._parts} | {id(self._open): sum(map(len, self._open))}
 
     def appended(self, bodies: Sequence[bytes]) -> "Contents":
-        """Return these contents followed by more: lines of JSON, as in the log."""
+        """Return a new object with these contents appended, given as lines of JSON, as in the log."""
         if not bodies:
             return self
         new = Contents()
@@ -66,7 +66,7 @@ class Contents:
         return new
 
     def rows(self, number: int) -> list[dict[str, Any]] | None:
-        """Return the rows of one content as in its lines, or None if it has been parsed together with others."""
+        """Return the rows of one content, as in its lines, or None if it has been parsed together with others."""
         at = number - self.size + len(self._open)
         if at < 0:
             return None
@@ -106,7 +106,7 @@ class Contents:
         return self.table(one + number, **none).equals(Contents().appended([body]).table(one, **none))
 
     def parts(self) -> Iterator[StoredPart]:
-        """Yield the contents, a few MB at a time."""
+        """Yield the contents in parts of a few MB each."""
         parts = [*self._parts, *self._parsed_open(np.arange(self.size - len(self._open), self.size))]
         lengths = [np.diff(part.bounds) for part in parts]
         bounds = np.concatenate([[0], *lengths]).cumsum()
@@ -128,7 +128,7 @@ class Contents:
             first = stop
 
     def of_parts(self, parts: Iterable[StoredPart]) -> "Contents":
-        """Return the contents of `parts`."""
+        """Return the contents that are stored in `parts`."""
         new, found = Contents(), list[Part]()
         for part in parts:
             found.append(Part.of(new.size, part["bounds"], pl.read_ipc_stream(part["frame"].tobytes())))
@@ -146,7 +146,7 @@ class Contents:
 
 
 def parsed(first: int, bodies: Sequence[bytes]) -> Part:
-    """Parse contents whose numbers begin at `first`."""
+    """Parse consecutive contents, numbered from `first` on."""
     text = b"".join(bodies)
     equipment = {name.decode() for name in shared_names(text)} if b'"shared:' in text else ()
     schema = SCHEMA | {"player": pl.Int32} | dict.fromkeys(sorted(equipment), pl.Int64)
@@ -162,13 +162,13 @@ def compact(column: pl.Series) -> pl.Series:
 
 
 def rows_of(begins: Integers, lengths: Integers) -> Integers:
-    """Return the rows that begin at `begins`, with the given count for each, one after the other."""
+    """Return row numbers: for each start in `begins`, as many consecutive rows as `lengths` says."""
     ends = np.cumsum(lengths)
     return np.repeat(begins - ends + lengths, lengths) + np.arange(ends[-1] if ends.size else 0)
 
 
 def as_results(frame: pl.DataFrame, lengths: Integers, values: Mapping[str, Any]) -> pl.DataFrame:
-    """Return parsed rows in the form of a checked results table, with a value for each content repeated in its rows."""
+    """Return parsed rows as a checked results table. Each value given for a content is repeated in all of its rows."""
     content = np.repeat(np.arange(lengths.size), lengths)
     columns = {name: pl.Series(name, each)[content] for name, each in values.items()}
     columns["started_at"] = columns["started_at"].cast(INSTANT)

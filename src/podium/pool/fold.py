@@ -1,4 +1,4 @@
-"""The fold: how entries of the log change a pool's events, before anything is rated."""
+"""Apply entries of the log to a pool's events, before anything is rated."""
 
 import json
 import re
@@ -30,7 +30,7 @@ from podium.pool.snapshot import (
 from podium.pool.texts import Texts
 from podium.version import ARITHMETIC
 
-# The head of an event's first line: its number or its date stand in it before all other results.
+# The beginning of an event's first line, in which its number or date comes before all other results.
 HEAD = re.compile(rb'\{(?:"sequence":([^,]+),)?"event_id":"(?:[^"\\]|\\.)*"(?:,"started_at":"([^"]+)")?').match
 NEW_EVENT = dict.fromkeys(EVENT_TYPES, 0) | {"content": NONE, "match": NONE, "present": NONE, "earlier_result": NONE}
 VOIDED_REASON, SUPERSEDED_REASON = REASONS.index("voided"), REASONS.index("superseded")
@@ -49,13 +49,13 @@ class Entry(NamedTuple):
 
 @dataclass
 class TableDraft:
-    """Events, matches or fixtures between two snapshots: rows that are found by ID."""
+    """The events, matches or fixtures that changed between two snapshots, as rows that can be found by ID."""
 
     ids: Texts
     columns: Columns
-    blank: Mapping[str, int]  # the cells of a new row
+    blank: Mapping[str, int]  # values of a new row
     added: dict[str, int] = field(default_factory=dict)  # numbers of new rows, by id
-    changed: dict[int, dict[str, int]] = field(default_factory=dict)  # other cells than before, by number
+    changed: dict[int, dict[str, int]] = field(default_factory=dict)  # changed values, by the row's number
 
     @property
     def size(self) -> int:
@@ -69,22 +69,22 @@ class TableDraft:
         return number
 
     def number(self, text: str) -> int:
-        """Return the number of an ID; a new one gets the next number."""
+        """Return the number for an ID. A new ID gets the next number."""
         found = self.added.get(text, NONE)
         found = self.ids.find(text) if found < 0 else found
         return self.add(text) if found < 0 else found
 
     def value(self, name: str, number: int) -> int:
-        """Return one cell."""
+        """Return the value in one row of a column."""
         changed = self.changed.get(number)
         return changed[name] if changed and name in changed else int(self.columns.value(name, number))
 
     def change(self, number: int, **cells: int) -> None:
-        """Change the cells of a row."""
+        """Change values in a row."""
         self.changed.setdefault(number, {}).update(cells)
 
     def finished(self) -> tuple[Texts, Columns]:
-        """Return the IDs and the columns after all entries."""
+        """Return the IDs and the columns after all entries have been applied."""
         columns, size = self.columns, self.columns.size
         old = {number: cells for number, cells in self.changed.items() if number < size}
         for name in {name for cells in old.values() for name in cells}:
@@ -98,7 +98,7 @@ class TableDraft:
 
 @dataclass
 class Draft:
-    """A pool between two snapshots: the facts of its events, and the point from which ratings may change."""
+    """A pool between two snapshots: its events, and the point from which ratings may change."""
 
     base: Snapshot
     pool: Pool
@@ -110,13 +110,13 @@ class Draft:
     matches: TableDraft
     fixtures: TableDraft
     known: dict[str, int] = field(default_factory=dict)  # uids in `base` that were looked up together, or -1, by id
-    first: OrderKey | None = None  # of the event from which on ratings may change
-    seq: int = 0  # of the newest entry
-    is_rewritten: bool = False  # whether an entry replaced texts of earlier ones, so that the whole log must be read
+    first: OrderKey | None = None  # key of the first event from which ratings may change
+    seq: int = 0  # number of the newest entry
+    is_rewritten: bool = False  # True if an entry replaced texts of earlier entries, so that the whole log must be read
 
     @classmethod
     def of(cls, base: Snapshot) -> "Draft":
-        """Return a draft in which nothing differs from a snapshot yet."""
+        """Return a draft that does not yet differ from a snapshot."""
         events = base.events
         tables = (
             TableDraft(events.ids, events.columns, NEW_EVENT),
@@ -127,16 +127,16 @@ class Draft:
         return cls(base, *facts, *tables, seq=base.seq)
 
     def find(self, event_id: str) -> int:
-        """Return the uid of an event, or -1."""
+        """Return the uid of the event with this ID, or -1."""
         uid = self.table.added.get(event_id, self.known.get(event_id))
         return self.base.events.find(event_id) if uid is None else uid
 
     def key(self, uid: int) -> OrderKey:
-        """Return the key that orders an event among the others."""
+        """Return the key by which an event is ordered among the others."""
         return OrderKey(self.table.value("started_at", uid), self.table.value("seq", uid))
 
     def affect(self, key: OrderKey) -> None:
-        """Record that ratings may change from the event with this key on."""
+        """Record that ratings may change from the event with this key onwards."""
         if self.first is None or key < self.first:
             self.first = key
 
@@ -146,7 +146,7 @@ class Draft:
         return self.table.add(event_id, seq=seq, content_seq=seq, started_at=started_at, **cells)
 
     def follow(self, entries: Iterable[Entry]) -> None:
-        """Bring the draft up to date with entries of the log, in their order."""
+        """Apply entries of the log to the draft, in order."""
         bodies: list[bytes] = []
         for entry in self._look_up(entries):
             self.seq = entry.seq
@@ -178,7 +178,7 @@ class Draft:
         self.contents = self.contents.appended(bodies)
 
     def _look_up(self, entries: Iterable[Entry]) -> Iterable[Entry]:
-        """Find the events of all entries at once, which takes less time than one by one."""
+        """Find the events of all entries at once, which is faster than finding them one by one."""
         if not self.base.events.size:
             return entries
         every = [*entries]
@@ -210,7 +210,7 @@ class Draft:
             uid = self.add_event(entry.subject, entry.seq, started_at, content=content)
         else:
             moves = entry.kind == kinds.MOVE or started_at != self.table.value("started_at", uid)
-            if moves or not self._has_results(uid, entry.body):  # ratings follow from no title
+            if moves or not self._has_results(uid, entry.body):  # a changed title does not affect ratings
                 self.affect(self.key(uid))
             moved = {"seq": entry.seq} if entry.kind == kinds.MOVE else {}
             self.table.change(uid, content_seq=entry.seq, content=content, started_at=started_at, **moved)
@@ -220,7 +220,10 @@ class Draft:
             self._follow_result(uid, entry.match_id, entry.present or 0)
 
     def _has_results(self, uid: int, body: bytes) -> bool:
-        """Return True if an event has exactly the results of a body. False if the log is read from the start."""
+        """Return True if an event has exactly the results in a body.
+
+        Return False if the log is being read from the start.
+        """
         number = self.table.value("content", uid)
         return self.base.seq > 0 and number < self.contents.size and self.contents.equals(number, body)
 
@@ -253,12 +256,12 @@ class Draft:
             self.affect(key)
 
     def _keys_of(self, number: int) -> list[OrderKey]:
-        """Return the first event at which a merge of an account may change ratings."""
+        """Return the keys of the first events at which merging an account may change ratings."""
         base = self.base
         if self.table.changed:
             return [START]
         order, columns = base.events.order.part("uid"), base.events.columns
-        unrated = order[np.flatnonzero(columns.at("status", order) == UNRATED)[:1]]  # it may have the account
+        unrated = order[np.flatnonzero(columns.at("status", order) == UNRATED)[:1]]  # the account may be in it
         career = base.career(slot_of(number))[:1]
         return [base.events.key(uid) for uid in (*base.rows.at("event", career).tolist(), *unrated.tolist())]
 
@@ -277,7 +280,10 @@ class Draft:
             uid = self.table.value("earlier_result", uid)
 
     def _choose_result(self, match: int) -> None:
-        """Let the result with most of the entrants count; if several are equal, the one that was submitted first."""
+        """Choose the result that counts for a match: the one with the most entrants.
+
+        If several are equal, use the first one.
+        """
         results = [uid for uid in self._results_of(match) if self.table.value("status", uid) != VOIDED]
         results.sort(key=lambda uid: (-self.table.value("present", uid), self.table.value("seq", uid)))
         for place, uid in enumerate(results):
@@ -287,13 +293,13 @@ class Draft:
                 self.affect(self.key(uid))
 
     def events(self) -> Events:
-        """Return the events after all entries, in the order they are now rated."""
+        """Return the events after all entries have been applied, in the order they are now rated."""
         ids, columns = self.table.finished()
         matches, fixtures = IdTable(*self.matches.finished()), IdTable(*self.fixtures.finished())
         return Events(ids, columns, self._order(columns), self.seasons, matches, fixtures)
 
     def _order(self, columns: Any) -> Any:
-        """Return the order of rating; from the first affected position on, without ledger rows."""
+        """Return the order of rating. From the first affected position onwards, it has no ledger rows."""
         old, size = self.base.events, columns.size
         added = np.arange(old.size, size)
         if self.first is None:
@@ -314,7 +320,7 @@ class Draft:
 
 
 def in_order(columns: Any, uids: Array) -> Array:
-    """Return the positions that sort these events into the order they are rated."""
+    """Return the positions that sort these events into the order in which they are rated."""
     started_at, seq = columns.at("started_at", uids), columns.at("seq", uids)
     falls = (started_at[1:] < started_at[:-1]) | ((started_at[1:] == started_at[:-1]) & (seq[1:] < seq[:-1]))
     return np.lexsort((seq, started_at)) if falls.any() else np.arange(uids.size)
@@ -325,7 +331,8 @@ def resolved(direct: Mapping[int, int | None]) -> dict[int, int]:
     ends = {}
     for account, into in direct.items():
         end = into
-        while end is not None:  # only accounts that were not merged away are merged, so that no chain is a circle
+        # only accounts that have not been merged away can be merged, so a chain is never circular
+        while end is not None:
             ends[account] = end
             end = direct.get(end)
     return ends

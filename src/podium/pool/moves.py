@@ -16,21 +16,21 @@ from podium.pool.snapshot import SEASON, Snapshot
 
 
 class Size(NamedTuple):
-    """The size of an effect and its place in the ledger: sorted by this, the largest effect is last."""
+    """The size of an effect and its position in the ledger. Sorted by this key, the largest effect comes last."""
 
-    move: float  # of the rating, in points; infinite if there was, or will be, no change
+    move: float  # change of the rating in points; infinite if there was no rating, or will be none
     started_at: int
     seq: int
     number: int  # of the player or the piece of equipment
 
 
 class Effect(NamedTuple):
-    """One ledger row that moves."""
+    """A ledger row whose rating changes."""
 
     size: Size
     uid: int  # of its event
     rating_was: float | None  # None if there was no such row
-    rating: float | None  # None if there is none any more
+    rating: float | None  # None if the row no longer exists
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Moves:
     after: Snapshot
     ratings: Ratings
     added: Mapping[str, int] = field(default_factory=dict)  # uids of new events, by id
-    changed: Collection[int] = ()  # uids of events that are new or differ themselves
+    changed: Collection[int] = ()  # uids of events that are new or have changed themselves
 
     @cached_property
     def _old(self) -> "Rows":
@@ -68,7 +68,7 @@ class Moves:
 
     @cached_property
     def _rekeyed(self) -> Array:
-        """Return the events whose place in the order of rating has changed."""
+        """Return the events whose position in the order of rating has changed."""
         size = self.before.events.size
         differ = np.zeros(size, np.bool_)
         for name in ("started_at", "seq"):
@@ -78,7 +78,7 @@ class Moves:
 
     @cached_property
     def is_written(self) -> Array:
-        """Return a mask of new rows that did not exist or differ from before."""
+        """Return a mask of the new rows that did not exist before, or that differ from the old ones."""
         new, counterparts = self._new, self._counterparts
         written = counterparts < 0
         both = np.flatnonzero(~written)
@@ -92,7 +92,7 @@ class Moves:
 
     @cached_property
     def gone(self) -> Array:
-        """Return the positions of old rows that are removed."""
+        """Return the positions of old rows that have been removed."""
         alone = np.ones(self._old.keys.size, np.bool_)
         counterparts = self._counterparts
         alone[counterparts[counterparts >= 0]] = False
@@ -100,44 +100,44 @@ class Moves:
 
     @property
     def written(self) -> int:
-        """The number of rows that are new or differ from before."""
+        """The number of rows that are new or have changed."""
         return int(self.is_written.sum())
 
     @property
     def changes(self) -> int:
-        """The number of rows that are new, differ from before, or are removed."""
+        """The number of rows that are new, have changed or have been removed."""
         return self.written + self.gone.size
 
     def count_written(self, uids: Sequence[int]) -> int:
-        """Count the rows of some events that are new or different."""
+        """Count the rows of these events that are new or have changed."""
         return int(np.isin(self._new.uids[self.is_written], uids).sum())
 
     @cached_property
     def _moved(self) -> dict[str, Array]:
-        """The rows that move: new and differing rows, then removed ones."""
+        """The rows that moved: first the new and changed rows, then the removed ones."""
         parts = (self._new, np.flatnonzero(self.is_written)), (self._old, self.gone)
         names = "started_at", "seq", "numbers", "uids"
         return {name: np.concatenate([getattr(rows, name)[chosen] for rows, chosen in parts]) for name in names}
 
     @cached_property
     def uids(self) -> Array:
-        """The events and seasons with a row that moves."""
+        """The events and seasons that have at least one moved row."""
         return np.unique(self._moved["uids"])
 
     def count_by_event(self) -> list[tuple[int, int]]:
-        """Return events by uid with the number of their changed rows. A moved event is listed in both places."""
+        """Return the number of changed rows in each event, by uid. An event that moved is listed at both positions."""
         moved = [self._moved[name] for name in ("started_at", "seq", "uids")]
         events, counts = np.unique(np.column_stack(moved), axis=0, return_counts=True)
         return list(zip(events[:, 2].tolist(), counts.tolist(), strict=True))
 
     @property
     def players(self) -> int:
-        """The number of players with a row that moves."""
+        """The number of players who have at least one moved row."""
         return int((np.unique(self._moved["numbers"]) < FIRST_EQUIPMENT).sum())
 
     @property
     def largest(self) -> float:
-        """The largest change in any rating after any event, in points."""
+        """The largest change of any rating after any event, in points."""
         old, new, counterparts = self._old, self._new, self._counterparts
         added = self.is_written & (counterparts < 0)
         both = self.is_written & ~added
@@ -151,11 +151,11 @@ class Moves:
         return float(moves[np.isfinite(moves)].max(initial=0.0))
 
     def largest_effects(self, most: int, after: Size | None = None) -> tuple[list[Effect], Size | None]:
-        """Return the largest effects in the order of rating, and the cursor of the following ones.
+        """Return the largest effects in the order of rating, and the cursor of the next page.
 
         Args:
             most: number of effects to return.
-            after: the cursor of the page before. None starts with the largest effect.
+            after: the cursor of the previous page. None starts with the largest effect.
         """
         counterparts = self._counterparts[self.is_written]
         was = np.full(counterparts.size, np.nan)
@@ -171,7 +171,7 @@ class Moves:
         def size_of(k: int) -> Size:
             return Size(*(column[k].item() for column in sizes))
 
-        order = np.lexsort(sizes[::-1])[::-1]  # the largest first
+        order = np.lexsort(sizes[::-1])[::-1]  # largest first
         if after is not None:
             order = order[bisected(order.size, lambda place: size_of(order[place]) >= after) :]
         found = [
@@ -187,17 +187,17 @@ class Moves:
         return sorted(found, key=lambda each: each.size[1:]), following
 
     def count_relearnt(self, without: set[int]) -> int:
-        """Count the events after which the values learnt from the pool differ from before.
+        """Count the events after which the values learned from the pool are different than before.
 
         Args:
-            without: uids of events that are not counted.
+            without: uids of events to leave out.
         """
         before, after = self.before, self.after
         if not before.pool.system.pool_fields or not after.pool.system.pool_fields:
             return 0
         old, new = (rated_positions(each, self.ratings) for each in (before, after))
         uids = [uid for uid in old if uid in new and uid not in without]
-        if not uids:  # as for a new event behind all others
+        if not uids:  # such as for a new event after all others
             return 0
         rekeyed = {*self._rekeyed.tolist()}
         uids = [uid for uid in uids if uid not in rekeyed]
@@ -209,7 +209,7 @@ class Moves:
 
     @property
     def refused(self) -> list[int]:
-        """The events that cannot be rated now, but could be before."""
+        """The events that could be rated before, but cannot be rated now."""
         size = self.before.events.size
         unrateable = {*self.ratings.errors, *self.ratings.twice}
         columns = self.before.events.columns
@@ -222,7 +222,7 @@ class Moves:
 
 @dataclass(frozen=True)
 class Rows:
-    """Ledger rows from one row on, with the keys that compare them."""
+    """The ledger rows from a given row on, with the keys used to compare them."""
 
     uids: Array
     numbers: Array  # of players and equipment
@@ -231,11 +231,11 @@ class Rows:
     seq: Array
     before: Array
     rating: Array
-    bits: Array  # (rows, columns): all that a row holds, to compare bit by bit
+    bits: Array  # (rows, columns): all values of each row, for a bitwise comparison
 
     @classmethod
     def of(cls, snapshot: Snapshot, ratings: Ratings) -> "Rows":
-        """Return the rows of a snapshot's ledger that were rated again."""
+        """Return the rows of a snapshot's ledger that were recalculated."""
         rows, events, first = snapshot.rows, snapshot.events, ratings.first_row
         uids, slots = rows.part("event", first).astype(np.int64), rows.part("slot", first).astype(np.int64)
         before, state = rows.part("before", first), rows.part("state", first)
@@ -250,7 +250,7 @@ class Rows:
 
 
 def rated_positions(snapshot: Snapshot, ratings: Ratings) -> dict[int, int]:
-    """Return the positions of the rated events among those that were rated again, by uid."""
+    """Return the positions of the rated events among the recalculated ones, by uid."""
     order, first = snapshot.events.order, ratings.position
     uids = order.part("uid", first)
     lengths = np.diff(order.part("stop", first), prepend=ratings.first_row)

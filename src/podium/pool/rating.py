@@ -1,4 +1,4 @@
-"""The ratings of a pool from the first affected event on, calculated by the engine, and the differences from before."""
+"""Recalculate a pool's ratings from the first affected event on, and compare them with the previous ratings."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -28,28 +28,30 @@ from podium.pool.fold import Draft
 from podium.pool.roster import Roster
 from podium.pool.snapshot import RATED, ROW_TYPES, SEASON, UNRATED, Snapshot, are_counting, without_ratings
 
-SPAN_EVENTS = 5_000  # that are rated between two chances for other threads
-ENDS = 2  # bounds of a span without seasons
-MAX_SINGLE_ROWS = 64  # an event with more is rated like a batch
+SPAN_EVENTS = 5_000  # number of events rated before other threads get another chance to run
+ENDS = 2  # bounds of a span in a pool without seasons
+MAX_SINGLE_ROWS = 64  # a larger event is rated like a batch
 
 
 @dataclass
 class Ratings:
-    """Ledger rows of the events that are rated again, in the order they are rated."""
+    """The ledger rows of the recalculated events, in the order they are rated."""
 
-    position: int  # in the order of rating, of the first of these events
-    first_row: int  # of the ledger, that they may have
-    parts: list[dict[str, Array]] = field(default_factory=list)  # `ROW_TYPES` without `previous`, and `state`
-    lengths: list[Array] = field(default_factory=list)  # rows of each event
-    fields: list[Array] = field(default_factory=list)  # rated entrants of each event
+    position: int  # position of the first of these events in the order of rating
+    first_row: int  # first row of the ledger that these events may occupy
+    # columns of `ROW_TYPES` without `previous`, and `state`
+    parts: list[dict[str, Array]] = field(default_factory=list)
+    lengths: list[Array] = field(default_factory=list)  # number of rows of each event
+    fields: list[Array] = field(default_factory=list)  # number of rated entrants in each event
     learnt: list[Array] = field(default_factory=list)  # state of the pool after each event
-    statuses: dict[int, tuple[int, int]] = field(default_factory=dict)  # status and reason by uid, of changed ones
-    errors: dict[int, NotFiniteError] = field(default_factory=dict)  # by uid, of events that cannot be rated
-    twice: dict[int, int] = field(default_factory=dict)  # by uid, the number of a player who is in the event twice
+    # status and reason of each event for which these have changed, by uid
+    statuses: dict[int, tuple[int, int]] = field(default_factory=dict)
+    errors: dict[int, NotFiniteError] = field(default_factory=dict)  # errors of events that cannot be rated, by uid
+    twice: dict[int, int] = field(default_factory=dict)  # number of the player who appears twice in an event, by uid
 
 
 def rate(draft: Draft) -> tuple[Snapshot, Ratings]:
-    """Return the snapshot that results from a draft, and the ratings that were needed."""
+    """Return the snapshot that results from a draft, and the ratings that had to be calculated for it."""
     base, events = draft.base, draft.events()
     if draft.pool.system != base.pool.system:
         base = without_ratings(base, draft.pool)
@@ -69,7 +71,7 @@ def rate(draft: Draft) -> tuple[Snapshot, Ratings]:
 
 
 class Rater:
-    """Rates events span by span, with the states of all players in between."""
+    """Rates events one span at a time, and keeps the states of all players from one span to the next."""
 
     def __init__(self, base: Snapshot, after: Snapshot, ratings: Ratings) -> None:
         self.base, self.after, self.first_row, self.ratings = base, after, ratings.first_row, ratings
@@ -140,7 +142,10 @@ class Rater:
         self.ratings.twice |= twice
 
     def rate_single(self, uid: int) -> bool:
-        """Rate the only event of all spans by a faster method; return False if it must be rated in a batch."""
+        """Rate an event that is the only one in all spans with a faster method.
+
+        Return False if it must be rated in a batch.
+        """
         columns, pool = self.after.events.columns, self.after.pool
         rows = self.after.contents.rows(int(columns.value("content", uid)))
         if (
@@ -187,7 +192,7 @@ class Rater:
 
 
 def results_of(snapshot: Snapshot, uids: Array) -> pl.DataFrame:
-    """Return the results of events, with merged accounts resolved; `event_id` is the uid as text."""
+    """Return the results of events, with merged accounts resolved. `event_id` contains the uid as a string."""
     table = sent_results_of(snapshot, uids)
     if not snapshot.merged or table.is_empty():
         return table
@@ -196,7 +201,10 @@ def results_of(snapshot: Snapshot, uids: Array) -> pl.DataFrame:
 
 
 def sent_results_of(snapshot: Snapshot, uids: Array) -> pl.DataFrame:
-    """Return the results of events as they were sent, with merged accounts; `event_id` is the uid as text."""
+    """Return the results of events as they were sent, without resolving merges.
+
+    `event_id` contains the uid as a string.
+    """
     columns = snapshot.events.columns
     return snapshot.contents.table(
         columns.at("content", uids), event_id=uids.astype(str), started_at=columns.at("started_at", uids), uid=uids
@@ -204,7 +212,7 @@ def sent_results_of(snapshot: Snapshot, uids: Array) -> pl.DataFrame:
 
 
 def roster_before(snapshot: Snapshot, position: int, slots: Array) -> Roster:
-    """Return the states of these players and equipment before a position, and that of their pool."""
+    """Return the states of these players and equipment, and the state of their pool, before a position."""
     numbers = np.sort(numbers_of(slots))
     roster = Roster.of_newcomers(snapshot.pool.system, numbers)
     rows = snapshot.rows_before(position, slots_of(numbers))
@@ -215,14 +223,14 @@ def roster_before(snapshot: Snapshot, position: int, slots: Array) -> Roster:
 
 
 def positions_of(values: Array, among: Array) -> Array:
-    """Return the position of each value among distinct others."""
+    """Return the position of each value in an array of distinct values."""
     order = np.argsort(among, kind="stable")
     found: Array = order[np.searchsorted(among[order], values)]
     return found
 
 
 def numbers_in(table: pl.DataFrame) -> Array:
-    """Return the numbers of the players and the equipment in a table's rows."""
+    """Return the numbers of the players and equipment that appear in a table's rows."""
     columns = [
         table[name].drop_nulls().cast(pl.Int64).to_numpy() for name in table.columns if holds_player_numbers(name)
     ]
@@ -230,7 +238,7 @@ def numbers_in(table: pl.DataFrame) -> Array:
 
 
 def assembled(base: Snapshot, after: Snapshot, ratings: Ratings) -> Snapshot:
-    """Return the snapshot with new ledger rows appended after the ones that are kept."""
+    """Return the snapshot with the new ledger rows appended after the ones that are kept."""
     position, first_row = ratings.position, ratings.first_row
     names = [*(name for name in ROW_TYPES if name != "previous"), "state"]
     columns = {name: np.concatenate([part[name] for part in ratings.parts]) for name in names}
@@ -258,7 +266,7 @@ def assembled(base: Snapshot, after: Snapshot, ratings: Ratings) -> Snapshot:
 
 
 def previous_rows(base: Snapshot, slots: Array, first_row: int) -> Array:
-    """Return for each new row the newest row of its slot before it, or -1."""
+    """Return, for each new row, the previous row of the same slot, or -1 if there is none."""
     previous = np.full(slots.size, NONE, np.int64)
     if not slots.size:
         return previous

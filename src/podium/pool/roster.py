@@ -19,7 +19,7 @@ from podium.results.reading import Results
 
 
 def as_results(pool: Pool, table: pl.DataFrame) -> Results:
-    """Return a table of a pool's events as checked results; in a pool without dates, the events have numbers."""
+    """Return a table of a pool's events as checked results. In a pool without dates, the events have numbers."""
     columns = {column.name: column for column in table}
     if pool.is_undated:
         columns[SEQUENCE] = columns.pop("started_at").to_physical().rename(SEQUENCE) / NUMBER_US
@@ -28,31 +28,32 @@ def as_results(pool: Pool, table: pl.DataFrame) -> Results:
 
 
 def entrant_numbers(names: pl.Series) -> Integers:
-    """Return the numbers of encoded players and equipment, with which their names end."""
+    """Return the numbers of encoded players and equipment, which are at the end of their names."""
     return names.str.extract(r"(-?\d+)$").cast(pl.Int64).to_numpy()
 
 
 @dataclass(slots=True)
 class Roster:
-    """Players of one pool, and the pool's own state, which change with the events."""
+    """The players of one pool and the pool's own state, both of which change with every event."""
 
     system: System
-    numbers: Integers  # of the players, rising
-    states: States  # (players, fields); a newcomer's of one whom no event has rated
-    played_at: Integers  # the start of the newest event, microseconds since 1970; or NEVER
+    numbers: Integers  # numbers of the players, ascending
+    states: States  # (players, fields); a player who has no rated event has a newcomer's state
+    played_at: Integers  # start of the player's latest event in microseconds since 1970, or NEVER
     pool: PoolNumbers  # (1, fields)
 
     @classmethod
     def of_newcomers(cls, system: System, numbers: Integers) -> "Roster":
-        """Return unrated players of a pool without events, with increasing numbers."""
+        """Return unrated players with ascending numbers, for a pool without events."""
         played_at = np.full(numbers.size, NEVER)
         return cls(system, numbers, newcomers(system, numbers.size), played_at, new_pools(system, 1))
 
     def rows_of(self, numbers: Integers) -> Integers:
-        """Return the row of each player, and add rows for unknown players."""
+        """Return the row of each player, adding rows for unknown players."""
         size = self.numbers.size
         rows: Integers
-        if size and self.numbers[-1] - self.numbers[0] == size - 1:  # no number is left out, as in a whole pool
+        # the numbers are consecutive, as in a complete pool
+        if size and self.numbers[-1] - self.numbers[0] == size - 1:
             rows = numbers - self.numbers[0]
         else:
             rows = np.searchsorted(self.numbers, numbers)
@@ -76,7 +77,8 @@ class Roster:
         """Rate events exactly as `podium.Live` does.
 
         Args:
-            starts: the time of each row's event, (rows). The results of numbered pools do not have it.
+            starts: the time of each row's event, as an array of shape (rows). The results of numbered pools do not
+                contain these times.
 
         Raises:
             NotFiniteError: a rating would not be a finite number. In that case nothing has changed.
@@ -91,7 +93,7 @@ class Roster:
         rated, columns = events.ledger, events.columns
         started_at = rated.row.take(starts.to_physical().to_numpy())
         entrant = rated.entrant.array
-        self.played_at[rows[columns.player[entrant]]] = started_at  # the last assignment stays
+        self.played_at[rows[columns.player[entrant]]] = started_at  # if a row is repeated, the last assignment counts
         if columns.kind.size:
             rated_at = np.empty(columns.entrants.size - 1, np.int64)
             rated_at[np.searchsorted(columns.entrants, entrant, "right") - 1] = started_at
@@ -99,10 +101,10 @@ class Roster:
         return events, replayed
 
     def reset(self, keep: float) -> tuple[Integers, States, States]:
-        """Begin a season: multiply every lead over a newcomer by `keep`.
+        """Start a season: multiply every lead over a newcomer by `keep`.
 
         Returns:
-            The rated players, and the states before and after, (players, fields).
+            The rated players, and their states before and after, as arrays of shape (players, fields).
         """
         refuse_share(keep)
         rated = np.flatnonzero(self.played_at != NEVER)

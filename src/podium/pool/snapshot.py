@@ -17,7 +17,7 @@ from podium.pool.standings import Standings
 from podium.pool.states import States
 from podium.pool.texts import Texts
 
-FEW_EVENTS = 32  # up to which positions are searched one by one
+FEW_EVENTS = 32  # up to this many positions are searched one by one
 RATED, UNRATED, VOIDED, SUPERSEDED, SEASON = range(5)  # codes of `STATUSES`
 STATUSES = ("rated", "unrated", "voided", "superseded", "season")
 REASONS = (
@@ -64,13 +64,13 @@ class Season(NamedTuple):
     """A season of a pool."""
 
     name: str
-    keep: float  # share of each lead over a newcomer that stays
+    keep: float  # share of each lead over a newcomer that is kept
 
 
 class Event(NamedTuple):
-    """An event in its current version."""
+    """The current version of an event."""
 
-    position: int  # in the order of rating
+    position: int  # position in the order of rating
     event_id: str
     seq: int
     content_seq: int
@@ -82,25 +82,28 @@ class Event(NamedTuple):
 
     @property
     def key(self) -> OrderKey:
-        """Return the sort key of the event."""
+        """Return the event's sort key."""
         return OrderKey(self.started_at, self.seq)
 
 
 @dataclass(frozen=True)
 class IdTable:
-    """Ids of matches or fixtures by number, with further columns."""
+    """The IDs of matches or fixtures by number, with further columns."""
 
     ids: Texts
     columns: Columns
 
     def find(self, text: str) -> int:
-        """Return the number of a match or a fixture, or -1."""
+        """Return the number of the match or fixture with this ID, or -1."""
         return self.ids.find(text)
 
 
 @dataclass(frozen=True)
 class Events:
-    """Events and seasons by uid, which counts them in the order in which they arrived, and the order of rating."""
+    """The events and seasons by uid, and the order in which they are rated.
+
+    Uids count events and seasons as they arrive.
+    """
 
     ids: Texts  # by uid; a season's begins with a null character
     columns: Columns  # by uid: `EVENT_TYPES`
@@ -115,26 +118,26 @@ class Events:
         return self.columns.size
 
     def find(self, event_id: str) -> int:
-        """Return the uid of an event, or -1."""
+        """Return the uid of the event with this ID, or -1."""
         return self.ids.find(event_id)
 
     def key(self, uid: int) -> OrderKey:
-        """Return the sort key of an event."""
+        """Return the event's sort key."""
         return OrderKey(int(self.columns.value("started_at", uid)), int(self.columns.value("seq", uid)))
 
     def position(self, key: tuple[int, int]) -> int:
-        """Return how many events and seasons are before a key in the order of rating."""
+        """Return the number of events and seasons that come before a key in the order of rating."""
         size = self.order.size
         if not size or self.key(int(self.order.value("uid", size - 1))) < key:
             return size
         return bisected(size, lambda position: self.key(int(self.order.value("uid", position))) < key)
 
     def at(self, positions: Array) -> list[Event]:
-        """Return the events at some positions in the order of rating."""
+        """Return the events at these positions in the order of rating."""
         return self._events(positions, self.order.at("uid", positions))
 
     def of_uids(self, uids: Sequence[int]) -> list[Event]:
-        """Return the events with these uids, in their order."""
+        """Return the events with these uids, in the order of `uids`."""
         if len(uids) <= FEW_EVENTS:
             positions = np.array([self.position(self.key(uid)) for uid in uids], np.int64)
         else:
@@ -162,7 +165,10 @@ class Events:
 
     @property
     def newest_start(self) -> int | None:
-        """Return the start of the last event in the order of rating, in microseconds since 1970, or None."""
+        """Return the start of the last event in the order of rating, in microseconds since 1970.
+
+        None if there are no events.
+        """
         for position in reversed(range(self.order.size)):
             uid = int(self.order.value("uid", position))
             if uid not in self.seasons:
@@ -170,7 +176,7 @@ class Events:
         return None
 
     def results_of(self, match: int) -> list[int]:
-        """Return the uids of the results of a registered match by its number, newest first."""
+        """Return the uids of all results of a registered match, newest first."""
         uid, found = int(self.matches.columns.value("result", match)), list[int]()
         while uid >= 0:
             found.append(uid)
@@ -182,7 +188,7 @@ class Events:
         return None if uid in self.seasons else self.ids[uid]
 
     def first(self, positions: range, most: int, *statuses: int) -> list[Event]:
-        """Return the first events at these positions, up to this many, that have one of these statuses."""
+        """Return up to `most` events at these positions, in order, that have one of these statuses."""
         is_wanted = np.isin(np.arange(len(STATUSES)), statuses)
         found, start, count = np.empty(0, np.int64), 0, 2 * most
         while start < len(positions) and found.size < most:
@@ -200,7 +206,7 @@ class Events:
 
 
 class Carried(NamedTuple):
-    """Values that an earlier snapshot has computed and a later one can reuse."""
+    """Values that an earlier snapshot has calculated, and that a later snapshot can reuse."""
 
     standings: Standings | None = None
     day_start: Standings | None = None
@@ -211,7 +217,7 @@ CARRIED_NOTHING = Carried()
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A pool after one entry of its log. Nothing that is reachable from it is ever written again."""
+    """A pool after one entry of its log. A snapshot, and everything reachable from it, is immutable."""
 
     pool: Pool
     seq: int  # of that entry
@@ -225,49 +231,49 @@ class Snapshot:
     carried: Carried = CARRIED_NOTHING
 
     def memory(self) -> dict[int, int]:
-        """Return the bytes of all arrays by their owner's identity, because snapshots of a pool share most arrays."""
+        """Return the size of all arrays in bytes, by their owner's identity. Snapshots of a pool share most arrays."""
         events, found = self.events, dict[int, int]()
         for part in (self.rows, self.newest, self.learnt, self.contents, events.columns, events.order, events.ids):
             found |= part.memory()
         return found | {id(each): each.nbytes for each in self.carry(self.rows.size) if each is not None}
 
     def row_at(self, position: int) -> int:
-        """Return the first ledger row of a position in the order of rating."""
+        """Return the first ledger row of the event or season at a position."""
         return int(self.events.order.value("stop", position - 1)) if position else 0
 
     def span(self, position: int) -> tuple[int, int]:
-        """Return the first ledger row of a position, and the row after its last one."""
+        """Return the first ledger row of the event or season at a position, and the row after its last one."""
         return self.row_at(position), self.row_at(position + 1)
 
     def spans(self, positions: Array) -> tuple[Array, Array]:
-        """Return the first ledger row of each position, and how many it has."""
+        """Return the first ledger row and the number of rows for each position."""
         stops, before = (self.events.order.at("stop", np.maximum(each, 0)) for each in (positions, positions - 1))
         begins = np.where(positions > 0, before, 0)
         return begins, stops - begins
 
     def positions(self, rows: Array) -> Array:
-        """Return the position of each ledger row's event or season in the order of rating."""
+        """Return the position in the order of rating of the event or season that each ledger row belongs to."""
         return self.events.order.search("stop", rows)
 
     def pool_state(self, position: int) -> Array:
-        """Return the values that the system had learnt from the pool before a position, (1, fields)."""
+        """Return the values that the system had learned before a position, as an array of shape (1, fields)."""
         if not position or not self.pool.system.pool_fields:
             return new_pools(self.pool.system, 1)
         return self.learnt.part(position - 1, position)
 
     def system_at(self, position: int) -> System:
-        """Return the system with the values it had learnt for the pool before a position."""
+        """Return the system with the values that it had learned from the pool before a position."""
         return self.pool.system.within(self.pool_state(position)[0])
 
     def newest_rows(self, row: int, slots: Array | None = None) -> Array:
-        """Return the newest row of each of these slots (all, if None) before a row, or -1."""
+        """Return the last row before `row` for each of these slots, or -1. If `slots` is None, include all slots."""
         if row >= self.rows.size and slots is not None:
             found = np.full(slots.size, NONE, np.int32)
             known = slots < self.newest.size
             found[known] = self.newest.at("row", slots[known])
             return found
         newest = self.newest.part("row").copy()
-        if row < self.rows.size:  # the earliest of the later rows is assigned last
+        if row < self.rows.size:  # of the later rows, the earliest is assigned last
             newest[self.rows.part("slot", row)[::-1]] = self.rows.part("previous", row)[::-1]
         if slots is None:
             return newest
@@ -275,7 +281,10 @@ class Snapshot:
         return newest[np.minimum(slots, newest.size - 1)]
 
     def rows_before(self, position: int, slots: Array) -> Array:
-        """Return the newest row of each of these slots before a position in the order of rating, or -1."""
+        """Return the last row of each of these slots before a position, or -1.
+
+        If `slots` is None, include all slots.
+        """
         first = self.row_at(position)
         if first >= self.rows.size:
             return self.newest_rows(first, slots)
@@ -287,7 +296,7 @@ class Snapshot:
         return self.newest_rows(first, slots)
 
     def career(self, slot: int, end: int | None = None, most: int | None = None) -> Array:
-        """Return the rows of a player before the row `end`, up to the latest `most`, in the order they were rated."""
+        """Return the latest rows, at most `most`, of a player before the row `end`, in the order they were rated."""
         row, found = int(self.newest.value("row", slot)) if slot < self.newest.size else NONE, list[int]()
         while row >= 0 and len(found) != most:
             if end is None or row < end:
@@ -296,7 +305,7 @@ class Snapshot:
         return np.array(found[::-1], np.int64)
 
     def played_at(self, rows: Array) -> Array:
-        """Return when each slot last played, given its newest row or -1: microseconds since 1970, or `NEVER`."""
+        """Return when each slot last played, in microseconds since 1970 or `NEVER`, given its newest row or -1."""
         columns, at = self.events.columns, rows.astype(np.int64)
         while self.events.seasons:
             begun = np.flatnonzero(at >= 0)
@@ -311,7 +320,7 @@ class Snapshot:
 
     @cached_property
     def slots(self) -> Array:
-        """The slots that have a rating: players and equipment."""
+        """The slots of all players and equipment that have a rating."""
         return np.flatnonzero(self.newest.part("row") >= 0)
 
     @cached_property
@@ -325,7 +334,10 @@ class Snapshot:
 
     @cached_property
     def day_start(self) -> Standings | None:
-        """Return the standings at the start of the latest rated event's day or, without dates, before that event."""
+        """Return the standings at the start of the latest rated event's day or, without dates, before that event.
+
+        In a pool without dates, use the start of that event.
+        """
         newest, unit = self.events.newest_rated, self.pool.unit_us
         if newest is None:
             return None
@@ -333,7 +345,7 @@ class Snapshot:
         return known if known is not None and known.stop == self.row_at(position) else self.standings_at(position)
 
     def carry(self, row: int) -> Carried:
-        """Return the data that a later snapshot can reuse if ledger rows before this one stay the same."""
+        """Return the values that a later snapshot can reuse if the ledger rows before this one stay the same."""
         known = (self.__dict__.get(name) or getattr(self.carried, name) for name in Carried._fields)
         return Carried(*(each if each is not None and each.stop <= row else None for each in known))
 
@@ -352,17 +364,17 @@ class Snapshot:
 
 
 def are_counting(statuses: Array) -> Array:
-    """Return whether events with these statuses count: they are neither voided nor superseded, nor seasons."""
+    """Return a mask of the statuses that count: neither voided nor superseded, nor the status of a season."""
     return ~np.isin(statuses, (VOIDED, SUPERSEDED, SEASON))
 
 
 def count_counting(snapshot: Snapshot) -> int:
-    """Count the events that count."""
+    """Return the number of events that count."""
     return int(are_counting(snapshot.events.columns.part("status")).sum())
 
 
 def empty(pool: Pool) -> Snapshot:
-    """Return a pool before the first entry of its log."""
+    """Return a pool as it is before the first entry of its log."""
     matches, fixtures = (IdTable(Texts(), Columns(each)) for each in (MATCH_TYPES, FIXTURE_TYPES))
     events = Events(Texts(), Columns(EVENT_TYPES), Columns(POSITION_TYPES), {}, matches, fixtures)
     blank = Snapshot(
@@ -372,7 +384,7 @@ def empty(pool: Pool) -> Snapshot:
 
 
 def without_ratings(snapshot: Snapshot, pool: Pool) -> Snapshot:
-    """Return a snapshot with the columns that a pool's system needs, and no ledger."""
+    """Return a snapshot with an empty ledger and the columns that the pool's system needs."""
     system = pool.system
     rows = Columns({**ROW_TYPES, "state": (np.float64, (len(system.state_type._fields),))})
     newest, learnt = Columns({"row": np.int32}), States(system.pool_fields)
@@ -383,7 +395,7 @@ Table = Columns | States | Texts | Contents
 
 
 def tables_of(item: Any, path: str = "") -> Iterator[tuple[str, Table]]:
-    """Yield the tables of a snapshot or of a part of it, each with its path."""
+    """Yield the tables of a snapshot, or of a part of one, each with its path."""
     for each in fields(item):
         value = getattr(item, each.name)
         if isinstance(value, Table):
@@ -393,7 +405,7 @@ def tables_of(item: Any, path: str = "") -> Iterator[tuple[str, Table]]:
 
 
 def with_tables(item: Any, parts_of: Callable[[str], Iterable[Part]], path: str = "") -> Any:
-    """Return a snapshot, or a part of it, with the tables that were stored as `parts_of` their paths."""
+    """Return a snapshot, or a part of one, with the tables that `parts_of` returns for their paths."""
     found: dict[str, Any] = {}
     for each in fields(item):
         value = getattr(item, each.name)
@@ -405,7 +417,7 @@ def with_tables(item: Any, parts_of: Callable[[str], Iterable[Part]], path: str 
 
 
 def facts_of(snapshot: Snapshot) -> dict[str, Any]:
-    """Return everything except the tables of a snapshot, as JSON values."""
+    """Return everything in a snapshot except its tables, as JSON values."""
     return {
         "seq": snapshot.seq,
         "order": snapshot.pool.order,
@@ -416,12 +428,12 @@ def facts_of(snapshot: Snapshot) -> dict[str, Any]:
 
 
 def restored(pool: Pool, facts: Mapping[str, Any], parts_of: Callable[[str], Iterable[Part]]) -> Snapshot:
-    """Return the snapshot that was stored as `facts` and the parts of its tables.
+    """Return the snapshot that was stored as `facts` and as the parts of its tables.
 
     Args:
-        pool: the pool with the system that it had at that time.
+        pool: the pool, with the system that it used at that time.
         facts: the JSON values from `facts_of`.
-        parts_of: the stored parts of each table, by path.
+        parts_of: returns the stored parts of the table at a path.
     """
     found: Snapshot = with_tables(empty(replace(pool, order=facts["order"])), parts_of)
     seasons = {uid: Season(*season) for uid, *season in facts["seasons"]}

@@ -1,4 +1,4 @@
-"""The standings in a pool at one point in time."""
+"""The standings of a pool at one point in time."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -16,47 +16,47 @@ BY_ENTRY = "rows", "played_at", "ratings", "events", "scores", "is_established"
 
 @dataclass(frozen=True)
 class Standings:
-    """Players and pieces of equipment that have a rating, one entry each, sorted by slot."""
+    """The players and pieces of equipment that have a rating, one entry each, sorted by slot."""
 
     system: System
     ledger: Columns
-    stop: int  # they follow from the ledger rows before this one
+    stop: int  # the standings follow from the ledger rows before this one
     slots: Array
     rows: Array  # the newest ledger row of each
-    played_at: Array  # start of the newest rated event, microseconds since 1970
+    played_at: Array  # start of the latest rated event, microseconds since 1970
     ratings: Array
-    events: Array  # rated events of each
-    scores: Array  # what ranks each: the rating, or what the system ranks by
+    events: Array  # number of rated events
+    scores: Array  # value that determines the rank: the rating, or another value chosen by the system
     is_established: Array  # whether each rating is established, that is, not provisional
 
     @property
     def nbytes(self) -> int:
-        """The memory of the arrays in bytes."""
+        """The size of the arrays in bytes."""
         return sum(each.nbytes for each in self.__dict__.values() if isinstance(each, np.ndarray))
 
     @property
     def states(self) -> States:
-        """Return the state of each entry, (entries, fields)."""
+        """Return the state of each entry, as an array of shape (entries, fields)."""
         return self.ledger.at("state", self.rows)
 
     @cached_property
     def numbers(self) -> Array:
-        """Return the number of each entry in the log."""
+        """Return the number of each entry's player or piece of equipment, as used in the log."""
         return numbers_of(self.slots)
 
     @cached_property
     def is_player(self) -> Array:
-        """Return a mask of the entries that are players. Equipment has no rank."""
+        """Return a mask of the entries that are players, because equipment has no rank."""
         return is_player(self.slots)
 
     @cached_property
     def best_first(self) -> Array:
-        """Return the players' entries in the order of a board: highest score first, then the highest number."""
-        players = np.flatnonzero(self.is_player)  # by rising numbers, as slots rise
+        """Return the players' entries in leaderboard order: highest score first, then the highest number."""
+        players = np.flatnonzero(self.is_player)  # in ascending order of number, because slots are ascending
         return players[np.argsort(self.scores[players], kind="stable")[::-1]]
 
     def updated(self, newer: "Standings") -> "Standings":
-        """Return these standings with newer ones for some slots, which may be new."""
+        """Return these standings, updated with newer entries for some slots, including new ones."""
         if not self.slots.size:
             return newer
         is_new = self.slots[np.searchsorted(self.slots[:-1], newer.slots)] != newer.slots
@@ -70,7 +70,7 @@ class Standings:
         return replace(newer, slots=slots, **columns)
 
     def find(self, numbers: Sequence[int]) -> Array:
-        """Return the entry of each player or piece of equipment by its number in the log, or -1 without a rating."""
+        """Return the entry of each player or piece of equipment, given its number in the log, or -1 if it has none."""
         slots = slots_of(np.array(numbers, np.int64))
         entries = np.minimum(np.searchsorted(self.slots, slots), self.slots.size - 1)
         return np.where(self.slots[entries] == slots, entries, NONE) if self.slots.size else np.full(slots.size, NONE)

@@ -1,4 +1,4 @@
-"""States of a pool's system after each event, compressed."""
+"""The learned state of a pool's system after each event, in compressed form."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
@@ -8,12 +8,12 @@ import zstandard
 
 from podium.pool.columns import PART_BYTES, Array, Part, frozen
 
-BLOCK_EVENTS = 32  # that are compressed together
+BLOCK_EVENTS = 32  # number of events that are compressed together
 ZSTD_LEVEL = 1
 
 
 class States:
-    """Rows of float64 by position in the order of rating, in compressed blocks that are never written again.
+    """Rows of float64, indexed by position in the order of rating, in compressed blocks that are never written again.
 
     A method that changes rows returns a new object. It shares every unchanged block with the old object, so readers of
     the old object need no lock.
@@ -31,11 +31,11 @@ class States:
         return len(self._blocks) * BLOCK_EVENTS + len(self._open)
 
     def memory(self) -> dict[int, int]:
-        """Return the bytes of each block by its identity: snapshots share blocks."""
+        """Return the size of each block in bytes, by the block's identity, because snapshots share blocks."""
         return {id(block): len(block) for block in self._blocks} | {id(self._open): self._open.nbytes}
 
     def at(self, positions: Array) -> Array:
-        """Return the states after the events at these positions, (positions, fields)."""
+        """Return the states after the events at these positions, as an array of shape (positions, fields)."""
         found = np.empty((positions.size, self.fields))
         number = positions // BLOCK_EVENTS
         order = np.argsort(number, kind="stable")
@@ -46,11 +46,11 @@ class States:
         return found
 
     def part(self, first: int = 0, last: int | None = None) -> Array:
-        """Return the states from position `first` up to `last`, (positions, fields)."""
+        """Return the states from position `first` to `last` (exclusive), as an array of shape (positions, fields)."""
         return self.at(np.arange(first, self.size if last is None else last))
 
     def replaced_from(self, position: int, states: Sequence[Array]) -> "States":
-        """Return the states before a position, followed by others: arrays (events, fields)."""
+        """Replace all states from a position on with those in `states`, a list of arrays of shape (events, fields)."""
         kept = position // BLOCK_EVENTS
         after = np.concatenate([self.part(kept * BLOCK_EVENTS, position), *states])
         full = len(after) // BLOCK_EVENTS * BLOCK_EVENTS
@@ -61,13 +61,13 @@ class States:
         return States(self.fields, (*self._blocks[:kept], *blocks), after[full:])
 
     def parts(self) -> Iterator[Part]:
-        """Yield the states, a few MB at a time."""
+        """Yield the states in parts of a few MB each."""
         rows = max(PART_BYTES // max(8 * self.fields, 1), 1)
         for first in range(0, self.size, rows):
             yield {"state": self.part(first, min(first + rows, self.size))}
 
     def of_parts(self, parts: Iterable[Part]) -> "States":
-        """Return states of as many fields with the rows of `parts`.
+        """Return states with the same number of fields, made from the rows of `parts`.
 
         Raises:
             ValueError: the parts have other types or sizes.

@@ -1,4 +1,4 @@
-"""Immutable strings by number, found by their hash."""
+"""Immutable strings, identified by number and found by their hash."""
 
 import zlib
 from bisect import bisect_right
@@ -10,28 +10,28 @@ import numpy as np
 
 from podium.pool.columns import Part
 
-MAX_OPEN = 512  # texts that are copied by a write
-MERGE_RATIO = 4  # a level is at least so many times as large as the next
-PART_TEXTS = 65_536  # that are stored at once
+MAX_OPEN = 512  # number of strings that a write copies at most
+MERGE_RATIO = 4  # each level is at least this many times as large as the next
+PART_TEXTS = 65_536  # number of strings that are stored at once
 
 
 class Level(NamedTuple):
-    """Consecutive strings that are never written again."""
+    """A run of consecutive strings that are never written again."""
 
-    first: int  # number of the first text
+    first: int  # number of the first string
     letters: bytes
-    ends: Any  # (texts + 1): uint32 or uint64, where each text begins and ends in `letters`
-    hashes: Any  # (texts): uint32, rising
-    numbers: Any  # (texts): int32, the text of each hash, counted from `first`
+    ends: Any  # (strings + 1): uint32 or uint64, where each string begins and ends in `letters`
+    hashes: Any  # (strings): uint32, ascending
+    numbers: Any  # (strings): int32, the string that has each hash, counted from `first`
 
     def text(self, number: int) -> str:
-        """Return one text."""
+        """Return the string with this number."""
         at = number - self.first
         return self.letters[self.ends[at] : self.ends[at + 1]].decode()
 
 
 class Texts:
-    """Strings numbered from 0 in the order in which they arrived; equal strings may appear twice.
+    """Strings numbered from 0 in order of arrival. The same string can appear more than once.
 
     `appended` returns a new object, which shares finished levels with the old one.
     """
@@ -58,7 +58,7 @@ class Texts:
         return {id(each): len(each.letters) + sum(array.nbytes for array in each[2:]) for each in self._levels}
 
     def find(self, text: str) -> int:
-        """Return the latest number of a string, or -1."""
+        """Return the latest number of a string, or -1 if it is not known."""
         place = self._places.get(text)
         if place is not None:
             return place
@@ -75,7 +75,7 @@ class Texts:
         return -1
 
     def find_all(self, texts: Sequence[str]) -> list[int]:
-        """Return the latest number of each string, or -1."""
+        """Return the latest number of each string, or -1 if it is not known."""
         found = [self._places.get(text, -1) for text in texts]
         keys = np.fromiter((zlib.crc32(text.encode()) for text in texts), np.uint32, len(texts))
         may_be_known = np.zeros(keys.size, np.bool_)
@@ -87,7 +87,7 @@ class Texts:
         return found
 
     def appended(self, texts: Sequence[str]) -> "Texts":
-        """Return these texts, followed by more."""
+        """Return a new object with these strings appended."""
         if not texts:
             return self
         new = Texts()
@@ -108,7 +108,7 @@ class Texts:
             self._levels, self._open, self._places = (*levels, level), (), {}
 
     def parts(self) -> Iterator[Part]:
-        """Yield the texts with their hashes, a few MB at a time."""
+        """Yield the strings with their hashes, in parts of a few MB each."""
         begun = [level_of(self.size - len(self._open), self._open)] if self._open else []
         for level in (*self._levels, *begun):
             for first in range(0, level.numbers.size, PART_TEXTS):
@@ -120,7 +120,7 @@ class Texts:
                 }  # fmt: skip
 
     def of_parts(self, parts: Iterable[Part]) -> "Texts":
-        """Return the texts of `parts`."""
+        """Return the strings that are stored in `parts`."""
         new, levels = Texts(), []
         for first, group in groupby(parts, lambda part: int(part["first"][0])):
             some = [*group]
@@ -135,7 +135,7 @@ class Texts:
 
 
 def level_of(first: int, texts: Sequence[str]) -> Level:
-    """Return a level of texts whose numbers begin at `first`."""
+    """Return a level of strings, numbered from `first` on."""
     encoded = [each.encode() for each in texts]
     lengths = np.fromiter(map(len, encoded), np.int64, len(encoded))
     hashes = np.fromiter(map(zlib.crc32, encoded), np.uint32, len(encoded))
@@ -143,7 +143,7 @@ def level_of(first: int, texts: Sequence[str]) -> Level:
 
 
 def joined(one: Level, other: Level) -> Level:
-    """Return one level made of two consecutive ones."""
+    """Return one level that combines two consecutive ones."""
     hashes = np.empty(one.numbers.size + other.numbers.size, np.uint32)
     hashes[one.numbers], hashes[one.numbers.size + other.numbers] = one.hashes, other.hashes
     ends = np.concatenate([one.ends, other.ends[1:] + one.ends[-1]])
@@ -151,7 +151,7 @@ def joined(one: Level, other: Level) -> Level:
 
 
 def sorted_level(first: int, letters: bytes, ends: Any, hashes: Any) -> Level:
-    """Return a level whose hashes are given in the order of its texts."""
+    """Return a level from hashes that are given in the order of the strings."""
     order = np.argsort(hashes, kind="stable").astype(np.int32)
     kind = np.uint32 if len(letters) < 1 << 32 else np.uint64
     return Level(first, letters, ends.astype(kind), hashes[order], order)

@@ -1,1 +1,1 @@
-"""The mathematics of performances, independent of Podium: chances of ranks, and of one player beating another."""
+"""The mathematics of performances, independent of Podium: probabilities of ranks, and of beating an opponent."""

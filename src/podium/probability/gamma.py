@@ -1,6 +1,6 @@
 """The gamma performance model: a performance is Gamma(shape g, rate e^(c alpha (R - 1500))), and 0 is perfect.
 
-Source: D. Mlot, "The Folyami Rating System" (2023), "Expected score and the gamma performance model" and its use for
+Source: D. Mlot, "The Folyami Rating System" (2023), "Expected score and the gamma performance model", and its use for
 the strength of a race. Shape 1 is Elo's model, in which a field finishes by the Plackett-Luce model.
 """
 
@@ -44,10 +44,10 @@ SLOPES = (
 
 @kernel
 def incomplete_beta(w: float, shape: float) -> float:
-    """Return I(w; g, g), the regularised incomplete beta function: the probability of winning, for an integer shape g.
+    """Return the regularised incomplete beta function I(w; g, g): the probability of winning, for an integer shape g.
 
-    w is beta_mine / (beta_mine + beta_theirs). The sum w^g * sum over k < g of C(g - 1 + k, k) (1 - w)^k is taken on
-    the smaller side, so that a small probability keeps its precision.
+    w is beta_mine / (beta_mine + beta_theirs). The sum w^g * sum over k < g of C(g - 1 + k, k) (1 - w)^k is evaluated
+    on the smaller side, so that small probabilities keep their precision.
     """
     if shape == 1.0:
         return w
@@ -68,7 +68,7 @@ def incomplete_beta(w: float, shape: float) -> float:
 
 
 def matched_slope(shape: int) -> float:
-    """Return c * alpha: the slope per point of the log-odds of W that brings a shape's scores closest to Elo's.
+    """Return c * alpha: the slope, per point, of the log-odds of W that brings a shape's scores closest to Elo's.
 
     c minimises the integral over w of (I(w^c / (w^c + (1 - w)^c); g, g) - w)^2.
     """
@@ -85,7 +85,7 @@ def performances(ratings: Sequence[float] | npt.NDArray[np.float64], shape: int 
 
 
 def win_probability(rating: float, opponent: float, shape: int = 3) -> float:
-    """Return the probability of beating an opponent: I(W; g, g), with W the logistic of slope * rating difference."""
+    """Return the probability of beating an opponent: I(W; g, g), where W = logistic(slope * rating difference)."""
     mine, theirs = performances([rating, opponent], shape).log_rate
     w = 1.0 / (1.0 + math.exp(min(theirs - mine, 700.0)))
     return float(incomplete_beta(w, float(shape)))
@@ -97,13 +97,13 @@ def rank_distribution(
     """Return each entrant's probability of each rank, within 1e-9.
 
     Args:
-        ratings: (entrants).
+        ratings: the rating of each entrant.
         shape: Shape of the gamma distribution, an integer from 1 to 20. Default: 3.
-        resolution: Resolution of the clock, in units of performance (an entrant rated 0 has the mean `shape`).
-            Equal times share the best rank. Default: no ties.
+        resolution: Resolution of the clock, in units of performance (the mean performance of an entrant rated 0 is
+            `shape`). Equal times share the best rank. Default: no ties.
 
     Returns:
-        (entrants, ranks) float64, best rank first.
+        A float64 array of shape (entrants, ranks), best rank first.
     """
     field = performances(ratings, shape)
     return ranks.rank_distribution(field) if resolution is None else ranks.tied_rank_distribution(field, resolution)
@@ -112,7 +112,7 @@ def rank_distribution(
 def top_probabilities(
     ratings: Sequence[float] | npt.NDArray[np.float64], top: int = 1, shape: int = 3
 ) -> npt.NDArray[np.float64]:
-    """Return each entrant's probability of finishing in the first `top`, (entrants)."""
+    """Return each entrant's probability of finishing among the first `top`."""
     chances: npt.NDArray[np.float64] = rank_distribution(ratings, shape)[:, : max(top, 0)].sum(axis=1)
     return chances
 
@@ -120,9 +120,9 @@ def top_probabilities(
 def race_strength(
     ratings: Sequence[float] | npt.NDArray[np.float64], top: int = 5, probe: float = 1500.0, shape: int = 3
 ) -> float:
-    """Return 1 / (probability that a player rated `probe`, added to the field, finishes in the first `top`).
+    """Return 1 / (probability that a player rated `probe`, added to the field, finishes among the first `top`).
 
-    1 if the field is so small that the player is certain to. Infinite if the probability underflows.
+    The result is 1 if the field is so small that this is certain, and infinite if the probability underflows.
     """
     if top < 1:
         raise ParameterError(f"top is {top}; it must be at least 1")

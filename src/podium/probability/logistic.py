@@ -1,4 +1,4 @@
-"""Expected scores from log-odds: the logistic curve of Elo and most later systems, and fast sums of it."""
+"""Expected scores from log-odds: the logistic curve used by Elo and most later systems, and fast sums of it."""
 
 from typing import Any, NamedTuple
 
@@ -10,7 +10,7 @@ from podium.kernels.logarithm import points, polynomials
 from podium.kernels.records import LANES
 from podium.probability.normal import FIRST, ORDER, OWN, PLACE, Boxes, empty_boxes, fill_boxes, members
 
-LARGEST = 300.0  # strengths stay within e^300, so that sums of two are finite and ratios keep their precision
+LARGEST = 300.0  # strengths stay within e^300, so that sums of two are finite and ratios are precise
 
 
 @kernel
@@ -21,7 +21,7 @@ def logistic(log_odds: float) -> float:
 
 @kernel
 def both_chances(log_odds: float) -> tuple[float, float]:
-    """Return the logistic of `log_odds` and of its negative. They sum to 1, both without cancellation."""
+    """Return the logistic of `log_odds` and of its negative. They sum to 1, and neither suffers cancellation."""
     against = exp(-log_odds)
     mine = 1.0 / (1.0 + against)
     return mine, against * mine
@@ -31,32 +31,32 @@ def both_chances(log_odds: float) -> tuple[float, float]:
 def bradley_terry(log_odds: float) -> float:
     """Return e^x, a player's strength in the Bradley-Terry model, or 0 out of range.
 
-    With it, a field of n needs n exponentials instead of n (n - 1) / 2.
+    With strengths, a field of n needs n exponentials instead of n (n - 1) / 2.
     """
     return exp(log_odds) if abs(log_odds) <= LARGEST else 0.0
 
 
 @kernel
 def win_share(mine: float, theirs: float, log_odds: float) -> float:
-    """Return the logistic of `log_odds`, from both strengths if they are in range."""
+    """Return the logistic of `log_odds`, computed from both strengths if they are in range."""
     return mine / (mine + theirs) if mine * theirs > 0.0 else logistic(log_odds)
 
 
 @kernel
 def score(mine: float, theirs: float) -> float:
-    """Return the result by places, without a branch: 1 for the better (lower) one, 0 for the worse, 0.5 for a tie."""
+    """Return the result by places, without branching: 1 for the better (lower) place, 0 for the worse, 0.5 if equal."""
     return 0.5 * (1.0 + (mine < theirs) - (mine > theirs))
 
 
 WIDTH = 2.0  # width of a box, in log-odds
-POINTS = 24  # the curve's poles are pi off the real line: 6.4^-24 is far below the last digit
+POINTS = 24  # the curve's poles are pi off the real axis: 6.4^-24 is far below the last digit
 FAR_BOXES = 32  # distance in boxes: 62 log-odds, a probability of 1e-27
 ZEROS = points(POINTS)
 VALUES = polynomials(POINTS)
 # Rows of the table; one column per player.
-X, WEIGHT = 0, 1  # inputs; the weight is that of the player as an opponent
+X, WEIGHT = 0, 1  # inputs; WEIGHT is the player's weight as an opponent
 TOTAL = 2  # the sums
-# Rows of the sources, which are players or points that act for a box, box by box.
+# Rows of the sources, box by box. Sources are players, or points that represent the players of a box.
 AT, SOURCE_WEIGHT, POTENTIAL = 3, 4, 5  # position, weight, and the sum of all sources there
 BELOW = 6  # row with one column per box: the weight of all boxes below
 ROWS = 7
@@ -76,7 +76,7 @@ def logistic_workspace(size: int) -> LogisticWorkspace:
 
 @kernel
 def add_up_logistics(work: LogisticWorkspace, size: int, slope: float) -> bool:
-    """Fill the row `TOTAL` from `X` and `WEIGHT`. Return False if an x is not finite, or they are too far apart."""
+    """Fill the row `TOTAL` from `X` and `WEIGHT`. Return False if any x is not finite or they are too far apart."""
     boxes, table = work.boxes, work.table
     count = fill_boxes(table, X, size, WIDTH / slope, boxes)
     if count < 0:
@@ -93,7 +93,7 @@ def add_up_logistics(work: LogisticWorkspace, size: int, slope: float) -> bool:
 
 @kernel
 def set_sources(work: LogisticWorkspace, box: int, slope: float) -> None:
-    """Write the sources of a box: its players, or Chebyshev points if it has many."""
+    """Write the sources of a box: its players, or Chebyshev points if it has many players."""
     table, boxes, _ = work
     indices, begin = boxes.indices, boxes.indices[OWN, box]
     first, last = indices[FIRST, box], indices[FIRST, box + 1]
@@ -135,7 +135,7 @@ def set_points(work: LogisticWorkspace, box: int, slope: float) -> None:
     """Write the weights of a box's Chebyshev points, from the sums of the polynomials."""
     table, boxes, lanes = work
     begin = boxes.indices[OWN, box]
-    count = lanes.shape[0] - SUMS  # POINTS; as a constant it would make a compiler unroll every loop
+    count = lanes.shape[0] - SUMS  # POINTS; a constant would make the compiler unroll every loop
     for j in range(count):
         weight = 0.0
         for a in range(count):
@@ -150,7 +150,7 @@ def set_points(work: LogisticWorkspace, box: int, slope: float) -> None:
 
 @kernel
 def add_polynomials(lanes: Any) -> None:
-    """Add weight * polynomial to each sum. NOW holds weight * T(0), and HERE the position within the box."""
+    """Add weight * polynomial to each sum. NOW holds weight * T(0), and HERE holds the position within the box."""
     for lane in range(LANES):
         lanes[SUMS, lane] += lanes[NOW, lane]
         lanes[BEFORE, lane] = lanes[NOW, lane]
@@ -165,7 +165,7 @@ def add_polynomials(lanes: Any) -> None:
 
 @kernel
 def sum_sources(work: LogisticWorkspace, box: int, count: int, slope: float) -> None:
-    """Sum the effect of all sources on those of a box: boxes within `FAR_BOXES` exactly, lower ones by their weight."""
+    """Sum the effects of all sources on those of a box: boxes within `FAR_BOXES` exactly, lower boxes by weight."""
     table, boxes, lanes = work
     indices = boxes.indices
     lowest, highest = box, box + 1
@@ -191,7 +191,7 @@ def sum_sources(work: LogisticWorkspace, box: int, count: int, slope: float) -> 
 
 @kernel
 def write_totals(work: LogisticWorkspace, box: int, slope: float) -> None:
-    """Write the total of each player of a box: its own sum, or Clenshaw's sum of polynomials."""
+    """Write the total of each player in a box: the player's own sum, or Clenshaw's sum of polynomials."""
     table, boxes, _ = work
     indices, begin = boxes.indices, boxes.indices[OWN, box]
     first, last = indices[FIRST, box], indices[FIRST, box + 1]
@@ -219,7 +219,7 @@ def set_coefficients(work: LogisticWorkspace, box: int) -> None:
 
 @kernel
 def sum_polynomials(work: LogisticWorkspace, box: int, slope: float) -> None:
-    """Sum the polynomials at each player of a box, sixteen at a time, minus the player's effect on itself."""
+    """Sum the polynomials at each player in a box, sixteen at a time, minus the player's effect on itself."""
     table, boxes, lanes = work
     indices = boxes.indices
     first, last = indices[FIRST, box], indices[FIRST, box + 1]

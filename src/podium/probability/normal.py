@@ -15,8 +15,8 @@ from podium.kernels.exponential import exp, expm1
 SQRT_2_PI = 2.5066282746310002
 INVERSE_SQRT_2_PI = 0.3989422804014327
 CENTRE = 5.0  # centre of the polynomial's variable
-VANISHING = 40.0  # deviations beyond which the tail is 0
-HALF_DIGITS = 134217729.0  # 2^27 + 1: splits a number into two of half its digits (Veltkamp)
+VANISHING = 40.0  # in deviations: beyond this, the tail is 0
+HALF_DIGITS = 134217729.0  # 2^27 + 1: splits a number into two numbers with half its digits (Veltkamp)
 THIN = 1e-3
 RATIO = (
     1.1568486282918946,
@@ -54,9 +54,9 @@ def pdf(x: float) -> float:
 
 @kernel
 def falloff(x: float) -> float:
-    """Return e^(-x^2 / 2), which is accurate even far out because the square is exact.
+    """Return e^(-x^2 / 2), which is accurate even for large x because the square is exact.
 
-    Above 37 the value at 37 is used.
+    Above 37, the value at 37 is used.
     """
     z = min(abs(x), VANISHING)
     shifted = HALF_DIGITS * z
@@ -67,7 +67,7 @@ def falloff(x: float) -> float:
 
 @kernel
 def distribution(x: float) -> float:
-    """Return the standard normal distribution function. Below -37 the value at -37 is used."""
+    """Return the standard normal distribution function. Below -37, the value at -37 is used."""
     z = min(abs(x), VANISHING)
     tail = pdf(x) * (scaled_ratio(z) / (1.0 + z))
     return 1.0 - tail if x > 0.0 else tail
@@ -77,8 +77,8 @@ def distribution(x: float) -> float:
 def scaled_ratio(z: float) -> float:
     """Return Mills' ratio times 1 + z: (1 + z) (1 - distribution(z)) / density(z) for z >= 0.
 
-    It falls from 1.253 at 0 to 1. The polynomial is the Chebyshev series in (z - 5) / (z + 5) up to the 23rd power,
-    with an error below 2e-17. Coefficients are combined in groups of four.
+    It falls from 1.253 at z = 0 towards 1. The polynomial is the Chebyshev series in (z - 5) / (z + 5) up to the 23rd
+    power, with an error below 2e-17. Coefficients are combined in groups of four.
     """
     t = (z - CENTRE) / (z + CENTRE)
     t2 = t * t
@@ -97,7 +97,7 @@ def scaled_ratio(z: float) -> float:
 
 @kernel
 def hazard(x: float) -> float:
-    """Return density(x) / distribution(x), finite for any x and about -x far below 0."""
+    """Return density(x) / distribution(x), which is finite for any x, and about -x for x far below 0."""
     z = abs(x)
     ratio, one_more = scaled_ratio(z), 1.0 + z
     if x <= 0.0:
@@ -108,17 +108,17 @@ def hazard(x: float) -> float:
 
 @kernel
 def win_corrections(x: float, t: float) -> tuple[float, float]:
-    """Return v and w of a win: the shift of the mean, and the share of the variance that is lost."""
+    """Return v and w for a win: the shift of the mean, and the share of the variance that is lost."""
     shift = hazard(x - t)
     return shift, min(max(shift * (shift + x - t), 0.0), 1.0)
 
 
 @kernel
 def draw_corrections(x: float, t: float) -> tuple[float, float]:
-    """Return v and w of a draw, which moves the mean towards 0."""
+    """Return v and w for a draw, which moves the mean towards 0."""
     if t <= 0.0:
         return -x, 1.0
-    # The density falls by e^(-2 t far) across the margin. This quotient has the common factor removed.
+    # The density falls by e^(-2 t far) across the margin. In this quotient, the common factor is removed.
     far = abs(x)
     low, high = far - t, far + t
     inside = margin_mass(low, high)
@@ -126,16 +126,16 @@ def draw_corrections(x: float, t: float) -> tuple[float, float]:
         return -low if x > 0.0 else low, 1.0
     fall = expm1(-2.0 * t * far)
     shift = -fall / (SQRT_2_PI * inside)
-    # (t - far) N(t - far) + (t + far) N(t + far), over the mass, plus the shift squared.
+    # (t - far) N(t - far) + (t + far) N(t + far), divided by the mass, plus the shift squared.
     edge = (far * fall + t * (2.0 + fall)) / (SQRT_2_PI * inside)
     return -shift if x > 0.0 else shift, min(max(edge + shift * shift, 0.0), 1.0)
 
 
 @kernel
 def margin_mass(low: float, high: float) -> float:
-    """Return the mass between `low` and `high` over e^(-low^2 / 2)."""
+    """Return the mass between `low` and `high`, divided by e^(-low^2 / 2)."""
     if high - low < THIN:
-        # A difference would cancel: Simpson's rule on e^((low^2 - u^2) / 2).
+        # A difference would lose digits, so Simpson's rule is applied to e^((low^2 - u^2) / 2).
         middle = 0.5 * (low + high)
         ends = 1.0 + exp(0.5 * (low - high) * (low + high))
         inner = 4.0 * exp(0.5 * (low - middle) * (low + middle))
@@ -148,21 +148,21 @@ def margin_mass(low: float, high: float) -> float:
 
 @kernel
 def inflated(deviation: float, tau_squared: float, idle_variance: float, most: float) -> float:
-    """Return a deviation before an event: with tau^2 more variance, and that of idle time up to `most`."""
+    """Return the deviation before an event: tau^2 is added to the variance, and idle time adds more, up to `most`."""
     variance = deviation * deviation
     if idle_variance > 0.0:
         variance = max(variance, min(variance + idle_variance, most * most))
     return math.sqrt(variance + tau_squared)
 
 
-DIGIT_BITS = 11  # bits of a box's number that one sorting pass uses
+DIGIT_BITS = 11  # bits of a box's number that are used in one sorting pass
 DIGITS = 1 << DIGIT_BITS
-MAX_BOXES = 1e15  # including empty ones: their numbers are exact and fit into 64 bits
+MAX_BOXES = 1e15  # including empty ones: the numbers of boxes are exact and fit into 64 bits
 
 
 # Rows of `Boxes.indices`.
-ORDER = 0  # indices of the numbers, box by box, in their own order within each
-FIRST = 1  # start of each box in that order, then the count
+ORDER = 0  # indices of the numbers, box by box, in the original order within each box
+FIRST = 1  # start of each box in that order, followed by the count
 PLACE = 2  # number of boxes below each box, including empty ones
 KEY = 3  # like `PLACE`, for each number
 SPARE = 4
@@ -170,9 +170,9 @@ OWN = 5  # free for users of the boxes
 
 
 class Boxes(NamedTuple):
-    """Boxes of numbers. There are only a few arrays, because each one makes its users compile longer."""
+    """Boxes of numbers. There are only a few arrays, because each array adds to the compile time of its users."""
 
-    indices: Any  # int64 (6, numbers + 1): the rows above
+    indices: Any  # int64 (6, numbers + 1): see the row names above
     centres: Any  # float64 (numbers): centre of each box
     counts: Any  # int64 (DIGITS)
 
@@ -219,7 +219,7 @@ def fill_boxes(table: Any, row: int, size: int, width: float, boxes: Boxes) -> i
 
 @kernel
 def sort_by_digit(boxes: Boxes, size: int, shift: int) -> None:
-    """Sort the order by one digit of the keys, keeping equal ones in order."""
+    """Sort the order by one digit of the keys. The sort is stable."""
     indices, counts = boxes.indices, boxes.counts
     for digit in range(DIGITS):
         counts[digit] = 0

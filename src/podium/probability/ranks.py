@@ -1,6 +1,6 @@
-"""Distributions of ranks and orders of independent performances, by integrating over one performance at a time.
+"""Distributions of ranks and of finishing orders of independent performances, by integrating over one at a time.
 
-Given one entrant's performance x, the number of others ahead is a sum of independent Bernoulli variables. Its
+Given one entrant's performance x, the number of others ahead is a sum of independent Bernoulli variables. Computing its
 distribution takes one step per opponent: n^2 steps for a field, and n more to remove one entrant. Nothing is enumerated
 or sampled. A performance is given by its logarithm u, and lower is better.
 """
@@ -20,10 +20,10 @@ from podium.probability import normal
 
 Floats = npt.NDArray[np.float64]
 CERTAIN = 1e-17  # probability left out at either end of a performance
-NO_CHANCE = 1e-34  # smallest probability of a count that is kept; a thousand of them do not change a digit
-CONVERGED = 1e-7  # smaller changes leave an error of about their square: the sum converges exponentially
+NO_CHANCE = 1e-34  # counts with smaller probabilities are dropped; a thousand of them do not change a digit
+CONVERGED = 1e-7  # a smaller change leaves an error of about its square, as convergence is exponential
 FIRST_STEP, MAX_HALVINGS = 0.5, 12
-CHUNK = 4096  # points of integration at a time
+CHUNK = 4096  # number of integration points handled at a time
 MAX_BINS = 2_000_000
 
 
@@ -32,21 +32,21 @@ class Performances(Protocol):
 
     @property
     def scale(self) -> Floats:
-        """The approximate width of each entrant's logarithm, (entrants)."""
+        """The approximate width of the distribution of each entrant's logarithm."""
 
     def cdf(self, u: Floats) -> Floats:
-        """Return each entrant's probability of being better than u, (points, entrants)."""
+        """Return each entrant's probability of being better than each u, as an array of shape (points, entrants)."""
 
     def pdf(self, u: Floats) -> Floats:
-        """Return the density of each entrant's logarithm at u, (points, entrants)."""
+        """Return the density of each entrant's logarithm at each u, as an array of shape (points, entrants)."""
 
     def support(self) -> tuple[Floats, Floats]:
-        """Return the bounds of each entrant's logarithm, (entrants) each."""
+        """Return the lower and upper bounds of each entrant's logarithm."""
 
 
 @dataclass(frozen=True, slots=True)
 class GammaPerformances:
-    """Performances with a gamma distribution of one integer shape."""
+    """Performances with gamma distributions of the same integer shape."""
 
     log_rate: Floats
     shape: int
@@ -56,7 +56,7 @@ class GammaPerformances:
         return np.full(self.log_rate.size, 1.0 / math.sqrt(self.shape))
 
     def cdf(self, u: Floats) -> Floats:
-        """Return 1 - e^-z sum over k < g of z^k / k!, with z the rate times e^u."""
+        """Return 1 - e^-z * (sum over k < g of z^k / k!), where z is the rate times e^u."""
         z = np.exp(np.minimum(u[:, None] + self.log_rate, 700.0))
         term, total = np.exp(-z), np.zeros_like(z)
         for k in range(self.shape):
@@ -78,7 +78,7 @@ class GammaPerformances:
 
 @dataclass(frozen=True, slots=True)
 class GumbelPerformances:
-    """Logarithms with the distribution 1 - exp(-e^((u - location) / scale)).
+    """Performances whose logarithms have the distribution 1 - exp(-e^((u - location) / scale)).
 
     With a common scale, differences are logistic, and a field finishes by the Plackett-Luce model.
     """
@@ -103,7 +103,7 @@ class GumbelPerformances:
 
 @dataclass(frozen=True, slots=True)
 class NormalPerformances:
-    """Normal logarithms."""
+    """Performances whose logarithms are normal."""
 
     location: Floats
     scale: Floats
@@ -128,10 +128,10 @@ def rank_distribution(field: Performances, selection: npt.NDArray[np.bool_] | No
     """Return each entrant's probability of each rank, within 1e-9.
 
     Args:
-        selection: (entrants) entrants whose ranks are needed. Default: all.
+        selection: a mask of the entrants whose ranks are needed. Default: all.
 
     Returns:
-        (entrants, ranks) float64, best rank first. The rows of other entrants are 0.
+        A float64 array of shape (entrants, ranks), best rank first. The rows of other entrants are 0.
     """
     rows = np.ones(field.scale.size, np.bool_) if selection is None else selection
     step = FIRST_STEP * float(field.scale.min())
@@ -146,7 +146,7 @@ def rank_distribution(field: Performances, selection: npt.NDArray[np.bool_] | No
 
 
 def field_strength(field: Performances, top: int) -> float:
-    """Return 1 / (probability that the last entrant finishes in the first `top`); 1 if that is certain."""
+    """Return 1 / (probability that the last entrant finishes among the first `top`), which is 1 if that is certain."""
     size = field.scale.size
     if top >= size:
         return 1.0
@@ -155,7 +155,7 @@ def field_strength(field: Performances, top: int) -> float:
 
 
 def integrate(field: Performances, rows: npt.NDArray[np.bool_], step: float, offset: float) -> Floats:
-    """Return the trapezoidal sum over the points (k + offset) step at which any selected entrant may perform."""
+    """Return the trapezoidal sum over those points (k + offset) step that any selected entrant may reach."""
     n = rows.size
     ranks = np.zeros((n, n))
     low, high = field.support()
@@ -167,7 +167,7 @@ def integrate(field: Performances, rows: npt.NDArray[np.bool_], step: float, off
 
 
 def grid(low: Floats, high: Floats, step: float, offset: float) -> Floats:
-    """Return the points (k + offset) step within any of the intervals."""
+    """Return the points (k + offset) step that lie within any of the intervals."""
     order = np.argsort(low)
     parts, reached = [], -math.inf
     for start, stop in zip(low[order], high[order], strict=True):
@@ -204,9 +204,9 @@ def add_ranks(cdf: Floats, weight: Floats, ranks: Floats) -> None:
     """For each point and entrant, add the weight times the distribution of the number of others ahead.
 
     Args:
-        cdf: (points, entrants) probability of being ahead of the point.
-        weight: (points, entrants) probability that the entrant is there.
-        ranks: (entrants, entrants), to which the result is added.
+        cdf: the probability of being ahead of each point, of shape (points, entrants).
+        weight: the probability that the entrant is at each point, of shape (points, entrants).
+        ranks: an array of shape (entrants, entrants), to which the result is added.
     """
     counts = np.empty(ranks.shape[0] + 1)
     _add_ranks(np.ascontiguousarray(cdf), np.ascontiguousarray(weight), counts, ranks)
@@ -231,7 +231,7 @@ def _count_ranks(cdf: Any, weight: Any, counts: Any, ranks: Any) -> None:
 
 @kernel
 def count_ahead(cdf: Any, point: int, counts: Any) -> tuple[int, int, int]:
-    """Fill `counts` with the distribution of the number ahead, among those for whom that is uncertain."""
+    """Fill `counts` with the distribution of how many entrants are ahead, among those for whom this is uncertain."""
     size, low, high = 0, 0, 0
     counts[0] = 1.0
     for j in range(cdf.shape[1]):
@@ -253,8 +253,8 @@ def count_ahead(cdf: Any, point: int, counts: Any) -> tuple[int, int, int]:
 def add_others(
     counts: Any, size: int, low: int, high: int, certain: int, p: float, weight: float, ranks: Any, i: int
 ) -> None:
-    """Add the distribution without entrant i, who was counted with p, dividing from the side where errors shrink."""
-    if not 0.0 < p < 1.0:  # not among the uncertain ones
+    """Add the distribution without entrant i, who was counted with p. Divide from the side where errors shrink."""
+    if not 0.0 < p < 1.0:  # not among the uncertain entrants
         first = certain - 1 if p >= 1.0 else certain
         for k in range(low, high + 1):
             ranks[i, first + k] += weight * counts[k]
@@ -283,19 +283,20 @@ _replace_by_distribution = compile_kernel(_fill_distribution)
 
 
 Orders = npt.NDArray[np.int64]
-NODES = 16  # Gauss-Legendre nodes in a panel as wide as the narrowest performance, which is exact to the last digit
-SAMPLE_STEP = 0.1  # step in widths of the narrowest performance; a distribution is linear in between
+NODES = 16  # Gauss-Legendre nodes per panel; exact to the last digit if panels are as wide as the narrowest performance
+SAMPLE_STEP = 0.1  # step in widths of the narrowest performance; distributions are interpolated linearly
 
 
 def order_chances(field: Performances) -> tuple[Orders, Floats]:
-    """Return the probability of every order of a small field, by integrating one performance after the other.
+    """Return the probability of every order of a small field, by integrating over one performance after another.
 
     Returns:
-        Orders, (n!, n), best first, as in `itertools.permutations`, and their probabilities, (n!), within 1e-12.
+        The orders, best first, as in `itertools.permutations`, in an array of shape (n!, n), and their
+        probabilities, within 1e-12.
     """
     size, width = field.scale.size, float(field.scale.min())
     nodes, weights = legendre.leggauss(NODES)
-    powers = np.linalg.inv(legendre.legvander(nodes, NODES - 1))  # polynomials that are 1 at one node only
+    powers = np.linalg.inv(legendre.legvander(nodes, NODES - 1))  # polynomials that are 1 at one node, else 0
     rising = (legendre.legvander(nodes, NODES) @ legendre.legint(powers, lbnd=-1)).T
     panels = grid(*field.support(), width, 0.0)
     points = panels[:, None] + 0.5 * width * (nodes + 1.0)
@@ -303,7 +304,7 @@ def order_chances(field: Performances) -> tuple[Orders, Floats]:
     chances: list[float] = []
 
     def extend(last: tuple[int, ...], ahead: Floats) -> None:
-        """Let each remaining entrant be the next to finish.
+        """Extend an order by each remaining entrant in turn, as the next to finish.
 
         Args:
             last: The entrants ahead, in order.
@@ -323,7 +324,7 @@ def order_chances(field: Performances) -> tuple[Orders, Floats]:
 
 
 def sample_orders(field: Performances, uniform: Floats) -> Orders:
-    """Return orders, (draws, n), best first, of performances at these quantiles, (draws, n)."""
+    """Return the orders, best first, of performances at the given quantiles. Both arrays have the shape (draws, n)."""
     low, high = field.support()
     points = grid(low, high, SAMPLE_STEP * float(field.scale.min()), 0.0)
     distribution = field.cdf(points)

@@ -2,8 +2,8 @@
 
 Between two players of known skill, the difference is logistic, as in Elo's model, and a field finishes by the
 Plackett-Luce model. An uncertain skill is integrated out. The distribution and density of the sum are trapezoidal sums,
-which converge exponentially. Both are tabulated so densely that a polynomial through a few points matches the curve in
-between. Players who are not nearly certain share these points. The error is below 1e-12.
+which converge exponentially. Both are tabulated densely enough for a polynomial through a few points to match the curve
+in between. All players share these points, except those whose skill is nearly certain. The error is below 1e-12.
 """
 
 import math
@@ -21,8 +21,8 @@ from podium.probability.ranks import CERTAIN, GumbelPerformances, Performances, 
 Floats = npt.NDArray[np.float64]
 TABLE_STEP = 0.1  # step of a table, in scales of the Gumbel distribution
 POINTS = 16  # points of the table for one interpolation polynomial
-NARROW = 1.0 / 3.0  # deviation in these scales below which the table is too coarse for the normal distribution
-NARROW_STEP = 0.6  # step of such a player's own sum, in deviations
+NARROW = 1.0 / 3.0  # deviation, in these scales, below which the table is too coarse
+NARROW_STEP = 0.6  # step of the separate sum for such a player, in deviations
 NORMAL_TAIL = math.sqrt(-2.0 * math.log(CERTAIN))  # deviations beyond which a tail is CERTAIN
 GUMBEL_TAIL = -math.log(CERTAIN)  # scales below the location beyond which a tail is CERTAIN
 MATCHED_SPREAD = math.pi / math.sqrt(3.0)  # deviation of a logistic variable with scale 1
@@ -32,12 +32,12 @@ def uncertain_performances(rating: Sequence[float], deviation: Sequence[float], 
     """Return the performances of a field with normal skills.
 
     Systems approximate a pair's probability by a logistic curve with the variance of the integral. Two players get
-    exactly that curve, so that a duel has a single answer, the system's. In larger fields the integral differs from it
-    by at most 0.023 per pair, if skills are much less certain than results.
+    exactly that curve, so that a duel has a single answer: that of the system. In larger fields, the integral differs
+    from the curve by at most 0.023 per pair, which happens if skills are much less certain than results.
 
     Args:
-        rating: (entrants) mean skill.
-        deviation: (entrants) deviation of the skill, in the same unit.
+        rating: the mean skill of each entrant.
+        deviation: the deviation of each entrant's skill, in the same unit.
         noise: Scale of the Gumbel noise, in the same unit.
     """
     location, widths = -np.asarray(rating, np.float64), np.asarray(deviation, np.float64)
@@ -49,7 +49,7 @@ def uncertain_performances(rating: Sequence[float], deviation: Sequence[float], 
 
 @dataclass(frozen=True)
 class UncertainPerformances:
-    """Logarithms that are the sum of a normal skill and Gumbel noise. See `podium.probability.ranks.Performances`."""
+    """Performances whose logarithms are normal skill plus Gumbel noise. See `podium.probability.ranks.Performances`."""
 
     location: Floats
     deviation: Floats
@@ -57,7 +57,7 @@ class UncertainPerformances:
 
     @property
     def scale(self) -> Floats:
-        """The deviation of the sum."""
+        """The deviation of the sum of skill and noise."""
         widths: Floats = np.hypot(self.deviation, self.noise * math.pi / math.sqrt(6.0))
         return widths
 
@@ -70,8 +70,8 @@ class UncertainPerformances:
     def support(self) -> tuple[Floats, Floats]:
         """Return the bounds, beyond which either tail is CERTAIN.
 
-        The lower tail of the Gumbel distribution is below e^t, so that of the sum is below e^(t + spread^2 / 2), both
-        in scales of the noise.
+        The lower tail of the Gumbel distribution is below e^t, so the lower tail of the sum is below e^(t + spread^2 /
+        2), both in scales of the noise.
         """
         spread = self.deviation / self.noise
         low = GUMBEL_TAIL + spread * np.minimum(0.5 * spread, NORMAL_TAIL)
@@ -80,12 +80,12 @@ class UncertainPerformances:
 
     @property
     def step(self) -> float:
-        """The step of the table: a larger multiple of the sums' step if everyone is very uncertain."""
+        """The step of the table, which is a larger multiple of the sums' step if everyone is very uncertain."""
         return TABLE_STEP * self.noise * max(1, int(self.deviation.min() / self.noise))
 
     @cached_property
     def table(self) -> tuple[Floats, Floats]:
-        """Points one step apart, only near performances, and (2, points, entrants) distribution and density."""
+        """Points one step apart near performances, with distribution and density of shape (2, points, entrants)."""
         (low, high), fine, every = self.support(), TABLE_STEP * self.noise, round(self.step / TABLE_STEP / self.noise)
         points = grid(low - POINTS * self.step, high + POINTS * self.step, self.step, 0.0)
         filled = np.zeros((2, points.size, self.location.size))
@@ -113,7 +113,7 @@ class UncertainPerformances:
         return points, filled
 
     def _between(self, which: int, u: Floats) -> Floats:
-        """Interpolate at each u, with Lagrange polynomials through the points around it."""
+        """Interpolate at each u, using Lagrange polynomials through the surrounding points."""
         points, filled = self.table
         first = np.clip(np.searchsorted(points, u) - POINTS // 2, 0, points.size - POINTS)
         ahead = (u - points[first])[:, None] / self.step - np.arange(POINTS)

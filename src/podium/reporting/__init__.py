@@ -1,1 +1,1 @@
-"""Charts, curves of the published systems, and the report."""
+"""Charts, curves of published systems, and the report."""

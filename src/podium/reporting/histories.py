@@ -1,4 +1,4 @@
-"""Charts of ratings and learnt parameters over time, and curves of published systems."""
+"""Charts of ratings and learned parameters over time, and curves of published systems."""
 
 import math
 import textwrap
@@ -21,16 +21,17 @@ from podium.systems import find
 from podium.systems._folyami_field import agnesi
 from podium.systems.stk import lead
 
-WIDTH, HEIGHT = 640, 300  # pixels of a plot
-NARROW_WIDTH = 290  # the same on a phone
+WIDTH, HEIGHT = 640, 300  # size of a plot in pixels
+NARROW_WIDTH = 290  # width on a phone
 # The palette of M. Okabe and K. Ito, which colour-blind readers can tell apart. Black is reserved for text, and yellow
 # is too faint.
 PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#7f6fb5", "#8c8c8c")
 MAIN, SECOND, QUIET = PALETTE[0], PALETTE[5], PALETTE[7]
-DASHES = ([1, 0], [4, 2], [2, 2], [6, 2, 2, 2])  # pixels drawn and skipped, in turn
-LEGEND_GAP = 32  # pixels between names in a legend: the reader's font may be a fifth wider than measured
-NARROW_LEGEND_COLUMNS = 2  # on a phone, at most: a legend in one row would be wider than the plot, and would shrink it
-SYMBOL_WIDTH, CHARACTER_WIDTH = 16, 6  # pixels in a legend's entry: before its name, and about the width of a letter
+DASHES = ([1, 0], [4, 2], [2, 2], [6, 2, 2, 2])  # number of pixels that are drawn and skipped, in turn
+LEGEND_GAP = 32  # pixels between names in a legend, because the reader's font may be a fifth wider than measured
+# maximum number on a phone, where a legend in one row would be wider than the plot and shrink it
+NARROW_LEGEND_COLUMNS = 2
+SYMBOL_WIDTH, CHARACTER_WIDTH = 16, 6  # pixels in an entry of a legend: before its name, and for an average letter
 MAX_NAME_WIDTH = 160  # pixels; Vega cuts longer names
 DAYS_OF_YEARS, DAYS_OF_MONTHS = (
     1500,
@@ -39,23 +40,23 @@ DAYS_OF_YEARS, DAYS_OF_MONTHS = (
 
 
 def altair() -> Any:
-    """Return the drawing library. If it is missing, the error names the extra to install."""
+    """Return the drawing library. If it is not installed, raise an error that names the extra to install."""
     with needs_extra("charts", "a chart"):
         import altair as alt  # noqa: PLC0415  (an extra)
     return alt
 
 
 def canvas(rows: pl.DataFrame, title: str) -> Any:
-    """Return an empty chart for rows, with times in the form that Vega reads."""
+    """Return an empty chart for these rows, with times in a form that Vega can read."""
     alt = altair()
     rows = rows.with_columns(pl.selectors.datetime().dt.strftime("%Y-%m-%dT%H:%M:%SZ"))
     return alt.Chart(alt.Data(values=rows.to_dicts()), title=title, width=WIDTH, height=HEIGHT)
 
 
 def colour(column: str, names: Sequence[str], **options: Any) -> Any:
-    """Return the colour scale for a column.
+    """Return the colour scale for the names in a column.
 
-    The colour of a name depends on its position; colours repeat after eight.
+    The colour of a name depends on its position. Colours repeat after eight names.
     """
     alt, shades = altair(), [PALETTE[k % len(PALETTE)] for k in range(len(names))]
     scale = alt.Scale(domain=list(names), range=shades)
@@ -63,30 +64,30 @@ def colour(column: str, names: Sequence[str], **options: Any) -> Any:
 
 
 def dashes(names: Sequence[str]) -> Any:
-    """Return the dash scale, for lines of the same colour: the first eight lines are solid, the next dashed."""
+    """Return the dash scale for lines of the same colour: the first eight lines are solid, and the next are dashed."""
     patterns = [DASHES[k // len(PALETTE) % len(DASHES)] for k in range(len(names))]
     return altair().Scale(domain=list(names), range=patterns)
 
 
 def line_legend() -> Any:
-    """Return a legend for lines that also differ by their dashes."""
+    """Return a legend for lines that also differ in their dashes."""
     return altair().Legend(symbolType="stroke", symbolStrokeWidth=3)
 
 
 def legend_columns(names: Sequence[str], width: int) -> int | None:
-    """Return the number of legend columns that fit into a width in pixels, or None if all names fit into one row."""
+    """Return how many legend columns fit into a width in pixels, or None if all names fit into one row."""
     widths = [SYMBOL_WIDTH + min(CHARACTER_WIDTH * len(name), MAX_NAME_WIDTH) + LEGEND_GAP for name in names]
-    room = width + LEGEND_GAP  # nothing follows the last one
+    room = width + LEGEND_GAP  # nothing comes after the last one
     return None if sum(widths) <= room else max(1, room // max(widths))
 
 
 def whole_numbers() -> Any:
-    only_whole = "datum.value % 1 ? '' : format(datum.value, ',d')"  # Vega still puts ticks between them
+    only_whole = "datum.value % 1 ? '' : format(datum.value, ',d')"  # Vega still puts ticks between the labels
     return altair().Axis(labelExpr=only_whole, tickMinStep=1, labelOverlap=True)
 
 
 def dates(first: datetime, last: datetime) -> Any:
-    """Return an axis of dates that always shows the year."""
+    """Return an axis of dates on which the year is always visible."""
     span = last - first
     if span > timedelta(days=DAYS_OF_YEARS):
         form, step = "%Y", 366 * 86_400_000
@@ -98,7 +99,7 @@ def dates(first: datetime, last: datetime) -> Any:
 
 
 def time_axis(moments: pl.Series) -> Any:
-    """Return the axis for the column `when`: dates, or event numbers."""
+    """Return the axis for the column `when`, which contains dates or event numbers."""
     alt = altair()
     if moments.dtype.is_temporal():
         return alt.X("when:T", title="", axis=dates(moments.min(), moments.max()))  # type: ignore[arg-type]
@@ -106,7 +107,7 @@ def time_axis(moments: pl.Series) -> Any:
 
 
 def configuration(*, inline: bool) -> dict[str, Any]:
-    """Return the style of a chart. Inside a page, it takes its text colour and background from the page."""
+    """Return the style of a chart. A chart inside a page takes its text colour and background from the page."""
     ink, grid = ("currentColor", "#8888884d") if inline else ("#1d1b2e", "#dddde4")
     return {
         "background": None if inline else "white",
@@ -136,16 +137,16 @@ def configuration(*, inline: bool) -> dict[str, Any]:
     }
 
 
-LABEL_PIXELS = 14.0  # from one name to the next
-PADDING = 0.05  # of the height, above the highest rating and below the lowest
+LABEL_PIXELS = 14.0  # distance from one name to the next
+PADDING = 0.05  # share of the height, above the highest rating and below the lowest
 
 
 def rating_histories(
     history: pl.DataFrame, players: list[str], title: str, hindsight: pl.DataFrame | None = None
 ) -> Any:
-    """Chart the ratings of players over time, or over events if the results have no dates.
+    """Chart the ratings of players over time, or by event if the results have no dates.
 
-    Hindsight is drawn as a dashed line.
+    Ratings with hindsight are drawn as dashed lines.
     """
     alt = altair()
     numbered = history.with_columns(number=pl.col("event_id").rle_id().cast(pl.Int64) + 1)
@@ -189,8 +190,8 @@ def line_points(rows: pl.DataFrame, moment: str) -> pl.DataFrame:
     last = changes["when"].max()
     after = changes.group_by("player", "when", maintain_order=True).agg(
         pl.col("rating").last()
-    )  # several at the same time
-    one = 1 if moment == "number" else 0  # an event before the first
+    )  # there may be several at the same time
+    one = 1 if moment == "number" else 0  # one event before the first
     first = changes.group_by("player", maintain_order=True).first()
     starts = first.select("player", when=pl.col("when") - one if one else "when", rating="before")
     final = changes.group_by("player", maintain_order=True).last()
@@ -201,7 +202,7 @@ def line_points(rows: pl.DataFrame, moment: str) -> pl.DataFrame:
 
 
 def domain(ratings: pl.Series) -> tuple[float, float]:
-    """Return the lowest and highest rating that a chart shows."""
+    """Return the lowest and the highest rating to show in a chart."""
     if ratings.is_empty():
         return 0.0, 1.0
     values = ratings.to_numpy()
@@ -211,7 +212,7 @@ def domain(ratings: pl.Series) -> tuple[float, float]:
 
 
 def spread(ratings: Sequence[float], low: float, high: float) -> list[float]:
-    """Return the heights in points of the names at the ends of lines, so that no name covers another."""
+    """Return heights, in points, for the names at the ends of lines, so that the names do not overlap."""
     step = LABEL_PIXELS * (high - low) / HEIGHT
     places = [0.0] * len(ratings)
     above = float("inf")
@@ -221,7 +222,7 @@ def spread(ratings: Sequence[float], low: float, high: float) -> list[float]:
     beneath = low - min(places, default=low)
     if beneath <= 0.0:
         return places
-    floor = low  # move the lowest names up, and any names they then cover
+    floor = low  # move the lowest names up, together with any names that they then cover
     for number in sorted(range(len(ratings)), key=lambda k: places[k]):
         places[number] = max(places[number], floor)
         floor = places[number] + step
@@ -230,11 +231,11 @@ def spread(ratings: Sequence[float], low: float, high: float) -> list[float]:
 
 PANEL_HEIGHT = 110  # pixels
 POINTS = 600  # number of points in a curve
-CHARACTERS = 44  # for a line above a panel
+CHARACTERS = 44  # maximum number in a line above a panel
 
 
 def learnt_curves(history: pl.DataFrame, system: System, title: str) -> Any:
-    """Chart every learnt parameter over time, with a dashed line at its starting value."""
+    """Chart every learned parameter over time, with a dashed line at its initial value."""
     alt = altair()
     start = dict(zip(type(system.new_pool())._fields, system.new_pool(), strict=True))
     panels = [panel(history, each, each.convert(start[each.name])) for each in system.learnt_parameters]
@@ -242,7 +243,7 @@ def learnt_curves(history: pl.DataFrame, system: System, title: str) -> Any:
 
 
 def panel(history: pl.DataFrame, parameter: LearntParameter, start: float) -> Any:
-    """Chart one parameter: its curve, its starting value, and the meaning of its latest value."""
+    """Chart one parameter: its curve, its initial value, and the meaning of its latest value."""
     alt = altair()
     dated = bool(history.height) and not history["started_at"].null_count()
     values = history[parameter.name].to_numpy()
@@ -263,7 +264,7 @@ GAPS = np.arange(-800.0, 801.0, 20.0)
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """A curve: its system, its titles, and the function that computes its points."""
+    """A curve, given by its system, its titles, and the function that calculates its points."""
 
     system: str
     title: str
@@ -273,11 +274,11 @@ class Curve:
 
 
 def curve(kind: str, system: System | None = None) -> tuple[Curve, pl.DataFrame]:
-    """Return a curve and its points: columns `x`, `y`, `series`.
+    """Return a curve and its points, in the columns `x`, `y` and `series`.
 
     Args:
-        kind: a name in `CURVES`.
-        system: the system to draw. Default: the curve's system with its default parameters.
+        kind: the name of a curve in `CURVES`.
+        system: the system whose curve is drawn. Default: the curve's system with its default parameters.
 
     Returns:
         The curve's titles, and its points as a frame.
@@ -298,13 +299,13 @@ def curve(kind: str, system: System | None = None) -> tuple[Curve, pl.DataFrame]
 
 
 def remoteness(system: Any) -> list[tuple[float, float, str]]:
-    """Return K for a pair by the number of places between the two."""
+    """Return K for a pair of entrants, by the number of places between the two."""
     closeness = system.params().closeness
     return [(float(gap), system.k * agnesi(closeness * gap), "K") for gap in range(21)]
 
 
 def provisional(system: Any) -> list[tuple[float, float, str]]:
-    """Return K for a newcomer and for an established opponent, by the newcomer's event number."""
+    """Return K for a newcomer and for an established opponent, by the number of the newcomer's event."""
     params, newcomer = system.params(), system.newcomer()
     established = enter(params, newcomer._replace(events=1e6), PRESENT)
     points = []
@@ -322,7 +323,7 @@ def entry(place: float) -> Entry:
 
 
 def expected(system: Any) -> list[tuple[float, float, str]]:
-    """Return Elo's expected score, Folyami's, and the gamma model's without the factor c."""
+    """Return the expected score of Elo, of Folyami, and of the gamma model without the factor c."""
     shape = system.gamma_shape
     curves = {
         "Elo": (1, ALPHA),
@@ -337,7 +338,7 @@ def expected(system: Any) -> list[tuple[float, float, str]]:
 
 
 def gamma_densities(system: Any) -> list[tuple[float, float, str]]:
-    """Return the distribution of performances for some ratings; 0 is a perfect race."""
+    """Return the distribution of performances for several ratings, where 0 is a perfect race."""
     shape = system.gamma_shape
     slope = matched_slope(shape)
     points = []
@@ -350,7 +351,7 @@ def gamma_densities(system: Any) -> list[tuple[float, float, str]]:
 
 
 def win_expectancy(system: Any) -> list[tuple[float, float, str]]:
-    """Return the probability of winning by the difference in rating."""
+    """Return the probability of winning, by the difference in rating."""
     params, even = system.params(), system.newcomer()
     points = []
     for gap in GAPS:
@@ -360,14 +361,14 @@ def win_expectancy(system: Any) -> list[tuple[float, float, str]]:
 
 
 def result_by_time(system: Any) -> list[tuple[float, float, str]]:
-    """Return the result of a pair by the time difference, in hundredths of the faster time."""
+    """Return the result of a pair by the difference in time, in hundredths of the faster time."""
     return [(0.1 * k, lead(100.0, 100.0 + 0.1 * k), "the faster") for k in range(41)] + [
         (0.1 * k, lead(100.0 + 0.1 * k, 100.0), "the slower") for k in range(41)
     ]
 
 
 def importance_by_time(system: Any) -> list[tuple[float, float, str]]:
-    """Return the points at stake by the length of a race, for two newcomers."""
+    """Return the number of points at stake by the length of a race, for two newcomers."""
     params = system.params()
     me = enter(params, system.newcomer(), PRESENT)
     points = []

@@ -1,4 +1,4 @@
-"""Charts by name, from rated results, results or a system. They need the extra `charts`."""
+"""Draw charts, selected by name, from rated results, results or a system. The extra `charts` is needed."""
 
 import html
 from collections.abc import Iterator, Sequence
@@ -51,7 +51,7 @@ def distribution(ratings: pl.DataFrame, title: str) -> Any:
 
 
 def calibration(reliability: pl.DataFrame, title: str) -> Any:
-    """Chart expected results against actual results. On the diagonal, every expectation was right."""
+    """Chart expected results against actual results. If every expectation was right, the points lie on the diagonal."""
     alt = altair()
     ends = pl.DataFrame({"expected": [0.0, 1.0], "actual": [0.0, 1.0]})
     diagonal = canvas(ends, title).mark_line(strokeDash=[4, 4], color=QUIET)
@@ -69,7 +69,7 @@ def calibration(reliability: pl.DataFrame, title: str) -> Any:
 
 
 def circulation(months: pl.DataFrame, title: str) -> Any:
-    """Chart the points gained and lost by month, newcomers separately, and the ratings of the month's players."""
+    """Chart the points gained and lost per month, newcomers separately, and the ratings of that month's players."""
     alt = altair()
     starts = months.select("month", points="introduced_starts")
     flows = months.select(
@@ -106,7 +106,7 @@ def race_strengths(strengths: pl.DataFrame, title: str) -> Any:
 
 
 def waits_and_spreads(runs: pl.DataFrame, title: str) -> Any:
-    """Chart the wait that 95 % of players do not exceed against the median rating spread, run by run."""
+    """Chart the wait that 95 % of players do not exceed against the median spread of ratings, for each run."""
     alt = altair()
     label = (
         pl.when(pl.col("target_s").is_null())
@@ -123,7 +123,7 @@ def waits_and_spreads(runs: pl.DataFrame, title: str) -> Any:
 
 
 def published_curve(kind: str, system: System | None) -> Any:
-    """Chart a curve of a published system; see `podium.reporting.histories`."""
+    """Chart a curve of a published system, as described in `podium.reporting.histories`."""
     alt = altair()
     description, points = curve(kind, system)
     x = alt.X("x:Q", title=description.x)
@@ -138,7 +138,7 @@ def published_curve(kind: str, system: System | None) -> Any:
 
 
 SUFFIXES = (".png", ".svg", ".html")
-PIXELS = 2  # pixels of a picture per pixel of the drawing
+PIXELS = 2  # pixels of the picture for each pixel of the drawing
 PAGE = """<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -168,14 +168,14 @@ def as_svg(chart: Any, *, inline: bool = False, narrow: bool = False) -> str:
 
 
 def as_page(chart: Any, title: str) -> str:
-    """Return a page with the chart for wide and narrow screens, light and dark."""
+    """Return a page that shows the chart on wide and narrow screens, in light and dark colours."""
     wide, narrow = (as_svg(chart, inline=True, narrow=each) for each in (False, True))
     return PAGE.format(title=html.escape(title), wide=wide, narrow=narrow)
 
 
 def specification(chart: Any, *, inline: bool, narrow: bool) -> dict[str, Any]:
-    """Return the chart as a Vega-Lite document, with its style."""
-    document: dict[str, Any] = chart.to_dict(validate=False)  # which takes longer than drawing
+    """Return the chart as a Vega-Lite document that includes its style."""
+    document: dict[str, Any] = chart.to_dict(validate=False)  # validation would take longer than drawing
     document["config"] = configuration(inline=inline)
     width, columns = (NARROW_WIDTH, [NARROW_LEGEND_COLUMNS]) if narrow else (WIDTH, [])
     columns += [fitting for names in coloured_names(document) if (fitting := legend_columns(names, width)) is not None]
@@ -187,7 +187,7 @@ def specification(chart: Any, *, inline: bool, narrow: bool) -> dict[str, Any]:
 
 
 def parts_of(document: Any) -> Iterator[dict[str, Any]]:
-    """Yield the objects in a document, except those in its data."""
+    """Yield the objects in a document, leaving out those in its data."""
     if isinstance(document, dict):
         yield document
         document = [each for name, each in document.items() if name not in ("data", "datasets")]
@@ -197,7 +197,7 @@ def parts_of(document: Any) -> Iterator[dict[str, Any]]:
 
 
 def coloured_names(document: dict[str, Any]) -> Iterator[list[str]]:
-    """Yield the names in each colour scale of a document."""
+    """Yield the names in each of a document's colour scales."""
     for part in parts_of(document):
         match part:
             case {"color": {"scale": {"domain": [*names]}}}:
@@ -205,23 +205,23 @@ def coloured_names(document: dict[str, Any]) -> Iterator[list[str]]:
 
 
 def narrow_plots(document: dict[str, Any]) -> None:
-    """Limit the width of every plot in a document to a phone's screen."""
+    """Limit the width of every plot in a document to that of a phone's screen."""
     for part in parts_of(document):
         if part.get("width") == WIDTH:
             part["width"] = NARROW_WIDTH
-        if "columns" in part:  # panels side by side
+        if "columns" in part:  # the panels are side by side
             part["columns"] = 1
 
 
 def with_renderer(name: str, document: dict[str, Any], **options: Any) -> Any:
-    """Call a function of the renderer with a document. If the renderer is missing, the error names the extra."""
+    """Call a function of the renderer with a document. If it is not installed, raise an error that names the extra."""
     with needs_extra("charts", "a chart"):
         import vl_convert  # noqa: PLC0415  (an extra, and large)
     return getattr(vl_convert, name)(document, **options)
 
 
 def check_path(path: Path) -> Path:
-    """Return the path if a chart can be written to it."""
+    """Return the path, if a chart can be written to it."""
     if path.suffix not in SUFFIXES:
         raise ChartError(
             f"{path}: charts cannot be written in this format. Use a name that ends in "
@@ -233,7 +233,7 @@ def check_path(path: Path) -> Path:
 
 
 def save(chart: Any, path: Path) -> None:
-    """Write a chart to a .png, .svg or .html file. The .html file works offline."""
+    """Write a chart to a .png, .svg or .html file. An .html file also works offline."""
     check_path(path)
     if path.suffix == ".png":
         document = specification(chart, inline=False, narrow=False)
@@ -266,12 +266,12 @@ def plot(
         kind: `histories`, `distribution`, `calibration`, `circulation` or `parameters` (values that a system has
             learnt) for results, or the name of a curve of a published system.
         results: the result of `podium.rate`, or anything that `podium.rate` accepts. Curves do not need results.
-        system: the system for results that are not rated yet, or the system of the curve. Default: elo for results.
-        pool: the pool of the histories, the distribution or the parameters. Default: the pool with the most events.
-        players: the players in `histories`. Default: the leaders.
+        system: the system with which to rate results, or the system whose curve is drawn. Default: elo for results.
+        pool: the pool for histories, the distribution or the parameters. Default: the pool with the most events.
+        players: the players to include in `histories`. Default: the leaders.
         period: the rating period.
         out: a file to write the chart to: .svg, .png or .html.
-        hindsight: also draw ratings with hindsight as dashed lines, with bands of two deviations.
+        hindsight: True to draw ratings with hindsight as well, as dashed lines with bands of two deviations.
 
     Returns:
         The chart, as an Altair object that notebooks can display.

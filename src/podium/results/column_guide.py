@@ -1,4 +1,4 @@
-"""Descriptions of the columns of a results table, for `docs/results.md` and `podium columns`."""
+"""Descriptions of the columns in a results table, for `docs/results.md` and `podium columns`."""
 
 from typing import NamedTuple
 
@@ -6,14 +6,14 @@ from typing import NamedTuple
 class Column(NamedTuple):
     name: str
     type: str
-    default: str  # meaning of an absent column or an empty cell
+    default: str  # meaning if the column is absent or a cell is empty
     meaning: str
     example: str
     unit: str = ""
 
 
 class Status(NamedTuple):
-    """A status of an entry, and its meaning in every system."""
+    """A status that an entry can have, and what it means in every system."""
 
     name: str
     meaning: str
@@ -22,7 +22,7 @@ class Status(NamedTuple):
 
 NO_DEFAULT = "every row needs a value"
 UNKNOWN = "not known"
-COMPARED = ("position", "score", "time_s", "team_score")  # any of these says who beat whom
+COMPARED = ("position", "score", "time_s", "team_score")  # each of these says who beat whom
 
 COLUMNS: tuple[Column, ...] = (
     Column(

@@ -1,4 +1,4 @@
-"""The columns of a results table: each cell is converted to its type or reported as an error."""
+"""The columns of a results table. Each cell is either converted to its type or reported as an error."""
 
 import re
 from collections import Counter
@@ -15,9 +15,10 @@ from podium.results.names import SPACES, is_page_address, normalise, normalise_c
 
 REQUIRED = ("event_id", "player")
 TEXTS = ("event_id", "pool", "mode", "heat", "player", "team", "side", "title", "url")
-SHARED, MAX_KINDS = "shared:", 4  # prefix of columns of shared equipment, such as shared:car; number of kinds
+# prefix of columns for shared equipment, such as shared:car, and maximum number of kinds
+SHARED, MAX_KINDS = "shared:", 4
 BEGINNING, SIDES = ("home", "white"), ("home", "white", "away", "black")
-FOR_PAGES = ("title", "url")  # on any row of an event; no rating depends on them
+FOR_PAGES = ("title", "url")  # may be in any row of an event, and do not affect ratings
 MAX_URL = 2_000  # characters
 POSITIVE = ("position", "time_s", "weight")
 NOT_NEGATIVE = ("played_s", "duration_s")
@@ -28,20 +29,21 @@ TRUTHS = ("ranked", "handicap")
 STATUSES = tuple(status.name for status in column_guide.STATUSES)
 ALL = tuple(column.name for column in column_guide.COLUMNS)
 DEFAULTS = {"pool": "default", "status": "finished"}
-FILLED = {"ranked": True, "handicap": False, "weight": 1.0}  # value of an empty cell or missing column
+FILLED = {"ranked": True, "handicap": False, "weight": 1.0}  # value for an empty cell or a missing column
 SYNONYMS = dict.fromkeys(("disconnected", "disconnect", "left", "leave"), "quit") | {"dns": "did_not_start"}
 SYNONYMS |= {"dsq": "disqualified", "dq": "disqualified", "retired": "dnf", "ret": "dnf", "ok": "finished"}
-# Words with a meaning for systems, in any case: a heat `Overall` is the heat `overall`.
+# Words that have a meaning for systems, in any case. For example, the heat `Overall` means `overall`.
 SPELLINGS = {
     "heat": {"overall": r"(?i)^overall$"},
     "mode": {"time-trial": r"(?i)^time[-_ ]?trial$", "duel": r"(?i)^duel$"},
     "side": {side: f"(?i)^{side}$" for side in SIDES},
 }
-EXACT = 2.0**53  # from here on a double represents several integers
+EXACT = 2.0**53  # from this value on, one double stands for several integers
 TOO_LARGE = "is too large to be exact as a number; give it as text"
 COSTS = "the cost of each is in docs/results.md and in: podium columns status"
 GAP = "looks like a gap to the winner; give the total time, without a sign"
-Known = Callable[[str, list[str]], set[str]]  # of a column's refused names, those accepted before the rule
+# returns those of a column's rejected names that were accepted before the rule
+Known = Callable[[str, list[str]], set[str]]
 TRUTH_WORDS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 DATE_SHAPE = re.compile(r"(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(:\d{2})?(\.\d{1,9})?)?\s?(Z|z|UTC|[+-]\d{2}:?\d{2})?")
 UTC = pl.Datetime("us", "UTC")
@@ -50,17 +52,17 @@ TYPES |= dict.fromkeys(TRUTHS, pl.Boolean) | {"started_at": UTC}
 
 
 def is_shared(name: str) -> bool:
-    """Return True for a column of equipment that entrants share."""
+    """Return True if a column contains equipment that entrants share."""
     return name.startswith(SHARED) and name != SHARED
 
 
 def in_order(names: Collection[str]) -> list[str]:
-    """Return the names that are columns of a results table, in its order, with shared equipment last."""
+    """Return those names that are columns of a results table, in the table's order, with shared equipment last."""
     return [*(name for name in ALL if name in names), *sorted(name for name in names if is_shared(name))]
 
 
 class Cells(NamedTuple):
-    """A converted column, its errors, and its names as sent if any was cleaned."""
+    """A converted column, its errors, and its original names if any of them was normalized."""
 
     column: pl.Series
     faults: list[Fault]
@@ -68,7 +70,7 @@ class Cells(NamedTuple):
 
 
 class Checked(NamedTuple):
-    """All converted columns, their errors, and the table with names as sent if any was cleaned."""
+    """All converted columns, their errors, and the table with its original names if any of them was normalized."""
 
     frame: pl.DataFrame
     faults: list[Fault]
@@ -76,18 +78,18 @@ class Checked(NamedTuple):
 
 
 def none_known(_column: str, _names: list[str]) -> set[str]:
-    """Return no names, because none was accepted before the rule."""
+    """Return an empty set, because no name was accepted before the rule."""
     return set()
 
 
 def normalise_table(frame: pl.DataFrame, known: Known = none_known) -> Checked:
-    """Convert every column and report errors, at most one more than are shown."""
+    """Convert every column, and report errors: at most one more than are shown."""
     cells = {name: cast_column(frame[name], known) for name in frame.columns}
     faults = sorted((fault for cell in cells.values() for fault in cell.faults), key=lambda fault: fault.row or 0)
     if faults:
         return Checked(frame, faults)
     columns = {name: cell.column for name, cell in cells.items()}
-    constants: dict[str, Any] = dict(DEFAULTS)  # constant columns, which the frame stores once
+    constants: dict[str, Any] = dict(DEFAULTS)  # constant columns are stored only once in the frame
     for name in DEFAULTS.keys() & columns.keys():
         filled = columns.pop(name).fill_null(DEFAULTS[name])
         constants[name] = filled.first() or DEFAULTS[name]
@@ -104,7 +106,7 @@ def normalise_table(frame: pl.DataFrame, known: Known = none_known) -> Checked:
 
 
 def has_values(series: pl.Series) -> bool:
-    """Return True if a column has values. Required columns always count."""
+    """Return True if a column has any values. Required columns always count as if they did."""
     return series.name in (*REQUIRED, *DEFAULTS) or series.null_count() < series.len()
 
 
@@ -125,13 +127,16 @@ def cast_column(series: pl.Series, known: Known) -> Cells:
 
 
 def faults_at(series: pl.Series, bad: pl.Series, remedy: str) -> Iterator[Fault]:
-    """Yield one error per invalid row, with its original value."""
+    """Yield one error for each invalid row, with its original value."""
     for row in bad.arg_true().head(SHOWN_FAULTS + 1).to_list():
         yield Fault(row + 1, series.name, series[row], remedy)
 
 
 def names(series: pl.Series, known: Known) -> Cells:
-    """Check names: IDs, pools, modes, heats, teams and players. An event's ID is a key and is never changed."""
+    """Check the names in a column: IDs, pools, modes, heats, teams or players.
+
+    The ID of an event is a key, so it is never changed.
+    """
     column, faults = text(series)
     if faults:
         return Cells(column, faults)
@@ -174,7 +179,7 @@ def addresses(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
 
 
 def lookalike_ids(column: pl.Series, clean: pl.Series) -> list[Fault]:
-    """Find event IDs that look the same but differ, which would split an event in two."""
+    """Find event IDs that look the same but are different, because they would split an event in two."""
     if clean.equals(column) or clean.n_unique() == column.n_unique():
         return []
     ids = pl.DataFrame({"id": column, "clean": clean}).with_columns(first=pl.col("id").first().over("clean"))
@@ -183,7 +188,7 @@ def lookalike_ids(column: pl.Series, clean: pl.Series) -> list[Fault]:
 
 
 def text(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
-    """Return a column as text. Integers are written without a decimal point."""
+    """Return a column as strings. Integers do not get a decimal point."""
     kind = series.dtype
     if kind.is_nested() or kind in (pl.Boolean, pl.Binary, pl.Object):
         return series, [Fault(None, series.name, None, f"holds {kind}; it must hold text")]
@@ -200,14 +205,14 @@ def text(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
 
 
 def text_of_number(number: float) -> str:
-    """Return a number as a name. Integers are written without a decimal point."""
+    """Return a number as a name. Integers do not get a decimal point."""
     if not abs(number) < EXACT:
         raise ValueError(TOO_LARGE)
     return str(int(number)) if number == int(number) else repr(number)
 
 
 def number(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
-    """Check numbers: finite, and positive if required."""
+    """Check that numbers are finite and, if required, positive."""
     if series.dtype == pl.Boolean or (series.dtype != pl.String and not series.dtype.is_numeric()):
         return series, [Fault(None, series.name, None, f"holds {series.dtype}; it must hold numbers")]
     if series.name in TIMES and series.dtype == pl.String:
@@ -215,7 +220,7 @@ def number(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
         if signed.any():
             return series, list(faults_at(series, signed.fill_null(value=False), GAP))
     column = series.cast(pl.Float64, strict=False)
-    values = column.to_numpy()  # NaN if empty
+    values = column.to_numpy()  # NaN for empty cells
     fine = np.isfinite(values)
     if series.name in POSITIVE:
         remedy, fine = "must be a number above 0", fine & (values > 0.0)
@@ -233,7 +238,7 @@ def number(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
 
 
 def cast_truths(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
-    """Check yes/no values. Empty cells get the column's default."""
+    """Check yes/no values. Empty cells get the default of the column."""
     default = series.name == "ranked"
     if series.dtype == pl.Boolean:
         return series.fill_null(default), []
@@ -259,7 +264,7 @@ def cast_statuses(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
 
 
 def started(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
-    """Check times, which are in UTC; either all rows or none must have one."""
+    """Check times, which are in UTC. Either every row must have one, or none."""
     if series.dtype == pl.Date:
         column = series.cast(pl.Datetime("us")).dt.replace_time_zone("UTC")
     elif isinstance(series.dtype, pl.Datetime):
@@ -278,7 +283,7 @@ def started(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
 
 
 def from_texts(series: pl.Series) -> pl.Series:
-    """Parse ISO 8601 strings to UTC times, null if invalid. Each distinct string is parsed once."""
+    """Parse ISO 8601 strings as UTC times, or null if they are invalid. Each distinct string is parsed only once."""
     texts = series.drop_nulls().unique()
     parts = texts.str.extract_groups(f"^{DATE_SHAPE.pattern}$").struct.unnest()
     day, minute, second, fraction, offset = (pl.col(name).fill_null("") for name in parts.columns)
@@ -291,13 +296,13 @@ def from_texts(series: pl.Series) -> pl.Series:
     return pl.DataFrame({"text": series}).join(matched, on="text", how="left", maintain_order="left")["instant"]
 
 
-MAX_COLUMNS = 1_000  # of a table, or distinct keys of its objects
-MAX_BOX = 100  # cells that a sheet may span per filled cell
-FREE_CELLS = 1_000_000  # cells that any sheet may span
+MAX_COLUMNS = 1_000  # maximum number of columns in a table, or of distinct keys in its objects
+MAX_BOX = 100  # number of cells that a sheet may span for each filled cell
+FREE_CELLS = 1_000_000  # number of cells that any sheet may span
 
 
 def refuse_wide(columns: Collection[object], table_name: str) -> None:
-    """Raise an error for too many columns, because every row is stored in each of them."""
+    """Raise an error if there are too many columns, because every row is stored in each of them."""
     if len(columns) > MAX_COLUMNS:
         remedy = f"has more than {MAX_COLUMNS:,} columns, or keys. Leave out those that Podium does not need."
         raise ResultsError.whole(table_name, remedy)

@@ -1,4 +1,4 @@
-"""Contradictions between valid cells: one rule per function, each starting with a cheap test."""
+"""Contradictions between cells that are valid by themselves. Each rule is a function that begins with a cheap test."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -13,13 +13,16 @@ from podium.results.columns import BEGINNING, FOR_PAGES
 from podium.results.hashing import Integers, as_indices, index_type, number_runs, surely_distinct_within
 from podium.results.plain_rows import is_better_and_slower
 
-MAX_FAULTS = SHOWN_FAULTS + 1  # faults to search per rule: one more than are shown
+MAX_FAULTS = SHOWN_FAULTS + 1  # maximum number of faults to find per rule: one more than are shown
 NOTHING_COMPARES = "nothing compares the finishers"
 REMEDY = "give each a position, a score or a time_s, or a status (dnf, quit, …) to those who did not finish"
 
 
 def contradictions(frame: pl.DataFrame, event: Integers | None = None) -> Iterator[Fault]:
-    """Yield the contradictions between rows, rule by rule. `event` is each row's event number, or None."""
+    """Yield the contradictions between rows, rule by rule.
+
+    `event` contains the event number of each row, or is None.
+    """
     if frame.is_empty():
         return
     table = with_ids(frame, event)
@@ -29,7 +32,7 @@ def contradictions(frame: pl.DataFrame, event: Integers | None = None) -> Iterat
 
 
 def with_ids(frame: pl.DataFrame, event: Integers | None = None) -> pl.DataFrame:
-    """Return the frame with `row` from 1, `event`, and `unit`, a number per event and heat."""
+    """Return the frame with `row` (from 1), `event`, and `unit`, which numbers each heat of each event."""
     event = number_runs(frame["event_id"]).code if event is None else event
     unit = event
     if "heat" in frame.columns:
@@ -40,7 +43,7 @@ def with_ids(frame: pl.DataFrame, event: Integers | None = None) -> pl.DataFrame
 
 
 def two_values_an_event(table: pl.DataFrame) -> Iterator[Fault]:
-    """An event has one start, sequence, pool and weight, and at most one title and one address."""
+    """Yield an error if an event has more than one start, sequence, pool, weight, title or address."""
     for column in ("started_at", "sequence", "pool", "weight", *FOR_PAGES):
         if column not in table.columns or table.select(pl.col(column).eq_missing(pl.col(column).first()).all()).item():
             continue
@@ -48,9 +51,9 @@ def two_values_an_event(table: pl.DataFrame) -> Iterator[Fault]:
 
 
 def differing_values(table: pl.DataFrame, column: str) -> Iterator[Fault]:
-    """Yield the rows whose value differs from an earlier row of their event."""
+    """Yield the rows in which a column's value differs from that in an earlier row of the same event."""
     step = np.diff(table["event"].to_numpy())
-    if (step >= 0).all():  # each event's rows are consecutive
+    if (step >= 0).all():  # the rows of each event are consecutive
         values = table[column].to_physical()
         if not ((values[1:] != values[:-1]).to_numpy() & (step == 0)).any():
             return
@@ -65,7 +68,7 @@ def differing_values(table: pl.DataFrame, column: str) -> Iterator[Fault]:
 
 
 def twice_in_a_heat(table: pl.DataFrame) -> Iterator[Fault]:
-    """A player has one row in a heat."""
+    """Yield an error if a player has more than one row in a heat."""
     if surely_distinct_within(table["player"], table["unit"].to_numpy()):
         return
     again = table.filter(~pl.struct("unit", "player").is_first_distinct())
@@ -83,7 +86,7 @@ def two_modes(table: pl.DataFrame) -> Iterator[Fault]:
 
 
 def uneven_team_scores(table: pl.DataFrame) -> Iterator[Fault]:
-    """Team mates share their team's score."""
+    """Yield an error if team mates have different team scores."""
     if "team" not in table.columns or "team_score" not in table.columns:
         return
     scored = table.filter(pl.col("team").is_not_null() & pl.col("team_score").is_not_null())
@@ -93,7 +96,7 @@ def uneven_team_scores(table: pl.DataFrame) -> Iterator[Fault]:
 
 
 def two_sides_begin(table: pl.DataFrame) -> Iterator[Fault]:
-    """One player or one whole team of a heat is at home or moves first."""
+    """Yield an error unless only one player, or one whole team, in a heat is at home or moves first."""
     if "side" not in table.columns:
         return
     team = pl.col("team").fill_null("") if "team" in table.columns else pl.lit("")
@@ -110,19 +113,19 @@ def two_sides_begin(table: pl.DataFrame) -> Iterator[Fault]:
 
 
 def counted_mask(table: pl.DataFrame) -> npt.NDArray[np.bool_]:
-    """Return a mask of the rows of ranked finishers."""
+    """Return a mask of the rows that belong to ranked finishers."""
     finished = table.select(pl.col("status") == "finished").to_series().to_numpy()
     return finished & table["ranked"].to_numpy() if "ranked" in table.columns else finished
 
 
 def finishers(table: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows of ranked finishers."""
+    """Return the rows that belong to ranked finishers."""
     counted = counted_mask(table)
     return table if counted.all() else table.filter(pl.Series(counted))
 
 
 def positions_against_times(table: pl.DataFrame) -> Iterator[Fault]:
-    """A better position does not have a longer time."""
+    """Yield an error if a better position has a longer time."""
     if "position" not in table.columns or "time_s" not in table.columns:
         return
     counted = counted_mask(table)
@@ -141,13 +144,13 @@ def positions_against_times(table: pl.DataFrame) -> Iterator[Fault]:
 
 
 def nothing_to_compare(table: pl.DataFrame) -> Iterator[Fault]:
-    """All finishers of a heat have a position, a score or a time, or their teams have a score."""
+    """Yield an error unless all finishers in a heat have a position, a score or a time, or their teams have scores."""
     for row, event in bare_heats(table).select("row", "event_id").head(MAX_FAULTS).iter_rows():
         yield Fault(row, None, None, f"{NOTHING_COMPARES} of this heat of event {event}; {REMEDY}")
 
 
 def bare_heats(table: pl.DataFrame) -> pl.DataFrame:
-    """Return the heats whose finishers cannot be compared."""
+    """Return the heats in which the finishers cannot be compared."""
     comparable = [column for column in COMPARED if column in table.columns]
     for column in comparable[:3]:
         if column != "team_score" and table[column].null_count() == 0:
@@ -164,10 +167,10 @@ SEQUENCE = "sequence"
 
 
 def order_keys(frame: pl.DataFrame, first: Integers) -> tuple[npt.NDArray[Any], ...]:
-    """Return the keys that order events, most important first. File order comes last.
+    """Return the keys by which events are ordered, most important first. The order in the file comes last.
 
     Args:
-        first: (events) first row of each event, in file order.
+        first: the first row of each event, in file order, as an array of shape (events).
     """
     at = as_indices(first)
     keys: list[npt.NDArray[Any]] = []
@@ -179,12 +182,12 @@ def order_keys(frame: pl.DataFrame, first: Integers) -> tuple[npt.NDArray[Any], 
 
 
 def in_sequence(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows sorted by `sequence`, ties in file order, without that column."""
+    """Return the rows sorted by `sequence` and then by file order, without the column `sequence`."""
     return frame.sort(SEQUENCE, maintain_order=True).drop(SEQUENCE) if SEQUENCE in frame.columns else frame
 
 
 def tie_notice(frame: pl.DataFrame) -> str | None:
-    """Return a sentence with the number of dated events that only file order distinguishes, or None."""
+    """Return a sentence saying how many dated events are ordered only by their place in the file, or None."""
     if "started_at" not in frame.columns:
         return None
     moment = [name for name in ("pool", "started_at", SEQUENCE) if name in frame.columns]

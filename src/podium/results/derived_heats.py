@@ -1,4 +1,4 @@
-"""Heats: their order, overall results, and quits that carry over; also generated dates."""
+"""Derive data about heats: their order, overall results, and quits that carry over. Also derive missing dates."""
 
 import re
 from datetime import MAXYEAR, UTC, datetime
@@ -21,7 +21,7 @@ Floats = npt.NDArray[np.float64]
 
 
 def heat_codes(heats: pl.Series) -> npt.NDArray[np.int64]:
-    """Return numbers that order heats: unnamed heats, then integers, then names, with `overall` last."""
+    """Return numbers that sort heats: unnamed heats first, then integers, then names, and `overall` last."""
     filled = heats.fill_null("")
     names = filled.unique().to_list()
     names.sort(key=lambda name: (name == OVERALL, name != "", not name.isdecimal(), _number(name), name))
@@ -41,7 +41,7 @@ def with_derived_heats(frame: pl.DataFrame, *, overall: bool, quits_carry_over: 
 
 
 def carry_over_quits(frame: pl.DataFrame) -> pl.DataFrame:
-    """Turn every heat after a player's quit into a quit, even without a row in the table."""
+    """Turn every heat after a player's quit into a quit, even if the table has no row for it."""
     frame = frame.with_columns(_heat=pl.Series(heat_codes(frame["heat"])))
     quits = frame.filter((pl.col("status") == "quit") & (pl.col("heat") != OVERALL))
     left = quits.sort("_heat", "row").unique(PAIR, keep="first", maintain_order=True)
@@ -65,22 +65,22 @@ def carry_over_quits(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 class Overall(NamedTuple):
-    """Overall results computed from the heats, for events without their own."""
+    """Overall results that were calculated from the heats, for events that have none of their own."""
 
-    entrant: Integers  # (rows) entrant of the row, or -1 in other events
-    first: Integers  # (entrants) first row
-    event: Integers  # (entrants) number of the event
-    finished: npt.NDArray[np.bool_]  # (entrants), like the columns below
+    entrant: Integers  # (rows): the entrant in each row, or -1 in other events
+    first: Integers  # (entrants): first row
+    event: Integers  # (entrants): number of the event
+    finished: npt.NDArray[np.bool_]  # (entrants), as are the columns below
     score: Floats  # NaN if the event has no scores
-    time_s: Floats  # NaN if it has scores, and for entrants who did not finish
+    time_s: Floats  # NaN if the event has scores, and for entrants who did not finish
 
 
 def overall_results(frame: pl.DataFrame) -> Overall:
-    """Compute the overall result of each entrant in events of several heats without an overall result.
+    """Calculate the overall result of each entrant, for events with several heats but no overall result.
 
-    It is the sum of the heats' scores, with 0 for a missed or quit heat. In events without scores, it is the sum of the
-    times of those who finished every heat, and the others lose to them. Events with neither, and events that nobody
-    finished, get no overall result.
+    The overall result is the sum of an entrant's scores, counting 0 for each heat that was missed or quit. In events
+    without scores, it is the sum of the times for entrants who finished every heat, and all others lose to them. Events
+    that have neither, or that nobody finished, do not get an overall result.
     """
     event, player = (number_runs(frame[name]).code.astype(np.int64) for name in PAIR)
     names = frame["heat"].fill_null("") if frame["heat"].null_count() else frame["heat"]
@@ -100,7 +100,7 @@ def overall_results(frame: pl.DataFrame) -> Overall:
     rows = np.flatnonzero(derived[event])
     pairs = event[rows] * (int(player.max(initial=0)) + 1) + player[rows]
     _, first, number = np.unique(pairs, return_index=True, return_inverse=True)
-    entrant = np.argsort(np.argsort(first))[number]  # in row order
+    entrant = np.argsort(np.argsort(first))[number]  # numbered in the order of rows
     first = rows[np.sort(first)]
     by_entrant = np.argsort(entrant, kind="stable")
     points = np.nan_to_num(np.where(finished, score, 0.0), nan=0.0)[rows][by_entrant]
@@ -122,12 +122,12 @@ def overall_results(frame: pl.DataFrame) -> Overall:
 
 
 def number_column(frame: pl.DataFrame, name: str) -> Floats:
-    """Return a column as floats, NaN if empty or absent."""
+    """Return a column as floats, with NaN for empty cells or if the column is absent."""
     return np.full(frame.height, np.nan) if name not in frame.columns else frame[name].to_numpy().astype(np.float64)
 
 
 def overall_rows(frame: pl.DataFrame, overall: Overall | None = None) -> pl.DataFrame:
-    """Return one row per overall result from the heats."""
+    """Return one row for each overall result that was calculated from heats."""
     found = overall_results(frame) if overall is None else overall
     shared = [name for name in ("pool", "started_at", "team", "weight") if name in frame.columns]
     row = frame["row"].to_numpy()
@@ -146,18 +146,18 @@ def overall_rows(frame: pl.DataFrame, overall: Overall | None = None) -> pl.Data
     )
 
 
-SPAN = re.compile(r"([1-9]\d{0,4})(h|d|w|mo|y)")  # calendar spans: a month after 31 January is 28 February
-IN_A_YEAR = {"h": 8760, "d": 365, "w": 52, "mo": 12, "y": 1}  # units per year, without leap days
+SPAN = re.compile(r"([1-9]\d{0,4})(h|d|w|mo|y)")  # calendar spans; one month after 31 January is 28 February
+IN_A_YEAR = {"h": 8760, "d": 365, "w": 52, "mo": 12, "y": 1}  # number of units per year, ignoring leap days
 
 
 def made_up(start: datetime, every: str) -> str:
-    """Describe the generated dates, for the log."""
+    """Describe the dates that were filled in, for the log."""
     when = f"the first {start:%Y-%m-%d}, then one every {every}" if every else f"all on {start:%Y-%m-%d}"
     return f"dates made up: {when}"
 
 
 def with_made_dates(frame: pl.DataFrame, start: datetime, every: str) -> pl.DataFrame:
-    """Give the events of a checked table dates: `start`, then one every 12h, 7d, 2w, 1mo or 1y, in order.
+    """Give dates to the events of a checked table: `start` for the first, then one every 12h, 7d, 2w, 1mo or 1y.
 
     If `every` is empty, all of them are at `start`.
     """

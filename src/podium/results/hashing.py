@@ -12,30 +12,30 @@ import polars as pl
 
 from podium.kernels.compiled import compile_kernel
 
-SMALL_TABLE_ROWS = 1000  # up to so many rows texts are compared directly
-COMPILED_MIN_ROWS = 100_000  # below this, Polars is faster than loading a kernel
-SPREAD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio: spreads adjacent numbers
-SMALL_UNIT_ROWS = 32  # rows of a unit up to which each is compared with all before it
-PART_ROWS = 1 << 17  # rows hashed or compared at a time, to keep few copies of texts
-SHARE_HASHES = 1 << 12  # approximate hashes of a share, which are compared with each other
-SHARE_SLOTS = 1 << 14  # slots per share, few enough for a processor's cache
+SMALL_TABLE_ROWS = 1000  # up to this many rows, strings are compared directly
+COMPILED_MIN_ROWS = 100_000  # below this number, Polars is faster than loading a kernel
+SPREAD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 divided by the golden ratio, which spreads adjacent numbers
+SMALL_UNIT_ROWS = 32  # up to this many rows of a unit, each is compared with all rows before it
+PART_ROWS = 1 << 17  # number of rows hashed or compared at a time, so that only a few strings are copied
+SHARE_HASHES = 1 << 12  # approximate number of hashes in a share, which are compared with each other
+SHARE_SLOTS = 1 << 14  # number of slots per share, few enough for a processor's cache
 FIRST_SLOTS = 1 << 14
-MORE_SLOTS = 8  # factor if the slots were too few
+MORE_SLOTS = 8  # factor by which slots are increased if there were too few
 Integers = npt.NDArray[np.signedinteger[Any]]
 
 
 def index_type(size: int) -> type[Any]:
-    """Return the narrowest integer type for numbers below `size`."""
+    """Return the narrowest integer type that can hold numbers below `size`."""
     return np.int32 if size <= np.iinfo(np.int32).max else np.int64
 
 
 def as_indices(rows: Integers) -> pl.Series:
-    """Return row numbers in Polars' index type, sharing memory if the sizes match."""
+    """Return row numbers in the index type that Polars uses, sharing memory if the sizes match."""
     return pl.Series(rows.view(np.uint32) if rows.dtype == np.int32 else rows)
 
 
 def surely_distinct(texts: pl.Series, rows: Integers | None = None) -> bool:
-    """Return True if no two of `rows` (default: all) have the same text, or False if some might."""
+    """Return True if no two of `rows` (default: all) have the same string. Return False if some might."""
     if (texts.len() if rows is None else rows.size) <= SMALL_TABLE_ROWS:
         values = (texts if rows is None else texts.gather(rows)).to_list()
         return len(set(values)) == len(values)
@@ -43,7 +43,7 @@ def surely_distinct(texts: pl.Series, rows: Integers | None = None) -> bool:
 
 
 def surely_distinct_within(texts: pl.Series, unit: Integers) -> bool:
-    """Return True if no two rows of the same `unit` have the same text, or False if some might."""
+    """Return True if no two rows of the same `unit` have the same string. Return False if some might."""
     if texts.len() <= SMALL_TABLE_ROWS:
         pairs = list(zip(unit.tolist(), texts.to_list(), strict=True))
         return len(set(pairs)) == len(pairs)
@@ -54,7 +54,7 @@ def surely_distinct_within(texts: pl.Series, unit: Integers) -> bool:
 
 
 def hashes_differ(hashes: npt.NDArray[np.uint64]) -> bool:
-    """Return True if no two hashes are equal, or False if some might be."""
+    """Return True if no two hashes are equal. Return False if some might be."""
     if hashes.size < COMPILED_MIN_ROWS:
         ordered = np.sort(hashes)
         return not bool((ordered[1:] == ordered[:-1]).any())
@@ -66,14 +66,14 @@ def hashes_differ(hashes: npt.NDArray[np.uint64]) -> bool:
 
 
 def run_bounds(number: Integers) -> npt.NDArray[np.bool_]:
-    """Return a mask of starts of runs of equal numbers, (rows + 1), with the end of the last."""
+    """Return a mask of starts of runs of equal numbers, of shape (rows + 1), including the end of the last run."""
     bounds = np.ones(number.size + 1, np.bool_)
     bounds[1:-1] = number[1:] != number[:-1]
     return bounds
 
 
 def runs(texts: pl.Series) -> tuple[Integers, Integers]:
-    """Return the run of equal strings that each row belongs to, from 0, and each run's first row."""
+    """Return the number (from 0) of the run of equal strings that each row is in, and each run's first row."""
     changed = np.ones(texts.len(), np.bool_)
     changed[1:] = (texts[1:] != texts[:-1]).to_numpy()
     kind = index_type(texts.len())
@@ -83,14 +83,14 @@ def runs(texts: pl.Series) -> tuple[Integers, Integers]:
 
 
 class Numbered(NamedTuple):
-    """Numbers of strings, by first appearance."""
+    """Strings numbered by first appearance."""
 
-    code: Integers  # (rows): number of each row, from 0
-    first: Integers  # (numbers): first row of each number
+    code: Integers  # (rows): the number of each row's string, from 0
+    first: Integers  # (numbers): the first row with each number
 
 
 def number_runs(texts: pl.Series) -> Numbered:
-    """Number strings like `number_texts`, but faster if equal strings are consecutive."""
+    """Number strings as `number_texts` does, which is faster if equal strings are consecutive."""
     if texts.len() <= SMALL_TABLE_ROWS:
         return number_names(texts.to_list())
     number, starts = runs(texts)
@@ -101,14 +101,17 @@ def number_runs(texts: pl.Series) -> Numbered:
 
 
 def number_names(names: Sequence[Hashable]) -> Numbered:
-    """Number a few names by first appearance."""
+    """Number a small number of names by first appearance."""
     numbers: dict[Hashable, int] = {}
     code = np.array([numbers.setdefault(name, len(numbers)) for name in names], np.int32)
     return Numbered(code, np.unique(code, return_index=True)[1].astype(np.int32))
 
 
 def number_texts(texts: pl.Series, within: Integers | None = None) -> Numbered:
-    """Number non-null strings by first appearance. Strings with different numbers `within`, (rows), are different."""
+    """Number non-null strings by first appearance.
+
+    Strings with different numbers in `within`, of shape (rows), count as different.
+    """
     if texts.len() <= SMALL_TABLE_ROWS:
         names = texts.to_list()
         return number_names(names if within is None else list(zip(names, within.tolist(), strict=True)))
@@ -129,7 +132,10 @@ def number_texts(texts: pl.Series, within: Integers | None = None) -> Numbered:
 
 
 def hashes_of(texts: pl.Series, rows: Integers | None = None) -> npt.NDArray[np.uint64]:
-    """Return a hash of the text of each of `rows` (default: all); equal strings have equal hashes in a process."""
+    """Return a hash of the string in each of `rows` (default: all).
+
+    Within a process, equal strings have equal hashes.
+    """
     hashes = np.empty(texts.len() if rows is None else rows.size, np.uint64)
     for part in parts_of(hashes.size):
         hashes[part] = (texts[part] if rows is None else texts.gather(rows[part])).hash().to_numpy()
@@ -152,7 +158,7 @@ def number_hashes(hashes: npt.NDArray[np.uint64], kind: type[Any] = np.int32) ->
 
 
 def _number(hashes: Any, keys: Any, slots: Any, code: Any, first: Any) -> int:
-    """Fill `code` and `first`. Return the number of distinct hashes, or -1 if there are not enough slots."""
+    """Fill `code` and `first`. Return the number of distinct hashes, or -1 if there are too few slots."""
     found = 0
     mask = np.uint64(slots.size - 1)
     for i in range(hashes.size):
@@ -176,7 +182,7 @@ def _differ(hashes: Any, shift: Any, ends: Any, shares: Any, slots: Any) -> bool
         ends[((hashes[i] * SPREAD) >> shift) + np.uint64(1)] += 1
     for k in range(1, ends.size):
         ends[k] += ends[k - 1]
-    for i in range(hashes.size):  # each share's end starts at its begin and moves
+    for i in range(hashes.size):  # the end of each share starts at its beginning and moves
         share = (hashes[i] * SPREAD) >> shift
         shares[ends[share]] = hashes[i]
         ends[share] += 1
@@ -187,7 +193,7 @@ def _differ(hashes: Any, shift: Any, ends: Any, shares: Any, slots: Any) -> bool
             return False
         slots[:] = np.uint64(0)
         for i in range(first, ends[k]):
-            key = shares[i] | np.uint64(1)  # distinct from an empty slot
+            key = shares[i] | np.uint64(1)  # differs from an empty slot
             at = (key ^ (key >> np.uint64(29))) & mask
             while slots[at] != np.uint64(0):
                 if slots[at] == key:
@@ -199,7 +205,7 @@ def _differ(hashes: Any, shift: Any, ends: Any, shares: Any, slots: Any) -> bool
 
 
 def _differ_within(hashes: Any, unit: Any) -> bool:
-    """Return True if no unit has equal hashes. Units are in order and have few rows."""
+    """Return True if no unit contains equal hashes. Units must be in order and have only a few rows."""
     first = 0
     for i in range(1, hashes.size):
         if unit[i] != unit[i - 1]:

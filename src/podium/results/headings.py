@@ -1,4 +1,4 @@
-"""The meaning of headings in 25 languages: results columns, parts of a match, rounds; and words in cells."""
+"""The meaning of headings in 25 languages: results columns, parts of a match, and rounds. Also words in cells."""
 
 import re
 import tomllib
@@ -44,17 +44,17 @@ CODES = WORDS["codes"]
 FINISHED = {*WORDS["finished"]["words"].split()}
 OUTCOME_LETTERS = HEADS["letters"]
 MONTHS = tuple(WORDS["months"].values())
-MET = ("first", "second", "winner", "loser", "opponent")  # parts of a match that name a side
+MET = ("first", "second", "winner", "loser", "opponent")  # parts of a match that name one of its sides
 A_NAME = re.compile(r"_(?:user|player|display|full)?_?name$")
 SIDE = re.compile(r"(?:p|player|team|side)?_?([12ab])_(.+)|(.+?)_?([12abx])")  # a heading such as Player 1 or Team B
 MEMBER_OF_SIDE = re.compile(rf"^(.+_[12ab])_(?:{'|'.join(PAIRS)})_?[12ab]$")  # team_a_player_1
 MEMBER = re.compile(
     rf"(?<![a-z])((?:{'|'.join(PAIRS)})_?(?:[12](?=_?[ab]$)|[ab](?=_?[12]$))).*"
-)  # and of a member of a side: p1a
+)  # and for a member of a side: p1a
 ROUND_HEAD = re.compile(
     rf"(?:[a-z]{{1,8}}_?)?fina(?:l|le|ale)|(?:(?:{'|'.join(ROUND)})_*)?\d{{1,2}}_*(?:{'|'.join(ROUND)})?"
 )
-# between the names of a pair
+# between the two names of a pair
 MATES = rf"(?i)\s*[/&+\uFF0F\uFF06\uFF0B]\s*|\s+(?:{'|'.join(HEADS['and'])}|with|mit|avec|con)\s+"
 BYE = rf"(?i)^({'|'.join(HEADS['bye'])}|wolny los|-+)$"
 NAMELESS = rf"(?:{'|'.join(HEADS['nobody'])}|n\.?n\.?)"
@@ -64,13 +64,13 @@ FORFEIT = (
     r"(?i)^(?:[+-] ?[-:/]? ?[+-]{1,2}|[+-]|.*(?:^|[\d½ (+-])(?:ff?|kl?|wo|w\.\s?o|w/o|kont\w*|bez gry|no show|"
     rf"falta de comparência|{'|'.join(HEADS['forfeit'])})\.?\)?)$"
 )
-LETTERS = str.maketrans({"ß": "ss", "ł": "l", "\u0131": "i"})  # which Unicode does not decompose
-MIN_LETTERS, LONG_WORD = 5, 8  # letters from which a heading may have one typing error, and from which two
-MIN_LIKENESS = 0.8  # likeness of two words
+LETTERS = str.maketrans({"ß": "ss", "ł": "l", "\u0131": "i"})  # letters that Unicode does not decompose
+MIN_LETTERS, LONG_WORD = 5, 8  # minimum lengths of a heading that may contain one typing error, and two
+MIN_LIKENESS = 0.8  # minimum likeness of two words
 
 
 def written_out(patterns: Mapping[str, str], known: Mapping[str, str]) -> dict[str, str]:
-    """Expand patterns that contain others, such as {day}."""
+    """Expand patterns that refer to other patterns, such as {day}."""
     found = {**known}
     for name, pattern in patterns.items():
         found[name] = reduce(lambda text, own: text.replace(f"{{{own[0]}}}", own[1]), found.items(), pattern)
@@ -78,7 +78,7 @@ def written_out(patterns: Mapping[str, str], known: Mapping[str, str]) -> dict[s
 
 
 def fold(heading: str) -> str:
-    """Return a heading without case, accents, spaces and marks, as in the table of headings."""
+    """Return a heading without case, accents, spaces and punctuation, as in the table of headings."""
     plain = unicodedata.normalize("NFKD", heading.strip().casefold().translate(LETTERS))
     letters = "".join(letter for letter in plain if not unicodedata.combining(letter))
     if letters in ("#", "№"):
@@ -88,14 +88,14 @@ def fold(heading: str) -> str:
 
 @cache
 def meanings() -> dict[str, str]:
-    """Return the results column of each folded heading."""
+    """Return the results column that each folded heading stands for."""
     table = {word: column for column, words in SYNONYMS.items() for word in words.replace("|", " ").split()}
     table |= {column.name: column.name for column in COLUMNS}
     return {word.replace("_", ""): column for word, column in table.items()} | table
 
 
 def encoding_of(headings: Iterable[str]) -> str | None:
-    """Return the encoding of text that is not UTF-8, judged by the language of its headings, or None."""
+    """Return the encoding of a text that is not UTF-8, judging by the language of its headings, or None."""
     folded = {fold(heading) for heading in headings}
     groups = [words.split("|") for words in (*SYNONYMS.values(), *SIDES.values()) if "|" in words]
     western, polish = ({word for group in groups for word in "".join(group[n : n + 1]).split()} for n in (1, 2))
@@ -104,12 +104,12 @@ def encoding_of(headings: Iterable[str]) -> str | None:
 
 @cache
 def sides() -> dict[str, str]:
-    """Return the part of a match of each folded heading."""
+    """Return the part of a match that each folded heading stands for."""
     return {word: part for part, words in SIDES.items() for word in words.replace("|", " ").split()}
 
 
 def side_of(heading: str) -> str | None:
-    """Return the part of a match that a heading means: winner, loser, first, second, result, or a side's score."""
+    """Return the part of a match that a heading stands for: winner, loser, first, second, result, or a side's score."""
     word = fold(heading)
     part = sides().get(word) or sides().get(A_NAME.sub("", word))
     if part is not None:
@@ -143,23 +143,23 @@ def is_pairing(heading: str) -> bool:
 
 
 def is_round(heading: str) -> bool:
-    """Return True if a heading is a round number."""
+    """Return True if a heading is the number of a round."""
     return ROUND_HEAD.fullmatch(fold(heading)) is not None
 
 
 def is_total(name: str) -> bool:
-    """Return True if a sheet or column is a total."""
+    """Return True if the name of a sheet or column says that it is a total."""
     return any(sides().get(word) == "total" for word in fold(name).split("_"))
 
 
 def is_statistic(text: str) -> bool:
-    """Return True if a cell labels a summary or a record, for example `Course record (2019)`."""
+    """Return True if a cell is the label of a summary or a record, for example `Course record (2019)`."""
     word = re.sub(r"[\d_]+$", "", fold(text))
     return word in HEADS["statistics"] or sides().get(word) == "total"
 
 
 def is_heading(text: str) -> bool:
-    """Return True if a cell is a common heading of results tables."""
+    """Return True if a cell is a heading that is common in results tables."""
     word = fold(text)
     is_known = word in meanings() or sides().get(word, "total") != "total" or side_of(text) is not None
     return is_known or (is_round(text) and not text.strip().lstrip("+-\u2212").isdecimal())
@@ -171,7 +171,7 @@ def column_meant_by(heading: str) -> str | None:
 
 
 def near_miss(heading: str, words: Iterable[str]) -> str | None:
-    """Return the word that a heading misspells by one letter, or by two in long words."""
+    """Return the word that a heading misspells by one letter or, if the word is long, by up to two."""
     word = fold(heading)
     alike = (
         known

@@ -1,8 +1,9 @@
-"""Mentions of names in texts, regardless of case, accents and the characters between words.
+"""Find mentions of names in texts, regardless of case, accents and the characters between words.
 
-A mention contains all words of a name in order, or with the last one first ("Sample, Ana"). Characters between them do
-not matter: "ana_sample", "AnaSample" and "ana%20sample" mention Ana Sample. A name of fewer than five letters must be a
-separate word. Names of one letter and numbers of fewer than five digits are not searched.
+A mention contains all words of a name, either in order or with the last one first ("Sample, Ana"). The characters
+between them do not matter: "ana_sample", "AnaSample" and "ana%20sample" mention Ana Sample. Names with fewer than five
+letters are found only as separate words. Names with a single letter, and numbers with fewer than five digits, are not
+searched for.
 """
 
 import functools
@@ -14,7 +15,7 @@ from urllib.parse import unquote
 
 from podium.results.names import normalise, search_key
 
-LONG = 5  # letters from which a name is also found within a longer word
+LONG = 5  # minimum number of letters for a name to be found within a longer word
 SIGNS = bytes(code for code in range(128) if not chr(code).isalnum())
 BETWEEN = r"[\W_]+"
 EDGES = r"(?<=\p{Ll})(?=\p{Lu})|(?<=\p{N})(?=\p{L})|(?<=\p{L})(?=\p{N})|(?<=\p{Lo})|(?=\p{Lo})"  # Lo: without case
@@ -22,7 +23,7 @@ EDGES = r"(?<=\p{Ll})(?=\p{Lu})|(?<=\p{N})(?=\p{L})|(?<=\p{L})(?=\p{N})|(?<=\p{L
 
 @functools.cache
 def patterns() -> tuple[Any, Any]:
-    import regex  # noqa: PLC0415  (few who run Podium ever remove a name)
+    import regex  # noqa: PLC0415  (few users of Podium ever remove a name)
 
     return regex.compile(BETWEEN, regex.VERSION1), regex.compile(f"{BETWEEN}|{EDGES}", regex.VERSION1)
 
@@ -40,18 +41,18 @@ def words_in(text: str) -> list[str]:
 
 
 class Mentions:
-    """The search for texts that mention one of several names."""
+    """A search for texts that mention at least one of several names."""
 
     def __init__(self, names: Iterable[str]) -> None:
         words = {name: words_in(name) for name in names}
         forms = {"".join(order) for some in words.values() for order in (some, some[-1:] + some[:-1])}
         self.forms = [form for form in forms if len(form) > 1 and not (form.isdigit() and len(form) < LONG)]
-        self._signs = [normalise(name) for name, some in words.items() if not some]  # names without letters
+        self._signs = [normalise(name) for name, some in words.items() if not some]  # names that contain no letters
 
     def may_be_in(self, text: str) -> bool:
-        """Return False if a quick check shows that no part of the text mentions a name."""
+        """Return False if a quick check shows that the text does not mention any of the names."""
         text = plain(text)
-        if text.isascii():  # like most entries of a log
+        if text.isascii():  # as most entries of a log are
             letters = text.lower().encode().translate(None, SIGNS).decode()
         else:
             letters = patterns()[0].sub("", search_key(text))

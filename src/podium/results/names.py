@@ -1,9 +1,9 @@
-"""The rule for all names.
+"""The rule that all names must follow.
 
-Names are normalised to Unicode's NFC without surrounding spaces. A name is rejected if none of it is visible, if it has
-invisible characters (controls, direction controls, zero-width characters), or if it is longer than 200 characters.
-Joiners are allowed where Unicode's rules for identifiers have them, within words of scripts that need them, and within
-emoji. The content of a name does not matter: markup and SQL are ordinary text.
+Names are normalized to Unicode's NFC, without surrounding spaces. A name is rejected if none of it is visible, if it
+contains invisible characters (controls, direction controls, zero-width characters), or if it is longer than 200
+characters. Joiners are allowed where Unicode's rules for identifiers allow them, within words in scripts that need
+them, and within emoji. The content of a name does not matter, so markup and SQL are ordinary text.
 """
 
 import functools
@@ -18,11 +18,12 @@ import polars as pl
 from podium.errors import ParameterError
 
 LONGEST = 200  # characters
-LATIN = "\u024f"  # up to here every printable character is visible
+LATIN = "\u024f"  # every printable character up to this one is visible
 SPACE_CODES = (*range(9, 14), 32, 0x85, 0xA0, 0x1680, *range(0x2000, 0x200B), 0x2028, 0x2029, 0x202F, 0x205F, 0x3000)
-SPACES = "".join(map(chr, SPACE_CODES))  # the property White_Space; `str.strip` would also remove controls
-NOT_PLAIN = f"[^ -~]|^ | $|^$|^.{{{LONGEST + 1},}}"  # names that need more than this quick test
-CHUNK_NAMES = 1 << 17  # names of a column tested together, to keep few copies
+# characters with the property White_Space; `str.strip` would also remove controls
+SPACES = "".join(map(chr, SPACE_CODES))
+NOT_PLAIN = f"[^ -~]|^ | $|^$|^.{{{LONGEST + 1},}}"  # matches names that need more than this quick test
+CHUNK_NAMES = 1 << 17  # number of names in a column that are tested together, so that only a few are copied
 
 # Joiners between letters by RFC 5892, A.1 and A.2, which are also Unicode's (UAX 31, 2.3). Then the Bengali r before y,
 # with one before the virama (Unicode Standard, 12.2). Then emoji that form one picture (UTS 51, ED-16).
@@ -35,7 +36,7 @@ JOINED = r"""
     | (?<=\U0001F3F4)[\U000E0020-\U000E007E]+\U000E007F
 """
 NONCHARACTERS = "\ufdd0-\ufdef" + "".join(f"{chr(code)}{chr(code + 1)}" for code in range(0xFFFE, 0x110000, 0x10000))
-FILLERS = "\u115f\u1160\u3164\uffa0"  # as wide as a letter, but empty
+FILLERS = "\u115f\u1160\u3164\uffa0"  # as wide as a letter, but invisible
 REFUSED = rf"""
     (?P<control>[\p{{Cc}}\p{{Zl}}\p{{Zp}}])
     | (?P<surrogate>\p{{Cs}})
@@ -58,7 +59,10 @@ EMPTY = r"^[\s\p{Z}\p{Default_Ignorable_Code_Point}\u2800]*$"
 
 @functools.cache
 def patterns() -> tuple[Any, Any, Any]:
-    """Return the patterns of joiners, rejected characters and invisible ones, compiled for the first unusual name."""
+    """Return the patterns of joiners, rejected characters and invisible ones.
+
+    They are compiled when the first unusual name is seen.
+    """
     import regex  # noqa: PLC0415  (most names are plain)
 
     joined, empty = regex.compile(JOINED, regex.VERBOSE), regex.compile(EMPTY)
@@ -66,7 +70,7 @@ def patterns() -> tuple[Any, Any, Any]:
 
 
 def are_plain(names: Collection[str]) -> bool:
-    """Return True if all names certainly need no change, using one quick test. False if some might need one."""
+    """Return True if a quick test shows that no name needs a change. Return False if some might need one."""
     whole = "".join(names)
     if not whole.isascii() or not whole.isprintable() or "" in names:
         return False
@@ -74,7 +78,7 @@ def are_plain(names: Collection[str]) -> bool:
 
 
 def are_plain_texts(column: pl.Series) -> bool:
-    """Return True if all strings of a column certainly need no change, using a quick test of their bytes."""
+    """Return True if a quick test of the bytes shows that no string in a column needs a change."""
     length: Any = column.str.len_bytes()
     if column.null_count() < column.len() and not 0 < length.min() <= length.max() <= LONGEST:
         return False
@@ -86,7 +90,7 @@ def are_plain_texts(column: pl.Series) -> bool:
 
 
 def normalise(name: str) -> str:
-    """Return the name in NFC without surrounding spaces."""
+    """Return a name in NFC, without surrounding spaces."""
     if not isinstance(name, str):
         raise ParameterError(
             f"a name must be a string, but {name!r} is a {type(name).__name__}. Give one name at a time."
@@ -95,7 +99,7 @@ def normalise(name: str) -> str:
 
 
 def refusal(name: str) -> str:
-    """Return why a normalised name is invalid, as the end of a sentence, or an empty string."""
+    """Return why a normalized name is invalid, as the end of a sentence. If it is valid, return an empty string."""
     if len(name) > LONGEST:
         return f"has {len(name)} characters; a name can have up to {LONGEST}"
     if name and name.isprintable() and max(name) <= LATIN:
@@ -110,7 +114,7 @@ def refusal(name: str) -> str:
 
 
 def is_page_address(text: str) -> bool:
-    """Return True if a text is an http or https address without invisible characters."""
+    """Return True if a string is an http or https address without invisible characters."""
     if any(unicodedata.category(character)[0] in UNSEEN for character in text):
         return False
     try:
@@ -130,13 +134,13 @@ def admit(name: str, what: str = "name") -> str:
 
 
 def shown(name: str) -> str:
-    """Return a rejected name with its invisible characters escaped."""
+    """Return a rejected name with the invisible characters escaped."""
     text = ascii(name)
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
 
 
 def normalise_column(column: pl.Series) -> tuple[pl.Series, dict[str, str]]:
-    """Return normalised names, and the reason for each rejected name."""
+    """Return the normalized names in a column, and the reason for rejecting each invalid name."""
     if all(are_plain_texts(column[first : first + CHUNK_NAMES]) for first in range(0, column.len(), CHUNK_NAMES)):
         return column, {}
     suspect = column.str.contains(NOT_PLAIN)
@@ -149,7 +153,7 @@ def normalise_column(column: pl.Series) -> tuple[pl.Series, dict[str, str]]:
 
 
 Table = dict[int, str]
-STROKED = str.maketrans(  # letters that Unicode does not decompose, and what people type instead
+STROKED = str.maketrans(  # letters that Unicode does not decompose, and what people type in their place
     {"æ": "ae", "ð": "d", "đ": "d", "ħ": "h", "ł": "l", "ø": "o", "œ": "oe", "þ": "th", "ŧ": "t"}
     | {"\N{LATIN SMALL LETTER DOTLESS I}": "i"}
 )
@@ -157,14 +161,14 @@ STROKED = str.maketrans(  # letters that Unicode does not decompose, and what pe
 
 @functools.cache
 def prototypes() -> Table:
-    """Return the prototype of each character (UTS 39, 4), if it is a different character."""
+    """Return the prototype of each character (UTS 39, 4) for which it is a different character."""
     from confusable_homoglyphs.confusables import confusables_data  # noqa: PLC0415  (a large table, rarely needed)
 
     taken: Table = {}
     for one, others in confusables_data.items():
         first = others[0]["c"]
         if len(one) != 1 or len(others) > 1:
-            continue  # a prototype itself
+            continue  # this is a prototype itself
         pair = len(confusables_data.get(first, ())) == 1
         if not pair or first < one:
             taken[ord(one)] = first
@@ -173,7 +177,7 @@ def prototypes() -> Table:
 
 @functools.cache
 def classes() -> Table:
-    """Return one character per class of characters that are alike in case or appearance, directly or indirectly."""
+    """Return one character per class of characters that are directly or indirectly alike in case or appearance."""
     parent: dict[str, str] = {}
 
     def root(one: str) -> str:
@@ -191,12 +195,12 @@ def classes() -> Table:
 
 @functools.cache
 def foreign() -> Table:
-    """Return the prototypes of characters beyond ASCII."""
+    """Return the prototypes of non-ASCII characters."""
     return {code: other for code, other in prototypes().items() if code > 127}  # noqa: PLR2004  (the end of ASCII)
 
 
 def fold(name: str) -> str:
-    """Return the name without case and accents."""
+    """Return a name without case and accents."""
     if name.isascii():
         return name.lower()
     spread = unicodedata.normalize("NFKD", name.casefold())
@@ -204,22 +208,22 @@ def fold(name: str) -> str:
 
 
 def search_key(name: str) -> str:
-    """Return the search key of a name: without case, accents, strokes and alternative letter forms."""
+    """Return the key under which a name is searched: without case, accents, strokes and alternative letter forms."""
     return fold(fold(name)).translate(STROKED)
 
 
 def skeleton(name: str) -> str:
-    """Return the skeleton of a name (UTS 39, 4)."""
+    """Return the skeleton of a name, as defined in UTS 39, 4."""
     return unicodedata.normalize("NFD", unicodedata.normalize("NFD", name).translate(prototypes()))
 
 
 def key(name: str) -> str:
-    """Return a key that all similar names share, and some others: the first thing to look up."""
+    """Return a key that all similar names have in common, and some other names as well. It is looked up first."""
     return fold(fold(name.translate(foreign())).replace("m", "rn").translate(classes()))
 
 
 def forms(name: str) -> tuple[str, str, str]:
-    """Return three forms of a name. Similar names have at least one of them in common."""
+    """Return three forms of a name. Similar names have at least one form in common."""
     return fold(name), skeleton(name), fold(name.translate(foreign()))
 
 
@@ -229,7 +233,7 @@ def are_alike(one: str, other: str) -> bool:
 
 
 def pairs_alike(names: Iterable[str]) -> list[tuple[str, str]]:
-    """Return names that look like an earlier name, with that name."""
+    """Return the names that look like an earlier name, each with that earlier name."""
     seen: tuple[dict[str, str], ...] = ({}, {}, {})
     alike = []
     for name in names:
@@ -243,6 +247,6 @@ def pairs_alike(names: Iterable[str]) -> list[tuple[str, str]]:
 
 
 def warning(name: str, like: str) -> str:
-    """Return a sentence about two names that look alike, with escapes if people could not tell them apart."""
+    """Return a sentence about two names that look alike. It shows escapes if people could not tell the names apart."""
     one, other = (repr(spelling) if fold(name) == fold(like) else shown(spelling) for spelling in (name, like))
     return f"player {one} looks like {other}; if they are the same player, write both names the same way"

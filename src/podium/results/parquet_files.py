@@ -1,4 +1,4 @@
-"""Parquet files that form one table: a folder, a pattern or a list of paths, read in natural order."""
+"""Parquet files that together form one table: a folder, a pattern or a list of paths, read in natural order."""
 
 import re
 from bisect import bisect_right
@@ -18,12 +18,12 @@ from podium.results.hashing import Numbered
 from podium.results.reading import PARQUET_ERRORS, Results, first_line, read_numbered
 
 DIGITS = re.compile("([0-9]+)")
-NO_VALUE = "__HIVE_DEFAULT_PARTITION__"  # Hive's name for an empty value
-ORDERS = ("started_at", SEQUENCE)  # columns that order events, so all files have them or none
+NO_VALUE = "__HIVE_DEFAULT_PARTITION__"  # the name that Hive uses for an empty value
+ORDERS = ("started_at", SEQUENCE)  # columns that order events, which either all files have or none
 
 
 def is_several(source: Any) -> bool:
-    """Return True for the path of a folder or a pattern such as `results/*.parquet`."""
+    """Return True if a path is that of a folder, or a pattern such as `results/*.parquet`."""
     if not isinstance(source, str | Path):
         return False
     return Path(source).is_dir() or ("*" in str(source) and not Path(source).exists())
@@ -35,7 +35,7 @@ def natural_key(path: str) -> tuple[list[str | int], str]:
 
 
 def find_files(source: Any) -> list[str]:
-    """Return the Parquet files of a folder, a pattern, a URL or a list of these, each list in its own order."""
+    """Return the Parquet files in a folder, at a URL, or matching a pattern. A list of these keeps its own order."""
     if not isinstance(source, str | Path):
         return [path for part in source for path in find_files(part)]
     text = str(source)
@@ -50,13 +50,14 @@ def find_files(source: Any) -> list[str]:
 
 
 class ParquetFiles:
-    """The rows of several Parquet files, one after the other.
+    """The rows of several Parquet files, one file after the other.
 
-    A folder `COLUMN=VALUE` on the path of a file becomes a column of its rows, as in Hive. Polars reads URLs itself.
+    If the path of a file has a folder `COLUMN=VALUE`, this becomes a column of the file's rows, as in Hive. URLs are
+    read by Polars.
 
     Args:
-        source: in any form that `find_files` accepts.
-        pool: the pool for files without a column `pool`.
+        source: the files, in any form that `find_files` accepts.
+        pool: the pool for files that have no column `pool`.
     """
 
     def __init__(self, source: Any, pool: str | None = None) -> None:
@@ -79,7 +80,7 @@ class ParquetFiles:
         self.height = self._starts[-1]
 
     def read(self, first: int = 0, count: int | None = None) -> pl.DataFrame:
-        """Return `count` rows from row `first` on, unchecked, or fewer at the end of the files."""
+        """Return `count` unchecked rows from row `first` on, or fewer at the end of the files."""
         last = self.height if count is None else min(first + count, self.height)
         tables = []
         for path, start, height in zip(self.paths, self._starts, self.heights, strict=False):
@@ -92,13 +93,13 @@ class ParquetFiles:
             return pl.concat(tables or [self._scan(self.paths[0], 0, 0).collect()], how="diagonal_relaxed")
 
     def check(self, frame: pl.DataFrame, first: int = 0) -> tuple[Results, Numbered]:
-        """Check rows that `read` returned, and number their events."""
+        """Check rows that were returned by `read`, and number their events."""
         with self.located(first):
             return read_numbered(frame, self.name)
 
     @contextmanager
     def located(self, first: int) -> Iterator[None]:
-        """Attribute errors in rows from row `first` on to their files, with row numbers within those files."""
+        """Attribute errors in rows, counted from row `first`, to files and to row numbers within them."""
         try:
             yield
         except ResultsError as error:
@@ -112,7 +113,7 @@ class ParquetFiles:
         return fault._replace(row=row - self._starts[file] + 1, file=self.paths[file])
 
     def begun(self, row: int) -> list[list[str | int]]:
-        """Return the name and the height of each file that has rows before `row`."""
+        """Return the name and the number of rows of each file that begins before `row`."""
         files = zip(self.paths, self._starts, self.heights, strict=False)
         return [[Path(path).name, height] for path, start, height in files if start < row]
 
@@ -131,7 +132,7 @@ class ParquetFiles:
 
 @contextmanager
 def readable(path: str) -> Iterator[None]:
-    """Reject a file that cannot be read within this context."""
+    """Report an error for any file that cannot be read within this context."""
     try:
         yield
     except OSError as error:

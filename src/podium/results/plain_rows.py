@@ -1,7 +1,7 @@
 """Read simple valid rows without Polars, which is slow for small tables.
 
-No row is rejected here. Rows that are not obviously valid, or that need a change, go to `podium.results.reading`. Both
-give exactly the same result.
+No row is rejected here. Rows that are not obviously valid, or that need a change, are left to `podium.results.reading`.
+Both modules give exactly the same result.
 """
 
 import csv
@@ -39,21 +39,22 @@ from podium.results.columns import (
 from podium.results.names import are_plain, is_page_address, normalise, refusal
 
 MAX_ROWS = 20_000
-MAX_FRAME_ROWS = 500  # rows of a Polars table; from twice as many on Polars is faster
-READ = frozenset(ALL) - {"sequence", "team_score", "side"}  # rows with these columns need Polars
-AN_EVENT = ("started_at", "pool", "weight", *FOR_PAGES)  # one value per event; the last two may be missing in some rows
-MEASURES = ("position", "score", "time_s")  # any of these compares finishers
+MAX_FRAME_ROWS = 500  # maximum rows of a Polars table; from twice as many on, Polars is faster
+READ = frozenset(ALL) - {"sequence", "team_score", "side"}  # rows with other columns need Polars
+# one value per event; the last two may be missing in some of its rows
+AN_EVENT = ("started_at", "pool", "weight", *FOR_PAGES)
+MEASURES = ("position", "score", "time_s")  # any of these can compare finishers
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
 date_parts = re.compile(DATE_SHAPE.pattern).fullmatch
 
 
 class NotPlainError(Exception):
-    """The rows are not simple. Callers never see this error."""
+    """The rows are not simple. Callers of this module never see this error."""
 
 
 class PlainRows(NamedTuple):
-    """Checked rows, as one list per column, in the order of a results table."""
+    """Checked rows, stored as one list per column, in the order of a results table."""
 
     columns: dict[str, list[Any]]  # `started_at` in microseconds since 1970
 
@@ -63,7 +64,7 @@ class PlainRows(NamedTuple):
 
 
 def read_plainly(rows: Any) -> PlainRows | None:
-    """Read simple rows. Return None if they are not simple, or too many."""
+    """Read rows if they are simple. Return None if they are not, or if there are too many."""
     if isinstance(rows, pl.DataFrame) and rows.height <= MAX_FRAME_ROWS and not in_nanoseconds(rows):
         rows = rows.to_dicts()
     if not isinstance(rows, list | tuple) or len(rows) > MAX_ROWS or {*map(type, rows)} != {dict}:
@@ -75,15 +76,15 @@ def read_plainly(rows: Any) -> PlainRows | None:
 
 
 def check_plainly(given: Mapping[str, list[Any]]) -> PlainRows | None:
-    """Check columns of rows, among those in `READ`. Return None if they are not simple.
+    """Check the columns of rows, all of which must be in `READ`. Return None if the rows are not simple.
 
     Args:
-        given: (rows) each, with at least one row. None for a missing value.
+        given: the columns, as lists of equal length with at least one row. A missing value is None.
     """
     if not given.keys() >= {*REQUIRED}:
         return None
     try:
-        needed = (*REQUIRED, *TRUTHS)  # an empty yes/no cell is its default
+        needed = (*REQUIRED, *TRUTHS)  # an empty yes/no cell gets its default
         kept = [name for name, values in given.items() if name in needed or values.count(None) < len(values)]
         columns = {name: cells(name, given[name]) for name in kept}
         columns = {name: [default] * len(given[REQUIRED[0]]) for name, default in DEFAULTS.items()} | columns
@@ -95,12 +96,12 @@ def check_plainly(given: Mapping[str, list[Any]]) -> PlainRows | None:
 
 
 def in_nanoseconds(frame: pl.DataFrame) -> bool:
-    """Return True if a frame has times that Python cannot represent."""
+    """Return True if a frame contains times that Python cannot represent."""
     return any(getattr(kind, "time_unit", None) == "ns" for kind in frame.dtypes)
 
 
 def cells(name: str, values: list[Any]) -> list[Any]:
-    """Return the values of a column, converted."""
+    """Return the converted values of a column."""
     kinds = {*map(type, values)}
     if name == "started_at":
         require(kinds == {str} or (kinds == {datetime} and all(str(value.tzinfo) == "UTC" for value in values)))
@@ -123,13 +124,13 @@ def cells(name: str, values: list[Any]) -> list[Any]:
 
 
 def require(is_fine: object) -> None:
-    """Leave rows that are not simple to other functions."""
+    """Raise an error unless a condition holds, so that rows that are not simple are left to other functions."""
     if not is_fine:
         raise NotPlainError
 
 
 def require_texts(name: str, texts: Collection[str]) -> None:
-    """Require names or addresses that need no change."""
+    """Require that names or addresses need no change."""
     require(name in TEXTS)
     if name == "url":
         require(all(text.isascii() and len(text) <= MAX_URL and is_page_address(text) for text in texts))
@@ -141,9 +142,9 @@ def require_texts(name: str, texts: Collection[str]) -> None:
 
 
 def numbers(name: str, values: list[Any]) -> list[float | None]:
-    """Return finite numbers, positive if required."""
+    """Return finite numbers which, if required, are positive."""
     try:
-        column = np.array(values, np.float64)  # NaN for None
+        column = np.array(values, np.float64)  # NaN stands for None
     except OverflowError:
         raise NotPlainError from None
     is_known = ~np.isnan(column)
@@ -163,7 +164,7 @@ def numbers(name: str, values: list[Any]) -> list[float | None]:
 
 
 def microseconds(value: Any) -> int:
-    """Return a time, given as text or a UTC datetime, as microseconds since 1970."""
+    """Return a time, given as a string or a UTC datetime, in microseconds since 1970."""
     if type(value) is datetime:
         return (value - EPOCH) // MICROSECOND
     parts = date_parts(value)
@@ -196,7 +197,7 @@ def refuse_contradictions(columns: Mapping[str, list[Any]]) -> None:
 
 
 def refuse_incomparable(columns: Mapping[str, list[Any]], units: Sequence[int], counts: Sequence[bool]) -> None:
-    """Require that all finishers of a heat can be compared, and that a better position does not have a longer time."""
+    """Require that all finishers in a heat can be compared, and that no better position has a longer time."""
     measures = [columns[name] for name in MEASURES if name in columns]
     if all(None in measured for measured in measures):
         of_unit: dict[int, list[tuple[Any, ...]]] = {}
@@ -216,7 +217,7 @@ DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 
 
 def from_csv(content: bytes, table_name: str, delimiter: str = ",", header_row: int = 0) -> pl.DataFrame:
-    """Return a table from CSV in UTF-8, with every column as stripped text."""
+    """Return a table from CSV in UTF-8. Every column contains stripped strings."""
     columns = header(content, table_name, delimiter)
     try:
         frame = pl.read_csv(io.BytesIO(content), infer_schema=False, separator=delimiter)
@@ -247,7 +248,7 @@ LONG_CELL = (
 
 
 def rows_of(content: bytes, delimiter: str, *, strict: bool = False) -> Iterator[list[str]]:
-    """Yield the rows from Python's csv module, header first, decoding as it reads."""
+    """Yield rows as parsed by Python's csv module, starting with the header. The content is decoded as it is read."""
     text = io.TextIOWrapper(io.BytesIO(content.lstrip(b"\n\r")), "utf-8", newline="")
     try:
         yield from csv.reader(text, delimiter=delimiter, strict=strict)
@@ -258,7 +259,7 @@ def rows_of(content: bytes, delimiter: str, *, strict: bool = False) -> Iterator
 
 
 def header(content: bytes, table_name: str, delimiter: str) -> list[str]:
-    """Return the stripped column names."""
+    """Return the names of the columns, stripped."""
     columns = [name.strip() for name in next(rows_of(content, delimiter))]
     refuse_wide(columns, table_name)
     refuse_repeated(columns, table_name)
@@ -266,16 +267,16 @@ def header(content: bytes, table_name: str, delimiter: str) -> list[str]:
 
 
 def even(content: bytes, frame: pl.DataFrame, delimiter: str) -> bool:
-    """Return True if every row has one cell per column, by the total number of delimiters."""
+    """Return True if every row has one cell per column, judging by the total number of delimiters."""
     codes = np.frombuffer(content, np.uint8)
     marks = codes == ord(delimiter)
     if b'"' in content:
-        marks &= (np.cumsum(codes == QUOTE, dtype=np.uint32) & 1) == 0  # a quote within a cell is doubled
+        marks &= (np.cumsum(codes == QUOTE, dtype=np.uint32) & 1) == 0  # a quotation mark within a cell is doubled
     return int(np.count_nonzero(marks)) == (frame.width - 1) * (frame.height + 1)
 
 
 def malformed_rows(content: bytes, columns: int, delimiter: str) -> Iterator[Fault]:
-    """Yield one error per row with too many or too few cells, or cells that run together."""
+    """Yield one error for each row that has too many or too few cells, or cells that run together."""
     reader, row = rows_of(content, delimiter, strict=True), 0
     try:
         next(reader)
@@ -287,7 +288,7 @@ def malformed_rows(content: bytes, columns: int, delimiter: str) -> Iterator[Fau
 
 
 def stray_quotes(content: bytes) -> Iterator[Fault]:
-    """Yield an error for the first row with a quotation mark inside a cell, which the csv module accepts."""
+    """Yield an error for the first row that has a quotation mark inside a cell, which the csv module would accept."""
     lines = content.lstrip(b"\n\r").split(b"\n")
     row = next((row for row, line in enumerate(lines) if line.count(b'"') % 2), None)
     if row:
@@ -297,14 +298,17 @@ def stray_quotes(content: bytes) -> Iterator[Fault]:
 
 
 def uneven(cells: int, columns: int, delimiter: str) -> str:
-    """Describe a row with too many or too few cells."""
+    """Describe what is wrong with a row that has too many or too few cells."""
     count = f"has {cells} cell{'s' * (cells != 1)}, but the header has {columns}"
     mark = "a comma" if delimiter == "," else repr(delimiter)
     return f"{count}; put text that contains {mark} in quotes" if cells > columns else f"{count}; do not leave any out"
 
 
 def is_better_and_slower(unit: npt.NDArray[Any], position: npt.NDArray[Any], time_s: npt.NDArray[Any]) -> bool:
-    """Return True if a row has a better position but a longer time than the next of its unit. NaN means unknown."""
+    """Return True if a row has a better position, but a longer time, than the next row of its unit.
+
+    NaN means unknown.
+    """
     known = ~(np.isnan(position) | np.isnan(time_s))
     order = np.lexsort((time_s[known], position[known], unit[known]))
     unit, position, time_s = (column[known][order] for column in (unit, position, time_s))

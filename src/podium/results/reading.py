@@ -1,4 +1,7 @@
-"""Read results tables from files and frames, and check every cell. An invalid table is rejected as a whole."""
+"""Read results tables from files and frames, and check every cell.
+
+If anything is invalid, the whole table is rejected.
+"""
 
 import io
 import json
@@ -38,13 +41,13 @@ SURROGATE = "has half of a surrogate pair, which is not text"
 
 
 class Repeating(dict[str, Any]):
-    """A JSON object with a duplicate key."""
+    """A JSON object that contains a key twice."""
 
     key: str = ""
 
 
 def repeated_key(pairs: list[tuple[str, Any]]) -> str | None:
-    """Return the first duplicate key of an object."""
+    """Return the first key that an object contains twice."""
     seen: set[str] = set()
     return next((key for key, _ in pairs if key in seen or seen.add(key)), None)  # type: ignore[func-returns-value]
 
@@ -79,7 +82,7 @@ def from_json(text: str, table_name: str, *, lines: bool) -> pl.DataFrame:
 
 
 def repeated_keys(rows: list[Any]) -> Iterator[Fault]:
-    """Yield one error per row with an object that has a key twice, at any depth."""
+    """Yield one error for each row in which an object, at any depth, contains a key twice."""
     for number, row in enumerate(rows, start=1):
         for json_object in objects_within(row):
             if isinstance(json_object, Repeating):
@@ -87,7 +90,7 @@ def repeated_keys(rows: list[Any]) -> Iterator[Fault]:
 
 
 def objects_within(value: Any) -> Iterator[Any]:
-    """Yield the objects of a JSON value, outermost first."""
+    """Yield the objects within a JSON value, outermost first."""
     waiting = [value]
     while waiting:
         inner = waiting.pop()
@@ -99,7 +102,7 @@ def objects_within(value: Any) -> Iterator[Any]:
 
 
 def refused_constant(word: str) -> float:
-    """Raise an error for NaN and Infinity, which JSON does not have."""
+    """Raise an error for NaN or Infinity, which do not exist in JSON."""
     message = f"{word} is not a JSON number"
     raise ValueError(message)
 
@@ -117,12 +120,12 @@ def from_records(rows: list[Any], table_name: str) -> pl.DataFrame:
 
 
 def shown_name(name: Any) -> str:
-    """Return a column's name for a message."""
+    """Return a column's name for use in a message."""
     return str(name).encode("utf-8", "backslashreplace").decode()
 
 
 def column_of(name: str, values: list[Any], table_name: str) -> pl.Series:
-    """Return a column of values in their common type, or else as text, each in the form it was sent."""
+    """Return a column of values in their common type, or as strings if the types differ, each in its original form."""
     kinds = {type(value) for value in values} - {type(None)}
     if name in TEXTS and not kinds <= {str}:
         return texts(name, values, table_name)
@@ -132,19 +135,19 @@ def column_of(name: str, values: list[Any], table_name: str) -> pl.Series:
     except UnicodeEncodeError:
         raise ResultsError(table_name, half_pairs(name, values)) from None
     except (TypeError, OverflowError, pl.exceptions.PolarsError):
-        pass  # several types
+        pass  # the values have several types
     return pl.Series(name, [None if value is None else shown_name(value) for value in values], pl.String)
 
 
 def half_pairs(name: str, values: Iterable[Any]) -> Iterator[Fault]:
-    """Yield one error per string that cannot be encoded."""
+    """Yield one error for each string that cannot be encoded."""
     for row, value in enumerate(values, start=1):
         if isinstance(value, str) and shown_name(value) != value:
             yield Fault(row, name, None, SURROGATE)
 
 
 def texts(name: str, values: list[Any], table_name: str) -> pl.Series:
-    """Return a column of names, some of which were sent as numbers, each in its original form."""
+    """Return a column of names, in their original form. Some of them may have been sent as numbers."""
     faults: list[Fault] = []
     written: list[str | None] = []
     for row, value in enumerate(values, start=1):
@@ -168,17 +171,18 @@ def texts(name: str, values: list[Any], table_name: str) -> pl.Series:
 
 STDIN = "-"
 MAX_STDIN_BYTES = 500_000_000
-PARQUET_ERRORS = (pl.exceptions.PolarsError, pl.exceptions.PanicException)  # damaged files can raise the second
-WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")  # first bytes of .xlsx and .ods, and of .xls
+PARQUET_ERRORS = (pl.exceptions.PolarsError, pl.exceptions.PanicException)  # a damaged file can raise the second
+WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")  # first bytes of .xlsx and .ods files, and of .xls files
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Results:
-    """A checked results table, with rows in file order.
+    """A checked results table, with its rows in file order.
 
-    `frame` has the columns with values, and always `event_id, player, pool, status`. `sent` is the same with names as
-    sent, or None if all were in their normal form. `notes` describe how a table in another layout was read, one line
-    each. `made` has the event IDs that Podium generated, with their round or game number, or an empty text.
+    `frame` has the columns that contain values, and always `event_id`, `player`, `pool` and `status`. `sent` is the
+    same data with the names as they were sent, or None if every name was already normalized. `notes` describe how a
+    table in another layout was read, with one line per note. `made` contains the event IDs that Podium generated, each
+    with its round or game number, or with an empty string.
     """
 
     frame: pl.DataFrame
@@ -201,7 +205,7 @@ def read_results(source: Any, *, name: str | None = None, known: Known = none_kn
 
 
 def read_numbered(source: Any, name: str | None = None, known: Known = none_known) -> tuple[Results, Numbered]:
-    """Read and check results like `read_results`, and number their events, which the check does anyway."""
+    """Read and check results as `read_results` does. Also number their events, as the check does this anyway."""
     plain = read_plainly(source)
     if plain is not None:
         return Results(frame_of(plain.columns), name or "results"), number_names(plain.columns["event_id"])
@@ -222,10 +226,10 @@ def read_table(source: Any, name: str | None, known: Known) -> tuple[Results, Nu
     del frame
     whole = []
     while columns:
-        whole.append(columns.pop().rechunk())  # each contiguous; the old one is freed before the next
+        whole.append(columns.pop().rechunk())  # makes each column contiguous; the old one is freed before the next
     frame = pl.DataFrame(whole)
     checked, cell_faults, sent = normalise_table(frame, known)
-    del frame  # frees columns that were converted
+    del frame  # frees the columns that were converted
     refuse(table_name, iter(cell_faults))
     events = number_runs(checked["event_id"])
     refuse(table_name, contradictions(checked, events.code))
@@ -233,14 +237,14 @@ def read_table(source: Any, name: str | None, known: Known) -> tuple[Results, Nu
 
 
 def refuse(source: str, faults: Iterator[Fault]) -> None:
-    """Raise a single error with all errors in the table, if there are any."""
+    """Raise a single error that lists all errors in the table, if there are any."""
     first = next(faults, None)
     if first is not None:
         raise ResultsError(source, chain([first], faults))
 
 
 def header_faults(frame: pl.DataFrame) -> list[Fault]:
-    """Return errors for unknown columns and missing required ones."""
+    """Return errors for columns that are unknown, and for required columns that are missing."""
     faults = unknown_columns([column for column in frame.columns if column not in ALL and not is_shared(column)])
     shared = [column for column in frame.columns if is_shared(column)]
     remedy = f"is one kind of equipment too many; a table can have at most {MAX_KINDS}"
@@ -252,20 +256,21 @@ def header_faults(frame: pl.DataFrame) -> list[Fault]:
 
 
 def unknown_columns(columns: list[str]) -> list[Fault]:
-    """Return errors for columns that results tables do not have, with suggestions for those that are shown."""
-    faults = [unknown_column(column) for column in columns[: SHOWN_FAULTS - 2]]  # the last two are for others
+    """Return errors for columns that do not belong in a results table. Those that are shown have suggestions."""
+    # the last two are reserved for other errors
+    faults = [unknown_column(column) for column in columns[: SHOWN_FAULTS - 2]]
     more = f"{len(columns) - len(faults):,} more columns are unknown; " if len(columns) > len(faults) else ""
     known = f"{more}a results table's columns are {', '.join(ALL)}; read_results(…, ignore='rest') ignores others"
     return [*faults, Fault(None, None, None, known)] if faults else []
 
 
 def unknown_column(column: str) -> Fault:
-    """Return the error for an unknown column, with a suggestion."""
+    """Return the error for an unknown column, including a suggestion."""
     mark = next((mark for mark in DELIMITERS if mark in column and mark != ","), None)
     if mark is not None:
         remedy = f"is a whole header: its cells are separated by a {DELIMITERS[mark]} instead of a comma"
         return Fault(None, column, None, remedy)
-    from podium.results.headings import column_meant_by  # noqa: PLC0415  (words that most tables need not)
+    from podium.results.headings import column_meant_by  # noqa: PLC0415  (most tables do not need these words)
 
     meaning = column_meant_by(column)
     hint = f"; did you mean {meaning}?" if meaning else ""
@@ -273,7 +278,7 @@ def unknown_column(column: str) -> Fault:
 
 
 def loaded(source: Any, name: str | None) -> tuple[pl.DataFrame, str]:
-    """Return the unchecked table and its name."""
+    """Return the table without checking it, and its name."""
     if isinstance(source, str | Path):
         return load_path(str(source), name)
     if isinstance(source, pl.LazyFrame):
@@ -289,8 +294,8 @@ def loaded(source: Any, name: str | None) -> tuple[pl.DataFrame, str]:
 
 
 def from_any_frame(source: Any, table_name: str) -> pl.DataFrame:
-    """Convert any frame that narwhals supports to Polars."""
-    import narwhals as nw  # noqa: PLC0415  (only where a foreign frame comes)
+    """Convert a frame of any type that narwhals supports to Polars."""
+    import narwhals as nw  # noqa: PLC0415  (only for frames from other libraries)
 
     try:
         frame = nw.from_native(source, pass_through=True)
@@ -298,7 +303,7 @@ def from_any_frame(source: Any, table_name: str) -> pl.DataFrame:
             if not hasattr(source, "__arrow_c_stream__"):
                 table = "its `results`" if hasattr(source, "results") else "a path, a dataframe or rows as dicts"
                 raise ResultsError.whole("results", f"a {type(source).__name__} is not a table. Give {table}.")
-            frame = nw.from_arrow(source, backend="polars")  # from Arrow batches
+            frame = nw.from_arrow(source, backend="polars")  # from batches of Arrow data
         eager = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
         has_twice = len(set(eager.columns)) < len(eager.columns)
     except (nw.exceptions.DuplicateError, pl.exceptions.DuplicateError):
@@ -307,18 +312,18 @@ def from_any_frame(source: Any, table_name: str) -> pl.DataFrame:
         raise ResultsError.whole("results", "two columns have the same name")
     try:
         return with_types(eager.to_polars(), table_name)
-    except (TypeError, ValueError):  # Arrow raises this for a column of several types
+    except (TypeError, ValueError):  # Arrow raises this for a column with several types
         return pl.DataFrame([column_of(column, eager[column].to_list(), table_name) for column in eager.columns])
 
 
 def with_types(frame: pl.DataFrame, table_name: str) -> pl.DataFrame:
-    """Return the frame with types for its columns of Python objects."""
+    """Return the frame, after giving types to its columns of Python objects."""
     objects = [column for column, kind in frame.schema.items() if kind == pl.Object]
     return frame.with_columns(column_of(column, frame[column].to_list(), table_name) for column in objects)
 
 
 def load_path(path: str, name: str | None) -> tuple[pl.DataFrame, str]:
-    """Load the table of a file, or of standard input for `-`."""
+    """Load the table in a file, or the one on standard input if the path is `-`."""
     if path == STDIN:
         return parse_bytes(standard_input(), "standard input"), "standard input"
     table_name = name or Path(path).name
@@ -328,7 +333,7 @@ def load_path(path: str, name: str | None) -> tuple[pl.DataFrame, str]:
             table = pl.scan_parquet(path, glob=False)
             schema = table.collect_schema()
             refuse_wide(schema, table_name)
-            # Column by column, each made contiguous, so that memory holds the chunks of only one at a time.
+            # Each column is made contiguous in turn, so that memory holds the chunks of only one column at a time.
             return pl.DataFrame([table.select(name).collect().to_series().rechunk() for name in schema]), table_name
         return parse_bytes(Path(path).read_bytes(), table_name), table_name
     except OSError as error:
@@ -339,7 +344,7 @@ def load_path(path: str, name: str | None) -> tuple[pl.DataFrame, str]:
 
 
 def standard_input() -> bytes:
-    """Return the content of standard input, which may be an endless device."""
+    """Return the content of standard input, which could be an endless device."""
     content = sys.stdin.buffer.read(MAX_STDIN_BYTES + 1)
     if len(content) > MAX_STDIN_BYTES:
         remedy = f"has more than {MAX_STDIN_BYTES // 1_000_000} MB. Save it as a file, and name that file."
@@ -348,7 +353,7 @@ def standard_input() -> bytes:
 
 
 def refuse_device(path: str) -> None:
-    """Raise an error for a device such as /dev/zero, which is endless."""
+    """Raise an error if a path is that of an endless device, such as /dev/zero."""
     place = Path(path)
     if place.is_char_device() or place.is_block_device():
         raise ResultsError.whole(path, "is a device. Give a file, or - for standard input.")
@@ -367,7 +372,7 @@ def parse_parquet(content: bytes, table_name: str) -> pl.DataFrame:
 
 
 def parse_bytes(content: bytes, table_name: str) -> pl.DataFrame:
-    """Read a table in any format, recognised by its first bytes and the file name."""
+    """Read a table in any format, which is recognized by its first bytes and by the file name."""
     if content.startswith(b"PAR1"):
         return parse_parquet(content, table_name)
     if content.startswith(WORKBOOKS):

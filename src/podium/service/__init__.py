@@ -1,4 +1,4 @@
-"""The HTTP service over a store. Needs the extra `service`."""
+"""The HTTP service for a store. It needs the extra `service`."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -7,7 +7,7 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
-    """Load the app when it is needed. A worker answers its parent before."""
+    """Load the app when it is first needed, because a worker must answer its parent before then."""
     if name != "create_app":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from podium.service.app import create_app  # noqa: PLC0415

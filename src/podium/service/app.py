@@ -1,4 +1,4 @@
-"""The service over a store: its routes, error handlers and metrics, and the upkeep once a minute."""
+"""The service for a store: its routes, error handlers and metrics, and the upkeep that runs once a minute."""
 
 import asyncio
 import json
@@ -53,7 +53,7 @@ T = TypeVar("T")
 
 
 class Upkeep:
-    """Stores facts and hindsight, revokes expired keys, and stores when keys were used."""
+    """Calculates and stores facts and hindsight, revokes expired keys, and stores when keys were last used."""
 
     def __init__(
         self,
@@ -87,10 +87,10 @@ class Upkeep:
             await self._do(HEADLINES, self._front_pages.keep)
             if has_turn:
                 await self._do(SNAPSHOTS, self._store.keep_large_snapshots)
-                await self._keep_facts()  # takes seconds; a new service answers requests first
+                await self._keep_facts()  # takes seconds, so a new service first answers requests
 
     async def _do(self, task: str, work: Callable[..., T], *sent: Any) -> T | None:
-        """Run a task. Errors are logged and counted, not raised; the next round repeats the task."""
+        """Run a task. Errors are logged and counted instead of raised, and the next round repeats the task."""
         try:
             return await requests.run_in(self._threads.keeping, work, *sent)
         except PodiumError as error:
@@ -107,7 +107,7 @@ class Upkeep:
         await self._do(LEFT_OVERS, forget_budgets, self._store.engine)
         await self._do(LEFT_OVERS, forget_waiting, self._store.engine)
         await self._do(HEADS, keep_heads, self._store.engine)
-        await self._do(FILES, truncate_wal, self._store.engine, 0)  # it may still contain an anonymized name
+        await self._do(FILES, truncate_wal, self._store.engine, 0)  # the file may still contain an anonymized name
 
     async def _keep_facts(self) -> None:
         """Calculate the facts of each pool for which they are due."""
@@ -121,11 +121,11 @@ class Upkeep:
 
 API = writes, reads, fixtures, pages, status, receiving
 ADMIN = pools, sending, records, connections, race_forms, dry_run
-PAGES = (  # in the order of matching
+PAGES = (  # in the order in which they are matched
     rendering, visiting, first_link, home, boards, seasons, distribution, event_pages, players, chances, races,
     calendar, rules, sharing, tonight,
 )  # fmt: skip
-END_S = 10.0  # for the last readers after the service has ended
+END_S = 10.0  # time for the last readers to finish after the service has ended
 ABOUT = """Send each result once, and get ratings with a reason for every point.
 
 Requests need a key, sent as `Authorization: Bearer KEY`. Only `/healthz`, `/readyz`, this page and reads of public
@@ -144,11 +144,11 @@ def create_app(
     address: str = "",
     request_log: TextIO | None = None,
 ) -> FastAPI:
-    """Return the service over a store.
+    """Return the app that serves a store.
 
     Args:
-        daily: True to calculate facts and hindsight every day, send webhooks, and do all other upkeep.
-        address: Scheme and host of the service in browsers, for links in messages and feeds.
+        daily: True to calculate facts and hindsight every day, to send webhooks, and to do all other upkeep.
+        address: Scheme and host under which browsers reach the service, for links in messages and feeds.
     """
 
     @asynccontextmanager
@@ -214,7 +214,7 @@ def create_app(
 
 @asynccontextmanager
 async def looking_after(app: FastAPI, *, private_webhooks: bool) -> AsyncIterator[None]:
-    """Run the upkeep that one process does for all that serve the store, while it is this one's turn."""
+    """Run the upkeep for all processes that serve the store, as long as it is this process's turn."""
     store, threads, metrics = app.state.store, app.state.threads, app.state.metrics
     turn = UpkeepLock(store.engine)
     upkeep = Upkeep(store, threads, app.state.key_guard, metrics, turn, app.state.front_pages)
@@ -243,7 +243,7 @@ EXAMPLES = json.loads(files("podium.service.api").joinpath("examples.json").read
 
 
 def complete_document(app: FastAPI) -> None:
-    """Add the models that routes read themselves, examples, keys and webhooks to the OpenAPI document."""
+    """Add the models that routes parse themselves, examples, keys and webhooks to the OpenAPI document."""
     build_document = app.openapi
     app.webhooks.post("log-entry", tags=["webhooks"], operation_id="log_entry")(send_entry)
 
@@ -275,7 +275,7 @@ def complete_document(app: FastAPI) -> None:
 
 
 def marked(dependant: Dependant, name: str) -> Sequence[Any]:
-    """Return a mark of a route's dependencies: what key it needs (`security`), or the `models` of its body."""
+    """Return how a route's dependencies are marked: the key they need (`security`), or the `models` of the body."""
     for each in dependant.dependencies:
         found: Sequence[Any] = getattr(each.call, name, None) or marked(each, name)
         if found:

@@ -1,4 +1,4 @@
-"""Messages in the form of each chat: within its limits, and without effect of markup in names."""
+"""Format messages for each chat service, within its limits and so that markup in names has no effect."""
 
 import json
 import re
@@ -12,14 +12,14 @@ from podium.service.web.messages import Message
 
 
 class Body(NamedTuple):
-    """The body of a request to a chat."""
+    """The body of a request to a chat service."""
 
     content: bytes
     content_type: str
 
 
 class Picture(NamedTuple):
-    """A result card: its address if the chat can fetch it, otherwise the PNG itself."""
+    """A result card, given by its address if the chat service can fetch it, or else as the PNG itself."""
 
     url: str = ""
     png: bytes = b""
@@ -40,7 +40,7 @@ DISCORD_MARKUP = re.compile(r"([\\`*_~|<>@#\[\]():/&-])")
 
 
 def as_discord(message: Message, url: str, picture: Picture) -> Body:
-    """Return a message with one embed. Its mentions notify nobody."""
+    """Return a message with one embed. Mentions in it do not notify anyone."""
     title = fit(message.title, DISCORD_TITLE, escape_discord)
     embed: dict[str, Any] = {"title": title}
     if message.lines:
@@ -61,7 +61,10 @@ def escape_discord(text: str) -> str:
 
 
 def fit(text: str, most: int, change: Callable[[str], str] = str) -> str:
-    """Return a changed text of at most `most` UTF-16 units. A longer text is cut before the change."""
+    """Return a changed text of at most `most` UTF-16 units.
+
+    A text that is too long is shortened before it is changed.
+    """
 
     def cut(keep: int) -> str:
         return change(text[:keep].rstrip()) + "…"
@@ -76,7 +79,7 @@ def fit(text: str, most: int, change: Callable[[str], str] = str) -> str:
 
 
 def with_file(content: dict[str, Any], png: bytes) -> Body:
-    """Return a multipart body: the message as JSON, and its picture."""
+    """Return a multipart body that contains the message as JSON, and its picture."""
     boundary = secrets.token_hex(16)
     parts = (
         ('name="payload_json"', "application/json", json.dumps(content, ensure_ascii=False).encode()),
@@ -97,7 +100,7 @@ SLACK_MARKUP = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 
 
 def as_slack(message: Message, url: str, picture: Picture) -> Body:
-    """Return blocks of plain text, without markup or mentions for Slack."""
+    """Return blocks of plain text, in which Slack recognizes no markup or mentions."""
     blocks: list[dict[str, Any]] = [{"type": "header", "text": plain_text(message.title, SLACK_HEADER)}]
     if message.lines:
         blocks.append({"type": "section", "text": plain_text("\n".join(message.lines), SLACK_TEXT)})
@@ -118,7 +121,7 @@ MATRIX_TEXT = 8_000  # a Matrix event has up to 64 KB, far more than the HTML an
 
 
 def as_matrix(message: Message, url: str, _picture: Picture) -> Body:
-    """Return a body for generic webhooks of matrix-hookshot."""
+    """Return a body for the generic webhooks of matrix-hookshot."""
     lines = [fit(line, MATRIX_TEXT, without_mentions) for line in (message.title, *message.lines)]
     text = "\n".join([*lines, url] if url else lines)
     parts = [f"<strong>{escape(lines[0])}</strong>", *map(escape, lines[1:])]
@@ -128,12 +131,12 @@ def as_matrix(message: Message, url: str, _picture: Picture) -> Body:
 
 
 def without_mentions(text: str) -> str:
-    """Return a text in which a name such as @room notifies nobody."""
+    """Return a text in which a name such as @room does not notify anyone."""
     return text.replace("@", f"@{INVISIBLE}")
 
 
 def as_text(message: Message, url: str, _picture: Picture) -> Body:
-    """Return lines of plain text."""
+    """Return the message as lines of plain text."""
     lines = (message.title, *message.lines, *([url] if url else []))
     return Body("\n".join(map(without_mentions, lines)).encode(), "text/plain; charset=utf-8")
 

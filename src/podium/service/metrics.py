@@ -1,7 +1,7 @@
-"""Metrics for Prometheus: requests, results, and the speed of the service.
+"""Metrics for Prometheus about requests, results and the speed of the service.
 
-If `podium serve` has several workers, `PROMETHEUS_MULTIPROC_DIR` names a folder that they share. Any worker then
-returns the sums of all workers.
+If `podium serve` has several workers, `PROMETHEUS_MULTIPROC_DIR` names a folder that they share. Each worker can then
+return the sums over all workers.
 """
 
 import asyncio
@@ -21,16 +21,16 @@ from podium.store.writing.receipts import Receipt
 
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 LONG_BUCKETS = (*BUCKETS, 30.0, 60.0, 300.0)
-SHARED_FOLDER = "PROMETHEUS_MULTIPROC_DIR"  # read by the library when it is loaded
-SHARE_S = 1.0  # between updates of a worker's figures
+SHARED_FOLDER = "PROMETHEUS_MULTIPROC_DIR"  # the library reads this variable when it is loaded
+SHARE_S = 1.0  # time between updates of a worker's figures
 
 
 class PartGauge:
-    """A figure per pool that is read together with the metrics. Every worker has a part of it."""
+    """A figure for each pool, read together with the metrics. Each worker contributes a part of it."""
 
     def __init__(self, gauge: Gauge, read: Callable[[], Mapping[str, float]]) -> None:
         self.gauge, self.read = gauge, read
-        self._pools: set[str] = set()  # with a part so far
+        self._pools: set[str] = set()  # pools that already have a part
 
     def store(self) -> None:
         figures = self.read()
@@ -41,7 +41,7 @@ class PartGauge:
 
 class Metrics:
     def __init__(self) -> None:
-        self.folder = os.environ.get(SHARED_FOLDER)  # None without other workers
+        self.folder = os.environ.get(SHARED_FOLDER)  # None if there are no other workers
         self._parts: list[PartGauge] = []
         self.registry = registry = CollectorRegistry()
         self.requests = Counter(
@@ -92,13 +92,13 @@ class Metrics:
         read: Callable[[], Mapping[str, float]],
         mode: Literal["livesum", "liveall"] = "livesum",
     ) -> None:
-        """Add a figure per pool of which every worker has a part, as their sum or by process."""
+        """Add a figure for each pool. Each worker contributes a part, and parts are added up or listed by process."""
         gauge = Gauge(name, meaning, ["pool"], registry=self.registry, multiprocess_mode=mode)
         self._parts.append(PartGauge(gauge, read))
 
     @asynccontextmanager
     async def sharing(self) -> AsyncIterator[None]:
-        """Share this worker's parts with the others while the service runs."""
+        """Share this worker's parts with other workers as long as the service runs."""
         if self.folder is None:
             yield
             return
@@ -128,7 +128,7 @@ class Metrics:
 
 
 def forget_dead_workers(folder: Path) -> None:
-    """Remove the current figures of killed workers. Their counters stay."""
+    """Remove the current figures of workers that were killed. Their counters are kept."""
     for file in folder.glob("gauge_live*_*.db"):
         number = int(file.stem.rpartition("_")[2])
         if not is_alive(number):
@@ -142,6 +142,6 @@ def is_alive(process: int) -> bool:
         os.kill(process, 0)
     except ProcessLookupError:
         return False
-    except PermissionError:  # of another user
+    except PermissionError:  # the process belongs to another user
         return True
     return True

@@ -1,6 +1,7 @@
-"""The server that runs the service, alone or with several workers: its limits, its log, and its end.
+"""The server that runs the service, with one worker or several: its limits, its log, and how it ends.
 
-No client can block others, because the time for headers, bodies and idle connections and their number are limited.
+No client can block others, because the number of connections is limited, and so is the time for headers, bodies and
+idling.
 """
 
 import heapq
@@ -35,17 +36,17 @@ from podium.support.collector import keep_loaded
 from podium.support.part_files import temporary_folder
 
 MAX_HEADER_BYTES = 65_536
-ROOM_PART = 64  # part of the connections to close at the limit; finding many takes as long as finding one
-WRITE_TIMEOUT_S = 60.0  # maximum pause of a client while it reads
+ROOM_PART = 64  # share of the connections to close at the limit; finding many takes as long as finding one
+WRITE_TIMEOUT_S = 60.0  # maximum time for which a client may stop reading
 CLOCK_S = 0.01  # tolerance of timers
-AGAIN_S = 1.0  # until the next check of a client that the service holds back
+AGAIN_S = 1.0  # time until the next check of a client that the service holds back
 TOO_LARGE = (
     b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"  # RFC 6585
 )
 
 
 class Phase(Enum):
-    """The phase of a connection. The value is the number of seconds allowed for its client."""
+    """The phase of a connection. The value is the number of seconds that its client has."""
 
     HEADERS = 10.0  # from the connection, or from the first byte of a later request, to the end of the headers
     BODY = 30.0
@@ -56,9 +57,9 @@ class Phase(Enum):
 class LimitedProtocol(HttpToolsProtocol):
     """HTTP/1.1 on one of up to `limit_concurrency` connections.
 
-    At the limit, new connections replace those that have waited longest for their clients. If all are being answered,
-    the new one gets 503. A connection checks its own timeouts, so it works with any ASGI server. When the server stops,
-    the first connection to shut down calls `end_streams` of the app's lifespan.
+    At the limit, a new connection replaces those that have waited longest for their clients. If all connections are
+    being answered, the new one gets a 503 response. A connection checks its own timeouts, so it works with any ASGI
+    server. When the server stops, the first connection to shut down calls `end_streams` of the app's lifespan.
     """
 
     def connection_made(self, transport: Any) -> None:
@@ -71,7 +72,7 @@ class LimitedProtocol(HttpToolsProtocol):
             self.make_room(max(1, self.limit_concurrency // ROOM_PART))
 
     def make_room(self, count: int) -> None:
-        """Close this many other connections, those that have waited longest for their clients."""
+        """Close this many other connections, choosing those that have waited longest for their clients."""
         others = (each for each in self.connections if isinstance(each, LimitedProtocol) and each is not self)
         waiting = (each for each in others if each.waits())
         for each in heapq.nsmallest(count, waiting, key=lambda each: each.since):
@@ -82,7 +83,10 @@ class LimitedProtocol(HttpToolsProtocol):
         self.look_after(float("inf"))
 
     def shutdown(self) -> None:
-        """Close the connection when the server stops. Streams end first, because they would run for hours."""
+        """Close the connection because the server stops.
+
+        Streams end first, because they would otherwise run for hours.
+        """
         end_streams = self.app_state.get("end_streams")
         if end_streams is not None:
             end_streams()
@@ -93,14 +97,14 @@ class LimitedProtocol(HttpToolsProtocol):
         self.look_after(phase.value)
 
     def look_after(self, seconds: float) -> None:
-        """Check after this time, and not earlier, if the client is late. Never if the time is infinite."""
+        """Check after this time, but not earlier, whether the client is late. If the time is infinite, never check."""
         if self.next_look is not None:
             self.next_look.cancel()
         is_never = seconds == float("inf")
         self.next_look = None if is_never else self.loop.call_later(seconds + CLOCK_S, self.look)
 
     def look(self) -> None:
-        """Close the connection if its client is late. If the service holds it back, check again later."""
+        """Close the connection if its client is late. If the service is holding the client back, check again later."""
         self.next_look = None
         self.close_if_late(time.monotonic())
         is_watched = self.waits() or self.write_paused_at is not None
@@ -111,18 +115,19 @@ class LimitedProtocol(HttpToolsProtocol):
         return self.phase is not Phase.ANSWER
 
     def close_if_late(self, now: float) -> None:
-        is_held_back = self.phase is Phase.BODY and self.flow.read_paused  # by the service, not the client
+        # the service, not the client, has paused the transfer
+        is_held_back = self.phase is Phase.BODY and self.flow.read_paused
         is_late = now - self.since > self.phase.value and not is_held_back
         reads_nothing = self.write_paused_at is not None and now - self.write_paused_at > WRITE_TIMEOUT_S
         if is_late or reads_nothing:
             self.abort()
 
     def abort(self) -> None:
-        self.connections.discard(self)  # at once, so that it no longer counts
+        self.connections.discard(self)  # immediately, so that it no longer counts
         self.transport.abort()
 
     def data_received(self, data: bytes) -> None:
-        """Accept data from the client. Reject endless headers."""
+        """Accept data from the client, but reject headers that do not end."""
         if self.phase is Phase.IDLE:
             self.enter(Phase.HEADERS)
         super().data_received(data)
@@ -136,7 +141,7 @@ class LimitedProtocol(HttpToolsProtocol):
         self.enter(Phase.HEADERS)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Accept a header. Headers after the body are ignored."""
+        """Accept a header, ignoring those that follow the body."""
         if self.phase is Phase.HEADERS:
             super().on_header(name, value)
 
@@ -145,12 +150,12 @@ class LimitedProtocol(HttpToolsProtocol):
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:
-        """Leave the request to the service. If it has already answered, wait for the client."""
+        """Leave the complete request to the service. If it has been answered already, wait for the client."""
         super().on_message_complete()
         self.enter(Phase.IDLE if self.cycle.response_complete else Phase.ANSWER)
 
     def on_response_complete(self) -> None:
-        """Wait for the client's next request, unless one has arrived."""
+        """Wait for the client's next request, unless it has already arrived."""
         is_last = not self.pipeline
         super().on_response_complete()
         if is_last and self.phase is Phase.ANSWER:
@@ -169,11 +174,11 @@ class LimitedProtocol(HttpToolsProtocol):
 
 MAX_CONNECTIONS = 2_000
 SPARE_FILES = 128  # open files other than connections
-GRACE_S = 3  # for unfinished requests when the service stops
+GRACE_S = 3  # time for unfinished requests when the service stops
 
 
 def max_connections() -> int:
-    """Return the maximum number of connections, after raising the limit of open files as far as possible."""
+    """Raise the limit of open files as far as possible, and return the maximum number of connections."""
     try:
         import resource  # noqa: PLC0415  (missing on Windows)
     except ImportError:
@@ -195,7 +200,7 @@ def server_options(host: str, port: int, trusted_proxies: Sequence[str]) -> dict
         "ws": "none",
         "proxy_headers": bool(trusted_proxies),
         "forwarded_allow_ips": [*trusted_proxies],
-        "limit_concurrency": max_connections() + 1,  # the one above gets 503
+        "limit_concurrency": max_connections() + 1,  # the additional one gets a 503 response
         "timeout_keep_alive": int(Phase.IDLE.value),
         "timeout_graceful_shutdown": GRACE_S,
         "log_config": LOG_CONFIG,
@@ -213,13 +218,13 @@ def run_on(app: FastAPI, listener: socket.socket) -> None:
     uvicorn.Server(uvicorn.Config(app, **server_options(host, port, ()))).run([listener])
 
 
-SETTINGS = "PODIUM_WORKER"  # environment variable with the settings of workers
+SETTINGS = "PODIUM_WORKER"  # environment variable that contains the settings of workers
 HEALTH_CHECK_S = 60  # a worker answers its parent within this time, even on a busy machine
 LOGGER = logging.getLogger(__name__)
 
 
 def refuse_workers(url: str, count: int) -> None:
-    """Reject several workers for SQLite, whose file has one writer at a time."""
+    """Reject several workers for an SQLite database, because its file can have only one writer at a time."""
     if sa.make_url(full_url(url)).get_backend_name() == "sqlite":
         raise ParameterError(
             f"--workers {count} needs PostgreSQL, but the database is SQLite. Its file has one writer at a time, "
@@ -229,7 +234,7 @@ def refuse_workers(url: str, count: int) -> None:
 
 
 def prepare_kernels(store: Store) -> None:
-    """Compile the kernels of every pool's system, so that workers find them in the cache."""
+    """Compile the kernels for every pool's system, so that workers find them in the cache."""
     for system in {pool.system for pool in store.pools()}:
         rows = [
             {"event_id": "1", "started_at": "2026-01-01", "player": name, "position": place, "time_s": 60.0 + place}
@@ -237,20 +242,23 @@ def prepare_kernels(store: Store) -> None:
         ]
         try:
             rate(rows, system)
-        except PodiumError as error:  # for example a system with special results; its workers compile
+        except PodiumError as error:  # for example, a system with special results, which its workers will compile
             LOGGER.debug("%s is compiled by the workers: %s", system, error)
 
 
 class Worker(multiprocess.Process):
-    """A worker whose end is noticed even by a parent that waits for its answer."""
+    """A worker whose end is noticed even if its parent is waiting for its answer."""
 
     def start(self) -> None:
         super().start()
-        self.child_conn.close()  # only the worker keeps it; otherwise a killed worker would only seem slow
+        self.child_conn.close()  # only the worker keeps it open; otherwise, a killed worker would only seem slow
 
 
 def run_workers(count: int, host: str, port: int, trusted_proxies: Sequence[str], **settings: str | float) -> None:
-    """Serve with this many workers until a signal. Dead workers are replaced. `settings` are for `worker_app`."""
+    """Serve with this many workers until a signal arrives. Workers that have died are replaced.
+
+    `settings` are for `worker_app`.
+    """
     with temporary_folder() as folder:
         os.environ |= {SETTINGS: json.dumps(settings), SHARED_FOLDER: str(folder)}
         multiprocess.Process = Worker  # type: ignore[misc]

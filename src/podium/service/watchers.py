@@ -1,4 +1,4 @@
-"""Changes in pools, watched once for all listeners: one query per pool, however many listeners there are."""
+"""Watch the pools for changes. There is one query per pool, no matter how many clients are listening."""
 
 import asyncio
 import json
@@ -20,31 +20,34 @@ from podium.service.metrics import Metrics
 from podium.store import Store
 from podium.store.keys import valid_keys
 
-LOOK_S = 0.25  # between checks of the logs without announcements
-HEARING_LOOK_S = 5.0  # and with announcements
-LOOK_AGAIN_S = 1.0  # after a failed check
-PROBE_S = 5.0  # between probes of announcements; each must arrive before the next
+LOOK_S = 0.25  # time between checks of the logs without announcements
+HEARING_LOOK_S = 5.0  # time between checks with announcements
+LOOK_AGAIN_S = 1.0  # time until the next check after a failure
+PROBE_S = 5.0  # time between probes of announcements; each must arrive before the next
 TOKEN_BYTES = 8
 LOGGER = logging.getLogger(__name__)
 
 
 class Announcements:
-    """Wakes those who wait for a pool's log to grow."""
+    """Wakes everyone waiting for a pool's log to grow."""
 
     def __init__(self, store: Store, threads: Threads, metrics: Metrics) -> None:
         self._store, self._threads, self._metrics = store, threads, metrics
         self._waiting: defaultdict[str, set[asyncio.Event]] = defaultdict(set)
-        self._newest: dict[str, int] = {}  # entry of each pool with waiting listeners
+        self._newest: dict[str, int] = {}  # newest entry of each pool that somebody is waiting for
         self._loop: asyncio.AbstractEventLoop | None = None
         self._subscription: Subscription | None = None
-        self._opening = threading.Lock()  # or ending
-        self._probe = ""  # sent but not received yet
+        self._opening = threading.Lock()  # held while a session is opened or ended
+        self._probe = ""  # probe that was sent but has not been received
         self._probe_at = self._look_at = 0.0  # times of the next probe and the next check
-        self.receives = False  # True if writes of other processes arrive
+        self.receives = False  # True if writes of other processes are announced to this one
 
     @contextmanager
     def awaiting(self, pool: str) -> Iterator[asyncio.Event]:
-        """Yield an event that is set when a pool's log has grown, or may have. The waiting task clears it."""
+        """Yield an event that is set when a pool's log has grown, or may have grown.
+
+        The waiting task clears the event.
+        """
         grown = asyncio.Event()
         self._waiting[pool].add(grown)
         self._look_at = 0.0
@@ -57,10 +60,13 @@ class Announcements:
                 self._newest.pop(pool, None)
 
     def note_write(self, pool: str, waited_s: float, held_s: float) -> None:
-        """Count a write of this process, and wake those who wait for its pool. Works from any thread."""
+        """Record a write by this process, and wake everyone waiting for its pool.
+
+        This can be called from any thread.
+        """
         self._metrics.observe_write(pool, waited_s, held_s)
         if self._loop is not None:
-            with suppress(RuntimeError):  # the loop is closed, so nobody waits
+            with suppress(RuntimeError):  # the loop is closed, so nobody is waiting
                 self._loop.call_soon_threadsafe(self._wake, pool)
 
     @asynccontextmanager
@@ -84,7 +90,7 @@ class Announcements:
             await asyncio.sleep(LOOK_S)
 
     async def _send_probe(self) -> None:
-        """Send the next probe. If the last one did not arrive, listen again first."""
+        """Send the next probe. If the previous one has not arrived, open a new session first."""
         self._probe_at = time.monotonic() + PROBE_S
         try:
             if self._probe:
@@ -94,7 +100,7 @@ class Announcements:
             if self._subscription is not None:
                 self._probe = secrets.token_hex(TOKEN_BYTES)
                 await run_in(self._threads.watching, announce_probe, self._store.engine, self._probe)
-        except Exception as error:  # noqa: BLE001  (for example without a database; the next probe finds out)
+        except Exception as error:  # noqa: BLE001  (for example without a database; the next probe will find out)
             self._unsubscribe()
             LOGGER.warning("no announcements arrive, so the logs are checked instead: %s", error)
 
@@ -104,12 +110,12 @@ class Announcements:
             return
         try:
             asyncio.get_running_loop().add_reader(self._subscription.descriptor, self._receive)
-        except NotImplementedError:  # for example on Windows, where the checks must do
+        except NotImplementedError:  # for example on Windows, where the regular checks must suffice
             self._unsubscribe()
             self._probe_at = float("inf")
 
     def _subscribe(self) -> None:
-        """Open the session, in a thread that continues when its task is cancelled."""
+        """Open the session in a thread, which continues even if its task is cancelled."""
         subscription = Subscription.open(self._store.engine)
         with self._opening:
             if self._loop is not None:
@@ -131,7 +137,7 @@ class Announcements:
             return
         try:
             announcements = self._subscription.receive()
-        except Exception as error:  # noqa: BLE001  (after any error of the driver the session is over)
+        except Exception as error:  # noqa: BLE001  (after any error in the driver, the session is over)
             self._unsubscribe()
             self._probe_at = 0.0
             LOGGER.warning("announcements no longer arrive, so the logs are checked until they do: %s", error)
@@ -140,7 +146,7 @@ class Announcements:
             self._note(each)
 
     def _note(self, announcement: Announcement) -> None:
-        """Wake those who wait for the announced change."""
+        """Wake everyone waiting for the change that was announced."""
         if not announcement.seq:
             if announcement.pool == self._probe:
                 self._probe, self.receives = "", True
@@ -148,7 +154,7 @@ class Announcements:
         self._wake(announcement.pool, announcement.seq)
 
     def _wake(self, pool: str, seq: int | None = None) -> None:
-        """Wake those who wait for a pool, unless they already know this entry."""
+        """Wake everyone waiting on a pool, except those who have already seen this entry."""
         if pool not in self._waiting:
             return
         if seq is not None:
@@ -159,7 +165,7 @@ class Announcements:
             grown.set()
 
     async def _look(self) -> None:
-        """Check the logs of all pools, and wake those who wait for one that has grown or was deleted."""
+        """Check the logs of all pools, and wake everyone waiting for one that has grown or was deleted."""
         try:
             newest = await run_in(self._threads.watching, self._newest_entries)
         except Exception as error:  # noqa: BLE001  (the next check finds them)
@@ -175,10 +181,10 @@ class Announcements:
             return newest_entries(connection)
 
 
-RETRY_S = 0.5  # after a failed query of a pool's log
-KEY_CHECK_S = 1.0  # between checks of the listeners' keys
+RETRY_S = 0.5  # time to wait after a failed query of a pool's log
+KEY_CHECK_S = 1.0  # time between checks of the listeners' keys
 MAX_LISTENERS, MAX_KEYLESS_LISTENERS = 1_000, 700
-MAX_WAITING_ENTRIES = 10_000  # limit for a slow listener
+MAX_WAITING_ENTRIES = 10_000  # maximum number for a slow listener
 STOPS = "the service is stopping"
 
 Block = tuple[int, bytes]  # number of an entry, and the entry as a server-sent event
@@ -192,26 +198,26 @@ def event_block(entry: dict[str, Any]) -> Block:
 class Listener:
     def __init__(self, pool: str, key: int | None) -> None:
         self.pool, self.key = pool, key  # number of the key; None for listeners to a public pool
-        self.ended = ""  # the reason, once it has ended
+        self.ended = ""  # reason, once the stream has ended
         self._blocks: deque[Block] = deque()
         self._changed = asyncio.Event()
 
     def add(self, blocks: list[Block]) -> None:
-        """Add new entries. A listener too far behind is ended, and may continue from the last ID."""
+        """Add new entries. A listener that has fallen too far behind is ended, but can continue from its last ID."""
         self._blocks.extend(blocks)
         if len(self._blocks) > MAX_WAITING_ENTRIES:
             self.end(f"more than {MAX_WAITING_ENTRIES:,} entries are waiting to be read")
         self._changed.set()
 
     def end(self, why: str) -> None:
-        """End the stream with a reason. The reason is also logged, because nobody may read the stream."""
+        """End the stream for a reason, which is also logged because nobody may be reading the stream."""
         if not self.ended:
             LOGGER.info("a stream of pool %s ends: %s", self.pool, why)
         self.ended = self.ended or why
         self._changed.set()
 
     async def wait(self, seconds: float) -> list[Block]:
-        """Return new entries as soon as there are any, or nothing after this time."""
+        """Return new entries as soon as there are any. If there are none after this time, return nothing."""
         if not self._blocks and not self.ended:
             self._changed.clear()
             try:
@@ -225,11 +231,11 @@ class Listener:
 
 
 class Watcher:
-    """The listeners of one pool, and the task that queries its log for all of them."""
+    """The listeners to one pool, and the task that queries its log for all of them."""
 
     def __init__(self) -> None:
         self.listeners: set[Listener] = set()
-        self.is_ready = asyncio.Event()  # set when new entries reach the listeners
+        self.is_ready = asyncio.Event()  # set once new entries reach the listeners
         self.task: asyncio.Task[None] | None = None
 
 
@@ -244,7 +250,7 @@ class Watchers:
         return [each for watcher in self._watchers.values() for each in watcher.listeners]
 
     def refuse_too_many(self, key: int | None) -> None:
-        """Reject a listener if there are too many. Those without a key leave room for those with one."""
+        """Reject a listener if there are too many. Listeners without a key must leave room for those with a key."""
         if len(self.listeners()) >= (MAX_KEYLESS_LISTENERS if key is None else MAX_LISTENERS):
             raise BusyError("too many streams are open. Connect again later.")
 
@@ -273,7 +279,7 @@ class Watchers:
                 self._key_check = None
 
     async def wait_until_ready(self, pool: str, seconds: float) -> bool:
-        """Wait until the pool's log is watched. Return False if it is not after this time."""
+        """Wait until the log of a pool is being watched. Return False if it is not within this time."""
         try:
             async with asyncio.timeout(seconds):
                 return await self._watchers[pool].is_ready.wait()
@@ -281,11 +287,11 @@ class Watchers:
             return False
 
     def open(self) -> None:
-        """Allow streams, also after earlier ones were ended."""
+        """Allow streams, even if earlier ones were ended."""
         self.is_closed = False
 
     def close(self) -> None:
-        """End every stream, and any that begins from now on."""
+        """End every stream, and every one that starts from now on."""
         self.is_closed = True
         for watcher in self._watchers.values():
             watcher.is_ready.set()
@@ -293,24 +299,24 @@ class Watchers:
             each.end(STOPS)
 
     async def _watch(self, pool: str, watcher: Watcher) -> None:
-        """Query a pool's log whenever it has grown, as long as anybody listens."""
+        """Query a pool's log whenever it has grown, for as long as anybody is listening."""
         after: int | None = None
         with self._announcements.awaiting(pool) as grown:
             while watcher.listeners:
-                grown.clear()  # before the query, so that later entries set it again
+                grown.clear()  # cleared before the query, so that later entries set it again
                 entries: list[dict[str, Any]] = []
                 try:
                     if after is None:
                         after = await run_in(self._threads.watching, self._store.version, pool)
                         watcher.is_ready.set()
                     entries = await run_in(self._threads.watching, self._store.news, pool, after)
-                except UnknownError:  # the pool was deleted; a new one of this name gets a new watcher
+                except UnknownError:  # the pool was deleted; a new one with the same name gets a new watcher
                     del self._watchers[pool]
                     watcher.is_ready.set()
                     for listener in watcher.listeners:
                         listener.end("the pool was deleted")
                     return
-                except Exception as error:  # for example without a database; the next query finds them
+                except Exception as error:  # for example, without a database; the next query will find the entries
                     cause = None if isinstance(error, PodiumError) else error
                     LOGGER.warning("pool %s: the log could not be read for streams: %s", pool, error, exc_info=cause)
                     await asyncio.sleep(RETRY_S)
@@ -324,7 +330,7 @@ class Watchers:
                     listener.add(blocks)
 
     async def _check_keys(self) -> None:
-        """End the streams of invalid keys, and those without a key for pools that are not public."""
+        """End the streams of keys that have become invalid, and those without a key for pools that are not public."""
         while True:
             await asyncio.sleep(KEY_CHECK_S)
             listeners = self.listeners()
@@ -332,7 +338,7 @@ class Watchers:
             try:
                 valid = await run_in(self._threads.watching, valid_keys, self._store.engine, keys)
                 public = await run_in(self._threads.watching, self._store.public_pools)
-            except Exception as error:  # noqa: BLE001  (for example without a database; the next check finds out)
+            except Exception as error:  # noqa: BLE001  (for example without a database; the next check will find out)
                 LOGGER.warning("the keys of open streams could not be checked: %s", error)
                 continue
             for each in listeners:

@@ -1,4 +1,4 @@
-"""Webhooks: each entry of a pool's log is sent in order, at least once, until its receiver accepts it."""
+"""Webhooks. The entries of a pool's log are sent in order, each at least once, until the receiver accepts it."""
 
 import asyncio
 import json
@@ -32,11 +32,11 @@ from podium.store import Store
 from podium.store.following import PoolReader
 from podium.store.keys import JSON, Webhook, list_webhooks, sign, store_progress, store_under_way
 
-EXCHANGE_S = 10.0  # for a whole delivery: look-up of the name, connection and answer
-CHUNK = 65_536  # bytes read at a time
-LOOK_UPS = CapacityLimiter(16)  # the look-up of a name cannot be interrupted
+EXCHANGE_S = 10.0  # for a whole delivery: looking up the host name, connecting, and waiting for the answer
+CHUNK = 65_536  # number of bytes read at a time
+LOOK_UPS = CapacityLimiter(16)  # looking up a host name cannot be interrupted
 PROTOCOL_ADDRESSES = IPv4Network("192.0.0.0/24")
-UNICAST = IPv6Network("2000::/3")  # other addresses are local, or represent another address
+UNICAST = IPv6Network("2000::/3")  # other addresses are local, or stand for another address
 
 
 class DeliveryError(PodiumError):
@@ -44,21 +44,21 @@ class DeliveryError(PodiumError):
 
     def __init__(self, message: str, wait_s: float | None = None) -> None:
         super().__init__(message)
-        self.wait_s = wait_s  # seconds that the receiver asks to wait
+        self.wait_s = wait_s  # number of seconds that the receiver asks to wait
 
 
 class Answer(NamedTuple):
-    """A receiver's answer."""
+    """A receiver's response."""
 
     status: int
-    wait_s: float | None  # its Retry-After, in seconds
+    wait_s: float | None  # its Retry-After header, in seconds
 
 
 async def post(url: str, body: bytes, headers: dict[str, str], *, allow_private: bool) -> Answer:
-    """Send a body, without following redirects, and return the answer.
+    """Send a body without following redirects, and return the receiver's response.
 
     Raises:
-        DeliveryError: It could not be sent, or there was no answer in time.
+        DeliveryError: The body could not be sent, or there was no response in time.
     """
     parts = urlsplit(url)
     try:
@@ -72,7 +72,10 @@ async def post(url: str, body: bytes, headers: dict[str, str], *, allow_private:
 
 
 async def exchange(parts: SplitResult, address: str, body: bytes, headers: dict[str, str]) -> Answer:
-    """Send a body to an address, even if its name has another address by now. The certificate must be for the name."""
+    """Send a body to an address, even if the host name now has another one.
+
+    The certificate must be for the host name.
+    """
     tls, name = (tls_context(), parts.hostname) if parts.scheme == "https" else (None, None)
     reader, writer = await asyncio.open_connection(address, port_of(parts), ssl=tls, server_hostname=name)
     try:
@@ -110,7 +113,7 @@ def look_up(parts: SplitResult) -> list[str]:
 
 
 def permitted(addresses: list[str], *, allow_private: bool) -> str:
-    """Return the first permitted address of a name."""
+    """Return the first permitted address that a host name resolves to."""
     for each in addresses:
         if allow_private or is_public(ip_address(each)):
             return each
@@ -118,7 +121,7 @@ def permitted(addresses: list[str], *, allow_private: bool) -> str:
 
 
 def is_public(address: IPv4Address | IPv6Address) -> bool:
-    """Return True if anybody can reach an address, and it does not represent another."""
+    """Return True if an address can be reached by anybody, and does not stand for another address."""
     if isinstance(address, IPv6Address):
         fits = address in UNICAST and not (address.sixtofour or address.teredo)
     else:
@@ -127,7 +130,7 @@ def is_public(address: IPv4Address | IPv6Address) -> bool:
 
 
 def is_found(url: str, *, allow_private: bool) -> bool:
-    """Return True if the name in a URL has an address today."""
+    """Return True if the host name in a URL currently resolves to an address."""
     try:
         permitted(look_up(urlsplit(url)), allow_private=allow_private)
     except DeliveryError as error:
@@ -139,26 +142,27 @@ def is_found(url: str, *, allow_private: bool) -> bool:
 
 LOGGER = logging.getLogger(__name__)
 CHECK_INTERVAL_S = 1.0
-ENTRIES = 50  # log entries read at a time
-TURN_S = 5.0  # a turn ends after this time, and its progress is stored
-LONG_S = 2.0  # deliveries are shown as under way after this time
-RETRY_S = (5.0, 30.0, 120.0, 600.0, 3600.0)  # after the first failure, the second, …; then always the last
+ENTRIES = 50  # number of log entries read at a time
+TURN_S = 5.0  # time after which a turn ends, and its progress is stored
+LONG_S = 2.0  # time after which deliveries are shown as under way
+# after the first failure, the second, and so on; after that, always the last
+RETRY_S = (5.0, 30.0, 120.0, 600.0, 3600.0)
 GIVE_UP_AFTER = timedelta(days=5)
 AHEAD = timedelta(days=1)  # how long before its start a race is announced
-QUIET_US = 3_600_000_000  # between checks for races to announce
-WITH_FILES = ("discord",)  # chats that accept a picture with the message
+QUIET_US = 3_600_000_000  # time between checks for races to announce
+WITH_FILES = ("discord",)  # chat services that accept a picture with the message
 DATABASE_THREADS = 4
 
 
 class Failures(NamedTuple):
-    """The number of failures of a webhook, and the next try by the monotonic clock."""
+    """The number of failures of a webhook, and the time of the next attempt on the monotonic clock."""
 
     in_a_row: int
     retry_at: float
 
 
 class Progress(NamedTuple):
-    """The progress of a receiver."""
+    """The progress of deliveries to a receiver."""
 
     delivered_seq: int
     leader: int | None = None
@@ -171,17 +175,17 @@ class Delivery(NamedTuple):
 
 
 class Webhooks:
-    """Sends the changes of all pools to webhooks. After a restart each one continues where it was.
+    """Sends the changes of all pools to webhooks. After a restart, each webhook continues where it stopped.
 
-    Each webhook has its own task, so a slow receiver does not delay others. If several processes serve a database, only
-    the one whose turn it is sends.
+    Each webhook has its own task, so that a slow receiver does not delay others. If several processes serve a database,
+    only the one whose turn it is sends to webhooks.
     """
 
     def __init__(
         self, store: Store, metrics: Metrics, turn: UpkeepLock, *, allow_private: bool, address: str = ""
     ) -> None:
         self._store, self._metrics, self._turn, self._allow_private = store, metrics, turn, allow_private
-        self._address = address  # of the service, for links in messages; empty if unknown
+        self._address = address  # address of the service, for links in messages; empty if unknown
         self._threads = CapacityLimiter(DATABASE_THREADS)
         self._failures: dict[int, Failures] = {}
         self._under_way: dict[int, Delivery] = {}
@@ -204,14 +208,15 @@ class Webhooks:
             await asyncio.sleep(CHECK_INTERVAL_S)
 
     async def _look(self) -> None:
-        """Start all due deliveries, and store which ones take long."""
+        """Start all deliveries that are due, and record which ones take long."""
         if not await run_in(self._threads, self._turn.acquire):
             return
-        under_way = {**self._under_way}  # taken first, because the query may miss later progress
+        under_way = {**self._under_way}  # copied first, because the query may miss later progress
         now, marks = datetime.now(UTC), dict[int, str | None]()
         for each in await run_in(self._threads, list_webhooks, self._store.engine):
             if each.id not in under_way:
-                if each.under_way_since is not None:  # the mark was stored after the end, or its process was killed
+                # the mark was stored after the delivery ended, or its process was killed
+                if each.under_way_since is not None:
                     marks[each.id] = None
                 if self.is_due(each):
                     self._under_way[each.id] = Delivery(asyncio.create_task(self._deliver(each)), now)
@@ -221,7 +226,7 @@ class Webhooks:
             await run_in(self._threads, store_under_way, self._store.engine, marks)
 
     def is_due(self, webhook: Webhook) -> bool:
-        failures = self._failures.get(webhook.id)  # perhaps of an earlier webhook with this number
+        failures = self._failures.get(webhook.id)  # these may belong to an earlier webhook with the same number
         waits = webhook.failing_since is not None and failures is not None and time.monotonic() < failures.retry_at
         return not (webhook.stopped or waits)
 
@@ -236,7 +241,7 @@ class Webhooks:
             del self._under_way[webhook.id]
 
     async def deliver(self, webhook: Webhook) -> None:
-        """Send a webhook all news until none is left, one is rejected, or the time is up."""
+        """Deliver news to a webhook until there is no more, a delivery is rejected, or the time is up."""
         start = progress = Progress(webhook.delivered_seq, webhook.leader, webhook.announced_until)
         steps = self._send_entries(webhook) if webhook.format == JSON else self._send_messages(webhook, start)
         try:
@@ -259,7 +264,7 @@ class Webhooks:
             yield Progress(entry["seq"])
 
     async def _send_messages(self, webhook: Webhook, progress: Progress) -> AsyncIterator[Progress]:
-        """Send messages to a chat: first the news, then, once an hour, the races of the next day."""
+        """Send messages to a chat: first the news and then, once an hour, the races of the next day."""
         now = datetime.now(UTC)
         until = now + AHEAD
         is_first = progress.announced_until is None
@@ -285,7 +290,7 @@ class Webhooks:
         yield progress._replace(announced_until=microseconds(until)) if is_due else progress
 
     async def _send_message(self, webhook: Webhook, message: Message) -> None:
-        """Send a message, with its result card if the chat shows pictures."""
+        """Send a message, including its result card if the chat service shows pictures."""
         picture = await run_in(self._threads, self._picture, webhook, message)
         url = self._address + message.path if self._address else ""
         body = FORMS[webhook.format](message, url, picture)
@@ -293,7 +298,7 @@ class Webhooks:
         self._metrics.deliveries.labels(webhook.pool, "taken").inc()
 
     def _picture(self, webhook: Webhook, message: Message) -> Picture:
-        """Return the address of a result card, or the card itself if the chat cannot fetch it."""
+        """Return the address of a result card, or the card itself if the chat service cannot fetch it."""
         if not message.event_id:
             return NO_PICTURE
         if self._address and self._store.pool(webhook.pool).description.public:
@@ -312,7 +317,7 @@ class Webhooks:
                     return
 
     def _note_failure(self, webhook: Webhook, progress: Progress, error: DeliveryError) -> None:
-        """Store that a webhook failed, and wait before the next try. Give up after days."""
+        """Record that a webhook failed, and wait before the next attempt. After several days, give up."""
         self._metrics.deliveries.labels(webhook.pool, "failed").inc()
         now = datetime.now(UTC)
         is_first = webhook.failing_since is None or progress.delivered_seq > webhook.delivered_seq
@@ -331,11 +336,11 @@ class Webhooks:
 
 
 class GoneError(DeliveryError):
-    """The receiver wants no further deliveries."""
+    """The receiver does not want any further deliveries."""
 
 
 async def send_test(webhook: Webhook, pool_title: str, *, allow_private: bool) -> None:
-    """Send a test, with the number of the newest log entry that the receiver has."""
+    """Send a test, using the number of the newest log entry that the receiver has accepted."""
     if webhook.format != JSON:
         lines = ("New results and corrections will appear here.",)
         body = FORMS[webhook.format](Message(0, f"{pool_title}: a test", lines, ""), "", NO_PICTURE)
@@ -346,7 +351,10 @@ async def send_test(webhook: Webhook, pool_title: str, *, allow_private: bool) -
 
 
 async def send_signed(webhook: Webhook, name: str, entry: dict[str, Any], *, allow_private: bool) -> None:
-    """Send a signed log entry in the form of streams, with the pool. Receivers should ignore repeated names."""
+    """Send a signed log entry, in the same form as in streams, with its pool.
+
+    Receivers should ignore repeated names.
+    """
     body = json.dumps({"pool": webhook.pool} | entry, ensure_ascii=False).encode()
     message_id, timestamp_s = f"podium-{webhook.id}-{name}", int(time.time())
     headers = {
@@ -361,8 +369,8 @@ async def send(webhook: Webhook, body: Body, headers: dict[str, str] | None = No
     """Send a body to a webhook.
 
     Raises:
-        GoneError: The receiver wants no further deliveries.
-        DeliveryError: The receiver did not accept it.
+        GoneError: The receiver does not want any further deliveries.
+        DeliveryError: The receiver did not accept the delivery.
     """
     sent = {"Content-Type": body.content_type, **(headers or {})}
     answer = await post(webhook.url, body.content, sent, allow_private=allow_private)

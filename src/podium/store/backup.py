@@ -1,4 +1,7 @@
-"""Copies of an SQLite database, and databases from copies: each appears whole, or not at all."""
+"""Back up an SQLite database, and restore a database from a backup.
+
+A file is either created completely or not at all.
+"""
 
 import sqlite3
 from contextlib import AbstractContextManager, closing
@@ -43,8 +46,8 @@ def back_up(url: str, target: Path) -> None:
 
 
 def heads_of(path: Path) -> list[str]:
-    """A sentence on the head of each pool's log in a copy; none where the copy is of an earlier version."""
-    engine = plain_engine(f"sqlite:///{path}")  # Podium's own would leave files beside the copy
+    """Return one sentence per pool about the head of its log in a copy. Copies from earlier versions have none."""
+    engine = plain_engine(f"sqlite:///{path}")  # Podium's own engine would leave files next to the copy
     try:
         if not is_current(engine):
             return []
@@ -55,9 +58,9 @@ def heads_of(path: Path) -> list[str]:
 
 
 def restore(source: Path, url: str, *, unverified: bool = False) -> Verification:
-    """Copy a backup to the place of a database, after checking that it is complete and agrees with its log.
+    """Restore a backup as a database, after checking that it is complete and agrees with its log.
 
-    The backup stays unchanged, except that SQLite merges its additional files into it.
+    The backup is not changed, except that SQLite merges the files next to it into it.
     """
     target = sqlite_file(url)
     refuse_existing(target)
@@ -74,7 +77,8 @@ def restore(source: Path, url: str, *, unverified: bool = False) -> Verification
         require_database(str(part), str(source))
         with closing(Store(str(part))) as store:
             verification = store.verification()
-            with write_transaction(store.engine) as connection:  # no race of the copy's moment runs any more
+            # races that were running when the copy was made are over
+            with write_transaction(store.engine) as connection:
                 connection.execute(sa.delete(running))
         if verification.differences and not unverified:
             head = f"{source}: does not match its log, so nothing is restored (--unverified restores it anyway)"
@@ -84,7 +88,7 @@ def restore(source: Path, url: str, *, unverified: bool = False) -> Verification
 
 
 def sqlite_file(url: str) -> Path:
-    """The file of an SQLite database, which need not be there."""
+    """Return the file of an SQLite database, whether or not it exists."""
     path = database_file(url)
     if path is None:
         raise StoreError("Podium restores only SQLite files. Use pg_dump and pg_restore for PostgreSQL.")
@@ -92,7 +96,7 @@ def sqlite_file(url: str) -> Path:
 
 
 def refuse_existing(target: Path) -> None:
-    """Refuse to write where any file of a database is: SQLite would take it for one of the new database's."""
+    """Raise an error if any file of a database already exists, because SQLite would use it for the new database."""
     files = files_of(target)
     if target in files:
         names = " ".join(str(each) for each in files)
@@ -106,18 +110,21 @@ def refuse_existing(target: Path) -> None:
 
 
 def database_part(target: Path) -> AbstractContextManager[Path]:
-    """Where to prepare a database that is to appear whole, unless meanwhile there is another of that name."""
+    """Yield the path where a new database is prepared.
+
+    It is then moved to its target, unless that name is taken by now.
+    """
     return part_file(target, StoreError, accept=make_way, side_files=SIDE_FILES, private=True)
 
 
 def make_way(target: Path) -> None:
-    """Refuse to replace a database; remove the heads that were kept of one that is gone."""
+    """Raise an error if there is a database to replace. Remove heads that were saved for a deleted database."""
     refuse_existing(target)
     heads_beside(target).unlink(missing_ok=True)
 
 
 def copy(source: Path, part: Path) -> None:
-    """Copy an SQLite database, including its `-wal`, as of one point in time."""
+    """Copy an SQLite database, including its `-wal` file, as it is at one point in time."""
     try:
         with (
             closing(connect_sealed(source) if is_sealed(source) else sqlite3.connect(source)) as database,
@@ -129,7 +136,7 @@ def copy(source: Path, part: Path) -> None:
 
 
 def delete_caches(part: Path) -> None:
-    """Delete the caches in a copy, and the room that they took."""
+    """Delete the caches in a copy, and free the space that they used."""
     with closing(sqlite3.connect(part)) as copied:
         has_table = copied.execute("SELECT 1 FROM sqlite_master WHERE name = ?", [kept.name]).fetchone()
         if has_table and copied.execute(f"DELETE FROM {kept.name}").rowcount:  # noqa: S608  (a name of the schema)

@@ -1,4 +1,4 @@
-"""Snapshots of pools, which all readers of a store share; each follows the log when it is read."""
+"""Snapshots of pools, shared by all readers of a store. Each snapshot catches up with the log when it is read."""
 
 import logging
 import math
@@ -27,17 +27,20 @@ from podium.store import kept
 from podium.views.reader import Answers, PoolAt
 
 LOGGER = logging.getLogger(__name__)
-UNREADABLE = ValueError, LookupError, TypeError, pl.exceptions.PolarsError  # as an altered entry raises
-SHORT_EVENTS = 5_000  # that are rated, and entries that are read, while a request waits
-MAX_EARLIER = 4  # snapshots of one pool, for transactions that began before its newest entry
+UNREADABLE = ValueError, LookupError, TypeError, pl.exceptions.PolarsError  # errors that an altered entry can raise
+SHORT_EVENTS = 5_000  # maximum number of events to rate, and of entries to read, while a request waits
+MAX_EARLIER = 4  # maximum number of snapshots per pool for transactions that began before its newest entry
 FETCHED_ENTRIES = 500
-NEWEST = math.inf  # the version for readers who need every entry of the log
+NEWEST = math.inf  # version for readers who need every entry of the log
 SELECT_NEWEST = sa.select(log.c.seq, log.c.hash).where(of_pool(log)).order_by(log.c.seq.desc()).limit(1)
 SELECT_ENTRIES = sa.select(*(log.c[name] for name in Entry._fields)).where(*kept.LATER).order_by(log.c.seq)
 
 
 class BehindError(Exception):
-    """A transaction sees log entries that no snapshot of their pool has yet; callers of the store never see it."""
+    """A transaction sees log entries that no snapshot of the pool contains yet.
+
+    Callers of the store never see this error.
+    """
 
     def __init__(self, pool_name: str) -> None:
         super().__init__(pool_name)
@@ -48,7 +51,7 @@ class LogPlace(NamedTuple):
     """One entry of a log."""
 
     seq: int
-    hash: bytes | None  # in the chain
+    hash: bytes | None  # hash in the chain
 
 
 START_OF_LOG = LogPlace(0, None)
@@ -56,14 +59,14 @@ Key = tuple[int, LogPlace]
 
 
 class Held(NamedTuple):
-    """A snapshot, and the newest entry of the log that it knows of."""
+    """A snapshot, and the newest log entry that it includes."""
 
     place: LogPlace
     snapshot: Snapshot
 
 
 class Fold(NamedTuple):
-    """The work of one thread that rates much of a pool again, and the snapshot that is read meanwhile."""
+    """The work of one thread that re-rates much of a pool, and the snapshot that is read in the meantime."""
 
     older: Held | None
     result: "Future[Held]"
@@ -73,51 +76,54 @@ class Followed:
     """The newest snapshots of one pool."""
 
     def __init__(self, name: str) -> None:
-        self.name = name  # of the pool
-        self.lock = Lock()  # of the thread that looks at the log; never taken by a thread that has a connection
-        self.fold: Fold | None = None  # that is under way
-        self.has_failed = False  # whether the newest fold did
-        self.snapshots: dict[Key, Snapshot] = {}  # by pool number and newest entry; replaced, never changed
-        self.nbytes = 0  # of all snapshots
+        self.name = name  # name of the pool
+        self.lock = Lock()  # held by the thread that checks the log; a thread that has a connection never takes it
+        self.fold: Fold | None = None  # the fold in progress, if any
+        self.has_failed = False  # True if the latest fold failed
+        self.snapshots: dict[Key, Snapshot] = {}  # by pool number and newest entry; replaced, never modified
+        self.nbytes = 0  # size of all snapshots
 
 
 class Snapshots:
-    """The snapshots that readers of one store share."""
+    """The snapshots that all readers of a store share."""
 
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
-        self.answers = Answers(0)  # of all pools
-        self.most_bytes = 0  # of all snapshots; the pool that was kept last may exceed it
-        self._pools: OrderedDict[str, Followed] = OrderedDict()  # by the pool's name; the last one was read last
+        self.answers = Answers(0)  # cached responses of all pools
+        self.most_bytes = 0  # maximum size of all snapshots; the pool that was stored last may exceed it
+        self._pools: OrderedDict[str, Followed] = OrderedDict()  # by the pool's name, least recently read first
         self._lock = RLock()
 
     def find(self, pool: PoolView) -> Snapshot | None:
-        """Return the snapshot that is held of a pool exactly as its transaction sees it; None if none is."""
+        """Return the snapshot in memory that shows a pool exactly as its transaction sees it, or None."""
         return self._followed(pool.name).snapshots.get((pool.id, newest_place(pool)))
 
     def holds(self, name: str) -> bool:
-        """Return whether a snapshot of a pool is held, perhaps an older one."""
+        """Return True if memory contains a snapshot of a pool, even an older one."""
         with self._lock:
             return name in self._pools and bool(self._pools[name].snapshots)
 
     def large(self, contents: int) -> list[str]:
-        """Name the pools of which a snapshot is held that has more than so many contents of events."""
+        """Return the names of pools with a snapshot in memory that has more than this many contents of events."""
         with self._lock:
             held = {name: [*each.snapshots.values()] for name, each in self._pools.items()}
         return [name for name, some in held.items() if any(each.contents.size > contents for each in some)]
 
     def newest_version(self, name: str) -> int:
-        """Return the version of the newest snapshot that is held of a pool; after a write it has that."""
+        """Return the version of the newest snapshot of a pool in memory.
+
+        After a write, that is the version it created.
+        """
         return max((place.seq for _, place in self._followed(name).snapshots), default=0)
 
     def at(self, pool: PoolView, *, refuse_long: bool = False) -> Snapshot:
-        """Return a pool as its transaction sees it, and fold the missing entries in this thread.
+        """Return a pool as its transaction sees it, folding any missing entries in this thread.
 
-        A snapshot is trusted only if the log still holds its entry, with the same hash. Otherwise, as after the
-        database was replaced by an earlier copy, the whole log is folded again.
+        A snapshot is trusted only if the log still contains its entry with the same hash. Otherwise, for example after
+        an earlier copy of the database was restored, the whole log is folded again.
 
         Raises:
-            BehindError: `refuse_long` is set, and more than `SHORT_EVENTS` events would be rated.
+            BehindError: `refuse_long` is set, and more than `SHORT_EVENTS` events would have to be rated.
         """
         place = newest_place(pool)
         found = self._followed(pool.name).snapshots.get((pool.id, place))
@@ -130,13 +136,14 @@ class Snapshots:
         return found
 
     def follow(self, name: str, since: float = 0) -> Held:
-        """Return a pool with everything committed before this call. The caller must not have a connection.
+        """Return a pool with everything that was committed before this call. The caller must not hold a connection.
 
-        One thread folds, and the others wait for it. While a long fold runs, they get the older snapshot instead.
+        One thread folds the log, and the others wait for it. During a long fold, they get the older snapshot instead of
+        waiting.
 
         Args:
             name: the name of the pool.
-            since: minimum version of the snapshot, if the log has it.
+            since: minimum version of the snapshot, if the log has reached it.
 
         Raises:
             UnknownError: the pool does not exist.
@@ -150,7 +157,7 @@ class Snapshots:
             raise
 
     def _follow(self, followed: Followed, since: float) -> Held:
-        before = followed.fold  # it may have begun before the newest entry was committed
+        before = followed.fold  # it may have started before the newest entry was committed
         while True:
             found, begins = self._look(followed)
             if isinstance(found, Held):
@@ -168,7 +175,10 @@ class Snapshots:
                 return newest
 
     def _look(self, followed: Followed) -> tuple[Held | Fold, bool]:
-        """Return a pool as it is now, or the fold that leads to it, and whether that has still to begin."""
+        """Return the current pool, or the fold that leads to it.
+
+        Also return True if that fold has yet to be started.
+        """
         with followed.lock:
             if followed.fold is not None:
                 return followed.fold, False
@@ -190,14 +200,14 @@ class Snapshots:
             return followed.fold, True
 
     def _fold(self, followed: Followed, fold: Fold) -> None:
-        """Bring a pool up to date, whatever that takes."""
+        """Bring a pool up to date, however long that takes."""
         try:
             with read_transaction(self._engine) as connection:
                 pool = get_pool(connection, followed.name)
                 place = newest_place(pool)
                 draft = drafted(pool, self._base(pool, place))
             found = self.keep(pool, place, rate(draft)[0])
-        except BaseException as error:  # noqa: BLE001  (raised in every thread that waits)
+        except BaseException as error:  # noqa: BLE001  (re-raised in every thread that waits)
             LOGGER.warning("pool %s: its snapshot could not be brought up to date: %s", followed.name, error)
             followed.has_failed, followed.fold = True, None
             fold.result.set_exception(error)
@@ -206,7 +216,10 @@ class Snapshots:
             fold.result.set_result(found)
 
     def keep(self, pool: Pool, place: LogPlace, snapshot: Snapshot) -> Held:
-        """Hold a snapshot. Readers find it once the log holds its entry, so a writer keeps it before COMMIT."""
+        """Keep a snapshot in memory.
+
+        Readers find it once the log has its entry, so a writer calls this before COMMIT.
+        """
         with self._lock:
             followed, key = self._followed(pool.name), (pool.id, place)
             followed.snapshots = dict([*followed.snapshots.items()][1 - MAX_EARLIER :]) | {key: snapshot}
@@ -218,7 +231,7 @@ class Snapshots:
         return Held(place, snapshot)
 
     def _make_room(self, kept: Followed) -> None:
-        """Remove the pools read longest ago from memory. Current readers keep theirs."""
+        """Remove the least recently read pools from memory. Readers that are using them keep their snapshots."""
         total = sum(each.nbytes for each in self._pools.values())
         for name, followed in [*self._pools.items()]:
             if total > self.most_bytes and followed is not kept and followed.fold is None:
@@ -226,23 +239,23 @@ class Snapshots:
                 del self._pools[name]
 
     def held_bytes(self) -> dict[str, int]:
-        """Return the memory of each pool's snapshots in bytes, by name."""
+        """Return the size of each pool's snapshots in bytes, by the pool's name."""
         with self._lock:
             return {name: each.nbytes for name, each in self._pools.items()}
 
     def drop(self, pool: Pool, place: LogPlace) -> None:
-        """Forget the snapshot of an entry that was not committed."""
+        """Remove the snapshot of an entry that was not committed."""
         followed, gone = self._followed(pool.name), (pool.id, place)
         with self._lock:
             followed.snapshots = {key: each for key, each in followed.snapshots.items() if key != gone}
 
     def forget(self, name: str) -> None:
-        """Forget a pool, which was deleted."""
+        """Remove a deleted pool from memory."""
         with self._lock:
             self._pools.pop(name, None)
 
     def newest(self, pool: PoolView, place: LogPlace) -> Held | None:
-        """Return the newest snapshot before an entry whose own entry this log still has; None if there is none."""
+        """Return the newest snapshot before an entry, among those whose own entry the log still has, or None."""
         held = self._followed(pool.name).snapshots
         for (number, known), snapshot in sorted(held.items(), key=lambda each: -each[0][1].seq):
             if number == pool.id and known.seq < place.seq and has_entry(pool, known):
@@ -261,18 +274,18 @@ class Snapshots:
 
 
 def newest_place(pool: PoolView) -> LogPlace:
-    """Return the newest entry of a pool's log as its transaction sees it."""
+    """Return the newest entry of a pool's log, as its transaction sees it."""
     rows = pool.run(SELECT_NEWEST)
     return LogPlace(*rows[0]) if rows else START_OF_LOG
 
 
 def has_entry(pool: PoolView, place: LogPlace) -> bool:
-    """Return whether the log has an entry with its hash, as a transaction sees it."""
+    """Return True if the log contains an entry with this hash, as the transaction sees it."""
     return place == START_OF_LOG or pool.run(kept.SELECT_HASH, seq=place.seq) == [(place.hash,)]
 
 
 def drafted(pool: PoolView, base: Snapshot | None) -> Draft:
-    """Return what the log makes of a snapshot, or of an empty pool, before anything is rated."""
+    """Apply the log to a snapshot, or to an empty pool, and return the draft before anything is rated."""
     draft = Draft.of(unfolded(pool) if base is None else base)
     try:
         draft.follow(entries_after(pool, draft.seq))
@@ -286,23 +299,23 @@ def drafted(pool: PoolView, base: Snapshot | None) -> Draft:
 
 
 def is_short(draft: Draft) -> bool:
-    """Return whether few enough events are to be rated that a request can wait for them."""
+    """Return True if a draft has so few events to rate that a request can wait for them."""
     return draft.table.size - draft.position <= SHORT_EVENTS
 
 
 def replay(pool: PoolView) -> Snapshot:
-    """Return a pool folded from its whole log as a transaction sees it."""
+    """Return a pool folded from its whole log, as its transaction sees it."""
     after, _ = rate(drafted(pool, None))
     return after
 
 
 def unfolded(pool: PoolView) -> Snapshot:
-    """Return a pool before the first entry of its log."""
+    """Return a pool as it is before the first entry of its log."""
     return empty(replace(Pool(*pool.cells()), closed=False, description=NO_DESCRIPTION, order=None))
 
 
 def entries_after(pool: PoolView, seq: int) -> Iterator[Entry]:
-    """Yield the entries of a pool's log after one of them."""
+    """Yield the entries of a pool's log that come after the one with this number."""
     params = pool.known(()) | {"after": seq}
     for rows in fetch_parts(pool.connection, SELECT_ENTRIES, params, FETCHED_ENTRIES):
         yield from map(Entry._make, rows)
@@ -310,32 +323,33 @@ def entries_after(pool: PoolView, seq: int) -> Iterator[Entry]:
 
 @dataclass(frozen=True)
 class PoolReader(PoolAt):
-    """A pool as a transaction sees it, with its snapshot."""
+    """A pool as a transaction sees it, together with its snapshot."""
 
     snapshots: Snapshots = field(kw_only=True, repr=False, compare=False)
-    older: Snapshot | None = field(default=None, kw_only=True, repr=False, compare=False)  # that is read instead
-    begins_again: bool = field(default=False, kw_only=True, compare=False)  # whether callers catch a `BehindError`
+    older: Snapshot | None = field(default=None, kw_only=True, repr=False, compare=False)  # snapshot to read instead
+    # True if callers catch a `BehindError` and start over
+    begins_again: bool = field(default=False, kw_only=True, compare=False)
     written: list[LogPlace] = field(default_factory=list, kw_only=True, repr=False, compare=False)
 
     @classmethod
     def of(cls, pool: PoolView, snapshots: Snapshots, **more: Any) -> "PoolReader":
-        """Return the same pool with its snapshot among these."""
+        """Return the same pool, with its snapshot taken from these."""
         return cls(*pool.cells(), connection=pool.connection, snapshots=snapshots, **more)
 
     @cached_property
     def snapshot(self) -> Snapshot:
-        """The pool as this transaction sees it, in memory.
+        """The pool in memory, as this transaction sees it.
 
         Raises:
             StoreError: another revision of the arithmetic rated the pool.
-            BehindError: it must be brought up to date first, without a connection.
+            BehindError: the pool must first be brought up to date, without a connection.
         """
         refuse_other_arithmetic(self)
         return self.folded
 
     @cached_property
     def folded(self) -> Snapshot:
-        """The pool as this transaction sees it, even if another revision of the arithmetic rated it."""
+        """The pool as this transaction sees it, even if it was rated by another revision of the arithmetic."""
         if self.older is not None:
             return self.older
         if self.begins_again:
@@ -347,18 +361,18 @@ class PoolReader(PoolAt):
 
     @property
     def answers(self) -> Answers:
-        """The answers of all pools that are kept."""
+        """The cached responses of all pools."""
         return self.snapshots.answers
 
     def version(self) -> int:
-        """Return the version of a pool that this transaction sees.
+        """Return the version of the pool that this transaction sees.
 
         Returns:
-            The number of the newest log entry in its answers; 0 before the first one.
+            The number of the newest log entry that the responses include, or 0 if the log is empty.
         """
         return newest_seq(self) if self.older is None else self.older.seq
 
     def publish(self, place: LogPlace, snapshot: Snapshot) -> None:
-        """Let readers have the snapshot to which this transaction leads, once it is committed."""
+        """Make the snapshot that results from this transaction available to readers, once it is committed."""
         self.snapshots.keep(self, place, snapshot)
         self.written.append(place)

@@ -1,7 +1,7 @@
-"""Caches that can be deleted at any time: a pool's snapshot, its headline, and what a night's work found out.
+"""Caches that can be deleted at any time: a pool's snapshot, its headline, and the results of nightly calculations.
 
 A cache follows from one entry of the log. Its stamp names that entry, the revisions that made the cache, and a digest
-of the cache. A cache whose stamp is not what this pool and this version would give it is ignored.
+of the cache. A cache is ignored if its stamp differs from the one that this pool and this version would give it.
 """
 
 import hashlib
@@ -28,15 +28,15 @@ from podium.systems import package_version
 from podium.version import ARITHMETIC
 
 LOGGER = logging.getLogger(__name__)
-LAYOUT = 2  # raised if the same bytes mean something else than before
-HEAD = 0  # the part of a cache with its stamp; parts of a snapshot have only digests
+LAYOUT = 2  # raised whenever the same bytes get another meaning
+HEAD = 0  # the part of a cache that has its stamp; parts of a snapshot have only digests
 SNAPSHOT, HEADLINE, FACTS, HINDSIGHT = "snapshot", "headline", "facts", "hindsight"
-WITH_TEXTS = SNAPSHOT, HEADLINE  # which may mention names
-ENTRIES = 20_000  # of a log, or corrected events, that take a start too long to read
+WITH_TEXTS = SNAPSHOT, HEADLINE  # caches that may mention names
+ENTRIES = 20_000  # maximum number of log entries, or corrected events, that a start reads without a cache
 NIGHTLY_ENTRIES = 1_000
 DIGEST_BYTES = 16
 ZSTD_LEVEL = 1
-HEAD_SIZE = 4  # bytes before packed arrays that hold the size of their head
+HEAD_SIZE = 4  # number of bytes before packed arrays that hold the size of their head
 OF_CACHE = of_pool(kept), kept.c.name == sa.bindparam("cache")
 SELECT_PART = sa.select(kept.c.stamp, kept.c.body).where(*OF_CACHE, kept.c.part == sa.bindparam("part"))
 SELECT_STAMPS = sa.select(kept.c.part, kept.c.stamp).where(*OF_CACHE)
@@ -55,23 +55,23 @@ SUM_CORRECTED = sa.select(sa.func.coalesce(sa.func.sum(correction.c.events), 0))
 
 
 class OvertakenError(Exception):
-    """The pool was deleted, put back or anonymized while its cache was written."""
+    """The pool was deleted, restored or anonymized while its cache was being written."""
 
 
 class Cache(NamedTuple):
-    """A cache of a pool that its log confirms."""
+    """A cache of a pool that agrees with the pool's log."""
 
-    seq: int  # of the log entry that it follows from
+    seq: int  # number of the log entry that it follows from
     body: bytes
 
 
 def digest_of(pool: Pool, body: bytes) -> str:
-    """Return the digest of stored bytes, which is another one in each pool."""
+    """Return the digest of stored bytes, which is different for each pool."""
     return hashlib.blake2b(body, digest_size=DIGEST_BYTES, key=pool.secret or b"").hexdigest()
 
 
 def stamp_of(pool: Pool, seq: int, entry_hash: bytes, body: bytes) -> str:
-    """Return the stamp of a cache that follows from a log entry."""
+    """Return the stamp of a cache that follows from this log entry."""
     made_by = ARITHMETIC, LAYOUT, package_version(pool.system.name)
     return json.dumps([seq, entry_hash.hex(), pool.id, *made_by, digest_of(pool, body)])
 
@@ -101,26 +101,26 @@ def read(pool: PoolView, name: str, part: int = HEAD) -> Cache | None:
 
 
 def write(pool: PoolView, name: str, seq: int, parts: Mapping[int, bytes]) -> None:
-    """Store parts of a cache that follow from a log entry, in a transaction that holds the pool's lock."""
+    """Store parts of a cache that follow from a log entry. The transaction must hold the pool's lock."""
     for (entry_hash,) in pool.run(SELECT_HASH, seq=seq):
         rows = ((part, stamp_of(pool, seq, entry_hash, body), body) for part, body in parts.items())
         upsert(pool.connection, kept, ((pool.id, name, *row) for row in rows))
 
 
 def clear(pool: PoolView, name: str) -> None:
-    """Delete all parts of a cache but its head."""
+    """Delete all parts of a cache except its head."""
     pool.run(DELETE_PARTS, cache=name)
 
 
 def forget_texts(pool: PoolView) -> None:
-    """Delete caches that may have a text which is removed in the same transaction."""
+    """Delete caches that may contain a text that the same transaction removes."""
     pool.execute(DELETE_WITH_TEXTS)
 
 
 def is_due(pool: PoolView, most: int) -> bool:
-    """Return True if a start would read more than `most` entries of the log, or rate as many corrected events again.
+    """Return True if a start would read more than `most` log entries, or re-rate as many corrected events.
 
-    Nobody reads a pool that another revision of the arithmetic rated.
+    A pool that was rated by another revision of the arithmetic is never due, because nobody can read it.
     """
     if pool.arithmetic != ARITHMETIC:
         return False
@@ -134,7 +134,7 @@ def is_due(pool: PoolView, most: int) -> bool:
 
 
 def load(pool: PoolView) -> Snapshot | None:
-    """Return the kept snapshot of a pool, or None if there is none to trust."""
+    """Return the stored snapshot of a pool, or None if there is none that can be trusted."""
     found = read(pool, SNAPSHOT)
     if found is None:
         return None
@@ -150,7 +150,7 @@ def load(pool: PoolView) -> Snapshot | None:
 
 
 def read_parts(pool: PoolView, parts: list[tuple[int, str]]) -> Iterator[Part]:
-    """Yield parts of a snapshot by their numbers, each compared with its digest."""
+    """Yield the parts of a snapshot with these numbers, after comparing each with its digest."""
     for number, digest in parts:
         ((_, body),) = pool.run(SELECT_PART, cache=SNAPSHOT, part=number)
         if digest_of(pool, body) != digest:
@@ -159,16 +159,16 @@ def read_parts(pool: PoolView, parts: list[tuple[int, str]]) -> Iterator[Part]:
 
 
 def write_snapshot(engine: sa.Engine, pool: PoolView, entry_hash: bytes, snapshot: Snapshot) -> bool:
-    """Keep a snapshot, one part per transaction; readers see the old or the new one.
+    """Store a snapshot, one part per transaction. Readers see either the old snapshot or the new one.
 
     Args:
-        engine: of the database.
-        pool: the pool as a transaction saw it that had the snapshot.
+        engine: the engine of the database.
+        pool: the pool as it was seen by a transaction that had the snapshot.
         entry_hash: the hash of the snapshot's log entry.
-        snapshot: what to keep.
+        snapshot: the snapshot to store.
 
     Returns:
-        False if the pool changed meanwhile in a way that forbids it.
+        False if the pool changed in the meantime in such a way that the snapshot must not be stored.
     """
     place = snapshot.seq, entry_hash
     try:
@@ -197,10 +197,10 @@ def write_snapshot(engine: sa.Engine, pool: PoolView, entry_hash: bytes, snapsho
 
 @contextmanager
 def locked(engine: sa.Engine, pool: Pool, seq: int, entry_hash: bytes) -> Iterator[PoolView]:
-    """Open a transaction that may write a cache of a log entry.
+    """Open a transaction in which a cache that follows from a log entry may be written.
 
     Raises:
-        OvertakenError: the log does not have the entry any more, or a name was removed since.
+        OvertakenError: the log no longer contains the entry, or a name has been removed since.
         UnknownError: the pool was deleted.
     """
     with locked_pool(engine, pool.name) as now:
@@ -211,7 +211,7 @@ def locked(engine: sa.Engine, pool: Pool, seq: int, entry_hash: bytes) -> Iterat
 
 
 def publish(engine: sa.Engine, pool: Pool, place: tuple[int, bytes], body: bytes, parts: Mapping[int, str]) -> str:
-    """Store the head of a snapshot whose parts are all stored, and return its stamp."""
+    """Store the head of a snapshot after all of its parts have been stored, and return its stamp."""
     with locked(engine, pool, *place) as now:
         stored = dict(now.run(SELECT_STAMPS, cache=SNAPSHOT))
         if any(stored.get(number) != digest for number, digest in parts.items()):
@@ -222,7 +222,7 @@ def publish(engine: sa.Engine, pool: Pool, place: tuple[int, bytes], body: bytes
 
 
 def delete_others(engine: sa.Engine, pool: Pool, place: tuple[int, bytes], used: Mapping[int, str]) -> None:
-    """Delete the parts of earlier snapshots, one per transaction, as long as the head is the newest."""
+    """Delete the parts of earlier snapshots, one per transaction, as long as this head is still the newest."""
     numbers = {HEAD}
     while numbers:
         with locked(engine, pool, *place) as now:
@@ -233,9 +233,10 @@ def delete_others(engine: sa.Engine, pool: Pool, place: tuple[int, bytes], used:
 
 
 def packed(part: Part) -> bytes:
-    """Return arrays as compressed bytes, after their names, types and shapes.
+    """Return arrays as compressed bytes that follow their names, types and shapes.
 
-    The first bytes of all numbers stand together, then the second bytes, and so on: so they take a third of the room.
+    The first bytes of all numbers are stored together, then the second bytes, and so on. This takes a third of the
+    space.
     """
     import zstandard  # noqa: PLC0415  (only where a snapshot is kept)
 
@@ -248,7 +249,7 @@ def packed(part: Part) -> bytes:
 
 
 def unpacked(body: bytes) -> Part:
-    """Return the arrays of `packed`, which nobody can write to."""
+    """Return the read-only arrays that `packed` has compressed."""
     import zstandard  # noqa: PLC0415  (only where a snapshot is kept)
 
     content = zstandard.ZstdDecompressor().decompress(body)

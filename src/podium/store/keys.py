@@ -1,4 +1,4 @@
-"""API keys (stored as digests, for one pool or all), sessions, request budgets, and webhooks."""
+"""API keys for one pool or for all, of which only digests are stored, and sessions, request budgets and webhooks."""
 
 import base64
 import hashlib
@@ -21,10 +21,10 @@ from podium.log.pools import get_pool
 from podium.log.schema import api_key, pools, signing_secret, webhook
 from podium.log.statements import among, values
 
-ROLES = ("read", "write", "admin")  # each includes those before it
+ROLES = ("read", "write", "admin")  # each role includes the ones before it
 PREFIX = "podium_"
 SECRET_PREFIX = "whsec_"  # noqa: S105  (of secrets of webhooks, as Standard Webhooks writes them)
-NO_POOL = 0  # whose lock keeps two from creating the first admin's key
+NO_POOL = 0  # the lock for this number keeps two processes from both creating the first admin's key
 FINGERPRINT_CHARACTERS = 24
 BACKDATING_LIMIT = "reach_s"  # name of the column
 SPAN = re.compile(r"([0-9]{1,6})([dhm])")
@@ -50,19 +50,19 @@ UPDATE_LAST_USE = (
 
 @dataclass(frozen=True, slots=True)
 class ApiKey:
-    """An API key, but for its secret."""
+    """An API key without its secret."""
 
     id: int
     name: str
     role: str  # one of ROLES
     pool: str | None  # None: every pool
-    created_at: str  # ISO 8601, as the other times
+    created_at: str  # ISO 8601, like the other times
     revoked_at: str | None
-    per_second: float | None  # requests; None: no limit
+    per_second: float | None  # requests per second; None: no limit
     revoked: bool
     expires_at: str | None  # None: never
-    last_used_at: str | None  # to a minute; None: not yet
-    backdating_limit_s: float | None  # age of the oldest event that it may change; None: no limit
+    last_used_at: str | None  # accurate to a minute; None: never used
+    backdating_limit_s: float | None  # maximum age of an event that the key may change; None: no limit
 
     @classmethod
     def from_row(cls, row: "sa.Row[tuple[object, ...]]") -> Self:
@@ -71,19 +71,22 @@ class ApiKey:
 
     @property
     def is_limited(self) -> bool:
-        """True if the key has a limit that a key from it would not have."""
+        """True if the key has a limit that keys created with it would not have."""
         return self.backdating_limit_s is not None or self.per_second is not None or self.expires_at is not None
 
     def may(self, role: str, pool: str | None) -> bool:
-        """Return True if the key has a role in a pool. None stands for everything outside pools."""
+        """Return True if the key has a role in a pool.
+
+        If the pool is None, check the role for everything outside pools.
+        """
         return ROLES.index(self.role) >= ROLES.index(role) and (self.pool is None or self.pool == pool)
 
 
 class SessionKey(NamedTuple):
-    """The data of a key in a browser's session."""
+    """The details of a key, as stored in a browser session."""
 
     number: int
-    fingerprint: str  # a number may be given again, once a pool and the keys to it alone are deleted
+    fingerprint: str  # needed because a key's number may be reused after a pool and the keys for it are deleted
 
 
 def create_key(
@@ -96,14 +99,14 @@ def create_key(
     lifetime: timedelta | None = None,
     backdating_limit_s: float | None = None,
 ) -> str:
-    """Create a key, which is shown only once.
+    """Create a key. Its secret is shown only once.
 
     Args:
         engine: the database.
         name: the name of the key.
         role: the role of the key.
-        pool: the pool. Default: all pools.
-        per_second: requests per second.
+        pool: the pool that the key is for. Default: all pools.
+        per_second: maximum number of requests per second.
         lifetime: time until the key expires.
         backdating_limit_s: age in seconds of the oldest event that the key may submit or correct. Default: no limit.
     """
@@ -137,7 +140,10 @@ def has_admin(engine: sa.Engine) -> bool:
 
 
 def create_first_admin(engine: sa.Engine, since: datetime) -> str | None:
-    """Create a key that administers all pools; None where there is one, or one was created since a moment."""
+    """Create a key that administers all pools.
+
+    Return None if there is one, or if one has been created since a given time.
+    """
     moment = since.isoformat(timespec="seconds")
     with write_transaction(engine) as connection:
         acquire_pool_lock(connection, NO_POOL)
@@ -147,7 +153,7 @@ def create_first_admin(engine: sa.Engine, since: datetime) -> str | None:
 
 
 def parse_backdating_limit(text: str) -> float:
-    """Read a time like 30d, 12h or 90m, in seconds."""
+    """Return a duration such as 30d, 12h or 90m in seconds."""
     written = SPAN.fullmatch(text)
     if written is None:
         raise ParameterError(f"{text!r} is not a time span. Write it like 30d, 12h or 90m.")
@@ -161,7 +167,7 @@ def insert_key(connection: sa.Connection, row: dict[str, Any]) -> str:
 
 
 def timestamp(after: timedelta = timedelta()) -> str:
-    """The time now, or so long after, in ISO 8601 as the table has it."""
+    """Return the current time, or the time after a delay, in ISO 8601 as the table stores it."""
     return (datetime.now(UTC) + after).isoformat(timespec="seconds")
 
 
@@ -171,7 +177,7 @@ def list_keys(engine: sa.Engine) -> list[ApiKey]:
 
 
 def key_faults(engine: sa.Engine) -> list[str]:
-    """Return a sentence on each key in the database that Podium cannot have written."""
+    """Return a sentence about each key in the database that Podium cannot have written."""
     with read_transaction(engine) as connection:
         known = {None, *connection.execute(sa.select(pools.c.name)).scalars()}
         rows = connection.execute(sa.select(api_key).order_by(api_key.c.id)).all()
@@ -189,7 +195,7 @@ def revoke_key(engine: sa.Engine, number: int) -> None:
 
 
 def rotate_key(engine: sa.Engine, number: int, grace: timedelta = timedelta()) -> str:
-    """Replace a key, and return the new one. It has the same name, role, pool, rate limit and expiry."""
+    """Replace a key, and return the new key, which has the same name, role, pool, rate limit and expiry."""
     with write_transaction(engine) as connection:
         row = get_valid_key(connection, number)
         if grace > timedelta():
@@ -213,7 +219,7 @@ def end_key(connection: sa.Connection, number: int, **properties: Any) -> None:
 
 
 def revoke_expired(engine: sa.Engine) -> int:
-    """Revoke the keys that have expired, so that no clock that goes back makes them valid; how many there were."""
+    """Revoke expired keys, so that setting the clock back cannot make them valid again. Return the number of keys."""
     now = {"now": timestamp()}
     with read_transaction(engine) as connection:
         if not connection.execute(SELECT_EXPIRED, now).first():
@@ -236,7 +242,7 @@ def valid_keys(engine: sa.Engine, numbers: Collection[int]) -> set[int]:
 
 
 def find_key(connection: sa.Connection, secret: str) -> ApiKey | None:
-    """Find a valid key by its digest, so that no comparison gives away how much of a secret is right."""
+    """Find a valid key by its digest, so that the time it takes does not reveal how much of a secret is correct."""
     row = connection.execute(SELECT_KEY, {"digest": digest(secret), "now": timestamp()}).first()
     return None if row is None else ApiKey.from_row(row)
 
@@ -251,7 +257,7 @@ def find_session_key(connection: sa.Connection, session_key: SessionKey) -> ApiK
 
 
 def fingerprint(key_digest: bytes) -> str:
-    """Return a text that distinguishes a key from others with its number, without revealing the key or its digest."""
+    """Return a string that tells a key from others with the same number, without revealing the key or its digest."""
     return hashlib.sha256(key_digest).hexdigest()[:FINGERPRINT_CHARACTERS]
 
 
@@ -260,7 +266,7 @@ def digest(secret: str) -> bytes:
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).digest()
 
 
-FORGOTTEN_AFTER_S = 3_600.0  # a budget is full again long before
+FORGOTTEN_AFTER_S = 3_600.0  # by then, a budget has long been full again
 DRAW = sa.text("""
     INSERT INTO request_budget (owner, counted_at, requests, granted)
     SELECT :owner, extract(epoch FROM clock_timestamp()), :burst - drawn, drawn
@@ -277,7 +283,7 @@ FORGET = sa.text("DELETE FROM request_budget WHERE counted_at < extract(epoch FR
 
 
 def draw(engine: sa.Engine, owner: str, per_second: float, burst: float, most: int) -> tuple[int, float]:
-    """Draw requests from a budget of PostgreSQL, for this process to spend."""
+    """Draw requests from a budget in PostgreSQL, so that this process can spend them."""
     sent = {"owner": owner, "per_second": per_second, "burst": burst, "most": most}
     with write_transaction(engine) as connection:
         row = connection.execute(DRAW, sent).one()
@@ -285,7 +291,7 @@ def draw(engine: sa.Engine, owner: str, per_second: float, burst: float, most: i
 
 
 def forget_budgets(engine: sa.Engine) -> None:
-    """Delete the budgets that nobody has drawn from for an hour."""
+    """Delete the budgets from which no process has drawn for an hour."""
     if engine.dialect.name == "postgresql":
         write(engine, FORGET, {"seconds": FORGOTTEN_AFTER_S})
 
@@ -299,7 +305,7 @@ INSERT_SECRET = sa.text(
 
 
 def session_secret(engine: sa.Engine) -> bytes:
-    """The secret, which the first process that needs it creates."""
+    """Return the secret of sessions, which the first process that needs it creates."""
     with read_transaction(engine) as connection:
         secret: bytes | None = connection.execute(SELECT_SECRET).scalar()
     if secret is not None:
@@ -310,7 +316,7 @@ def session_secret(engine: sa.Engine) -> bytes:
 
 
 def rotate_session_secret(engine: sa.Engine) -> None:
-    """Replace the secret, which ends every session."""
+    """Replace the secret of sessions, which ends every session."""
     with write_transaction(engine) as connection:
         connection.execute(sa.delete(signing_secret))
         connection.execute(INSERT_SECRET, new_row())
@@ -327,26 +333,29 @@ SELECT_WEBHOOKS = (
 
 @dataclass(frozen=True, slots=True)
 class Webhook:
-    """A receiver of what happens in a pool."""
+    """A receiver of everything that happens in a pool."""
 
     id: int
     pool: str
     url: str
     secret: str  # signs each delivery
-    delivered_seq: int  # of the newest entry of the log that the receiver has taken
+    delivered_seq: int  # number of the newest log entry that the receiver has accepted
     failing_since: str | None  # ISO 8601: the first failure since the last success
     last_error: str
-    stopped: bool  # it failed for too long, or the receiver wants no more
-    private: bool  # its URL may be of a private address
+    stopped: bool  # True if deliveries have failed for too long, or if the receiver has refused more
+    private: bool  # True if its URL may point to a private address
     created_at: str  # ISO 8601
-    under_way_since: str | None  # ISO 8601: where a delivery takes long at this moment
+    under_way_since: str | None  # ISO 8601; set while a delivery is taking long
     format: str  # `JSON`, or one of `CHATS`
     leader: int | None  # number of the player who led when the newest message to a chat was sent
     announced_until: int | None  # races that start before it were announced; microseconds since 1970
 
     @property
     def shown_url(self) -> str:
-        """The URL, or its host and last four characters if it is a chat's: whoever knows that one can post there."""
+        """Return the URL.
+
+        For a chat, return only its host and last four characters, because anybody who knows the URL can post there.
+        """
         return self.url if self.format == JSON else f"{urlsplit(self.url).hostname}/…{self.url[-4:]}"
 
 
@@ -355,18 +364,18 @@ CHAT_HOSTS = {"discord.com": "discord", "discordapp.com": "discord", "hooks.slac
 
 
 def sign(secret: str, message_id: str, timestamp_s: int, body: bytes) -> str:
-    """Return the value of the header `webhook-signature`, as in Standard Webhooks 1.0."""
+    """Return the value of the `webhook-signature` header, following Standard Webhooks 1.0."""
     key = base64.b64decode(secret.removeprefix(SECRET_PREFIX))
     return f"v1,{base64.b64encode(hmac.digest(key, f'{message_id}.{timestamp_s}.'.encode() + body, 'sha256')).decode()}"
 
 
 def create_webhook(engine: sa.Engine, pool_name: str, url: str, *, form: str = "", private: bool = False) -> Webhook:
-    """Create a webhook that gets what happens in a pool from now on.
+    """Create a webhook that receives everything that happens in a pool from now on.
 
     Args:
-        form: `JSON` for a program, or the chat whose messages the URL takes, one of `CHATS`. An empty text stands for
-            the chat that the URL belongs to, or for JSON.
-        private: the URL may be of a private address.
+        form: `JSON` for a program, or one of `CHATS` for a chat service. An empty string selects the chat service that
+            the URL belongs to, or else JSON.
+        private: True if the URL may point to a private address.
 
     Returns:
         The webhook, with the secret that signs its deliveries.
@@ -389,7 +398,7 @@ def create_webhook(engine: sa.Engine, pool_name: str, url: str, *, form: str = "
 
 
 def refuse_url(url: str) -> None:
-    """Raise a ParameterError for an address that is not HTTP, or has a password that every list would show."""
+    """Raise a ParameterError if a URL is not HTTP, or contains a password, which every list of webhooks would show."""
     try:
         parts = urlsplit(url)
         is_fit = parts.scheme in ("http", "https") and bool((parts.hostname or "").encode("idna")) and parts.port != 0
@@ -402,7 +411,7 @@ def refuse_url(url: str) -> None:
 
 
 def list_webhooks(engine: sa.Engine, pool: str | None = None) -> list[Webhook]:
-    """List the webhooks of a pool, or by default of all."""
+    """List the webhooks of a pool. By default, list those of all pools."""
     names = Webhook.__dataclass_fields__
     with read_transaction(engine) as connection:
         rows = connection.execute(SELECT_WEBHOOKS)
@@ -421,7 +430,7 @@ def delete_webhook(engine: sa.Engine, number: int) -> None:
 
 
 def resume_webhook(engine: sa.Engine, number: int) -> None:
-    """Send to a webhook again that was stopped, from where it stopped."""
+    """Resume a stopped webhook from the entry where it stopped."""
     state = {"stopped": False, "failing_since": None, "last_error": ""}
     require_one(write(engine, sa.update(webhook).where(webhook.c.id == number).values(**state)), number)
 
@@ -435,15 +444,18 @@ def store_progress(
     engine: sa.Engine, receiver: Webhook, delivered_seq: int, *, error: str = "", failing_since: str | None = None,
     stopped: bool = False, leader: int | None = None, announced_until: int | None = None,
 ) -> None:  # fmt: skip
-    """Store how far a receiver has come, and what went wrong last. Do nothing if it was deleted meanwhile.
+    """Store how far deliveries to a receiver have progressed, and their latest error.
+
+    If the webhook has been deleted, do nothing.
 
     Args:
         leader: the number of the player who led when the newest message to a chat was sent.
-        announced_until: microseconds since 1970. The chat knows the races that start before it.
+        announced_until: time in microseconds since 1970. Races that start before it have been announced in the chat.
     """
     state = {"delivered_seq": delivered_seq, "last_error": error, "failing_since": failing_since, "stopped": stopped}
     chat = {"leader": leader, "announced_until": announced_until}
-    is_receiver = webhook.c.id == receiver.id, webhook.c.secret == receiver.secret  # another may have its number
+    # another webhook may have the same number by now
+    is_receiver = webhook.c.id == receiver.id, webhook.c.secret == receiver.secret
     write(engine, sa.update(webhook).where(*is_receiver).values(under_way_since=None, **state, **chat))
 
 

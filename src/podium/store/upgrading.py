@@ -1,6 +1,6 @@
-"""Upgrades of databases from earlier versions: their pools are rated again, and unused tables are removed.
+"""Upgrade databases from earlier versions: re-rate their pools, and remove tables that are no longer used.
 
-Each pool is rated in its own transactions, by `podium db upgrade` and at the start of `podium serve`. An interrupted
+Each pool is rated in transactions of its own, by `podium db upgrade` and at the start of `podium serve`. An interrupted
 upgrade continues at the next call.
 """
 
@@ -45,7 +45,7 @@ from podium.version import ARITHMETIC
 
 LOGGER = logging.getLogger(__name__)
 T = TypeVar("T")
-MAX_DIFFERENCES = 3  # of a pool, that are named
+MAX_DIFFERENCES = 3  # maximum number of differences to report per pool
 OF_GENERATION = "generation_id = (SELECT generation_id FROM pool WHERE id = :pool)"
 SELECT_FORMER_CHANGES = sa.text(f"SELECT seq, player_id, rating FROM change WHERE {OF_GENERATION}")  # noqa: S608
 SELECT_FORMER_EVENTS = sa.text(
@@ -58,34 +58,35 @@ SELECT_RERATES = sa.select(log.c.body).where(of_pool(log), log.c.kind == RERATE)
 
 @dataclass(frozen=True, slots=True)
 class Upgraded:
-    """The outcome of an upgrade for one pool."""
+    """The outcome of an upgrade for a single pool."""
 
     pool: str
-    sentence: str  # what was done; empty if nothing could be
-    error: str = ""  # why nothing could be
+    sentence: str  # description of the upgrade; empty if it failed
+    error: str = ""  # reason for a failure
 
     def __str__(self) -> str:
         return f"pool {self.pool} is unchanged: {self.error}" if self.error else f"pool {self.pool}: {self.sentence}"
 
 
 def is_due(engine: sa.Engine) -> bool:
-    """Return True if an upgrade would change a database; nothing is locked."""
+    """Return True if an upgrade would change a database. This takes no locks."""
     with read_only_engine(engine).connect() as connection:
         former = former_tables(connection)
     return bool(former) or not is_current(engine) or bool(due_pools(engine))
 
 
 def due_pools(engine: sa.Engine) -> list[str]:
-    """Return the names of pools that an earlier revision of the arithmetic rated."""
+    """Return the names of pools that were rated by an earlier revision of the arithmetic."""
     with read_only_engine(engine).connect() as connection:
         return [pool.name for pool in every_pool(connection) if pool.is_outdated]
 
 
 def upgrade_pools(store: Store, actor: str) -> Iterator[Upgraded]:
-    """Rate every pool again that waits, report each once it is committed, and drop the tables of earlier versions.
+    """Re-rate every pool that needs it, report each pool when it is committed, and drop the tables of earlier versions.
 
-    Several processes may do so at once: one rates a pool, the others wait for it. A pool that cannot be rated stays as
-    it was, and keeps no other from it. A pool whose earlier tables differ from its log is named and keeps them.
+    Several processes may do this at once. One of them rates a pool while the others wait for it. A pool that cannot be
+    rated stays as it was, without affecting other pools. A pool whose earlier tables differ from its log is reported,
+    and its tables are kept.
     """
     with read_only_engine(store.engine).connect() as connection:
         former, kept = former_tables(connection), list[str]()
@@ -109,7 +110,7 @@ def upgrade_pools(store: Store, actor: str) -> Iterator[Upgraded]:
 
 
 def in_turn(write: Callable[[], T]) -> T:
-    """Return what a write returns, after any other process that has a long turn."""
+    """Run a function that writes and return its result, waiting for any other process whose turn takes long."""
     while True:
         try:
             return write()
@@ -119,7 +120,7 @@ def in_turn(write: Callable[[], T]) -> T:
 
 
 def rerate_pool(store: Store, name: str, actor: str) -> Snapshot | None:
-    """Rate a pool again with this version's arithmetic; None if another process was quicker."""
+    """Re-rate a pool with this version's arithmetic. Return None if another process did so first."""
 
     def read(look: execution.Look) -> Any:
         with store.reading(name) as pool:
@@ -131,7 +132,7 @@ def rerate_pool(store: Store, name: str, actor: str) -> Snapshot | None:
 
 
 def find_differences(store: Store, name: str, former: pl.DataFrame) -> list[str]:
-    """Return the first differences between the tables of an earlier version and the log, as text."""
+    """Return the first differences between the log and the tables of an earlier version, as text."""
     try:
         with store.reading(name) as pool:
             return [*islice(former_differences(pool, former), MAX_DIFFERENCES)]
@@ -139,11 +140,11 @@ def find_differences(store: Store, name: str, former: pl.DataFrame) -> list[str]
         with read_only_engine(store.engine).connect() as connection:
             if former_tables(connection):
                 raise
-        return []  # another process compared them, and has dropped them
+        return []  # another process has compared and dropped the tables
 
 
 def rerate_all(pool: PoolReader, *, actor: str) -> Proposal:
-    """Propose to rate a pool from its first event on with this version's arithmetic."""
+    """Propose to re-rate a pool from its first event on with this version's arithmetic."""
     if not pool.is_outdated:
         return Proposal(pool, RERATE)
     entry = json_entry("", {"arithmetic": ARITHMETIC}, actor)
@@ -155,15 +156,15 @@ NO_RATINGS = pl.DataFrame(schema={"seq": pl.Int64, "player": pl.Int64, "rating":
 
 
 def former_ratings(pool: PoolReader) -> pl.DataFrame:
-    """Return the ratings after each event as an earlier version stored them: `seq`, `player`, `rating`."""
+    """Return the rating after each event as stored by an earlier version, with columns `seq`, `player` and `rating`."""
     return pl.DataFrame(pool.execute(SELECT_FORMER_CHANGES).all(), NO_RATINGS.schema, orient="row")
 
 
 def former_differences(pool: PoolReader, former: pl.DataFrame) -> Iterator[str]:
-    """Name each fact in which the tables of an earlier version differ from the log."""
+    """Describe each fact in which the tables of an earlier version differ from the log."""
     snapshot, events = pool.snapshot, pool.snapshot.events
     rows = pool.execute(SELECT_FORMER_EVENTS).all()
-    if not rows and former.is_empty():  # an earlier upgrade compared the pool, and deleted its rows
+    if not rows and former.is_empty():  # an earlier upgrade has compared the pool and deleted its rows
         return
     left = {each.event_id: each for each in events.at(np.arange(events.size)) if each.status != STATUSES[SEASON]}
     for event_id, *cells, status in rows:
@@ -186,13 +187,13 @@ UNCOUNTED = STATUSES[VOIDED], STATUSES[SUPERSEDED]
 
 
 def event_cells(event: Event) -> tuple[Any, ...]:
-    """Return an event as an earlier version stored it, but for statuses that follow from ratings."""
+    """Return an event as an earlier version stored it, except for statuses that follow from ratings."""
     status = event.status if event.status in UNCOUNTED else ""
     return event.seq, event.content_seq, event.started_at, event.match_id, event.present, status
 
 
 def moved(former: pl.DataFrame, snapshot: Snapshot) -> pl.DataFrame:
-    """Return the changes after which a rating differs from before: `rating` and, of the snapshot, `rating_right`."""
+    """Return the changes after which a rating differs: the earlier `rating`, and `rating_right` from the snapshot."""
     rows, columns = snapshot.rows, snapshot.events.columns
     rating = rows.part("state")[:, snapshot.pool.system.column("rating")]
     seq, player = columns.at("seq", rows.part("event")), numbers_of(rows.part("slot"))
@@ -202,7 +203,7 @@ def moved(former: pl.DataFrame, snapshot: Snapshot) -> pl.DataFrame:
 
 
 def moved_ratings(former: pl.DataFrame, snapshot: Snapshot) -> str:
-    """A sentence on how many ratings moved, and by how much."""
+    """Return a sentence about how many ratings moved, and by how much."""
     found = moved(former, snapshot)
     sentence = f"{count_counting(snapshot)} events rated again, {found.height} rating changes affected"
     if found.is_empty():
@@ -212,7 +213,7 @@ def moved_ratings(former: pl.DataFrame, snapshot: Snapshot) -> str:
 
 
 def drop_former(engine: sa.Engine, kept: Collection[str]) -> None:
-    """Drop the tables of earlier versions; while some pools keep theirs, delete the rows of all others instead."""
+    """Drop the tables of earlier versions. If some pools keep theirs, delete the rows of all other pools instead."""
     with write_transaction(engine) as connection:
         if kept:
             delete_former_rows(connection, [pool.id for pool in every_pool(connection) if pool.name not in kept])
@@ -229,12 +230,13 @@ FORMER_COLUMNS = {"generation_id", "staging_id"}  # of a pool's row
 
 
 def make_small(engine: sa.Engine) -> None:
-    """Give the space of dropped tables back to the disk; a PostgreSQL database does so by itself."""
+    """Free the disk space of dropped tables. A PostgreSQL database does this by itself."""
     if engine.dialect.name != "sqlite":
         return
     try:
         with closing(engine.raw_connection()) as connection:
             connection.cursor().execute("VACUUM")
-    except sqlite3.OperationalError as error:  # as if others use it: nothing is lost, the file stays large
+    # for example because others use the database: nothing is lost, but the file stays large
+    except sqlite3.OperationalError as error:
         LOGGER.warning("the database could not be made smaller (%s)", error)
     truncate_wal(engine)

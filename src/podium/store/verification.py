@@ -1,4 +1,4 @@
-"""Checks of a database: its file, its logs, and its derived data against a complete recalculation."""
+"""Verify a database: its file, its logs, and the derived data, which are compared with a complete recalculation."""
 
 import contextlib
 from collections import Counter
@@ -33,20 +33,20 @@ from podium.support.collector import paused_collection
 from podium.support.words import counted
 from podium.version import ARITHMETIC
 
-MAX_DIFFERENCES = 20  # of a kind, that are reported
+MAX_DIFFERENCES = 20  # maximum number of differences of each kind to report
 SELECT_WITNESS = sa.select(witness.c.part, witness.c.digest).where(of_pool(witness))
 
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """The amount compared in a database, and the findings."""
+    """The number of items compared in a database, and the findings."""
 
     pools: int
     events: int
     changes: int  # rows of the ledger
-    differences: tuple[str, ...]  # a sentence each: of the database itself, then of each pool the first few
-    waits: tuple[str, ...]  # a sentence on each pool that another version's arithmetic rated
-    heads: tuple[str, ...] = ()  # a sentence on the head of each pool's log
+    differences: tuple[str, ...]  # one sentence each: first about the database itself, then about each pool
+    waits: tuple[str, ...]  # one sentence for each pool that was rated by another version's arithmetic
+    heads: tuple[str, ...] = ()  # one sentence about the head of each pool's log
 
     @property
     def findings(self) -> list[str]:
@@ -58,7 +58,7 @@ class Verification:
 
 
 def differences(pool: PoolReader, compared: Counter[str]) -> Iterator[str]:
-    """Every difference, a sentence each; each step relies on what those before it compared."""
+    """Yield all differences, one sentence each. Each step relies on the data that earlier steps have compared."""
     if pool.arithmetic != ARITHMETIC:
         return
     with paused_collection():
@@ -77,7 +77,7 @@ def differences(pool: PoolReader, compared: Counter[str]) -> Iterator[str]:
 
 
 def setting_differences(pool: PoolView, replayed: Snapshot) -> Iterator[str]:
-    """A sentence on each setting of a pool that is stored otherwise than its log says."""
+    """Yield a sentence about each setting of a pool that is not stored as the log says."""
     stored, logged = settings_columns(pool), settings_columns(replayed.pool)
     for name in stored:
         if stored[name] != logged[name]:
@@ -85,9 +85,9 @@ def setting_differences(pool: PoolView, replayed: Snapshot) -> Iterator[str]:
 
 
 def witness_differences(pool: PoolView, replayed: Snapshot) -> Iterator[str]:
-    """A sentence on each part of the ledger that a replay gives otherwise than it was served.
+    """Yield a sentence about each part of the ledger for which a replay differs from what was served.
 
-    A pool that was rated by a version without digests, and was not written to since, has none to compare.
+    There is nothing to compare if the pool was rated by a version without digests and has not been written to since.
     """
     stored = dict(pool.execute(SELECT_WITNESS).all())
     if not stored:
@@ -103,19 +103,20 @@ def witness_differences(pool: PoolView, replayed: Snapshot) -> Iterator[str]:
 
 
 def event_differences(held: Snapshot, replayed: Snapshot) -> Iterator[str]:
-    """A sentence on each fact of an event that is served otherwise than a replay gives it."""
+    """Yield a sentence about each fact of an event for which a replay differs from what is served."""
     old, new = held.events, replayed.events
     if old.size != new.size:
         yield f"{old.size:,} events and seasons are stored, but a replay gives {new.size:,}"
         return
-    compared = [name for name in EVENT_TYPES if name != "content"]  # contents are counted as they were folded
+    # contents are counted in the order in which they were folded
+    compared = [name for name in EVENT_TYPES if name != "content"]
     for name in compared:
         differing = np.flatnonzero(old.columns.part(name) != new.columns.part(name))
         yield from (f"event {new.ids[uid]!r} has a different {name}" for uid in differing[:MAX_DIFFERENCES].tolist())
 
 
 def ledger_differences(pool: PoolView, held: Snapshot, replayed: Snapshot) -> list[str]:
-    """The first few differences between the ledger that is served and a replay, in the order of rating."""
+    """Yield the first few differences between the served ledger and a replay, in the order of rating."""
     moves = Moves(held, replayed, Ratings(0, 0))
     effects, _ = moves.largest_effects(MAX_DIFFERENCES)
     names = names_of(pool, {each.size.number for each in effects}) if effects else {}
@@ -132,15 +133,15 @@ def ledger_differences(pool: PoolView, held: Snapshot, replayed: Snapshot) -> li
 def verify_database(
     engine: sa.Engine, snapshots: Snapshots, pool_name: str | None = None, heads: Sequence[Head] = ()
 ) -> Verification:
-    """Let the database check itself, check the chains of its logs, and compare stored data with a recalculation.
+    """Let the database check itself, verify the chains of its logs, and compare stored data with a recalculation.
 
     The arguments, results and errors are those of `Store.verification`.
     """
-    with ThreadPoolExecutor(1) as thread:  # which is waited for, whatever comes of the comparison
+    with ThreadPoolExecutor(1) as thread:  # always waited for, even if the comparison fails
         lost: list[str] = []
         integrity_check = thread.submit(integrity_faults, engine)
         compared = compare_pools(engine, snapshots, pool_name, heads)
-        with contextlib.suppress(sa.exc.DatabaseError):  # of a damaged database: its own check says so
+        with contextlib.suppress(sa.exc.DatabaseError):  # a damaged database is reported by its own check
             lost = [*lost_heads(engine, pool_name), *key_faults(engine)]
         faults = [f"the database is damaged: {each}" for each in integrity_check.result()]
     return replace(compared, differences=(*faults, *lost, *compared.differences))
@@ -149,10 +150,10 @@ def verify_database(
 def compare_pools(
     engine: sa.Engine, snapshots: Snapshots, pool_name: str | None, heads: Sequence[Head]
 ) -> Verification:
-    """Check the chains of logs, and compare stored data with a recalculation, as in `verify_database`."""
+    """Verify the chains of logs, and compare stored data with a recalculation, as `verify_database` does."""
     found, waits, notes = list[str](), list[str](), list[str]()
     compared: Counter[str] = Counter()
-    head_faults: dict[str, dict[Head, str]] = {}  # by pool, why its log is not one that had a head
+    head_faults: dict[str, dict[Head, str]] = {}  # by pool, the reason why its log has never had a head
     try:
         names = pool_names(engine) if pool_name is None else [pool_name]
     except sa.exc.DatabaseError as error:

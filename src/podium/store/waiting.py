@@ -1,4 +1,4 @@
-"""Data kept for one hour: files with open questions, and changes with an unconfirmed dry run."""
+"""Data that is kept for one hour: files with open questions, and changes whose dry run has not been confirmed."""
 
 import hashlib
 import secrets
@@ -14,9 +14,9 @@ from podium.log.schema import waiting
 from podium.log.statements import now
 
 WAITS_US = 3_600_000_000
-MAX_BYTES = 128_000_000  # of all that waits, compressed; the keys share it
-LEAST_SHARES = 8  # a key has at most this part of it
-LEAST_BYTES = 16_000  # that anything counts for, so that a key has at most 1,000
+MAX_BYTES = 128_000_000  # maximum size of all waiting data, compressed; the keys share it
+LEAST_SHARES = 8  # a key may use at most one part in this many
+LEAST_BYTES = 16_000  # minimum size that each file counts for, so that a key has at most 1,000
 ID_BYTES, KEY_BYTES = 16, 8
 GONE = "This has expired, or belongs to another session or pool. Open its page again and send it from there."
 FULL = "Too many files are waiting here. Send yours again in a few minutes."
@@ -30,14 +30,14 @@ SELECT_SIZES = sa.select(waiting.c.id, waiting.c.session, sa.func.length(waiting
 
 
 class WaitingFile(NamedTuple):
-    """A file, or a change, as its owner sent it."""
+    """A file or a change, as it was sent by its owner."""
 
-    name: str  # empty of a text that was pasted
+    name: str  # empty for pasted text
     content: bytes
 
 
 class Owner(NamedTuple):
-    """The only form that may read a file: of one key, session, pool and use."""
+    """The owner of a file: a key, session, pool and purpose. Only forms with the same owner may read the file."""
 
     key: int
     session: str
@@ -45,7 +45,7 @@ class Owner(NamedTuple):
     use: str
 
     def digest(self) -> bytes:
-        """Return the key's number and a digest of all, as bytes."""
+        """Return the key's number and a digest of all fields, as bytes."""
         own = hashlib.blake2b("\0".join(map(str, self)).encode(), digest_size=16)
         return self.key.to_bytes(KEY_BYTES) + own.digest()
 
@@ -54,7 +54,7 @@ def keep_waiting(engine: sa.Engine, owner: Owner, file: WaitingFile) -> str:
     """Keep a file for an hour. If a key has too many files, the oldest ones are removed.
 
     Returns:
-        The file's id, which nobody can guess.
+        The file's ID, which cannot be guessed.
 
     Raises:
         UnavailableError: the space for waiting files is full.
@@ -76,7 +76,7 @@ def keep_waiting(engine: sa.Engine, owner: Owner, file: WaitingFile) -> str:
 
 
 def waiting_file(engine: sa.Engine, owner: Owner, number: str) -> WaitingFile:
-    """Return a file that its owner has kept within the last hour."""
+    """Return a file that its owner has stored within the last hour."""
     forget_waiting(engine)
     with read_transaction(engine) as connection:
         row = connection.execute(SELECT_FILE, {"id": number, "session": owner.digest(), "now": now()}).first()
@@ -86,5 +86,5 @@ def waiting_file(engine: sa.Engine, owner: Owner, number: str) -> WaitingFile:
 
 
 def forget_waiting(engine: sa.Engine) -> None:
-    """Delete the files that have waited for an hour."""
+    """Delete files that have been waiting for more than an hour."""
     write(engine, sa.delete(waiting).where(IS_EXPIRED), {"now": now()})

@@ -1,8 +1,9 @@
 """The registry of rating systems.
 
-It is this folder: a file `my_system.py` that ends in `SYSTEM = …` is the system `my-system`.
+The registry is this folder: a file `my_system.py` that ends in `SYSTEM = …` defines the system `my-system`.
 
-Installed packages add systems by entry points of the group `podium.systems`. They cannot replace Podium's own systems.
+Installed packages add systems through entry points in the group `podium.systems`. They cannot replace Podium's own
+systems.
 """
 
 import functools
@@ -19,7 +20,7 @@ if TYPE_CHECKING:  # completing a name in a shell must not load the engine
     from podium.engine.system import System
 
 IN_FILE = re.compile(r"(?P<file>.+\.py)(?::(?P<name>[^:=,]*))?(?::(?P<settings>.*))?", re.DOTALL)
-FORMER_NAMES = {"podium": "adaptive"}  # still read everywhere, never written
+FORMER_NAMES = {"podium": "adaptive"}  # still accepted everywhere, but never written
 
 
 @functools.cache
@@ -35,10 +36,10 @@ def current_name(name: str) -> str:
 
 
 def find(name: str) -> "type[System]":
-    """Return the class of a system, either Podium's own or from an installed package. Call it with parameters.
+    """Return the class of a system, Podium's own or from an installed package. Call the class with parameters.
 
     Raises:
-        ParameterError: There is no system of that name.
+        ParameterError: There is no system with that name.
         RuleError: A package offers the system, but importing it fails.
     """
     name = current_name(name)
@@ -46,7 +47,7 @@ def find(name: str) -> "type[System]":
         module = importlib.import_module(f"podium.systems.{name.replace('-', '_')}")
         system: type[System] = module.SYSTEM
         return system
-    from podium.systems import _third_party as third_party  # noqa: PLC0415  (packages are searched for other names only)
+    from podium.systems import _third_party as third_party  # noqa: PLC0415  (packages are searched for other names)
 
     offers = third_party.offers()
     if name in offers:
@@ -62,10 +63,10 @@ def find(name: str) -> "type[System]":
 
 
 def make_system(system: "str | System", parameters: Mapping[str, Any] | None = None) -> "System":
-    """Return a system by its name, by a text such as `elo:k=20,scale=300`, or the instance that was given.
+    """Return a system given its name, a string such as `elo:k=20,scale=300`, or an instance, which is returned as is.
 
     Args:
-        parameters: Further parameters, by name. They can be used only with a name or a text.
+        parameters: Further parameters, by name. They are allowed only with a name or a string.
 
     Raises:
         ParameterError: The system or a parameter does not exist, a value is invalid, or a parameter is given twice.
@@ -100,11 +101,11 @@ def name_and_value(text: str) -> tuple[str, str]:
 
 
 def load(text: str) -> "type[System]":
-    """Return the class of a system by its name, or from a Python file such as `my.py:Stakes`, which is then run.
+    """Return the class of a system, given its name or a Python file such as `my.py:Stakes`, which is run.
 
     Raises:
-        ParameterError: There is no such system, or it has the name of one of Podium's own.
-        RuleError: The file fails.
+        ParameterError: The system does not exist, or it has the name of one of Podium's own systems.
+        RuleError: Running the file fails.
     """
     match = IN_FILE.fullmatch(text)
     if match is None:
@@ -121,7 +122,7 @@ def load(text: str) -> "type[System]":
 
 @functools.cache
 def package_version(name: str) -> str:
-    """Return the package of a system and its version, or an empty string for Podium's own systems."""
+    """Return the package that a system comes from, with its version, or an empty string for Podium's own systems."""
     if name in names():
         return ""
     from podium.systems import _third_party as third_party  # noqa: PLC0415  (as above)
@@ -141,7 +142,7 @@ def split_settings(text: str) -> tuple[str, str]:
 
 
 def outsiders() -> "tuple[list[type[System]], list[str]]":
-    """Return the systems of installed packages, and the reasons why others cannot be used."""
+    """Return the systems from installed packages, and the reasons why any others cannot be used."""
     from podium.systems import _third_party as third_party  # noqa: PLC0415  (as above)
 
     systems, refusals = [], []

@@ -1,4 +1,4 @@
-"""The start of an event in the system `adaptive`: states after the time since their last event, and parameters."""
+"""The start of an event in the system `adaptive`: parameters, and states after the time since their last event."""
 
 import functools
 import math
@@ -44,10 +44,10 @@ from podium.systems._adaptive_state import (
 )
 
 YEAR = 365.25
-GROWTH_DAYS = 800.0  # growth slows down to 1 / e over so many days
-DECADE, MAX_DECADES = 3652.5, 2.0  # ageing increases with the time in the pool, for up to twenty years
-MAX_YEARS = 3.0  # the most that one absence counts for growth and ageing
-CEILING = 2.0  # in units of the spread: the variance of an idle player tends to it
+GROWTH_DAYS = 800.0  # days over which growth slows down to 1 / e
+DECADE, MAX_DECADES = 3652.5, 2.0  # ageing increases with time in the pool, for up to twenty years
+MAX_YEARS = 3.0  # longest absence that counts for growth and ageing
+CEILING = 2.0  # in units of the spread: the variance of an idle player tends towards this
 NEWCOMER_DEVIATION = SCALE * exp(0.5 * START[SPREAD])
 # Fields of the parameters after theta.
 FIXED = (
@@ -55,7 +55,7 @@ FIXED = (
     *("spread", "event", "day", "noise", "unfinished", "reach", "offset", "newcomer"),  # newcomer: mean of a newcomer
     *("today", "pace", "mode", "maturity"),  # pace: days per tick, in pools without dates
     *("side_mean", "side_variance", "side_mean_reading", "side_variance_reading"),  # the home side, today
-    "sharpness",  # luck in a field of three or more is 1 / sharpness of that in a duel
+    "sharpness",  # luck in a field of three or more is 1 / sharpness of the luck in a duel
 )
 
 
@@ -86,7 +86,7 @@ def __getattr__(name: str) -> Any:
 
 @kernel
 def equipment_of(params: Any) -> int:
-    """Return the number of kinds of equipment. It is constant at compile time, like the next two."""
+    """Return the number of kinds of equipment, a compile-time constant, like the results of the next two functions."""
     return (len(params) - OWN - OF_SIDE - len(FIXED)) // OF_EQUIPMENT
 
 
@@ -103,19 +103,19 @@ def full_of(params: Any) -> int:
 
 
 class Entering(NamedTuple):
-    """A player, a piece of equipment or a unit at the start of an event, after the time since the last one."""
+    """A player, a piece of equipment or a unit at the start of an event, after the time since its last event."""
 
     rating: float
     mean: float
     variance: float
     mean_reading: float
     variance_reading: float
-    g: float  # attenuation of a comparison with it as the opponent
+    g: float  # attenuation of comparisons in which it is the opponent
 
 
 @in_pool.register(Params)
 def read_pool(params: Any, pool: Any, occasion: Occasion) -> Any:
-    """Return the parameters from the pool's theta and the event. An event without a date is one tick after the last."""
+    """Return the parameters, given the pool's theta and the event. An undated event is one tick after the last."""
     full = full_of(params)
     today = occasion.day if occasion.day >= COUNTED else pool[DAY] + TICK
     pace = OWN_GAP_DAYS / TICK * exp(-pool[GAP])
@@ -161,7 +161,7 @@ def is_new(me: Any) -> bool:
 
 @kernel
 def days_between(pace: float, earlier: float, later: float) -> float:
-    """Return the days between two times of a pool, or 0 from events without dates to one with a date."""
+    """Return the days between two times in a pool, or 0 between an undated and a dated event."""
     if later < COUNTED:
         return max(later - earlier, 0.0) * pace
     return max(later - earlier, 0.0) if earlier >= COUNTED else 0.0
@@ -169,7 +169,10 @@ def days_between(pace: float, earlier: float, later: float) -> float:
 
 @kernel
 def first_day(params: Any, me: Any) -> Any:
-    """Return the day of the player's first event. The first dated event moves it to this many days before."""
+    """Return the day of the player's first event.
+
+    At the pool's first event with a date, the day is moved: the number of days before the event stays the same.
+    """
     if me.last == 0.0:
         return params.today
     first: float = me.first
@@ -180,12 +183,12 @@ def first_day(params: Any, me: Any) -> Any:
 
 @kernel
 def enters_at_level(me: Any, kind: float) -> float:
-    """Return 1 for a player without even a starting rating, otherwise 0. All other players have a first day."""
+    """Return 1 for a player without even a starting rating, otherwise 0. Every other player has a first day."""
     return 1.0 if kind == 0.0 and me.first == 0.0 else 0.0
 
 
 class Passed(NamedTuple):
-    """The effect on a state of the time before an event."""
+    """The effect that the time before an event has on a state."""
 
     new: bool  # nothing is known about the player
     growth: float  # change of the mean for a growth of 1 per year
@@ -193,18 +196,18 @@ class Passed(NamedTuple):
     ceiling: float  # limit of the variance
     skill: float  # variance before the idle days
     rate: float  # r: idle days times day, as a share of the ceiling
-    fade: float  # E = e^-r: share of the distance to the ceiling that is left
+    fade: float  # E = e^-r: share of the distance to the ceiling that remains
 
 
 @kernel
 def spread_column(params: Any, kind: float) -> int:
-    """Return the column of the spread of players (kind 0) or of a kind of equipment."""
+    """Return the column that holds the spread of players (kind 0) or of a kind of equipment."""
     return SPREAD if kind == 0.0 else OWN + modal_of(params) + OF_EQUIPMENT * int(kind) - 1
 
 
 @kernel
 def time_passed(params: Any, me: Any, kind: float) -> Passed:
-    """Return the effect of the days since the last event. Equipment neither grows nor changes by the event itself."""
+    """Return the effect of the days since the last event. Equipment neither grows nor gains variance from events."""
     spread, day = params.spread, params.day
     if kind != 0.0:
         column = spread_column(params, kind)
@@ -228,7 +231,7 @@ def time_passed(params: Any, me: Any, kind: float) -> Passed:
 
 @kernel
 def entered(params: Any, me: Any, passed: Passed, kind: float) -> Entering:
-    """Return a state after that time, with its readings for today's theta."""
+    """Return a state after the time since its last event, with its readings for today's theta."""
     full = full_of(params)
     rating, variance, mean_reading, variance_reading = me.rating, passed.skill, 0.0, 0.0
     if passed.new:
@@ -246,14 +249,14 @@ def entered(params: Any, me: Any, passed: Passed, kind: float) -> Entering:
 def seen(
     params: Any, rating: float, mean: float, variance: float, mean_reading: float, variance_reading: float
 ) -> Entering:
-    """Return an entering state, with its attenuation g."""
+    """Return an entering state with its attenuation g filled in."""
     g = 1.0 / math.sqrt(1.0 + C * (variance + params.noise))
     return Entering(rating, mean, variance, mean_reading, variance_reading, g)
 
 
 @kernel
 def offset_in(params: Any, me: Any) -> int:
-    """Return the position of the offset in the event's mode in a state, or 0 without modes or without a mode."""
+    """Return the position, in a state, of the offset for the event's mode, or 0 if there is no mode."""
     if params.modes == 0.0 or params.mode < 0.0:
         return 0
     return block_at(full_of(params), min(params.mode, params.modes - 1.0))
@@ -261,7 +264,7 @@ def offset_in(params: Any, me: Any) -> int:
 
 @kernel
 def offset_entered(params: Any, me: Any, offset: int) -> Entering:
-    """Return a player's offset in the event's mode, which is at `offset` in the state."""
+    """Return a player's offset for the event's mode, which is at position `offset` in the state."""
     full = full_of(params)
     variance = me[offset + 1] if me[offset + 1] > 0.0 else params.offset
     readings = reading(params, me, offset + 2, full), reading(params, me, offset + full + 3, full)
@@ -283,7 +286,7 @@ def joined(params: Any, one: Entering, share: float, other: Entering) -> Enterin
 
 @kernel
 def apart(params: Any, one: Entering, common: Entering) -> Entering:
-    """Return a unit without the variance that both units of a pair share, because their duel says nothing about it."""
+    """Return a unit without the variance that both units of a pair share, which their duel gives no evidence about."""
     return seen(
         params,
         one.rating,
@@ -296,7 +299,7 @@ def apart(params: Any, one: Entering, common: Entering) -> Entering:
 
 @kernel
 def side_entered(params: Any) -> Entering:
-    """Return the home side."""
+    """Return the entering state of the home side."""
     variance: float = params.side_variance
     if variance == 0.0:  # the pool's first event with a home side
         variance = exp(params[full_of(params) - 2])
@@ -305,7 +308,7 @@ def side_entered(params: Any) -> Entering:
 
 @enter.register(Params)
 def let_time_pass(params: Any, me: Any, entrant: Entrant) -> Entering:
-    """Apply the time since the last event: growth, ageing, and more variance."""
+    """Apply the effects of the time since the last event: growth, ageing and more variance."""
     brought = entered(params, me, time_passed(params, me, entrant.kind), entrant.kind)
     offset = offset_in(params, me) if entrant.kind == 0.0 else 0
     return joined(params, brought, 1.0, offset_entered(params, me, offset)) if offset else brought

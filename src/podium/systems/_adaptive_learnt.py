@@ -37,18 +37,18 @@ from podium.systems._adaptive_units import (
     variances_at,
 )
 
-MIN_FIELD = 3  # units of a field of which the winner is learnt from
-MAX_STRENGTH = 300.0  # limit, so that sums of exponentials do not overflow
-FIRST_YEAR = GROWTH_DAYS / YEAR * (1.0 - math.exp(-YEAR / GROWTH_DAYS))  # growth in the first year, in full years
+MIN_FIELD = 3  # smallest field, in units, whose winner is used for learning
+MAX_STRENGTH = 300.0  # limit that keeps sums of exponentials from overflowing
+FIRST_YEAR = GROWTH_DAYS / YEAR * (1.0 - math.exp(-YEAR / GROWTH_DAYS))  # in full years
 
 
 def deviation(logarithm: float) -> float:
-    """Return the deviation in points from the logarithm of a variance."""
+    """Return the deviation in points, given the logarithm of a variance."""
     return SCALE * math.exp(0.5 * logarithm)
 
 
 def direction(points: float, up: str, down: str) -> str:
-    """Return the verb for the sign, and the points."""
+    """Return the verb that matches the sign, with the points."""
     return f"{up if points >= 0.0 else down} {abs(points):.0f} points"
 
 
@@ -183,7 +183,7 @@ def carry_pair(
 
     Args:
         error: (s - p) times the pair's weight in learning.
-        i: the workspace row of one unit; `j` is that of the other.
+        i: the workspace row of one unit; `j` is the row of the other unit.
         learner: the workspace row of the gradient. The pair's u is stored in it, after the gradient.
     """
     gap, steep, noise = pair.gap, pair.steepness, pair.noise
@@ -192,7 +192,7 @@ def carry_pair(
     surprise_i, surprise_j = for_a.result - for_a.expected, for_b.result - for_b.expected  # s - e
     v_i, v_j = for_a.expected * (1.0 - for_a.expected), for_b.expected * (1.0 - for_b.expected)  # e (1 - e)
     bend_i, bend_j = (1.0 - 2.0 * for_a.expected) * v_i, (1.0 - 2.0 * for_b.expected) * v_j
-    # Derivatives of g, S and J by the difference of the means (gap) and by the opponent's variance (other).
+    # Derivatives of g, S and J with respect to the difference of the means (gap) and the opponent's variance (other).
     g_by_i, g_by_j = -0.5 * C * g_i * g_i * g_i, -0.5 * C * g_j * g_j * g_j
     s_gap_i, s_gap_j = -w_i * g_i * g_i * v_i, -w_j * g_j * g_j * v_j
     s_other_i = w_i * (surprise_i - g_i * v_i * gap) * g_by_i
@@ -200,7 +200,7 @@ def carry_pair(
     j_gap_i, j_gap_j = w_i * g_i * g_i * g_i * bend_i, w_j * g_j * g_j * g_j * bend_j
     j_other_i = w_i * (2.0 * g_i * v_i + g_i * g_i * bend_i * gap) * g_by_i
     j_other_j = w_j * (2.0 * g_j * v_j - g_j * g_j * bend_j * gap) * g_by_j
-    u_other = gap * -0.5 * C * steep * steep * steep  # of the log-odds by the variance of either unit
+    u_other = gap * -0.5 * C * steep * steep * steep  # of the log-odds with respect to the variance of either unit
     for k in range(0, d.width, FOUR):
         by_gap = four_at(work, i, d.mean + k) - four_at(work, j, d.mean + k)
         by_i, by_j = variances_at(work, i, d, k, noise), variances_at(work, j, d, k, noise)
@@ -214,7 +214,7 @@ def carry_pair(
         u = steep * by_gap + u_other * (by_i + by_j)
         add_four(work, learner, k, error * u)
         put_four(work, learner, d.width + k, u)
-    by_reach = 2.0 * (1.0 - for_a.near)  # of ln w by ln reach
+    by_reach = 2.0 * (1.0 - for_a.near)  # of ln w with respect to ln reach
     terms_i = four(by_reach, by_reach, pair.unfinished, pair.unfinished)
     terms_j = four(by_reach, by_reach, pair.other_unfinished, pair.other_unfinished)
     s_i, s_j = w_i * g_i * surprise_i, w_j * g_j * surprise_j
@@ -230,13 +230,13 @@ def add_four(work: Any, row: int, column: int, numbers: Any) -> None:
 
 @kernel
 def pair_weight(units: float) -> float:
-    """Return the weight of a pair of a heat in learning theta."""
+    """Return the weight of each pair in a heat when theta is learnt."""
     return math.sqrt(2.0 / units)
 
 
 @kernel
 def pairs_counted(columns: Columns, update: int, lines: Any) -> float:
-    """Return the sum of the weights of an event's pairs."""
+    """Return the sum of the weights of all pairs in an event."""
     count = 0.0
     first_heat, after_last = heats_of(columns, update)
     for heat in range(first_heat, after_last):
@@ -257,7 +257,7 @@ def judge_pairs(
     learner: int,
     layout: Layout,
 ) -> None:
-    """Predict and compare every pair of units of a heat."""
+    """Predict and compare every pair of units in a heat."""
     _, entering, _ = prototypes
     lines, weight = scratch.lines, weight_at(columns, heat)
     start, stop = heat_at(columns, update, heat, lines)

@@ -11,11 +11,11 @@ from podium.probability.logistic import logistic, score
 from podium.systems._adaptive_entering import Entering, Params, apart, equipment_of, is_new, joined, seen, side_entered
 from podium.systems._adaptive_state import SCALE, C
 
-LEAST_SURPRISE = 1e-12  # below this, a change cannot be divided among opponents by its ratio to S
+LEAST_SURPRISE = 1e-12  # below this, a change cannot be divided among opponents in proportion to S
 
 
 class Comparison(NamedTuple):
-    """The evidence of one opponent about a unit."""
+    """The evidence that one opponent gives about a unit."""
 
     result: float
     expected: float
@@ -26,11 +26,11 @@ class Comparison(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """Sums over opponents. If Glicko's step ends before the mode, the last two are bounds on it."""
+    """Sums over opponents. The last two show if Glicko's step ends before the mode."""
 
     surprise: float  # S = sum of w g (s - e)
     information: float  # J = sum of w g^2 e (1 - e); raised if the step would pass the mode
-    rise: float = 0.0  # sum of w g^3 e (1 - e) (1 - 2 e), the derivative of J by the performance
+    rise: float = 0.0  # sum of w g^3 e (1 - e) (1 - 2 e), the derivative of J with respect to the performance
     curb: float = 0.0  # sum of w g^4
 
 
@@ -44,7 +44,7 @@ class Causes(NamedTuple):
 def by_order(
     params: Any, a: Entering, b: Entering, mine: Entry, theirs: Entry, heat: Heat
 ) -> tuple[Comparison, Comparison]:
-    """Compare two units. Expected scores are attenuated by the opponent's variance, and distant places count less."""
+    """Compare two units. The opponent's variance attenuates expected scores, and distant places count less."""
     gap = a.mean - b.mean
     return comparisons(params, a, b, mine, theirs, heat, logistic(b.g * gap), logistic(-a.g * gap))
 
@@ -53,7 +53,7 @@ def by_order(
 def comparisons(
     params: Any, a: Entering, b: Entering, mine: Entry, theirs: Entry, heat: Heat, of_a: float, of_b: float
 ) -> tuple[Comparison, Comparison]:
-    """Return both comparisons of a pair of units, from both expected scores."""
+    """Return the comparisons for both units of a pair, given both expected scores."""
     place, other_place = place_compared(mine), place_compared(theirs)
     result = score(place, other_place)
     near = nearness(params, place, other_place, heat.entries)
@@ -67,13 +67,13 @@ def comparisons(
 
 @kernel
 def place_compared(entry: Entry) -> float:
-    """Return the entry's place; everyone who did not finish is placed right behind the last finisher."""
+    """Return an entry's place. Everyone who did not finish is placed right behind the last finisher."""
     return entry.place if entry.finished else entry.rank
 
 
 @kernel
 def finish_weight(params: Any, mine: float, theirs: float) -> Any:
-    """Return a pair's weight for one side. Not finishing counts at least as much as losing for the last place."""
+    """Return a pair's weight for one side. For a side that did not finish, it is at least 1, like an ordinary loss."""
     if mine and theirs:
         return 1.0
     return params.unfinished if mine else max(params.unfinished, 1.0)
@@ -87,7 +87,7 @@ def by_unfinished(params: Any, mine: float, theirs: float) -> float:
 
 @kernel
 def nearness(params: Any, place: float, other_place: float, size: float) -> Any:
-    """Return the weight of a pair by the distance of its places."""
+    """Return the weight of a pair, which depends on the distance between its places."""
     apart = max(abs(place - other_place) - 1.0, 0.0) / (params.reach * size)
     return 1.0 / (1.0 + math.pi * math.pi * apart * apart)
 
@@ -100,7 +100,7 @@ def sharpness_of(params: Any) -> float:
 
 @evidence.register(Params)
 def surprise_and_information(params: Any, comparison: Comparison) -> Evidence:
-    """Return the terms of the sums over opponents."""
+    """Return the terms that a comparison adds to the sums over opponents."""
     expected, weight, g = comparison.expected, comparison.weight, comparison.g
     information = weight * g * expected * (1.0 - expected)
     rise, curb = information * g * (1.0 - 2.0 * expected), weight * g * g * g
@@ -109,7 +109,7 @@ def surprise_and_information(params: Any, comparison: Comparison) -> Evidence:
 
 @credit.register(Params)
 def points_of(params: Any, me: Entering, totals: Evidence, after: Any, comparison: Comparison) -> Credit:
-    """An opponent moves the mean in proportion to its share of the surprise, whatever step this results in."""
+    """Return an opponent's points: the mean's change, divided in proportion to shares of the surprise."""
     if abs(totals.surprise) > LEAST_SURPRISE:
         weight = (after.rating - me.rating) / totals.surprise * comparison.weight
     else:
@@ -119,19 +119,19 @@ def points_of(params: Any, me: Entering, totals: Evidence, after: Any, compariso
 
 @causes.register(Params)
 def points_of_time(params: Any, before: Any, me: Entering, totals: Evidence, after: Any) -> Causes:
-    """Return the change by growth and ageing."""
+    """Return the change caused by growth and ageing."""
     return Causes(0.0 if is_new(before) else me.rating - before.rating)
 
 
 @kernel
 def steepness(params: Any, a: Entering, b: Entering) -> float:
-    """Return k, by which the uncertainty and the noise of both units reduce a lead."""
+    """Return k, the factor by which the uncertainty and noise of both units reduce a lead."""
     return 1.0 / math.sqrt(1.0 + C * (a.variance + b.variance + 2.0 * params.noise))
 
 
 @kernel
 def expected_log_odds(params: Any, a: Entering, b: Entering) -> float:
-    """Return the log-odds of `a` against `b`, both for today's theta to first order."""
+    """Return the log-odds of `a` against `b`, with both adjusted to today's theta to first order."""
     k, gap = steepness(params, a, b), a.mean - b.mean
     by_variance = -0.5 * C * k * k * k
     shift = k * (a.mean_reading - b.mean_reading) + gap * by_variance * (a.variance_reading + b.variance_reading)
@@ -146,7 +146,7 @@ def chance(params: Any, a: Entering, b: Entering) -> float:
 
 @kernel
 def unit_of(params: Any, entering: Any, sides: Any, number: int) -> Any:
-    """Return a side as one unit: the mean of its members, the equipment they share, and the home side."""
+    """Return a side as one unit: the mean of its members, plus the equipment they share and the home advantage."""
     start = sides.start[number]
     unit = read(sides.members, start, entering)
     if sides.start[number + 1] > start + 1 or sides.home[number]:
@@ -160,7 +160,7 @@ def unit_of(params: Any, entering: Any, sides: Any, number: int) -> Any:
 
 @kernel
 def in_both(params: Any, entering: Any, sides: Any, one: int, other: int) -> Entering:
-    """Return the equipment that two sides share. Only team mates in a free-for-all share any."""
+    """Return the equipment that two sides have in common. Only team mates in a free-for-all have any."""
     both = seen(params, 0.0, 0.0, 0.0, 0.0, 0.0)
     for k in range(sides.start[one + 1] - 1, sides.start[one], -1):
         if not sides.shared[k]:
@@ -177,7 +177,7 @@ def in_both(params: Any, entering: Any, sides: Any, one: int, other: int) -> Ent
 
 @compare_sides.register(Params)
 def units_apart(params: Any, entering: Any, sides: Any, a: int, b: int) -> tuple[Entering, Entering]:
-    """Return both sides without the equipment they share."""
+    """Return both sides without the equipment that they have in common."""
     unit_a, unit_b = unit_of(params, entering, sides, a), unit_of(params, entering, sides, b)
     if equipment_of(params):
         common = in_both(params, entering, sides, a, b)

@@ -1,11 +1,11 @@
-"""The state of players and pools in the system `adaptive`, with derivatives with respect to theta.
+"""The states of players and pools in the system `adaptive`, with their derivatives with respect to theta.
 
-Every mean and variance has derivatives with respect to theta. They pass through every rule, including those of
-opponents. One more column is the reading x: to first order, how much the number would differ if theta had always had
-today's value. Between events the state stores y instead: x = y + derivatives * theta.
+Every mean and variance has derivatives with respect to theta. The derivatives are carried through every rule, including
+those of opponents. One more column is the reading x: to first order, how much the number would differ if theta had
+always had today's value. Between events, the state stores y instead: x = y + derivatives * theta.
 
-A block of columns holds the reading and one derivative per parameter. The last two parameters are those of the home
-side. They stay 0 in pools that never have a home side.
+A block of columns holds the reading and one derivative per parameter. The last two parameters belong to the home side.
+They stay 0 in pools that never have a home side.
 """
 
 import functools
@@ -25,47 +25,48 @@ C = 3.0 / math.pi**2  # sigma(d / sqrt(1 + C v)) approximates the mean of sigma 
 # entrants share, two of the side.
 READING, SPREAD, EVENT, IDLE_DAY, NOISE, GROWTH, AGEING, UNFINISHED, REACH, ENTRY, MODE = range(11)
 OWN, OF_EQUIPMENT, OF_SIDE = 9, 2, 2  # number of parameters: of players, of each kind of equipment, of the home side
-# Start, standard deviation of the prior, lowest and highest value. All but growth, ageing and entry are logarithms.
+# Start value, standard deviation of the prior, lowest and highest value. All except growth, ageing and entry are
+# logarithms.
 PRIOR = {
     "spread": (1.0, 1.0, -4.0, 3.0),  # variance of newcomers' skills
     "event": (log(0.003), 1.0, -11.0, 0.0),  # variance that a skill gains per event
-    "idle_day": (log(2e-4), 1.0, -14.0, -3.0),  # variance that it gains per day
+    "idle_day": (log(2e-4), 1.0, -14.0, -3.0),  # variance gained per day
     "noise": (log(0.3), 0.7, -6.0, 2.0),  # variance of a day's performance
     "growth": (0.0, 0.1, -1.0, 1.0),  # log-odds per year, of newcomers
     "ageing": (0.0, 0.02, -1.0, 1.0),  # log-odds per year, after ten years in the pool
-    "unfinished": (log(0.5), 0.5, -3.0, 0.5),  # weight of a pair if one of the two did not finish
-    "reach": (log(3.0), 0.3, -2.0, 3.0),  # distance of two places with half weight, in fields / pi
+    "unfinished": (log(0.5), 0.5, -3.0, 0.5),  # weight of a pair in which one did not finish
+    "reach": (log(3.0), 0.3, -2.0, 3.0),  # distance between places at which a pair has half weight, in fields / pi
     "entry": (0.0, 0.3, -3.0, 3.0),  # mean of newcomers once everyone else is known
 }
 PRIOR_OF_MODES = {"mode": (log(0.1), 0.7, -8.0, 2.0)}  # variance of a player's offset in a mode
 PRIOR_OF_EQUIPMENT = {
     "thing_{}_spread": (0.0, 1.0, -6.0, 3.0),  # variance of a new car, club, ...
-    "thing_{}_day": (log(2e-4), 1.0, -14.0, -3.0),  # variance that it gains per day
+    "thing_{}_day": (log(2e-4), 1.0, -14.0, -3.0),  # variance gained per day
 }
 PRIOR_OF_SIDE = {
-    "side_spread": (log(0.1), 1.0, -6.0, 1.0),  # variance of the side's advantage at first
-    "side_day": (log(1e-5), 1.0, -16.0, -4.0),  # variance that it gains per day
+    "side_spread": (log(0.1), 1.0, -6.0, 1.0),  # initial variance of the side's advantage
+    "side_day": (log(1e-5), 1.0, -16.0, -4.0),  # variance gained per day
 }
-MEMORY = 20_000.0  # pairs after which the evidence for theta has the weight 1 / e
+MEMORY = 20_000.0  # pairs after which evidence for theta has weight 1 / e
 LARGEST_STEP = 0.2  # the largest change of a parameter in one event
 # Columns of the state of a pool.
 DAY, GAP, ENTRIES, MATURITY, SIDE_MEAN, SIDE_VARIANCE, SIDE_LAST, SHARPNESS, SHARPNESS_KNOWN, THETA = range(10)
 TICK, COUNTED = 2.0**-13, 100_000.0  # days; a power of two, so that sums of ticks are exact
 OWN_GAP_DAYS = 30.4  # assumed days between two events of a player, in pools without dates
-GAP_MEMORY = 100.0  # gaps after which the old typical gap has the weight 1 / e
+GAP_MEMORY = 100.0  # gaps after which the old typical gap has weight 1 / e
 SHARPNESS_PRECISION, MAX_SHARPNESS = 25.0, 1.5  # prior precision of ln sharpness around 0, and its bound
-RECENT = 500.0  # entries over which the maturity, the share made by known players, is averaged
+RECENT = 500.0  # entries over which maturity, the share of known players, is averaged
 
 
 class Pair(NamedTuple):
     """Two units in a heat."""
 
     gap: float  # difference of the means
-    steepness: float  # k: slope of the log-odds by the gap
+    steepness: float  # k: slope of the log-odds with respect to the gap
     unfinished: float  # 1 if the weight of unfinished races applies to the first unit, else 0
     other_unfinished: float  # the same for the other unit
     noise: float  # variance of a day's performance
-    common: bool  # True if they share a piece of equipment
+    common: bool  # True if both share a piece of equipment
 
 
 @functools.cache
@@ -85,7 +86,7 @@ PRECISION = 1.0 / (PRIOR_DEVIATION * PRIOR_DEVIATION)
 
 @kernel
 def prior_at(column: int, full: int, modal: int) -> int:
-    """Return the position of a column's prior in those arrays, for a pool with `full` parameters."""
+    """Return the position of a column's prior in the arrays of priors, for a pool with `full` parameters."""
     if column <= OWN + modal:
         return column
     if column > full - OF_SIDE:
@@ -105,7 +106,7 @@ def pool_states_with(modes: int, equipment: int) -> Any:
 
 
 def new_pool(modes: int, equipment: int) -> Any:
-    """Return the initial state: the prior's start values, with its precision as the curvature M."""
+    """Return the initial state: the prior's start values, with the prior's precision as the curvature M."""
     prior, kind = list(prior_of(modes, equipment).values()), pool_states_with(modes, equipment)
     curvature = [1.0 / prior[a][1] ** 2 if a == b else 0.0 for a in range(len(prior)) for b in range(a + 1)]
     begun = [0.0] * THETA + [start for start, *_ in prior] + curvature
@@ -120,7 +121,7 @@ def width_of(full: int) -> int:
 
 @kernel
 def begin_event(pool: Any, work: Any, learner: int, full: int, modal: int, keep: float) -> None:
-    """Start an event's gradient with the prior's pull, for the forgotten part of M, and clear the event's M."""
+    """Start the gradient of an event with the prior's pull, for the forgotten part of M, and clear the event's M."""
     for a in range(1, full + 1):
         prior = prior_at(a, full, modal)
         work[learner, a] = (1.0 - keep) * PRECISION[prior] * (START[prior] - pool[THETA + a - 1])
@@ -130,13 +131,13 @@ def begin_event(pool: Any, work: Any, learner: int, full: int, modal: int, keep:
 
 @kernel
 def learn_gap(pool: Any, ticks: float) -> None:
-    """Move the pool's typical gap towards one between two events of a player, on a logarithmic scale."""
+    """Move the pool's typical gap towards an observed gap between a player's events, on a logarithmic scale."""
     pool[GAP] += (log(ticks / TICK) - pool[GAP]) / GAP_MEMORY
 
 
 @kernel
 def count_entry(pool: Any, known: float) -> None:
-    """Update the pool's maturity with one entry, of a known player (1) or a newcomer (0)."""
+    """Update the pool's maturity with one entry, by a known player (1) or a newcomer (0)."""
     pool[ENTRIES] += 1.0
     pool[MATURITY] += (known - pool[MATURITY]) / min(pool[ENTRIES], RECENT)
 
@@ -153,7 +154,7 @@ def learn_curvature(work: Any, learner: int, full: int, spread: float) -> None:
 
 @kernel
 def take_step(pool: Any, work: Any, learner: int, full: int, modal: int, keep: float) -> None:
-    """Move theta by M^-1 times the gradient, by Gaussian elimination, within the largest step and the bounds."""
+    """Move theta by M^-1 times the gradient, using Gaussian elimination, limited by the largest step and the bounds."""
     at = THETA + full
     for a in range(1, full + 1):
         for b in range(1, a + 1):
@@ -181,7 +182,7 @@ def take_step(pool: Any, work: Any, learner: int, full: int, modal: int, keep: f
 
 
 SCALE = 173.7178  # points per unit of log-odds
-LINGER = 0.9  # share of a reading left after each event: theta moves for good reasons too, and x is first order only
+LINGER = 0.9  # share of a reading that is left after each event, because x is only a first-order estimate
 RATING, DEVIATION, EVENTS, FIRST, LAST, MEANS = range(6)  # columns of a state, then two blocks
 
 
@@ -191,9 +192,9 @@ def states_with(modes: int, equipment: int) -> Any:
 
     Everything except rating and deviation is in log-odds.
 
-    `rating` is initial + SCALE m, `deviation` is SCALE sqrt(V). `first` and `last` are the days of events, or 0 before
-    the first event. They are followed by a block for m and one for V. For each mode there follow the offset, its
-    variance (0 before the player's first event in that mode), and a block for each.
+    `rating` is initial + SCALE m, `deviation` is SCALE sqrt(V). `first` and `last` are the days of the first and last
+    events, or 0 before the first event. They are followed by a block for m and a block for V. Then come, for each mode,
+    the offset, its variance (0 before the player's first event in that mode), and a block for each of them.
     """
     columns = ["rest", *prior_of(modes, equipment)]
     fields = ["rating", "deviation", "events", "first", "last"]
@@ -205,7 +206,7 @@ def states_with(modes: int, equipment: int) -> Any:
 
 
 def importable(kind: Any) -> Any:
-    """Make a type accessible by name here, because the cache of machine code needs types that can be imported."""
+    """Make a type importable from this module by name, because the cache of machine code needs importable types."""
     globals()[kind.__qualname__] = kind
     return kind
 

@@ -1,4 +1,4 @@
-"""The units of an event in the system `adaptive`: each is a list of states with coefficients.
+"""The units of an event in the system `adaptive`. Each unit is a list of states with coefficients.
 
 A unit is an entrant or a side: the mean of its members, plus the equipment they share, plus the home side. States and
 units have rows in `scratch.entering_states`, `scratch.sums` and `scratch.workspace`: first the states, then the units.
@@ -44,20 +44,20 @@ from podium.systems._adaptive_state import (
     width_of,
 )
 
-# Columns of a row of the workspace: the search for the mode of a unit, and in how many units a state is.
+# Columns of a row of the workspace: the search for a unit's mode, and the number of units that use a state.
 STEP, LOW, HIGH, SURPRISE, INFORMATION, STATUS, USES = range(7)
-BY_TERMS = 8  # four columns: dS and dJ by reach, then by unfinished, from the pairs' weights alone
-FIRST_BLOCK = 12  # the derivatives by theta begin here
-# Columns of a line: the row of its unit and the unit's result; SIZE is set in a heat's first line, to its units.
+BY_TERMS = 8  # four columns: dS and dJ by reach, then by unfinished, from pair weights only
+FIRST_BLOCK = 12  # the derivatives with respect to theta begin here
+# Columns of a line: the row of its unit, and the unit's result. SIZE, in a heat's first line, is the number of units.
 UNIT, PLACE, RANK, FINISHED, SIDE, SIZE = range(6)
-EXTRA_ROWS = 2  # the last rows of the workspace: the gradient, and what a pair has in common; M is above them
+EXTRA_ROWS = 2  # the last rows of the workspace: the gradient, and a pair's common part; M is above them
 
 
 class Derivatives(NamedTuple):
     """First column of each block of derivatives in a row of the workspace. A block starts with the reading."""
 
-    mean: int  # of m, for a unit of mu
-    variance: int  # of V, for a unit of U
+    mean: int  # of m, or of mu for a unit
+    variance: int  # of V, or of U for a unit
     surprise: int  # of S
     information: int  # of J
     surprise_at_mode: int  # of S(d), for a fixed d
@@ -66,20 +66,20 @@ class Derivatives(NamedTuple):
 
 @kernel
 def derivatives_of(full: int) -> Derivatives:
-    """Return the blocks of a pool with `full` parameters."""
+    """Return the first columns of the blocks, for a pool with `full` parameters."""
     width, first = width_of(full), FIRST_BLOCK
     return Derivatives(first, first + width, first + 2 * width, first + 3 * width, first + 4 * width, width)
 
 
 def workspace_for(modes: int, equipment: int) -> tuple[int, int]:
-    """Return the shape of an event's workspace: columns, and rows in addition to those of states and units."""
+    """Return the shape of an event's workspace: its columns, and the rows it has beyond those of states and units."""
     full = OWN + (modes > 0) + OF_EQUIPMENT * equipment + OF_SIDE
     d = derivatives_of(full)
     return d.surprise_at_mode + d.width, full + EXTRA_ROWS
 
 
 class Layout(NamedTuple):
-    """Position of an event's states and units in the scratch."""
+    """The position of an event's states and units in the scratch memory."""
 
     first: int  # number of the first entrant in the columns
     entrants: int
@@ -95,7 +95,7 @@ class Layout(NamedTuple):
 def enter_row(
     params: Any, me: Any, brought: Entering, passed: Passed, kind: float, work: Any, i: int, d: Derivatives
 ) -> None:
-    """Write the derivatives of a state at the start of an event, after the time since the last one."""
+    """Write the derivatives of a state at the start of an event, after the time since its last event."""
     full = full_of(params)
     clear_row(work, i, d)
     spread = spread_column(params, kind)
@@ -128,14 +128,14 @@ def copy_block(state: Any, at: int, work: Any, i: int, start: int, full: int, re
 
 @kernel
 def clear_row(work: Any, i: int, d: Derivatives) -> None:
-    """Set a row of the workspace to zero, except the derivatives of S(d), which `choose_step` clears."""
+    """Set a row of the workspace to zero, except for the derivatives of S(d), which `choose_step` clears."""
     for k in range(0, d.surprise_at_mode, FOUR):
         put_four(work, i, k, four(0.0, 0.0, 0.0, 0.0))
 
 
 @kernel
 def enter_offset(params: Any, me: Any, scratch: Any, i: int, d: Derivatives) -> None:
-    """Write an entrant's offset in the event's mode, and its derivatives, as a separate state."""
+    """Write an entrant's offset for the event's mode, with its derivatives, as a separate state."""
     work, full, offset = scratch.workspace, full_of(params), offset_in(params, me)
     brought = offset_entered(params, me, offset)
     write(scratch.entering_states, i, brought)
@@ -148,7 +148,7 @@ def enter_offset(params: Any, me: Any, scratch: Any, i: int, d: Derivatives) -> 
 
 @kernel
 def enter_side(params: Any, scratch: Any, i: int, full: int, d: Derivatives) -> None:
-    """Write the home side as a state, and its derivatives, from the pool's state."""
+    """Write the home side as a state, with its derivatives, using the pool's state."""
     work, pool, block = scratch.workspace, scratch.pool, THETA + full + full * (full + 1) // 2
     brought = side_entered(params)
     write(scratch.entering_states, i, brought)
@@ -165,7 +165,8 @@ def enter_side(params: Any, scratch: Any, i: int, full: int, d: Derivatives) -> 
 def line_up(columns: Columns, update: int, first: int, base: int, entering: Any, scratch: Any) -> int:
     """Write the lines of all units of all heats, in file order, and return the number of units.
 
-    A heat's lines start at its first entry, counted from the event's. If it has fewer units, the last lines are unused.
+    The lines of a heat start at the position of its first entry within the event. If the heat has fewer units than
+    entries, its last lines are unused.
     """
     lines, sides, units = scratch.lines, scratch.sides, 0
     first_heat, after_last = heats_of(columns, update)
@@ -214,7 +215,7 @@ def put_line(columns: Columns, entry: int, row: int, place: float, lines: Any, a
 
 @kernel
 def heat_at(columns: Columns, update: int, heat: int, lines: Any) -> tuple[int, int]:
-    """Return the lines of a heat: the first, and the one after the last."""
+    """Return the range of a heat's lines: the first line, and the one after the last."""
     first_heat, _ = heats_of(columns, update)
     start = entries_of(columns, heat)[0] - entries_of(columns, first_heat)[0]
     return start, start + int(lines[start, SIZE])
@@ -228,14 +229,14 @@ def are_compared(lines: Any, i: int, j: int) -> bool:
 
 @kernel
 def entry_of(lines: Any, i: int) -> Entry:
-    """Return a line as an entry for the rules."""
+    """Convert a line to an entry for the rules."""
     place, unknown = lines[i, PLACE], math.nan
     return Entry(lines[i, FINISHED], place, place, unknown, unknown, unknown, unknown, 0.0, 1.0)
 
 
 @kernel
 def form_units(params: Any, entering: Any, layout: Layout, scratch: Any) -> None:
-    """Write mean, variance and derivatives of each unit, and count the units of each state."""
+    """Write the mean, variance and derivatives of each unit, and count how many units use each state."""
     work, d = scratch.workspace, layout.d
     for number in range(layout.units):
         row = layout.base + number
@@ -254,16 +255,16 @@ def form_units(params: Any, entering: Any, layout: Layout, scratch: Any) -> None
 
 @kernel
 def variances_at(work: Any, row: int, d: Derivatives, k: int, noise: float) -> Any:
-    """Return the derivatives of A = U + noise with respect to four parameters, from column `k` of the block on."""
+    """Return the derivatives of A = U + noise with respect to four parameters, starting at column `k` of the block."""
     by_variance = four_at(work, row, d.variance + k)
-    if k == NOISE:  # the noise is in no state
+    if k == NOISE:  # the noise is not part of any state
         by_variance += four(noise, 0.0, 0.0, 0.0)
     return by_variance
 
 
 @kernel
 def parts_of(layout: Layout, sides: Any, number: int) -> int:
-    """Return the number of states of a unit."""
+    """Return the number of states in a unit."""
     if layout.base == 0:
         return 1
     members: int = sides.start[number + 1] - sides.start[number]
@@ -286,7 +287,7 @@ def part_at(layout: Layout, sides: Any, number: int, part: int) -> tuple[int, fl
 
 @kernel
 def common_of(params: Any, entering: Any, layout: Layout, scratch: Any, row_a: int, row_b: int) -> Entering:
-    """Return the equipment that two units share, and write the derivatives of their variance into the last row."""
+    """Return the equipment that two units share, and write the derivatives of its variance into the last row."""
     sides, work, d = scratch.sides, scratch.workspace, layout.d
     last, a, b = work.shape[0] - 1, row_a - layout.base, row_b - layout.base
     common = in_both(params, entering, sides, a, b)

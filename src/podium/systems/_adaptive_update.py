@@ -1,4 +1,4 @@
-"""The update of the system `adaptive`: how far an event moves each unit, and the states that the unit consists of.
+"""The update of the system `adaptive`: how far an event moves each unit and the states it consists of.
 
 A unit is a list of states with coefficients c. Its mean is mu = sum of c m and its variance U = sum of c^2 V. The
 variance of its performance is A = U + noise. Its results give the surprise S and the information J.
@@ -11,7 +11,7 @@ variance of its performance is A = U + noise. Its results give the surprise S an
     a state in several    m += V R / (1 + V T),  V -= V^2 T / (1 + V T),  with B = A - c^2 V in
                           R = sum of c S / (1 + B J),  T = sum of c^2 J / (1 + B J)
 
-In the code `uncertainty` is A, or B if a comment marks it. `by_x` is the derivative of x with respect to four
+In the code, `uncertainty` is A, or B where a comment says so. `by_x` is the derivative of x with respect to four
 parameters of theta at a time. All derivatives are exact.
 """
 
@@ -64,15 +64,15 @@ from podium.systems._adaptive_units import (
     variances_at,
 )
 
-MODE_TOLERANCE, NEWTON_STEPS = 1e-3, 30  # of |A S(d) - d|; one more step follows, which squares the error
-BOUND = 4.0  # log-odds: an event moves a performance no further
+MODE_TOLERANCE, NEWTON_STEPS = 1e-3, 30  # of |A S(d) - d|; one more step follows and squares the error
+BOUND = 4.0  # log-odds: the most that an event moves a performance
 SMALLEST_STEP = 1e-9
-SEARCHING, AT_MODE, AT_BOUND, KEPT = 0.0, 1.0, 2.0, 3.0  # status of a step; KEPT is Glicko's step as it is
+SEARCHING, AT_MODE, AT_BOUND, KEPT = 0.0, 1.0, 2.0, 3.0  # status of a step; KEPT is Glicko's unchanged step
 
 
 @kernel
 def find_modes(params: Any, prototypes: Any, columns: Columns, update: int, scratch: Any, layout: Layout) -> None:
-    """Find the step of each unit: the nearest of Glicko's step, the mode of its performance, and the bound.
+    """Find the step of each unit: the shortest of Glicko's step, the step to its performance's mode, and the bound.
 
     Given the opponents at their old means, S(d) falls with d, so the mode lies between 0 and A S(0). If Glicko's step
     ends before the mode, it is kept. Otherwise the information is increased, so that the step ends at the mode.
@@ -91,7 +91,7 @@ def find_modes(params: Any, prototypes: Any, columns: Columns, update: int, scra
         step = farthest / (1.0 + uncertainty * totals.information)
         work[row, LOW], work[row, HIGH] = min(0.0, farthest), max(0.0, farthest)
         # The mean information from the old mean to the end of the step is at most J + rise d / 2 + curb d^2 / 144,
-        # because v (1 - 6 v) <= 1 / 24. If that is at most J, the step ends before the mode.
+        # because v (1 - 6 v) <= 1 / 24. If this is at most J, the step ends before the mode.
         is_kept = step * (72.0 * totals.rise + totals.curb * step) <= 0.0
         work[row, STEP], work[row, STATUS] = step, KEPT if is_kept else SEARCHING
         searching += 0 if is_kept else 1
@@ -116,7 +116,7 @@ def find_modes(params: Any, prototypes: Any, columns: Columns, update: int, scra
 
 @kernel
 def choose_step(params: Any, entering: Any, zero_evidence: Any, scratch: Any, row: int, layout: Layout) -> int:
-    """Choose the nearest of Glicko's step, the mode and the bound for a unit. Return 1 for the mode, otherwise 0."""
+    """Choose a unit's step, the shortest of Glicko's, the mode's and the bound. Return 1 for the mode, otherwise 0."""
     work, d = scratch.workspace, layout.d
     uncertainty = read(scratch.entering_states, row, entering).variance + params.noise
     totals = read(scratch.sums, row, zero_evidence)
@@ -137,7 +137,7 @@ def choose_step(params: Any, entering: Any, zero_evidence: Any, scratch: Any, ro
 
 @kernel
 def newton_step(work: Any, row: int, uncertainty: float, iteration: int) -> int:
-    """Move a unit's d by Newton's method towards A S(d) = d, within its bracket. Return 1 to continue, otherwise 0."""
+    """Move a unit's d towards A S(d) = d by Newton's method, within its bracket. Return 1 to continue, otherwise 0."""
     step, low, high = work[row, STEP], work[row, LOW], work[row, HIGH]
     error = uncertainty * work[row, SURPRISE] - step
     guess = step + error / (1.0 + uncertainty * work[row, INFORMATION])
@@ -157,7 +157,7 @@ def newton_step(work: Any, row: int, uncertainty: float, iteration: int) -> int:
 def evaluate_steps(
     params: Any, entering: Any, columns: Columns, update: int, scratch: Any, layout: Layout, status: float
 ) -> None:
-    """Sum S(d) and J(d) of the units with this status; for AT_MODE, also the derivatives of S(d)."""
+    """Sum S(d) and J(d) for the units with this status. For AT_MODE, sum the derivatives of S(d) as well."""
     work, lines = scratch.workspace, scratch.lines
     for row in range(layout.base, layout.base + layout.units):
         if work[row, STATUS] == status:
@@ -227,7 +227,7 @@ def evaluate_step(
 
 @kernel
 def raise_information(params: Any, entering: Any, zero_evidence: Any, scratch: Any, row: int, layout: Layout) -> None:
-    """Set J = S / d - 1 / A for a unit whose step was shortened, and its derivatives.
+    """Set J = S / d - 1 / A, and the derivatives of J, for a unit whose step was shortened.
 
     At the mode by_d = (by_A S(d) + A by_S(d)) / (1 + A J(d)), at the bound 0. Then
     by_J = by_S / d - S by_d / d^2 + by_A / A^2.
@@ -249,7 +249,7 @@ def raise_information(params: Any, entering: Any, zero_evidence: Any, scratch: A
 
 @kernel
 def update_units(params: Any, prototypes: Any, scratch: Any, layout: Layout) -> None:
-    """Move every state by its share of the evidence of its units."""
+    """Move every state by its share of the evidence about its units."""
     _, entering, zero_evidence = prototypes
     work = scratch.workspace
     for state in range(layout.base):
@@ -307,7 +307,7 @@ def update_alone(
 
 @kernel
 def move_state(entering_states: Any, state: int, own: Entering, change: float, variance: float) -> None:
-    """Write a state after its mean changed by `change` log-odds, with its new variance."""
+    """Write a state with its mean changed by `change` log-odds, and its new variance."""
     moved = own.rating + SCALE * change, own.mean + change
     write(entering_states, state, Entering(*moved, variance, own.mean_reading, own.variance_reading, own.g))
 
@@ -325,7 +325,7 @@ def add_share(
     share: float,
     layout: Layout,
 ) -> None:
-    """Add to R and T of a state in several units: c S / (1 + B J) and c^2 J / (1 + B J) of the unit in `row`."""
+    """Add the unit's terms, c S / (1 + B J) and c^2 J / (1 + B J), to R and T of a state in several units."""
     work, d, own = scratch.workspace, layout.d, read(scratch.entering_states, state, entering)
     square = share * share
     uncertainty = unit.variance + params.noise - square * own.variance  # B
@@ -345,7 +345,7 @@ def add_share(
 
 @kernel
 def update_sum(entering: Any, zero_evidence: Any, scratch: Any, state: int, layout: Layout) -> None:
-    """Move a state that belongs to several units by R and T, which `add_share` summed."""
+    """Move a state that belongs to several units, using R and T as summed by `add_share`."""
     work, d, own = scratch.workspace, layout.d, read(scratch.entering_states, state, entering)
     sums = read(scratch.sums, state, zero_evidence)
     weight = 1.0 / (1.0 + own.variance * sums.information)
@@ -396,7 +396,7 @@ def write_side(params: Any, entering: Any, scratch: Any, layout: Layout) -> None
 
 @kernel
 def write_block(pool: Any, work: Any, i: int, start: int, after: Any, row: int, at: int, count: int) -> None:
-    """Copy the derivatives of a workspace row into a state, and y = LINGER x - derivatives * theta as its reading."""
+    """Copy the derivatives in a workspace row to a state, with y = LINGER x - derivatives * theta as its reading."""
     y = LINGER * work[i, start]
     for k in range(1, count + 1):
         after[row, at + k] = work[i, start + k]

@@ -1,7 +1,8 @@
 """The equation that both steps of Elo-MMR solve: find the x at which the pulls of all factors add up to zero.
 
-A factor pulls with weight * tanh(slope * (x - mean)) towards its mean: harder if it is farther away, but never more
-than its weight. The table of factors takes six rows for every `LANES` factors, one column per factor.
+A factor pulls towards its mean with weight * tanh(slope * (x - mean)). Factors that are farther away pull harder, but
+never with more than their weight. The table of factors has six rows for every `LANES` factors, with one column per
+factor.
 """
 
 import math
@@ -11,13 +12,13 @@ from podium.kernels.compiled import kernel
 from podium.kernels.exponential import tanh
 from podium.kernels.records import LANES, read_fields, write_fields
 
-LAST_STEP = 1e-5  # step times steepest slope of the last iteration; Halley's next step would be about its cube
-RELATIVE_STEP = 1e-11  # the same relative to x, if that is reached first
+LAST_STEP = 1e-5  # last step times the steepest slope; Halley's next step would be about its cube
+RELATIVE_STEP = 1e-11  # the same, relative to x; whichever is reached first
 MAX_STEPS = 200
 
 
 class Factor(NamedTuple):
-    """A term of the sum. A factor of weight 0 does not pull."""
+    """A term of the sum. A factor with weight 0 does not pull."""
 
     mean: float
     slope: float
@@ -49,14 +50,14 @@ def write_factor(table: Any, k: int, factor: Factor) -> None:
 
 @kernel
 def clear_factors(table: Any, first: int) -> None:
-    """Fill the table from factor `first` to the end of its block with factors of weight 0."""
+    """Fill the table with factors of weight 0, from factor `first` to the end of its block."""
     for k in range(first, (first + LANES - 1) // LANES * LANES):
         write_factor(table, k, FACTOR)
 
 
 @kernel
 def pull_in_lanes(table: Any, block: int, x: float) -> None:
-    """Compute the pull at `x` of each factor of a block."""
+    """Compute the pull at `x` of each factor in a block."""
     for lane in range(LANES):
         factor = read_fields(table, block, lane, FACTOR)
         t = tanh((x - factor.mean) * factor.slope)
@@ -97,7 +98,7 @@ def balance(table: Any, count: int, x: float, steepest: float, mean: float, weig
     Args:
         x: Where the search starts.
         steepest: The largest slope of any factor.
-        weight: Weight of the normal factor; 0 if there is none.
+        weight: Weight of the normal factor; 0 if there is no normal factor.
     """
     low, high, reach = -math.inf, math.inf, 4.0 / steepest
     for _ in range(MAX_STEPS):

@@ -1,4 +1,4 @@
-"""Base of TrueSkill and the systems of Weng and Lin: skills are normal and become less certain before each event."""
+"""The base of TrueSkill and Weng and Lin's systems: skills are normal and become less certain before each event."""
 
 import math
 from collections.abc import Sequence
@@ -47,7 +47,7 @@ class NormalSkill(System):
     tau: float = parameter(25.0 / 300.0, "deviation that every event adds", unit="points", low=0.0, high=1e6)
 
     def performances(self, entering_states: Sequence[Any]) -> Performances:
-        """Return normal performances around uncertain skills."""
+        """Return normally distributed performances around uncertain skills."""
         scale = np.sqrt([me.deviation**2 + self.beta**2 for me in entering_states])
         return NormalPerformances(-np.array([me.rating for me in entering_states]), scale)
 
@@ -56,7 +56,7 @@ class NormalSkill(System):
 
 
 def add_uncertainty(params: Any, me: State, entrant: Entrant) -> State:
-    """Add tau^2 to the variance for the event, and idle variance up to a newcomer's deviation."""
+    """Add tau^2 to the variance for the event, and idle variance up to the deviation of a newcomer."""
     deviation = inflated(me.deviation, params.tau_squared, entrant.idle * params.idle_variance, params.max_deviation)
     return State(me.rating, deviation, me.events)
 
@@ -75,7 +75,7 @@ def logistic_chance(params: Any, a: Any, b: Any) -> float:
 
 @kernel
 def side_as_one(params: Any, entering: Any, sides: Any, side: int) -> State:
-    """Return the sum of a side's members, each weighted by the part of the game that they played."""
+    """Return the sum of a side's members, each weighted by the part of the game that the member played."""
     rating, variance = 0.0, 0.0
     for i in range(sides.start[side], sides.start[side + 1]):
         me, part = read(sides.members, i, entering), counted_part(sides.parts[i], params.partial_play)

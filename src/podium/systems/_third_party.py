@@ -1,4 +1,4 @@
-"""Third-party systems: classes in Python files, and entry points of installed packages."""
+"""Third-party systems: classes in Python files, and classes that installed packages offer as entry points."""
 
 import hashlib
 import sys
@@ -33,7 +33,7 @@ def load_file(file: str, name: str | None) -> type[System]:
 
 
 def module_of(file: Path) -> ModuleType:
-    """Run a Python file as a module. A file whose text has not changed is not run again."""
+    """Run a Python file as a module. A file whose content has not changed is not run again."""
     try:
         source = file.read_bytes()
     except OSError as error:
@@ -46,7 +46,7 @@ def module_of(file: Path) -> ModuleType:
     module.__file__ = str(file)
     sys.modules[name] = module  # a dataclass looks up its own module
     try:
-        # Importlib would reuse bytecode by modification second and size, which an edit can leave the same.
+        # Importlib reuses bytecode if modification second and size are the same, which can be the case after an edit.
         exec(compile(source, str(file), "exec"), vars(module))  # noqa: S102  (the user named the file to be run)
     except Exception as error:
         del sys.modules[name]
@@ -93,15 +93,15 @@ def load_offered(name: str, points: list[EntryPoint]) -> type[System]:
 
 
 def package_of(point: EntryPoint) -> str:
-    """Return the name of an entry point's package."""
+    """Return the name of the package that declares an entry point."""
     return point.dist.name if point.dist is not None else point.value
 
 
-FILE_PREFIX = "podium_file_"  # of the names of modules that were run from a file
+FILE_PREFIX = "podium_file_"  # prefix of the names of modules that were run from a file
 
 
 class PortableSystem(NamedTuple):
-    """A system that pickles as the location of its class and its parameters."""
+    """A system that is pickled as its parameters and the location of its class."""
 
     system: System
 
@@ -127,6 +127,6 @@ def is_portable(system: System) -> bool:
 
 
 def unpickled(module: str, name: str, values: dict[str, Any]) -> PortableSystem:
-    """Load a pickled system."""
+    """Rebuild a system from its pickled form."""
     kind = load_file(module, name) if module.endswith(".py") else getattr(import_module(module), name)
     return PortableSystem(kind(**values))

@@ -1,6 +1,7 @@
-"""TrueSkill's messages between the teams of a ranking and the differences of neighbours, until they converge.
+"""Pass TrueSkill's messages between the teams of a ranking and the differences of neighbours until they converge.
 
-Source: Herbrich, Minka and Graepel (2006), figure 1. A message is normal: a precision, and precision times mean.
+Source: Herbrich, Minka and Graepel (2006), figure 1. A message is a normal distribution, stored as a precision and
+precision times mean.
 """
 
 import math
@@ -11,7 +12,7 @@ from podium.engine.tables.teams import MU, RANK, SHRINK, SPARE, SURPRISE, VARIAN
 from podium.probability.normal import draw_corrections, win_corrections
 
 # Columns of a team's line in addition to `teams.Team`: its performance as a message (in place of surprise and shrink),
-# the messages from the differences to its left and right, and that of the result to the right difference.
+# the messages from the differences to its left and right, and the message from the result to the right difference.
 OWN, OWN_MEAN = SURPRISE, SHRINK
 SIZE, LEFT, LEFT_MEAN, RIGHT, RIGHT_MEAN, RESULT, RESULT_MEAN = range(9, 16)
 KEPT = SPARE
@@ -33,7 +34,7 @@ def clear_messages(lines: Any, teams: int) -> None:
 def pass_messages(params: Any, lines: Any, teams: int, other_lines: Any, other_teams: int) -> None:
     """Sweep down and up two rankings until no result changes a difference by more than the tolerance.
 
-    The two rankings take turns step by step. A ranking without teams takes no steps.
+    The two rankings alternate, step by step. A ranking without teams takes no steps.
     """
     steps, other_steps = steps_of_sweep(teams), steps_of_sweep(other_teams)
     for _ in range(MAX_SWEEPS):
@@ -55,7 +56,7 @@ def pass_messages(params: Any, lines: Any, teams: int, other_lines: Any, other_t
 
 @kernel
 def steps_of_sweep(teams: int) -> int:
-    """Return the steps of a sweep down and up a ranking. Two teams have one result, so one step is enough."""
+    """Return the number of steps in a sweep down and up a ranking. Two teams have one result, so one step is enough."""
     return max(2 * (teams - 2), min(teams - 1, 1), 0)
 
 
@@ -75,7 +76,7 @@ def take_step(params: Any, lines: Any, teams: int, step: int) -> float:
 
 @kernel
 def pass_to_ends(lines: Any, teams: int) -> None:
-    """Pass the outermost results to the first and last team, which the sweeps do not do."""
+    """Pass the outermost results to the first and last teams, which the sweeps do not reach."""
     if teams >= 2:
         pass_left(lines, 0)
         pass_right(lines, teams - 2)
@@ -83,21 +84,21 @@ def pass_to_ends(lines: Any, teams: int) -> None:
 
 @kernel
 def without_right(lines: Any, k: int) -> tuple[float, float]:
-    """Return mean and variance of a team's performance without the message from its right."""
+    """Return the mean and variance of a team's performance without the message from its right."""
     variance = 1.0 / (lines[k, OWN] + lines[k, LEFT])
     return (lines[k, OWN_MEAN] + lines[k, LEFT_MEAN]) * variance, variance
 
 
 @kernel
 def without_left(lines: Any, k: int) -> tuple[float, float]:
-    """Return mean and variance of a team's performance without the message from its left."""
+    """Return the mean and variance of a team's performance without the message from its left."""
     variance = 1.0 / (lines[k, OWN] + lines[k, RIGHT])
     return (lines[k, OWN_MEAN] + lines[k, RIGHT_MEAN]) * variance, variance
 
 
 @kernel
 def apply_result(params: Any, lines: Any, k: int) -> float:
-    """Apply the result between team k and the next to their difference. Return how much it changed the belief."""
+    """Apply the result between team k and the next team to their difference. Return how much it changed the belief."""
     mean, _ = without_right(lines, k)
     next_mean, _ = without_left(lines, k + 1)
     own, other = lines[k, OWN] + lines[k, LEFT], lines[k + 1, OWN] + lines[k + 1, RIGHT]
@@ -118,7 +119,7 @@ def apply_result(params: Any, lines: Any, k: int) -> float:
 
 @kernel
 def message_of_result(precision: float, lead: float, root: float, v: float, w: float) -> tuple[float, float, float]:
-    """Return the message from a result to the difference, times the share of variance that is left, and that share.
+    """Return the message from a result to the difference, times the share of variance left, and the share itself.
 
     The new precision of the difference is the old one divided by that share. The message's precision is the old
     precision times the lost share, divided by the share that is left. Leaving out this quotient saves one of two

@@ -1,4 +1,4 @@
-"""Common part of the five systems of Weng and Lin, which differ in the evidence that a result gives about teams.
+"""The common part of Weng and Lin's five systems, which differ in the evidence that a result gives about teams.
 
 Source: R. C. Weng and C.-J. Lin, "A Bayesian Approximation Method for Online Ranking", JMLR 12 (2011). As in the
 openskill package, every event first adds tau^2 to a player's variance, and models with partial pairing take the mean
@@ -59,13 +59,13 @@ class Pair(NamedTuple):
 class PairVerdict(NamedTuple):
     """Evidence about the better team of a pair. The other team has -v and the same w."""
 
-    v: float  # the paper's, over c
-    w: float  # over c^3
+    v: float  # the paper's v, divided by c
+    w: float  # the paper's w, divided by c^3
 
 
 PAIR, VERDICT = Pair(0.0, 1.0, 0.0), PairVerdict(0.0, 0.0)
 VERDICT_AT = len(Pair._fields)
-WIDE = 128  # from so many teams on, each team is judged against blocks of the others
+WIDE = 128  # from this many teams on, each team is judged against blocks of other teams
 TEAM, CUBE, CUBE_AT = Team(0.0, 1.0, 0.0, 0.0, 0.0), Cube(0.0), len(Team._fields)
 VERDICTS, BLOCK = CUBE_AT + 1, CUBE_AT + 1 + len(PairVerdict._fields)  # rows of a block: teams, cubes, verdicts
 WORKSPACE = LANES, BLOCK  # columns, extra rows
@@ -84,7 +84,7 @@ def judge_pair(params: Any, x: float, c: float, order: float) -> tuple[float, fl
 
 @rule
 def judge_teams(params: Any, lines: Any, teams: int, lanes: Any) -> None:
-    """Fill each team's surprise and shrink. By default, from all pairs within the window."""
+    """Fill in each team's surprise and shrink. By default, they are computed from all pairs within the window."""
     reach = int(min(params.window, float(teams)))
     for i in range(teams):
         lines[i, CUBED] = math.sqrt(lines[i, VARIANCE]) * lines[i, VARIANCE]
@@ -103,7 +103,7 @@ def judge_teams(params: Any, lines: Any, teams: int, lanes: Any) -> None:
 
 @kernel
 def judge_wide(params: Any, lines: Any, teams: int, lanes: Any) -> None:
-    """Judge all pairs, each team against those behind it. Sums are in the same order as in `judge_in_lanes`."""
+    """Judge all pairs, each team against the teams behind it, with sums in the same order as in `judge_in_lanes`."""
     blocks = (teams + LANES - 1) // LANES
     for k in range(blocks * LANES):
         row = min(k, teams - 1)
@@ -204,21 +204,21 @@ class Evidence(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """The difference of two players, before their result."""
+    """The difference between two players before the result."""
 
     deviation_a: float
     deviation_b: float
-    lead: float  # of the winner, in points; for a tie, of the first in the file
+    lead: float  # of the winner or, for a tie, of the first in the file, in points
     c: float
     order: float  # 1 won, 0 tied
-    ahead: float  # 1 if the lead is that of a, 0 if it is that of b
+    ahead: float  # 1 if the lead belongs to a, 0 if it belongs to b
 
 
 class Verdict(NamedTuple):
-    """Evidence about the winner (for a tie, the first in the file) and about the other player."""
+    """The evidence about the winner (or, for a tie, the player first in the file) and about the other player."""
 
-    v: float  # the paper's, over c
-    w: float  # over c^3
+    v: float  # the paper's v, divided by c
+    w: float  # the paper's w, divided by c^3
     other_v: float
     other_w: float
 
@@ -259,8 +259,8 @@ class WengLin(NormalSkill):
     def performances(self, entering_states: Sequence[Any]) -> Performances:
         """Return performances around uncertain skills, with logistic differences in the logistic models.
 
-        These models add variances to c^2, the square of a logistic scale. There a skill's deviation counts as that of
-        the logistic distribution, pi / sqrt(3) times its scale.
+        These models add variances to c^2, the square of a logistic scale. The deviation of a skill is therefore treated
+        as the deviation of a logistic distribution, which is pi / sqrt(3) times its scale.
         """
         if not self.logistic:
             return NormalSkill.performances(self, entering_states)
@@ -308,7 +308,7 @@ def judge_teams_of_heat(
 
 @kernel
 def difference_of(x: Any, y: Any, c: float, place: float, other_place: float) -> Difference:
-    """Return the lead of the winner, or for a tie of the first in the file: teams are ordered by rank, then file."""
+    """Return the lead of the winner or, for a tie, of the first in the file. Teams are ordered by rank, then file."""
     ahead = place <= other_place
     lead = x.rating - y.rating if ahead else y.rating - x.rating
     order = 0.0 if place == other_place else 1.0
@@ -317,7 +317,7 @@ def difference_of(x: Any, y: Any, c: float, place: float, other_place: float) ->
 
 @face_off.register
 def lead_of_winner(params: Params, a: State, b: State, place: float, other_place: float) -> Difference:
-    """Return the difference of the only two teams."""
+    """Return the difference between the only two teams."""
     x, y = enter(params, a, PRESENT), enter(params, b, PRESENT)
     c = params.spread * performance_deviation(params, x, y)
     return difference_of(x, y, c, place, other_place)
@@ -325,14 +325,14 @@ def lead_of_winner(params: Params, a: State, b: State, place: float, other_place
 
 @judge_result.register
 def judge_only_pair(params: Params, difference: Difference) -> Verdict:
-    """Judge the only pair: the other player has -v."""
+    """Judge the only pair. The other player gets -v."""
     verdict = verdict_of(params, difference.lead, difference.c, difference.order)
     return Verdict(verdict.v, verdict.w, -verdict.v, verdict.w)
 
 
 @update_two.register
 def update_beliefs(params: Params, a: State, b: State, difference: Difference, verdict: Verdict) -> tuple[State, State]:
-    """Shift both by variance * v / c and shrink them by (deviation / c)^3 w, since gamma is sigma / c."""
+    """Shift both means by variance * v / c, and shrink both variances by (deviation / c)^3 w, as gamma is sigma / c."""
     ahead = difference.ahead > 0.0
     v, other_v = (verdict.v, verdict.other_v) if ahead else (verdict.other_v, verdict.v)
     w, other_w = (verdict.w, verdict.other_w) if ahead else (verdict.other_w, verdict.w)
@@ -346,7 +346,7 @@ def update_beliefs(params: Params, a: State, b: State, difference: Difference, v
 
 @update_state.register
 def update_belief(params: Params, me: State, totals: Evidence, entrant: Entrant) -> State:
-    """Return the new mean, and the variance that is left."""
+    """Return the state with the new mean and the remaining variance."""
     left = math.sqrt(max(1.0 - totals.shrink, params.kappa))
     return State(me.rating + totals.shift, me.deviation * left, me.events + entrant.events)
 
@@ -359,5 +359,5 @@ def normal_chance(params: Params, a: State, b: State) -> float:
 
 @expect_side.register
 def chance_of_side(params: Params, entering: State, sides: Sides, a: int, b: int) -> float:
-    """Return the probability for two players who equal the sums of the sides."""
+    """Return the probability for two players whose skills are the sums of the sides."""
     return expect(params, side_as_one(params, entering, sides, a), side_as_one(params, entering, sides, b))

@@ -1,12 +1,12 @@
 """Podium's self-tuning system: a Gaussian filter that learns its parameters from the results of its pool.
 
-A player has a skill with mean m and variance V in log-odds. The evidence is pairwise and logistic, and one update rates
+A player has a skill with mean m and variance V in log-odds. Evidence is pairwise and logistic, and each update rates
 one event.
 
-The filter's parameters theta describe the sport, and every pool learns its own. After each event one damped Newton step
-improves the predictions of such events. For this, every state carries its derivatives with respect to theta and its
-reading x. The reading is, to first order, the difference that today's theta would have made from the start. Ratings do
-not move when theta moves. Predictions, and thus the learning of theta, use m + x and V + x.
+The filter's parameters theta describe the sport, and every pool learns its own. After each event, one damped Newton
+step improves the predictions of such events. To make this possible, every state carries its derivatives with respect to
+theta and its reading x. To first order, the reading is the difference if today's theta had applied from the start.
+Ratings do not move when theta moves. Predictions, and thus the learning of theta, use m + x and V + x.
 
 Sources: M. E. Glickman, "Parameter estimation in large dynamic paired comparison experiments" (1999), for the form of
 the update. A. Ebtekar and P. Liu, "Elo-MMR" (2021), for the noise of a day. The learning is Podium's own.
@@ -79,7 +79,7 @@ from podium.systems._adaptive_units import (
 )
 from podium.systems._adaptive_update import find_modes, update_units, write_side, write_state
 
-MIN_VARIANCE = 1e-6  # lower limit of a skill's variance in forecasts
+MIN_VARIANCE = 1e-6  # lower limit for the variance of a skill in forecasts
 MAX_KINDS = 4  # kinds of equipment that entrants can share
 
 
@@ -146,7 +146,7 @@ class Adaptive(System):
     conservative: float = conservatism()
 
     def __new__(cls, *_: Any, modes: Any = None, shared: Any = None, **__: Any) -> Self:
-        """Create an instance of the class for these modes and kinds of equipment, for which its states have columns."""
+        """Create an instance of the class whose states have columns for these modes and kinds of equipment."""
         named = names_of(modes) if isinstance(modes, str) else ()
         equipment = names_of(shared)[:MAX_KINDS] if isinstance(shared, str) else ()
         kind = with_states(len(named) + 1 if named else 0, equipment) if named or equipment else Adaptive
@@ -162,7 +162,7 @@ class Adaptive(System):
             raise ParameterError(f"adaptive: shared names {len(self.kinds)} kinds. Name at most {MAX_KINDS}.")
 
     def __reduce__(self) -> Any:
-        """Rebuild copies and pickles with the constructor, so that they get the class for their modes and equipment."""
+        """Rebuild copies and pickles through the constructor, which selects the class for their modes and equipment."""
         return functools.partial(
             Adaptive, **{setting.name: getattr(self, setting.name) for setting in fields(self)}
         ), ()
@@ -172,7 +172,7 @@ class Adaptive(System):
         return names_of(self.shared or "")
 
     def mode_number(self, mode: str) -> float:
-        """Return the number of a mode, from 1, or 0 for a mode that is not named."""
+        """Return the number of a mode, counting from 1, or 0 for a mode that is not listed in `modes`."""
         names = names_of(self.modes or "")
         return names.index(mode.casefold()) + 1.0 if mode.casefold() in names else 0.0
 
@@ -185,7 +185,7 @@ class Adaptive(System):
 
     @property
     def modal(self) -> int:
-        """1 if modes are named, otherwise 0."""
+        """1 if the system lists modes, otherwise 0."""
         return int(self.modes is not None)
 
     def newcomer(self) -> Any:
@@ -196,12 +196,12 @@ class Adaptive(System):
         return new_pool(self.modal, len(self.kinds))
 
     def as_one(self, sides: Sides, number: int) -> Any:
-        """Return a side as one player: the mean of its members, with the equipment they share and the home side."""
+        """Return a side as one player: the mean of its members, plus their shared equipment and the home advantage."""
         params, (_, entering, _) = self.arguments()
         return unit_of(params, entering, sides, number)
 
     def equipment_points(self, moved: float, me: Any, after: Any, item: Any, item_after: Any) -> float:
-        """Return the points of equipment, V' R / (1 + B J), by V S / (1 + A J) and V^2 J / (1 + A J) of the entrant."""
+        """Return the equipment's points, V' R / (1 + B J), from the entrant's V S / (1 + A J) and V^2 J / (1 + A J)."""
         left, item_left = ((state.deviation / SCALE) ** 2 for state in (after, item_after))
         information = (me.variance - left) / (me.variance * me.variance)
         return float(moved * item_left / (me.variance * (1.0 - item.variance * information)))
@@ -221,7 +221,7 @@ class Adaptive(System):
         return uncertain_performances(means, deviations, 1.0 / params.sharpness)
 
     def season_begins(self, states: npt.NDArray[np.float64], keep: float) -> npt.NDArray[np.float64]:
-        """Return the states after a soft reset: means shrink, and so do their derivatives with respect to theta."""
+        """Return the states after a soft reset, which shrinks the means and their derivatives with respect to theta."""
         moved = System.season_begins(self, states, keep)
         full = full_of(self.params())
         blocks = [slice(MEANS, MEANS + full + 1)]
@@ -245,7 +245,7 @@ class Adaptive(System):
 
 
 def names_of(modes: str) -> tuple[str, ...]:
-    """Split a text with names at commas or slashes."""
+    """Split a string of names at commas or slashes."""
     return tuple(dict.fromkeys(filter(None, (name.strip().casefold() for name in modes.replace(",", "/").split("/")))))
 
 
@@ -312,7 +312,7 @@ def rate_and_learn(
 
 @kernel
 def has_home_side(columns: Columns, update: int) -> int:
-    """Return 1 if a unit of the event has the home side, otherwise 0."""
+    """Return 1 if a unit in the event is the home side, otherwise 0."""
     found = 0
     if columns.home.size:
         first_heat, after_last = heats_of(columns, update)
@@ -335,7 +335,7 @@ def enter_all(
     modal: int,
     d: Derivatives,
 ) -> None:
-    """Write the entering state of each entrant, and its offset in the event's mode if there are modes."""
+    """Write the entering state of each entrant and, if there are modes, its offset for the event's mode."""
     newcomer, _, _ = prototypes
     for i in range(size):
         me, kind = read(states, columns.player[first + i], newcomer), entrant_at(columns, first + i).kind

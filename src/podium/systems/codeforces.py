@@ -1,9 +1,9 @@
 """Codeforces' contest rating, in whole numbers.
 
 Source: M. Mirzayanov, "Open Codeforces Rating System" (2015). Integer division truncates towards zero, as in the
-author's program. That program includes contestants among their own opponents when it calculates the rating that a place
-deserves. The site does not: its published changes from six rounds in 2020 all match without this. `counts_self` selects
-the published program's rule.
+author's program. When that program calculates the rating that a place deserves, it counts contestants among their own
+opponents. The site does not: the changes it published for six rounds in 2020 all match the rule without self-opponents.
+`counts_self` selects the rule of the published program.
 """
 
 import math
@@ -19,14 +19,14 @@ from podium.probability.logistic import LARGEST, bradley_terry, logistic
 from podium.systems.elo import State, add_points
 
 SLOPE = LN_10 / 400.0
-LOW, HIGH = 1.0, 8000.0  # bounds of the rating that a place deserves
+LOW, HIGH = 1.0, 8000.0  # bounds for the rating that a place deserves
 DELTA, WORST_RANK = range(2)  # columns of an entry's line
 MAX_CORRECTION = 10.0
 
 
 class Params(NamedTuple):
     centre: float
-    counts_self: float  # 1 if contestants are their own opponents
+    counts_self: float  # 1 if contestants count as their own opponents
 
 
 class Entering(NamedTuple):
@@ -71,7 +71,7 @@ class Codeforces(System):
 
 @enter.register
 def with_strength(params: Params, me: State, entrant: Entrant) -> Entering:
-    """Compute the one exponential that a player needs."""
+    """Compute the only exponential that a player needs."""
     return Entering(me.rating, me.events, strength_of(params, me.rating))
 
 
@@ -115,7 +115,7 @@ def truncate(x: float) -> float:
 
 @kernel
 def write_worst_ranks(columns: Any, start: int, stop: int, lines: Any) -> None:
-    """Write the worst rank of each tie: the number of contestants who are at least as good."""
+    """Write the worst rank within each tie: the number of contestants who are at least as good."""
     n = stop - start
     for k in range(n):
         lines[k, DELTA] = 0.0
@@ -129,7 +129,7 @@ def write_worst_ranks(columns: Any, start: int, stop: int, lines: Any) -> None:
 
 @kernel
 def strength_of(params: Any, rating: float) -> float:
-    """Return e^(slope (rating - initial)), limited so that the sum of two does not overflow."""
+    """Return e^(slope (rating - initial)), limited so that the sum of two such numbers does not overflow."""
     return bradley_terry(min(max(SLOPE * (rating - params.centre), -LARGEST), LARGEST))
 
 
@@ -137,10 +137,10 @@ def strength_of(params: Any, rating: float) -> float:
 def seed_of(
     columns: Any, entering: Any, states: Any, start: int, stop: int, first: int, mine: float, excluded: float
 ) -> float:
-    """Return the expected place for a strength: 1 plus each contestant's probability of being ahead.
+    """Return the expected place for a strength: 1 plus the sum of all contestants' probabilities of being ahead.
 
     Args:
-        excluded: Strength of a contestant who does not count; 0 if all count.
+        excluded: Strength of a contestant to leave out; 0 if all contestants count.
     """
     seed = 1.0
     for i in range(start, stop):
@@ -153,7 +153,7 @@ def seed_of(
 def rating_of_rank(
     params: Any, columns: Any, entering: Any, states: Any, start: int, stop: int, first: int, rank: float, absent: float
 ) -> float:
-    """Return the lowest integer rating whose successor is expected to place better than `rank`, by bisection."""
+    """Return the lowest integer rating such that one point more is expected to place better than `rank`."""
     low, high = LOW, HIGH
     while high - low > 1.0:
         middle = math.floor(0.5 * (low + high))
@@ -168,11 +168,9 @@ def rating_of_rank(
 def top_correction(
     columns: Any, entering: Any, entering_states: Any, start: int, stop: int, first: int, lines: Any, shift: float
 ) -> float:
-    """Return the correction for inflation: the top contestants together must not gain.
+    """Return the correction for inflation, which ensures that the top contestants do not gain points in total.
 
-    It is at most ten points for each contestant.
-
-    The top contestants are found by counting, without sorting.
+    It is at most ten points per contestant. The top contestants are found by counting, without sorting.
     """
     n = stop - start
     top_size = min(4.0 * math.floor(math.sqrt(float(n)) + 0.5), float(n))
@@ -193,7 +191,8 @@ def top_correction(
         if read(entering_states, slot_at(columns, i, first), entering).rating > high:
             total += lines[i - start, DELTA] + shift
             counted += 1.0
-    # Of ties at the edge the best placed count. Ties in rating and place have the same points.
+    # If ratings tie at the edge, the best placed contestants count. Contestants with the same rating and place have the
+    # same points.
     worst, none = float(n), 0.0
     while worst - none > 1.0:
         middle = math.floor(0.5 * (worst + none))

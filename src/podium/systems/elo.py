@@ -1,6 +1,7 @@
-"""Elo: players exchange points, more of them if the result is more surprising.
+"""Elo: players exchange points, and more points if the result is more surprising.
 
-Source: A. E. Elo, "The Rating of Chessplayers, Past and Present" (1978). With several entrants, it works by pairs.
+Source: A. E. Elo, "The Rating of Chessplayers, Past and Present" (1978). With more than two entrants, it compares them
+in pairs.
 """
 
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ class Params(NamedTuple):
 
 
 class State(NamedTuple):
-    """A player's state in systems that only have rating points."""
+    """A player's state in systems whose only number is the rating."""
 
     rating: float
     events: float
@@ -40,7 +41,7 @@ class Elo(System):
     state_type = State
     entering_type = State
     duel_types = ()
-    # The mean is over each player's own opponents, whose number can differ with teams or quits.
+    # The mean is taken over each player's own opponents, whose number can differ if there are teams or quits.
     conserves: ClassVar[bool] = True
 
     k: float = parameter(24.0, "points at stake", unit="points", low=0.0, high=1e6)
@@ -59,7 +60,7 @@ class Elo(System):
 def points_from_pair(
     params: Params, a: State, b: State, mine: Entry, theirs: Entry, heat: Heat
 ) -> tuple[Comparison, Comparison]:
-    """Compute both sides with one exponential: the other side has 1 - result and 1 - expected."""
+    """Compare both sides with one exponential: the other side has 1 - result and 1 - expected."""
     expected = logistic(params.slope * (a.rating - b.rating))
     result = score(mine.place, theirs.place)
     stake_a = params.k / mine.opponents if params.mean else params.k
@@ -69,7 +70,7 @@ def points_from_pair(
 
 @compare_all.register
 def points_from_all(params: Params, me: State, mine: Entry, heat: Heat, won: float, expected: float) -> Points:
-    """Compute all pairs of a large heat at once, because each has the same stake."""
+    """Sum all pairs of a large heat at once, which is possible because each pair has the same stake."""
     stake = params.k / mine.opponents if params.mean else params.k
     return Points(stake * (won - expected))
 

@@ -1,7 +1,7 @@
-"""Elo-MMR: each contest gives a performance from the whole ranking, and the rating is their robust average.
+"""Elo-MMR: each contest gives a performance, from the whole ranking. A rating is the robust average of these.
 
 Source: A. Ebtekar and P. Liu, "Elo-MMR: A Rating System for Massive Multiplayer Competitions" (WWW 2021), the logistic
-variant. A player's past is a normal factor and one logistic factor for each of the latest performances. Older
+variant. A player's past consists of a normal factor and one logistic factor for each of the latest performances. Older
 performances are merged into the normal factor, which preserves the total weight.
 """
 
@@ -26,14 +26,14 @@ from podium.probability.uncertain import uncertain_performances
 from podium.systems._elo_mmr_pulls import WORKSPACE, Factor, balance, clear_factors, write_factor
 
 SLOTS = 16  # logistic factors in a state
-UNFINISHED_TIE = 1.0  # weight of a tie of two who did not finish: half a win and half a loss
-LOGISTIC = math.pi / math.sqrt(3.0)  # a logistic variable of deviation 1 has the scale 1 / LOGISTIC
+UNFINISHED_TIE = 1.0  # weight of a tie between two who did not finish: half a win and half a loss
+LOGISTIC = math.pi / math.sqrt(3.0)  # a logistic variable with deviation 1 has the scale 1 / LOGISTIC
 RATING, DEVIATION, EVENTS, NORMAL, NORMAL_WEIGHT, FACTORS, FIRST = range(7)
 MEAN, SLOPE, PULL = range(3)  # columns of a factor: pull * tanh(slope * (x - mean))
 WIDTH = 3
-PERFORMANCE, INFORMATIVE = range(2)  # columns of an entry's line; INFORMATIVE is 1 if it has a performance
+PERFORMANCE, INFORMATIVE = range(2)  # columns of an entry's line; INFORMATIVE is 1 if the entry has a performance
 
-State = namedtuple(  # type: ignore[misc]  # noqa: PYI024  (a field for each number of each factor)
+State = namedtuple(  # type: ignore[misc]  # noqa: PYI024  (one field for each number of each factor)
     "State",
     [
         "rating",
@@ -67,7 +67,7 @@ class Entering(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """Evidence is not summed: performances enter the history one by one."""
+    """No evidence is summed, because performances are added to the history one by one."""
 
     performances: float
 
@@ -86,7 +86,7 @@ class EloMmr(System):
         "performance: the root of sum over worse of l (1 - tanh) - sum over better of l (1 + tanh) - ties of 2 l tanh",
         "rating: the root of (x - normal) / normal variance + sum over newest performances of l tanh",
     )
-    weight_repeats: ClassVar[bool] = False  # its evidence shrinks with weight
+    weight_repeats: ClassVar[bool] = False  # the evidence is not proportional to weight
     state_type = State
     entering_type = Entering
     evidence_type = Evidence
@@ -148,12 +148,12 @@ class EloMmr(System):
         return State._make((*known, *(0.0,) * (WIDTH * SLOTS)))
 
     def shown(self, states: npt.NDArray[np.float64]) -> dict[str, npt.NDArray[Any]]:
-        """Return the columns for display, without the factors that the rating averages."""
+        """Return the columns for display, without the factors that the rating is the average of."""
         columns = System.shown(self, states)
         return {name: columns[name] for name in ("rating", "deviation", "events")}
 
     def filled_states(self, known: Mapping[str, npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
-        """Return complete states. If the factors are unknown, the normal factor gets the deviation."""
+        """Return complete states. If the factors are unknown, the deviation is given to the normal factor."""
         states = System.filled_states(self, known)
         unknown = np.isnan(known["normal"]) if "normal" in known else np.ones(len(states), np.bool_)
         states[unknown, NORMAL_WEIGHT] = states[unknown, DEVIATION] ** -2
@@ -177,7 +177,7 @@ def drift_variance(params: Any, weight: float, idle: float) -> float:
 
 @enter.register
 def add_drift(params: Params, me: Any, entrant: inputs.Entrant) -> Entering:
-    """Return the belief at the start of an event of weight 1."""
+    """Return the belief about a player at the start of an event with weight 1."""
     variance = me.deviation * me.deviation + drift_variance(params, 1.0, entrant.idle)
     slope = 0.5 * LOGISTIC / math.sqrt(variance + params.variance)
     return Entering(me.rating, math.sqrt(variance), me.events, slope)
@@ -187,7 +187,7 @@ def add_drift(params: Params, me: Any, entrant: inputs.Entrant) -> Entering:
 def rate_contests(
     params: Params, prototypes: Any, columns: Any, update: int, states: Any, scratch: Any, after: Any, at: int
 ) -> None:
-    """Give every player a performance per heat. All performances of an event use the beliefs before it."""
+    """Give every player one performance per heat. All performances in an event use the beliefs before the event."""
     newcomer, entering, _ = prototypes
     entering_states = scratch.entering_states
     first = columns.entrants[update]
@@ -224,7 +224,7 @@ def factors_of(table: Any, row: int) -> int:
 
 @kernel
 def let_drift(params: Any, table: Any, row: int, variance: float) -> None:
-    """Let skill drift: every factor loses weight, and part of it moves to the normal factor."""
+    """Let skill drift: every factor loses weight, and part of the lost weight moves to the normal factor."""
     old = table[row, DEVIATION] * table[row, DEVIATION]
     decay = old / (old + variance)
     transfer = power(decay, params.transfer_speed)
@@ -241,14 +241,14 @@ def let_drift(params: Any, table: Any, row: int, variance: float) -> None:
 
 @kernel
 def weight_of(table: Any, row: int, factor: int) -> float:
-    """Return the precision of the factor as a normal factor."""
+    """Return the precision that a factor would have as a normal factor."""
     weight: float = table[row, factor + SLOPE] * table[row, factor + PULL] * 2.0 / (LOGISTIC * LOGISTIC)
     return weight
 
 
 @kernel
 def judge_contest(params: Any, entering: Any, columns: Any, start: int, stop: int, first: int, scratch: Any) -> None:
-    """Write each entry's performance into its line, and whether it has one."""
+    """Write the performance of each entry into its line, and whether it has a performance."""
     lines = scratch.lines
     informative = stop - start > 1 and not inputs.nobody_finished(columns, start, stop)
     for i in range(start, stop):
@@ -264,7 +264,7 @@ def judge_contest(params: Any, entering: Any, columns: Any, start: int, stop: in
 def gather_factors(
     params: Any, entering: Any, columns: Any, i: int, start: int, stop: int, first: int, scratch: Any
 ) -> tuple[int, float, float]:
-    """Write the factors of entry `i` and of all entries it is compared with.
+    """Write the factors of entry `i` and of all entries that it is compared with.
 
     Returns:
         The number of factors, the steepest slope, and the push of wins and losses.

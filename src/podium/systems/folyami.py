@@ -1,4 +1,4 @@
-"""Folyami, from the Southern Cross Stunts Trophy: Elo for races, in which close finishers say most about each other.
+"""Folyami, from the Southern Cross Stunts Trophy: Elo for races, where close finishers tell most about each other.
 
 Source: D. Mlot, "The Folyami Rating System" (2023).
 """
@@ -28,7 +28,7 @@ SMOOTH, LINEAR, FIXED = 1.0, 2.0, 3.0
 CURVES = {"smooth": SMOOTH, "linear": LINEAR, "fixed": FIXED}
 NEWCOMER, ESTABLISHED, UNFINISHED = 0, 1, 2  # kinds of players in a large race; UNFINISHED is added
 TOLERANCE, RELATIVE_TOLERANCE = 1e-15, 1e-14  # of a root
-KNOWN_BASES = {(12, 1.5): 1.0609684097400773}  # of the defaults, so that their ratings keep their last bits
+KNOWN_BASES = {(12, 1.5): 1.0609684097400773}  # for the defaults, so that ratings stay the same to the last bit
 
 
 class Params(NamedTuple):
@@ -36,7 +36,7 @@ class Params(NamedTuple):
     slope: float  # c * alpha, log-odds of W per point
     centre: float
     shape: float
-    closeness: float  # pi / span, per place; 0 if all pairs weigh 1
+    closeness: float  # pi / span, per place; 0 if all pairs have weight 1
     curve: float  # SMOOTH, LINEAR, FIXED, or 0 for none
     window: float
     growth: float  # ln b, slope of the line, or the fixed factor
@@ -46,7 +46,7 @@ class Params(NamedTuple):
 class Entering(NamedTuple):
     rating: float
     events: float
-    newcomer: float  # 1 in the provisional window, else 0
+    newcomer: float  # 1 within the provisional window, else 0
     factor: float  # the provisional factor; 1 for an established player
     strength: float  # e^(slope (rating - initial))
 
@@ -131,7 +131,7 @@ class Folyami(System):
 
 @enter.register
 def provisional_factor(params: Params, me: State, entrant: Entrant) -> Entering:
-    """Compute a newcomer's factor from the number of earlier events."""
+    """Compute the provisional factor of a newcomer from the number of earlier events."""
     mine = bradley_terry(params.slope * (me.rating - params.centre))
     left = params.window - me.events
     if params.curve == 0.0 or left <= 0.0:
@@ -148,7 +148,7 @@ def provisional_factor(params: Params, me: State, entrant: Entrant) -> Entering:
 def points_from_pair(
     params: Params, a: Entering, b: Entering, mine: Entry, theirs: Entry, heat: Heat
 ) -> tuple[Comparison, Comparison]:
-    """Both sides share the expected score and the remoteness. Each has its own provisional factor."""
+    """Compare two players. Both share the expected score and the remoteness, but have their own provisional factors."""
     w = win_share(a.strength, b.strength, params.slope * (a.rating - b.rating))
     expected = incomplete_beta(w, params.shape)
     result = score(mine.place, theirs.place)
@@ -171,7 +171,7 @@ def points_from_race(
 ) -> bool:
     """Sum all pairs of a large race at once.
 
-    Opponents differ only in their weight. A newcomer uses its own factor, so all its opponents weigh 1. For an
+    Opponents differ only in their weight. A newcomer uses its own factor, so all of its opponents have weight 1. For an
     established player, each opponent's weight is one divided by that opponent's factor. Players who did not finish are
     compared only with finishers.
     """

@@ -1,7 +1,7 @@
-"""Glicko: a rating with its uncertainty.
+"""Glicko: a rating with an uncertainty.
 
-Source: M. E. Glickman, "Parameter estimation in large dynamic paired comparison experiments" (1999), and "The
-Glicko system"; its equations are named below.
+Source: M. E. Glickman, "Parameter estimation in large dynamic paired comparison experiments" (1999), and "The Glicko
+system"; the comments below refer to its equations.
 """
 
 import math
@@ -87,13 +87,13 @@ class Glicko(System):
 
 @kernel
 def attenuation(deviation: float) -> float:
-    """Return g(RD), by which an opponent's uncertainty reduces the weight of a comparison."""
+    """Return g(RD), the factor by which an opponent's uncertainty reduces the weight of a comparison."""
     return 1.0 / math.sqrt(1.0 + 3.0 * Q * Q * deviation * deviation / (math.pi * math.pi))
 
 
 @enter.register
 def inflate_deviation(params: Params, me: State, entrant: Entrant) -> Entering:
-    """Apply step 1: idle days increase the deviation, up to a newcomer's."""
+    """Apply step 1: idle days increase the deviation, up to the deviation of a newcomer."""
     deviation = me.deviation
     if entrant.idle > 0.0:
         wide = math.sqrt(deviation * deviation + entrant.idle * params.idle_variance)
@@ -113,14 +113,14 @@ def by_order(
 
 @evidence.register
 def surprise_and_information(params: Params, comparison: Comparison) -> Evidence:
-    """Return the terms of the two sums over opponents."""
+    """Return the terms that a comparison adds to the two sums over opponents."""
     information = comparison.weight * comparison.weight * comparison.expected * (1.0 - comparison.expected)
     return Evidence(comparison.weight * (comparison.result - comparison.expected), information)
 
 
 @update_state.register
 def after_period(params: Params, me: Entering, totals: Evidence, entrant: Entrant) -> State:
-    """Apply step 2."""
+    """Apply step 2: return the new rating and deviation."""
     variance = 1.0 / (1.0 / (me.deviation * me.deviation) + Q * Q * totals.information)
     return State(
         rating=me.rating + Q * variance * totals.surprise,

@@ -1,6 +1,6 @@
-"""Glicko-2: a rating with its uncertainty and its volatility.
+"""Glicko-2: a rating with an uncertainty and a volatility.
 
-Source: M. E. Glickman, "Example of the Glicko-2 system" (2013). Its steps are named below.
+Source: M. E. Glickman, "Example of the Glicko-2 system" (2013). The comments below refer to its steps.
 """
 
 import math
@@ -22,8 +22,8 @@ from podium.probability.uncertain import uncertain_performances
 SCALE = 173.7178  # points per unit of the Glicko-2 scale (step 2)
 TOLERANCE = 1e-8  # last Newton step of ln(volatility^2); the next would be about its square
 MAX_STEPS = 200
-LEAST_INFORMATION = 1e-100  # below this the opponents were too far away for the results to say anything
-MAX_VOLATILITY = 0.2  # larger than in any published example; without a cap step 5 can run away
+LEAST_INFORMATION = 1e-100  # below this, opponents were too far away for results to be informative
+MAX_VOLATILITY = 0.2  # larger than in any published example; without a cap, step 5 can diverge
 MAX_MOVE_DEVIATIONS, MAX_MOVE_POINTS = 9.0, 700.0  # a rating update moves a rating by at most the larger of the two
 ROUNDING = 1e-9  # points subtracted from that limit, so that rounding cannot exceed it
 
@@ -55,7 +55,7 @@ class Entering(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """The evidence of one opponent about a player."""
+    """The evidence that one opponent gives about a player."""
 
     result: float
     expected: float
@@ -123,7 +123,7 @@ class Glicko2(System):
 
     @property
     def highest_volatility(self) -> float:
-        """The cap on the volatility: at least a newcomer's, or infinite if there is no cap."""
+        """The cap on the volatility, which is at least a newcomer's volatility, or infinite if there is no cap."""
         return math.inf if self.max_volatility is None else max(self.max_volatility, self.volatility)
 
     def at_limit(self, states: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
@@ -153,13 +153,13 @@ def glicko2_params(
 
 @kernel
 def attenuation(phi: float) -> float:
-    """Return g(phi) of step 3, by which an opponent's uncertainty reduces the weight of a comparison."""
+    """Return g(phi) of step 3, the factor by which an opponent's uncertainty reduces the weight of a comparison."""
     return 1.0 / math.sqrt(1.0 + 3.0 * phi * phi / (math.pi * math.pi))
 
 
 @enter.register
 def to_scale(params: Params, me: State, entrant: Entrant) -> Entering:
-    """Apply step 2, after the growth of step 6 for every missed period."""
+    """Apply step 2, after applying the growth of step 6 for every missed period."""
     phi = me.deviation / SCALE
     if params.idle_growth and entrant.idle > 0.0:
         inflated = math.sqrt(phi * phi + entrant.idle * me.volatility * me.volatility)
@@ -210,7 +210,7 @@ def after_period(params: Params, me: Entering, totals: Evidence, entrant: Entran
 
 @kernel
 def share_kept(me: Entering, phi_squared: float, surprise: float) -> float:
-    """Return the share of step 8's move that stays within the largest move of an update."""
+    """Return the share of step 8's move that keeps it within the largest allowed move."""
     move = SCALE * phi_squared * abs(surprise)
     most = max(MAX_MOVE_DEVIATIONS * SCALE * me.phi, MAX_MOVE_POINTS) - ROUNDING
     return most / move if move > most else 1.0
@@ -224,7 +224,7 @@ def updated_variance(
 
     `spread` is phi^2 + v. Let s = ln sigma'^2 - ln sigma^2, e = sigma'^2 and excess = delta^2 - spread. The first term
     of f is e (delta^2 - spread - e) / (2 (spread + e)^2). It lies between -1/2 and excess / (8 spread), so the root
-    lies within tau^2 times those bounds, and no search for a bracket is needed. Volatility hardly changes in one
+    lies within tau^2 times these bounds, and no search for a bracket is needed. Volatility hardly changes in one
     period: the first step needs no exponential, and the second is usually the last.
     """
     excess = delta_squared - spread

@@ -1,4 +1,4 @@
-"""Weng and Lin's Bradley-Terry model with full pairing: logistic performances, every pair of teams."""
+"""Weng and Lin's Bradley-Terry model with full pairing: logistic performances, comparing every pair of teams."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -32,14 +32,14 @@ class OpenskillBt(shared.WengLin):
 
 @shared.judge_pair.register
 def logistic_pair(params: Params, x: float, c: float, order: float) -> tuple[float, float]:
-    """Return the surprise, and the variance of the result."""
+    """Return v and w: the surprise, and the variance of the result."""
     p = logistic(x)
     return 0.5 * (order + 1.0) - p, p * (1.0 - p)
 
 
 @expect.register
 def chance(params: Params, a: State, b: State) -> float:
-    """Return the probability in this model."""
+    """Return the probability that `a` beats `b` in this model."""
     return logistic_chance(params, a, b)
 
 

@@ -1,7 +1,7 @@
-"""Weng and Lin's Plackett-Luce model: the whole ranking at once, linear in the number of teams.
+"""Weng and Lin's Plackett-Luce model: the whole ranking at once, in linear time.
 
-In a ranking without teams, quotients, roots and powers are computed in lanes and sums one by one. The result is exactly
-the same as that of `whole_ranking`.
+In a ranking without teams, quotients, roots and powers are computed in lanes, but sums one by one. The result is
+exactly the same as that of `whole_ranking`.
 """
 
 import math
@@ -19,28 +19,28 @@ from podium.systems import _weng_lin as shared
 from podium.systems._normal_skill import State, logistic_chance
 from podium.systems._weng_lin import judge_teams_of_heat
 
-MAX_LOG_RANGE = 700.0  # above this range of ln(strength), a field's strengths over- or underflow
+MAX_LOG_RANGE = 700.0  # above this range of ln(strength), strengths overflow or underflow
 
 
 class Number(NamedTuple):
-    """A number of a lane."""
+    """A number in a lane."""
 
     value: float
 
 
 NUMBER = Number(0.0)
-# Fields of a place, best first: its player, and how many share its rank; the player's mean and variance; the strength,
-# and the strengths left at this rank and at the one above; two quotients of these, then the evidence; sums of
-# quotients over the ranks so far; how many players have taken the rank.
+# Fields of a place, best place first: its player, and how many share its rank; the player's mean and variance; the
+# strength, and the strengths left at this rank and at the one above; two quotients of these, then the evidence; sums of
+# quotients over the ranks so far; how many players have been placed at the rank.
 SLOT, TIES, MEAN, SPREAD, STRENGTH, LEFT, ABOVE, CHANCE, FALLEN, ONCE, SQUARED, TAKEN = range(12)
 SHIFT = CHANCE
 WORKSPACE = LANES, 12  # columns, extra rows: `LANES` places take twelve rows
-VECTOR, VECTOR_BITS, LANE_BITS = 8, 3, 4  # places computed together; both they and `LANES` are powers of two
+VECTOR, VECTOR_BITS, LANE_BITS = 8, 3, 4  # places computed together; like `LANES`, a power of two
 
 
 @kernel
 def number_in(table: Any, field: int, lane: int) -> float:
-    """Return a number of a lane. `field` counts from the first field of all."""
+    """Return a number in a lane. `field` counts from the first field of the table."""
     number: float = read_fields(table, field, lane, NUMBER).value
     return number
 
@@ -53,13 +53,13 @@ def first_field(place: int) -> int:
 
 @kernel
 def number_at(table: Any, place: int, field: int) -> float:
-    """Return a number of a place. Places count from 0."""
+    """Return one of a place's numbers. Places count from 0."""
     return number_in(table, first_field(place) + field, place & (LANES - 1))
 
 
 @kernel
 def write_number(table: Any, place: int, field: int, value: float) -> None:
-    """Write a number of a place."""
+    """Write one of a place's numbers."""
     write_fields(table, first_field(place) + field, place & (LANES - 1), Number(value))
 
 
@@ -67,7 +67,7 @@ def write_number(table: Any, place: int, field: int, value: float) -> None:
 def judge_players(
     params: Any, prototypes: Any, columns: Any, heat: int, start: int, stop: int, first: int, scratch: Any
 ) -> bool:
-    """Add a heat's evidence to its players. Return False, without adding, for heats that lanes cannot handle."""
+    """Add a heat's evidence to its players. Return False, adding nothing, if lanes cannot handle the heat."""
     if (columns.played_s.size and params.partial_play) or any_teams(columns, start, stop):
         return False
     _, entering, evidence = prototypes
@@ -77,7 +77,7 @@ def judge_players(
     for k in range(size):
         total += number_at(table, k, SPREAD) + params.beta_squared
     inverse = 1.0 / math.sqrt(total)
-    if not (best - worst) * inverse <= MAX_LOG_RANGE:  # also if a rating is not finite
+    if not (best - worst) * inverse <= MAX_LOG_RANGE:  # or a rating is not finite
         return False
     weigh_strengths(table, size, best, inverse)
     if columns.rank.size:
@@ -118,13 +118,13 @@ def place_players(entering: Any, columns: Any, start: int, stop: int, first: int
 
 @kernel
 def whole_vectors(size: int) -> int:
-    """Return the number of computed places for `size` players, a multiple of the vector."""
+    """Return the number of places to compute for `size` players: a multiple of the vector length."""
     return (size + VECTOR - 1) >> VECTOR_BITS << VECTOR_BITS
 
 
 @kernel
 def weigh_strengths(table: Any, size: int, best: float, inverse: float) -> None:
-    """Compute each player's strength, and the sum of strengths from the bottom up to its rank."""
+    """Compute each player's strength, and the sum of strengths from the bottom up to the player's rank."""
     end = whole_vectors(size)
     for begin in range(0, end, LANES):
         at = first_field(begin)
@@ -142,7 +142,7 @@ def weigh_strengths(table: Any, size: int, best: float, inverse: float) -> None:
 
 @kernel
 def share_ranks(table: Any, size: int) -> None:
-    """Write, for all players of a tie, how many they are, and the strength left at their rank."""
+    """Write, for all players in a tie, the size of the tie and the strength left at their rank."""
     k = 0
     while k < size:
         ties, left = number_at(table, k, TAKEN), number_at(table, k, LEFT)
@@ -155,7 +155,7 @@ def share_ranks(table: Any, size: int) -> None:
 
 @kernel
 def sum_quotients(table: Any, size: int) -> None:
-    """From the top, sum over the ranks so far: the strength left at this rank divided by that left at each."""
+    """From the top down, sum, over the ranks so far, the strength left at this rank divided by that left at each."""
     end = whole_vectors(size)
     for begin in range(0, end, LANES):
         at = first_field(begin)
@@ -175,7 +175,7 @@ def sum_quotients(table: Any, size: int) -> None:
 
 @kernel
 def judge_places(table: Any, size: int, inverse: float, weight: float) -> None:
-    """Compute the shift of each player's mean, and the share by which the variance shrinks."""
+    """Compute the shift of each player's mean, and the share of the variance that is lost."""
     end, cubed = whole_vectors(size), inverse * inverse * inverse
     for begin in range(0, end, LANES):
         at = first_field(begin)
@@ -226,10 +226,10 @@ def judge_ranking(
 
 @shared.judge_teams.register
 def whole_ranking(params: Params, lines: Any, teams: int, lanes: Any) -> None:
-    """Compute the strength of each team, and the strengths left at its rank, from the bottom; then the evidence.
+    """Compute each team's strength, then the strength left at its rank, from the bottom up, then the evidence.
 
-    Strengths are powers of e, or their logarithms if they are too far apart for one floating-point scale. For two teams
-    this cannot happen: a team that far behind is certain to lose.
+    Strengths are powers of e, or their logarithms if they are too far apart for one floating-point scale. For two
+    teams, logarithms are not needed: a team that far behind is certain to lose.
     """
     total, best, worst = 0.0, -math.inf, math.inf
     for i in range(teams):
@@ -243,13 +243,13 @@ def whole_ranking(params: Params, lines: Any, teams: int, lanes: Any) -> None:
         lead = (lines[i, MU] - best) * inverse
         lines[i, SURPRISE] = lead if logarithms else exp(lead)
         left = log_sum(left, lead) if logarithms else left + lines[i, SURPRISE]
-        lines[i, SHRINK] = left  # for the first of those who tie: the strength of its rank and below
+        lines[i, SHRINK] = left  # for the first of a tie: the strength of its rank and below
     sum_chances(lines, teams, inverse, logarithms)
 
 
 @kernel
 def sum_chances(lines: Any, teams: int, inverse: float, logarithms: bool) -> None:
-    """From the top, sum over the ranks so far: the strength left at this rank divided by that left at each."""
+    """From the top down, sum, over the ranks so far, the strength left at this rank divided by that left at each."""
     once, squared, above = 0.0, 0.0, 0.0 if logarithms else 1.0
     i = 0
     while i < teams:
@@ -264,7 +264,7 @@ def sum_chances(lines: Any, teams: int, inverse: float, logarithms: bool) -> Non
 
 @kernel
 def share_of(part: float, whole: float, logarithms: bool) -> float:
-    """Return the quotient of two strengths, given as such or as logarithms."""
+    """Return the quotient of two strengths, given directly or as logarithms."""
     return exp(part - whole) if logarithms else part / whole
 
 
@@ -288,8 +288,8 @@ def note_chances(lines: Any, k: int, ties: int, inverse: float, once: float, squ
     """Write a team's surprise and shrink.
 
     Args:
-        once: Sum of its chances at its rank and all better ranks.
-        squared: Sum of their squares.
+        once: Sum of the team's chances at its rank and all better ranks.
+        squared: Sum of the squares of these chances.
     """
     variance = lines[k, VARIANCE]
     lines[k, SURPRISE] = (1.0 / ties - once) * inverse
@@ -298,7 +298,7 @@ def note_chances(lines: Any, k: int, ties: int, inverse: float, once: float, squ
 
 @face_off.register
 def lead_in_field(params: Params, a: State, b: State, place: float, other_place: float) -> shared.Difference:
-    """Return the lead as in the other four models, but with the field's c."""
+    """Return the lead as in the other four models, but using the c of the field."""
     x, y = enter(params, a, PRESENT), enter(params, b, PRESENT)
     variance = (x.deviation * x.deviation + params.beta_squared) + (y.deviation * y.deviation + params.beta_squared)
     return shared.difference_of(x, y, math.sqrt(variance), place, other_place)
@@ -327,7 +327,7 @@ def ranking_of_two(params: Params, difference: shared.Difference) -> shared.Verd
 
 @expect.register
 def chance(params: Params, a: State, b: State) -> float:
-    """Return the probability in this model, in a field of two."""
+    """Return the probability that `a` beats `b` in this model, in a field of two."""
     return logistic_chance(params, a, b)
 
 

@@ -1,6 +1,6 @@
 """SuperTuxKart's ranking as published: players exchange points by their finish times.
 
-Source: "About player rankings", SuperTuxKart. Numbers in brackets are those of its appendix.
+Source: "About player rankings", SuperTuxKart. Numbers in brackets refer to its appendix.
 """
 
 import math
@@ -120,7 +120,7 @@ def add_base_points(params: Params, me: State, entrant: Entrant) -> Entering:
 
 @kernel
 def experience(peak: float, events: float) -> float:
-    """Return the lower of two factors: for the best rating and for the number of races [7]."""
+    """Return the lower of two factors, one for the best rating and one for the number of races [7]."""
     if peak >= 8000.0:
         return 0.4
     if peak >= 7000.0 or events >= 500.0:
@@ -153,14 +153,14 @@ def points_from_times(
 
 @kernel
 def lead(mine: float, theirs: float) -> float:
-    """Return the result from finish times: 0.5 for a tie, 1 or 0 from a lead of a fortieth on, linear between [2]."""
+    """Return the result by finish times: 0.5 for a tie, 1 or 0 for leads of a fortieth or more, else linear [2]."""
     won = min(1.0, 0.5 + FULL_TIME_SHARE * abs(theirs - mine) / min(mine, theirs))
     return won if mine <= theirs else 1.0 - won
 
 
 @update_state.register
 def add_points(params: Params, me: Entering, totals: Points, entrant: Entrant) -> State:
-    """Add the exchange, and keep the best rating."""
+    """Add the exchanged points, and keep the best rating."""
     rating = me.rating + totals.points
     return State(rating, max(me.peak, rating), me.events + entrant.events)
 

@@ -20,7 +20,7 @@ from podium.kernels.logarithm import LN_10
 from podium.probability.logistic import logistic
 from podium.systems.stk import Stk, lead
 
-HALF = 0xFFFFFFFF  # 32 bits: a double holds 53, so the bits of 64 events need two
+HALF = 0xFFFFFFFF  # 32 bits: a double holds 53 bits, so the bits of 64 events need two doubles
 RATING_SHIFT = 300.0
 DEVIATIONS_OFF = 3.0
 SURE_GAP = 350.0
@@ -44,13 +44,13 @@ class State(NamedTuple):
     deviation: float
     rating: float
     peak: float
-    disconnects_old: float  # events 33 to 64 ago, one bit each, the newest lowest
+    disconnects_old: float  # events 33 to 64 ago, one bit each, the newest in the lowest bit
     disconnects_new: float  # the last 32 events
     events: float
 
 
 class Entering(NamedTuple):
-    """A player at the start of an event. `deviation` is from before the event; the rest applies after it."""
+    """A player at the start of an event. `deviation` is the value before the event; the other fields apply after it."""
 
     raw_rating: float
     deviation: float
@@ -66,7 +66,7 @@ class Entering(NamedTuple):
 
 
 class Duel(NamedTuple):
-    """A comparison, with its change of the deviation."""
+    """A comparison, with the change it makes to the deviation."""
 
     result: float
     expected: float
@@ -105,7 +105,7 @@ class StkRd(System):
         "deviation falls by 0.0016 accuracy of itself, and rises with surprise; three quits in 64 events raise it",
     )
     game: ClassVar[str] = "SuperTuxKart"
-    weight_repeats: ClassVar[bool] = False  # a later heat depends on who left the one before
+    weight_repeats: ClassVar[bool] = False  # a later heat depends on who left the previous one
     equals_drift: ClassVar[bool] = True  # the deviation is subtracted from the rating, and falls
     state_type = State
     entering_type = Entering
@@ -183,7 +183,7 @@ class StkRd(System):
 
 @kernel
 def bit_count(bits: int) -> int:
-    """Return the number of set bits among 32."""
+    """Return the number of set bits in a 32-bit number."""
     bits = bits - ((bits >> 1) & 0x55555555)
     bits = (bits & 0x33333333) + ((bits >> 2) & 0x33333333)
     bits = (bits + (bits >> 4)) & 0x0F0F0F0F
@@ -220,7 +220,7 @@ def remember_quit(params: Params, me: State, entrant: Entrant) -> Entering:
 
 @compare.register
 def duel(params: Params, a: Entering, b: Entering, mine: Entry, theirs: Entry, heat: Heat) -> tuple[Duel, Duel]:
-    """Compare a pair: one result and one expected score, weighted by each side's own accuracy."""
+    """Compare a pair: both sides share the result and the expected score, weighted by each side's own accuracy."""
     raw_a, raw_b = a.raw_rating - HANDICAP * mine.handicap, b.raw_rating - HANDICAP * theirs.handicap
     finishes_a, finishes_b = mine.finished > 0.0, theirs.finished > 0.0
     time_a = mine.time_s if finishes_a else 1.2 * theirs.time_s
@@ -246,7 +246,7 @@ def duel(params: Params, a: Entering, b: Entering, mine: Entry, theirs: Entry, h
 
 @kernel
 def sureness(raw_a: float, raw_b: float, deviation_a: float, deviation_b: float) -> float:
-    """Return 1, or less (down to 0.05) if one player is so clearly stronger that the result says little."""
+    """Return 1, or less (down to 0.05) if one player is so clearly stronger that the result tells little."""
     if raw_a < raw_b:
         raw_a, raw_b = raw_b, raw_a
         deviation_a, deviation_b = deviation_b, deviation_a
@@ -260,7 +260,7 @@ def sureness(raw_a: float, raw_b: float, deviation_a: float, deviation_b: float)
 
 @kernel
 def deviation_change(deviation: float, accuracy: float, surprise: float) -> float:
-    """Return the change in the deviation: down with the information, up with a surprise of more than one half."""
+    """Return the change in the deviation: information decreases it, and a surprise above one half increases it."""
     factor = 0.0016 * accuracy
     change = -deviation * factor
     if surprise > 0.5:
@@ -270,7 +270,7 @@ def deviation_change(deviation: float, accuracy: float, surprise: float) -> floa
 
 @evidence.register
 def points_and_deviation(params: Params, comparison: Duel) -> Evidence:
-    """Return the terms of one comparison."""
+    """Return the terms that a comparison adds to the sums."""
     return Evidence(comparison.weight * (comparison.result - comparison.expected), comparison.deviation)
 
 
@@ -297,7 +297,7 @@ def apply(params: Params, me: Entering, totals: Evidence, entrant: Entrant) -> S
 
 @causes.register
 def other_causes(params: Params, before: State, me: Entering, totals: Evidence, after: State) -> Causes:
-    """Return the effects of the deviation: a larger one lowers the rating."""
+    """Return the effects of the deviation on the rating: a larger deviation lowers it."""
     unfloored = me.deviation + me.penalty + totals.deviation
     return Causes(
         deviation=-DEVIATIONS_OFF * totals.deviation,

@@ -17,7 +17,7 @@ from podium.systems import glicko2
 
 
 class Params(glicko2.Params):
-    """The parameters of Glicko-2. This is a separate type, because the win expectancy shown to people differs."""
+    """The parameters of Glicko-2. This is a separate type, because the win expectancy displayed to users differs."""
 
     __slots__ = ()
 
@@ -68,12 +68,12 @@ class Trials(System):
 
     @property
     def quits_later_heats(self) -> bool:
-        """True for the early behaviour, which the source calls a bug."""
+        """True to reproduce the early behaviour, which the source calls a bug."""
         return self.quit_policy == "remaining"
 
     @property
     def highest_volatility(self) -> float:
-        """The cap on the volatility: at least a newcomer's."""
+        """The cap on the volatility, which is at least a newcomer's volatility."""
         return max(glicko2.MAX_VOLATILITY, self.volatility)
 
     def at_limit(self, states: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
@@ -95,7 +95,7 @@ class Trials(System):
 
 @expect.register
 def win_expectancy(params: Params, a: glicko2.Entering, b: glicko2.Entering) -> float:
-    """Return Elo's expected score as the source shows it: 400 points mean odds of 10 to 1."""
+    """Return Elo's expected score as shown in the source: 400 points mean odds of 10 to 1."""
     return logistic((a.rating - b.rating) * LN_10 / 400.0)
 
 

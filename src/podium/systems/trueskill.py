@@ -1,7 +1,7 @@
 """TrueSkill: beliefs are passed along a factor graph of players, teams and the differences between neighbours.
 
 Source: R. Herbrich, T. Minka and T. Graepel, "TrueSkill: A Bayesian Skill Rating System" (2006). All messages are
-normal: a precision, and precision times mean.
+normal distributions, stored as a precision and precision times mean.
 """
 
 import math
@@ -38,7 +38,7 @@ from podium.systems._normal_skill import NormalSkill, State, add_uncertainty
 class Params(NamedTuple):
     beta_squared: float
     tau_squared: float
-    margin: float  # draw margin, per root of the sum of squared parts of both teams' players
+    margin: float  # draw margin, per root of the sum of squared parts of all players
     idle_variance: float  # per day
     max_deviation: float
     tolerance: float
@@ -46,14 +46,14 @@ class Params(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """The evidence of an event's heats, as the message to the player's skill."""
+    """The evidence from an event's heats, as a message to the player's skill."""
 
     precision: float
     precision_mean: float
 
 
 class Difference(NamedTuple):
-    """Two players' performances before the result, and their difference: the winner's minus the other's."""
+    """The performances of two players before the result, and their difference: the winner's minus the other's."""
 
     deviation_a: float  # of the skill
     deviation_b: float
@@ -64,14 +64,14 @@ class Difference(NamedTuple):
     lead: float
     precision: float
     root: float  # square root of the precision
-    x: float  # lead and margin in deviations of the difference
+    x: float  # lead and margin, in deviations of the difference
     t: float
     order: float  # 1 won, 0 drawn
     ahead: float  # 1 if a won, or drew and is first in the file; else -1
 
 
 class Verdict(NamedTuple):
-    """The correction of the difference by the result."""
+    """The correction that the result makes to the difference."""
 
     v: float
     w: float
@@ -119,7 +119,7 @@ class TrueSkill(NormalSkill):
         )
 
     def as_one(self, sides: Sides, number: int) -> State:
-        """Return the sum of the members and of their performances' noise, minus one that is added later."""
+        """Return the sum of the members and of their performances' noise, minus the noise that is added later."""
         ratings, deviations, _ = sides.members[sides.start[number] : sides.start[number + 1]].T.tolist()
         variance = sum(deviation**2 + self.beta**2 for deviation in deviations) - self.beta**2
         return State(sum(ratings), math.sqrt(variance), 0.0)
@@ -153,7 +153,7 @@ def judge_two_rankings(
     scratch: Scratch,
     other: Scratch,
 ) -> None:
-    """Judge two heats as `judge_ranking` does, alternating their messages."""
+    """Judge two heats in the same way as `judge_ranking`, alternating between their messages."""
     teams = line_up(params, prototypes, columns, start, middle, start, scratch)
     other_teams = line_up(params, prototypes, columns, middle, stop, middle, other)
     messages.pass_messages(params, scratch.lines, teams, other.lines, other_teams)
@@ -165,7 +165,7 @@ def judge_two_rankings(
 
 @kernel
 def line_up(params: Any, prototypes: Any, columns: Columns, start: int, stop: int, first: int, scratch: Scratch) -> int:
-    """Sum up the teams of a heat, without messages. Return the number of teams, or 0 if there is nothing to learn."""
+    """Add up the teams of a heat, without messages. Return the number of teams, or 0 if there is nothing to learn."""
     _, entering, _ = prototypes
     lines = scratch.lines
     if nobody_finished(columns, start, stop):
@@ -202,7 +202,7 @@ def longest_part(columns: Columns, start: int, stop: int) -> float:
 def update_players(
     params: Any, prototypes: Any, columns: Columns, heat: int, start: int, stop: int, first: int, scratch: Scratch
 ) -> None:
-    """Add to each player's evidence what the messages to the team say about the player."""
+    """Add the evidence that the messages to a team give about each of its players."""
     _, entering, _ = prototypes
     lines, weight, longest = scratch.lines, weight_at(columns, heat), longest_part(columns, start, stop)
     for i in range(start, stop):
@@ -215,7 +215,7 @@ def update_players(
         mean = (lines[row, messages.LEFT_MEAN] + lines[row, messages.RIGHT_MEAN]) / precision
         part = counted_part(part_at(columns, i) / longest, params.partial_play)
         squared = part * part
-        # The team's sum minus the mates is the player's performance; plus beta^2 it is the player's skill.
+        # The team's sum minus the team mates is the player's performance. Adding beta^2 gives the player's skill.
         message = squared / (1.0 / precision + lines[row, VARIANCE] - squared * me.deviation * me.deviation)
         skill = (mean - (lines[row, MU] - part * me.rating)) / part
         add(scratch.sums, slot, Evidence(weight * message, weight * message * skill))
@@ -223,7 +223,7 @@ def update_players(
 
 @face_off.register
 def difference_of_performances(params: Params, a: State, b: State, place: float, other_place: float) -> Difference:
-    """Return the difference of two single players, as `apply_result` computes it before any message."""
+    """Return the difference between two single players, as `apply_result` computes it before any message arrives."""
     me, you = enter(params, a, PRESENT), enter(params, b, PRESENT)
     own, other = me.deviation * me.deviation + params.beta_squared, you.deviation * you.deviation + params.beta_squared
     precision_a, precision_b = 1.0 / own, 1.0 / other
@@ -243,7 +243,7 @@ def difference_of_performances(params: Params, a: State, b: State, place: float,
 
 @judge_result.register
 def correct_difference(params: Params, difference: Difference) -> Verdict:
-    """Return v and w of the paper, for a win or a draw."""
+    """Return the paper's v and w for a win or a draw."""
     if difference.order > 0.0:
         v, w = win_corrections(difference.x, difference.t)
     else:

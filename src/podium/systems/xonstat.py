@@ -24,7 +24,7 @@ class Params(NamedTuple):
 
 
 class Entering(NamedTuple):
-    """A player at the start of an event, with the K of that event."""
+    """A player at the start of an event, with the K that applies to that event."""
 
     rating: float
     events: float
@@ -90,7 +90,7 @@ def experience(params: Params, me: State, entrant: Entrant) -> Entering:
 def points_from_pair(
     params: Params, a: Entering, b: Entering, mine: Entry, theirs: Entry, heat: Heat
 ) -> tuple[Comparison, Comparison]:
-    """Compute Elo's exchange with each side's own K. The weights hold the mean over opponents."""
+    """Compute Elo's exchange with each side's own K. The weights are divided by the number of opponents."""
     expected = logistic(params.slope * (a.rating - b.rating))
     result = score(mine.place, theirs.place)
     opponents_a, opponents_b = mine.opponents, theirs.opponents
@@ -103,17 +103,17 @@ def points_from_pair(
 
 @kernel
 def is_free_for_all(mine: Entry, theirs: Entry, heat: Heat) -> bool:
-    """Return True in a free-for-all: a finisher then has all other entries as opponents."""
+    """Return True in a free-for-all, in which a finisher's opponents are all other entries."""
     finisher = mine if mine.place < theirs.place else theirs
     return finisher.opponents == heat.entries - 1.0
 
 
 @kernel
 def opponents_of_winner(mine: Entry, theirs: Entry) -> float:
-    """Return the number of opponents if only the winner is compared: everyone for the winner, winners for the rest.
+    """Return the number of opponents if only winners are compared: everyone for a winner, the winners for others.
 
-    Infinite if neither side won, so that the comparison has no weight. If n players share first place, their place is
-    the mean (n + 1) / 2.
+    It is infinite if neither side won, so that the comparison has no weight. If n players share first place, their
+    place is the mean (n + 1) / 2.
     """
     if mine.rank == 1.0:
         return mine.opponents

@@ -28,7 +28,7 @@ class Params(NamedTuple):
 
 
 class Entering(NamedTuple):
-    """A player at the start of an event, with the factor of K for that event."""
+    """A player at the start of an event, with the factor of K that applies to that event."""
 
     rating: float
     events: float
@@ -36,7 +36,7 @@ class Entering(NamedTuple):
 
 
 class Uneven(NamedTuple):
-    """A comparison whose gain is not simply `result - expected`."""
+    """A comparison in which the gain is not simply `result - expected`."""
 
     result: float
     expected: float
@@ -64,7 +64,7 @@ class Xonstat2015(System):
         "change = K / (entries - 1) * sum of gains; rating at least 100",
     )
     game: ClassVar[str] = "Xonotic"
-    equals_drift: ClassVar[bool] = True  # the favourite is spared
+    equals_drift: ClassVar[bool] = True  # the favourite is protected
     state_type = State
     entering_type = Entering
     needs: ClassVar[tuple[str, ...]] = ("score", "played_s", "duration_s")
@@ -113,13 +113,13 @@ class Xonstat2015(System):
 
 @kernel
 def whole_seconds(entry: Entry) -> float:
-    """Return the whole seconds played, at most the duration."""
+    """Return the number of whole seconds played, at most the duration."""
     return math.floor(min(entry.played_s, entry.duration_s))
 
 
 @counts.register
 def played_enough(params: Params, entry: Entry, heat: Heat) -> bool:
-    """Return True if the entry counts in this event."""
+    """Return True if the player played enough for the entry to count."""
     played = whole_seconds(entry)
     return played >= params.least_played_s and played >= params.least_part * entry.duration_s
 
@@ -134,7 +134,7 @@ def experience(params: Params, me: State, entrant: Entrant) -> Entering:
 def uneven_exchange(
     params: Params, a: Entering, b: Entering, mine: Entry, theirs: Entry, heat: Heat
 ) -> tuple[Uneven, Uneven]:
-    """Compute the exchange of a pair. It depends on the order in the file, in which `a` comes first."""
+    """Compute the exchange of a pair. It depends on the order in the file: `a` comes first."""
     odds = min(max(params.slope * (a.rating - b.rating), -params.most_log_odds), params.most_log_odds)
     expected = logistic(odds)
     result = share_of_scores(mine, theirs, heat)
@@ -158,7 +158,7 @@ def stake(params: Params, me: Entering, mine: Entry, heat: Heat) -> float:
 
 @kernel
 def share_of_scores(mine: Entry, theirs: Entry, heat: Heat) -> float:
-    """Return the result: my share of both scores per second, shifted so that the lower score is at least 0."""
+    """Return the result: one side's share of both scores per second, shifted so that the lower score is at least 0."""
     if not (mine.finished and theirs.finished):
         return 1.0 if mine.finished else 0.0
     one = mine.score / whole_seconds(mine)
@@ -172,13 +172,13 @@ def share_of_scores(mine: Entry, theirs: Entry, heat: Heat) -> float:
 
 @evidence.register
 def points(params: Params, comparison: Uneven) -> Points:
-    """Return weight * gain."""
+    """Return the points of a comparison: weight * gain."""
     return Points(comparison.weight * comparison.gain)
 
 
 @credit.register
 def points_of(params: Params, me: Entering, totals: Points, after: State, comparison: Uneven) -> Credit:
-    """Return weight * gain."""
+    """Return the points of a comparison: weight * gain."""
     return Credit(comparison.weight, comparison.weight * comparison.gain)
 
 
@@ -190,7 +190,7 @@ def add_points(params: Params, me: Entering, totals: Points, entrant: Entrant) -
 
 @causes.register
 def other_causes(params: Params, before: State, me: Entering, totals: Points, after: State) -> Causes:
-    """Return the points that the floor gave back."""
+    """Return the points that the floor restored."""
     return Causes(floor=after.rating - (me.rating + totals.points))
 
 

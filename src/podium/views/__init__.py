@@ -1,1 +1,1 @@
-"""Responses as functions of a pool's columns: changes, boards, players, events."""
+"""Responses that are calculated from a pool's columns: changes, boards, players and events."""

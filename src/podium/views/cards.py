@@ -21,7 +21,7 @@ from podium.views.models import answer_from
 from podium.views.names import names_had
 from podium.views.reader import PoolAt, read_cursor
 
-EVER = -(2**62)  # microseconds: no change is older
+EVER = -(2**62)  # microseconds; earlier than any change
 
 
 def form_lines(pool: PoolAt, career: Changes, titles: Mapping[int, Titles]) -> tuple[player_models.FormLine, ...]:
@@ -48,7 +48,7 @@ def changes_page(pool: PoolAt, name: str, *, before: str | None = None, top: int
     """List a player's changes.
 
     Args:
-        before: the `next` value of the page before. None returns the first page.
+        before: the `next` value of the previous page. None returns the first page.
         top: number of changes per page.
 
     Returns:
@@ -66,18 +66,19 @@ def changes_page(pool: PoolAt, name: str, *, before: str | None = None, top: int
     return player_models.ChangesPage(form_lines(pool, career, titles_of(pool, career.content_seqs)), following)
 
 
-RECORDS = 5  # best and worst days each
-NEARBY = 2  # players on either side
+RECORDS = 5  # number of best and of worst days
+NEARBY = 2  # number of neighbours on either side
 
 
 def player_card(pool: PoolAt, name: str, listing: player_models.Listing = ESTABLISHED) -> player_models.PlayerCard:
     """Return an overview of a player.
 
     Args:
-        listing: the players who are ranked and can be neighbours. Default: all players with an established rating.
+        listing: the players who get ranks and can appear as neighbours. Default: all players with an established
+            rating.
 
     Returns:
-        Rating, rank if the player is listed, form, streaks, records and neighbours.
+        The player's rating, form, streaks, records and neighbours, and the rank if the player is listed.
 
     Raises:
         UnknownError: there is no such pool or player.
@@ -129,19 +130,19 @@ def player_card(pool: PoolAt, name: str, listing: player_models.Listing = ESTABL
 
 
 def record_days(gain: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
-    """Return the rows of the largest gains, older first if equal, without the events that establish a rating."""
+    """Return the rows with the largest gains, older rows first if equal, without events that establish the rating."""
     found = history.FINDING_EVENTS + np.flatnonzero(gain[history.FINDING_EVENTS :] > 0.0)
     return found[np.argsort(-gain[found], kind="stable")][:RECORDS]
 
 
 def found_rows(system: System, states: States) -> Array:
-    """Return the rows of a player's events, without the first ones that established the rating."""
+    """Return the rows of a player's events, leaving out the first ones, which established the rating."""
     established = np.flatnonzero(history.are_established(system, states))
     return established[established >= history.FINDING_EVENTS]
 
 
 def peak_row(system: System, career: Changes, established: Array) -> Array:
-    """The row with the highest value of rating minus two deviations, among rows with an established rating."""
+    """Return the row in which the rating minus two deviations was highest, among rows with an established rating."""
     surely = career.rating[established]
     if "deviation" in system.state_type._fields:
         surely = surely - history.SURE_DEVIATIONS * career.states[established, system.column("deviation")]
@@ -149,7 +150,7 @@ def peak_row(system: System, career: Changes, established: Array) -> Array:
 
 
 def is_highest(career: Changes, established: Array) -> bool:
-    """Return True if a rating is the highest since it was established."""
+    """Return True if the current rating is the highest since it was established."""
     ratings = career.rating[established]
     return bool(ratings.size > 1 and ratings[-1] > ratings[:-1].max() and career.rating[-1] == ratings[-1])
 
@@ -163,7 +164,7 @@ def peak(pool: PoolAt, highest: Changes) -> player_models.Peak | None:
 
 
 def runs(flags: npt.NDArray[np.bool_]) -> tuple[int, int]:
-    """Return the longest run of true flags, and the length of the last run."""
+    """Return the length of the longest run of true flags, and the length of the last run."""
     breaks = np.flatnonzero(~np.concatenate([[False], flags, [False]]))
     lengths = np.diff(breaks) - 1
     return int(lengths.max()), int(lengths[-1])
@@ -188,11 +189,11 @@ def nearby(board: Board, stands: PlayerStanding, place: Position, digits: int) -
 def rating_curve(
     pool: PoolAt, name: str, since: When | None = None, *, most: int = 300
 ) -> tuple[player_models.CurvePoint, ...]:
-    """Return a player's rating after each change, or fewer points that show the same shape.
+    """Return a player's rating after each change, or fewer points that trace the same curve.
 
     Args:
-        since: the first time or event number. None starts with the first change.
-        most: number of points to return, at least 4.
+        since: the time or event number to start at. None starts with the first change.
+        most: maximum number of points to return, at least 4.
 
     Returns:
         The points, oldest first.

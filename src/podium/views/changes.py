@@ -1,4 +1,4 @@
-"""Rating changes: rows of a pool's ledger, and their meaning."""
+"""Rating changes, as rows of a pool's ledger with their meaning."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -34,19 +34,19 @@ class Change:
 
 @dataclass(frozen=True)
 class Changes:
-    """Some rows of a ledger, each the rating change of a player or equipment from an event or a season."""
+    """Rows of a ledger. Each is the rating change of a player or a piece of equipment from an event or a season."""
 
     snapshot: Snapshot
     rows: Array | range
 
     @classmethod
     def by_event(cls, snapshot: Snapshot, event: Event) -> Self:
-        """Return the changes from an event: first the players', then those of equipment."""
+        """Return the changes from an event: first those of players, then those of equipment."""
         return cls(snapshot, range(*snapshot.span(event.position)))
 
     @classmethod
     def by_events(cls, snapshot: Snapshot, positions: Array) -> tuple["Changes", Array]:
-        """Return the changes of players in the events at these positions, and each change's position."""
+        """Return the players' changes from the events at these positions, and the position of each change's event."""
         begins, lengths = snapshot.spans(positions)
         every = cls(snapshot, rows_of(begins, lengths))
         chosen = is_player(every.slots)
@@ -56,7 +56,7 @@ class Changes:
         return len(self.rows)
 
     def at(self, where: Any) -> "Changes":
-        """Return some of the changes."""
+        """Return the changes at these indices."""
         return Changes(self.snapshot, self.places[where])
 
     def where(self, chosen: Array) -> "Changes":
@@ -65,7 +65,7 @@ class Changes:
 
     @property
     def places(self) -> Array:
-        """The numbers of the ledger rows."""
+        """The ledger's row number of each change."""
         return np.arange(self.rows.start, self.rows.stop) if isinstance(self.rows, range) else self.rows
 
     def cells(self, name: str) -> Array:
@@ -80,68 +80,68 @@ class Changes:
 
     @property
     def of_players(self) -> "Changes":
-        """The changes of players, without those of equipment."""
+        """The changes of players, leaving out those of equipment."""
         return self.where(is_player(self.slots))
 
     @property
     def without_seasons(self) -> "Changes":
-        """The changes by events."""
+        """The changes from events, leaving out those from seasons."""
         return self.where(self.cells("place") > 0)
 
     @cached_property
     def uids(self) -> Array:
-        """The event or season of each."""
+        """The uid of the event or season behind each change."""
         return self.cells("event")
 
     @cached_property
     def slots(self) -> Array:
-        """The slot of each player or piece of equipment."""
+        """The slot of the player or piece of equipment for each change."""
         return self.cells("slot")
 
     @cached_property
     def numbers(self) -> Array:
-        """The number of each player or piece of equipment in the log."""
+        """The number, as used in the log, of the player or piece of equipment for each change."""
         return numbers_of(self.slots)
 
     @cached_property
     def rank(self) -> Array:
-        """The player's rank in each event, or 0 if there is none."""
+        """The player's rank in each event, or 0 if the player has none."""
         return self.cells("rank")
 
     @cached_property
     def before(self) -> Array:
-        """The ratings before each change."""
+        """The rating before each change."""
         return self.cells("before")
 
     @cached_property
     def states(self) -> States:
-        """The states after each change."""
+        """The state after each change."""
         return self.cells("state")
 
     @cached_property
     def rating(self) -> Array:
-        """The ratings after each change."""
+        """The rating after each change."""
         return self.field("rating")
 
     @cached_property
     def gain(self) -> Array:
-        """The points that each change added."""
+        """The points that each change added to the rating."""
         gain: Array = self.rating - self.before
         return gain
 
     @property
     def positions(self) -> Array:
-        """The position of each event in the order they are rated."""
+        """The position of each change's event in the order of rating."""
         return self.snapshot.positions(self.places)
 
     @property
     def started_at(self) -> Array:
-        """When each event started, in microseconds since 1970."""
+        """The start of each change's event, in microseconds since 1970."""
         return self.snapshot.events.columns.at("started_at", self.uids)
 
     @property
     def content_seqs(self) -> list[int]:
-        """The log entry with the content of each event."""
+        """The sequence number of the log entry that holds each event's content."""
         found: list[int] = self.snapshot.events.columns.at("content_seq", self.uids).tolist()
         return found
 
@@ -152,7 +152,7 @@ class Changes:
 
     @property
     def deviations(self) -> list[float | None]:
-        """The uncertainty of each rating. None if the system has no deviation."""
+        """The deviation of each rating. None if the system has no deviation."""
         has_deviation = "deviation" in self.snapshot.pool.system.state_type._fields
         return self.field("deviation").tolist() if has_deviation else [None] * len(self)
 
@@ -164,11 +164,11 @@ class Changes:
 
     @property
     def shown_sum(self) -> float:
-        """The sum of the changes, each rounded for display."""
+        """The sum of the changes after each was rounded for display."""
         return float(sum(self.shown))
 
     def answers(self, names: Mapping[int, str]) -> list[Change]:
-        """Return each change with the player's name, given the names by number."""
+        """Return each change together with the player's name, which `names` gives by number."""
         established = are_established(self.snapshot.pool.system, self.states).tolist()
         columns = self.numbers.tolist(), self.before.tolist(), self.rating.tolist(), self.deviations, established
         return [

@@ -1,4 +1,4 @@
-"""Events with content, changes and reasons, the changes of players, and head-to-head encounters."""
+"""Events with their content, changes and reasons, players' changes, and head-to-head encounters."""
 
 import math
 from collections.abc import Collection, Sequence
@@ -40,7 +40,7 @@ EVENT_KINDS = (*WITH_CONTENT, VOID, UNVOID)
 
 
 class Titles(NamedTuple):
-    """An event's title and the address of its page."""
+    """An event's title and web address."""
 
     title: str | None
     url: str | None
@@ -50,7 +50,7 @@ NO_TITLES = Titles(None, None)
 
 
 def titles_of(pool: PoolAt, seqs: Collection[int]) -> dict[int, Titles]:
-    """Return the titles of events, by the log entry that holds their content."""
+    """Return the titles of events, by the number of the log entry that holds their content."""
     found = titles_in(pool, seqs) if seqs else {}
     return {seq: NO_TITLES._replace(**found.get(seq, {})) for seq in seqs}
 
@@ -59,7 +59,7 @@ def event_details(pool: PoolAt, event_id: str) -> EventDetails:
     """Return an event with its content and changes.
 
     Returns:
-        Its content, status and changes.
+        The event's content, status and changes.
 
     Raises:
         UnknownError: there is no such pool or event.
@@ -78,13 +78,13 @@ def details_of(pool: PoolAt, event: Event, results: Results, changes: Sequence[C
 
 
 def changes_by(pool: PoolAt, event: Event) -> list[Change]:
-    """Return the rating changes from an event, in the order of its rows."""
+    """Return the rating changes from an event, in the order of the event's rows."""
     found = Changes.by_event(pool.snapshot, event).of_players
     return found.answers(names_of(pool, found.numbers.tolist()))
 
 
 def news(pool: PoolAt, after: int, most: int = 100) -> list[dict[str, Any]]:
-    """List everything that happened since an entry of the log.
+    """List everything that has happened since an entry of the log.
 
     Args:
         after: the sequence number of that entry.
@@ -112,7 +112,7 @@ def explanation(pool: PoolAt, event_id: str, name: str) -> Explanation:
     """Return the exact reasons why a player's rating changed in an event.
 
     Returns:
-        The change in points, one row for every reason, and the reasons as a sentence.
+        The change in points, one row per reason, and the reasons as a sentence.
 
     Raises:
         UnknownError: there is no such pool or event, or the player is not rated in it.
@@ -124,10 +124,11 @@ def reasons(pool: PoolAt, name: str, events: int = 10) -> ReasonTotals:
     """Add up the reasons for a player's changes in the latest events.
 
     Args:
-        events: number of events.
+        events: number of events to include.
 
     Returns:
-        The points for each kind of reason. They add up to the change in the rating, including new seasons.
+        The points for each kind of reason. They add up to the total change in the rating, including changes at the
+        start of seasons.
 
     Raises:
         UnknownError: there is no such pool or player.
@@ -140,7 +141,7 @@ def reasons(pool: PoolAt, name: str, events: int = 10) -> ReasonTotals:
 
 
 def find_reasons(pool: PoolAt, career: Changes, player: str, events: int) -> ReasonTotals:
-    """Explain a player's latest events, which takes about 20 ms each, and add up the reasons."""
+    """Explain a player's latest events, at about 20 ms each, and add up the reasons."""
     ids = career.event_ids
     played = [k for k, event_id in enumerate(ids) if event_id is not None][-events:]
     newest = range(played[0], len(ids)) if played else range(0)
@@ -151,14 +152,15 @@ def find_reasons(pool: PoolAt, career: Changes, player: str, events: int) -> Rea
 
 
 def alternatives(pool: PoolAt, event_id: str, name: str) -> WhatIf:
-    """Return how an event would have changed a player's rating with one thing changed.
+    """Return how an event would have changed a player's rating if one thing had been different.
 
     Returns:
-        The actual change, and the change with each heat won, each quit a finish, and all heats won.
+        The actual change, and what the change would have been if the player had won each lost heat, finished each
+        heat they quit, or won every heat.
 
     Raises:
         UnknownError: there is no such pool or event, or the player is not rated in it.
-        ParameterError: the field is too large to be rated again during a request.
+        ParameterError: the field is too large to be re-rated during a request.
     """
     events, replayed, event_id = rated_event(pool, event_id)
     if not is_quickly_imagined(pool.system, events):
@@ -170,7 +172,7 @@ def alternatives(pool: PoolAt, event_id: str, name: str) -> WhatIf:
 
 
 def rated_event(pool: PoolAt, event_id: str) -> tuple[Events, Replayed, str]:
-    """An event as its pool rated it, from `replay_of`, and its current ID."""
+    """Return an event as its pool rated it, from `replay_of`, and the event's current ID."""
     event = find_event(pool, event_id)
     if event.status != STATUSES[RATED]:
         raise UnknownError(f"event {event_id!r} is not rated: {event.reason}")
@@ -179,9 +181,9 @@ def rated_event(pool: PoolAt, event_id: str) -> tuple[Events, Replayed, str]:
 
 
 class Before(NamedTuple):
-    """Some players and equipment with their states before a position, and the state of their pool."""
+    """Players and equipment with their states before a position, and the state of their pool."""
 
-    numbers: dict[str, int]  # by name, of the accounts that they play on as; 0 of a newcomer
+    numbers: dict[str, int]  # numbers by name, following merges; 0 for a newcomer
     roster: Roster
 
     @classmethod
@@ -194,7 +196,7 @@ class Before(NamedTuple):
 
     @property
     def system(self) -> System:
-        """The system with the parameters that the pool has learnt."""
+        """The system with the parameters that the pool has learned."""
         return self.roster.system.within(self.roster.pool[0])
 
     def rows(self, names: Sequence[str]) -> Array:
@@ -202,19 +204,20 @@ class Before(NamedTuple):
         return self.roster.rows_of(np.array([self.numbers[name] for name in names], np.int64))
 
     def states(self, names: Sequence[str]) -> dict[str, Any]:
-        """Return the state of each player by name. Newcomers have the starting state."""
+        """Return each player's state, by name. Newcomers have the starting state."""
         rows, newcomer = self.rows(names).tolist(), self.roster.system.newcomer()
         return {name: read(self.roster.states, row, newcomer) for name, row in zip(names, rows, strict=True)}
 
 
 def system_and_states(pool: PoolAt, names: Sequence[str]) -> tuple[System, list[Any]]:
-    """Return a pool's system and players' states at the same point in time.
+    """Return a pool's system and the states of players, both from the same point in time.
 
     Args:
-        names: the players.
+        names: the names of the players.
 
     Returns:
-        The system, and its NamedTuple for each name, in the same order. Newcomers have the starting state.
+        The system, and its NamedTuple with the state for each name, in the same order. Newcomers have the starting
+        state.
     """
     before = Before.of(pool, names, pool.snapshot.events.order.size)
     states = before.states(names)
@@ -228,11 +231,11 @@ class RatedEvent(NamedTuple):
     results: Results
     before: Before
     events: Events
-    replayed: Replayed  # as the ledger has it
+    replayed: Replayed  # replayed with the same values as the ledger
 
 
 def replay_of(pool: PoolAt, event: Event, results: Results) -> RatedEvent:
-    """A rated event in encoded form, and the result of its replay."""
+    """Return a rated event in encoded form, and the result of replaying it."""
     names = [*dict.fromkeys(results.frame["player"].to_list()), *names_in(results.frame, pool.system.kinds)]
     before, moved = Before.of(pool, names, event.position), Changes.by_event(pool.snapshot, event)
     events = encode(results, pool.system)
@@ -277,7 +280,7 @@ def history(pool: PoolAt) -> pl.DataFrame:
 
 
 def ledger(pool: PoolAt) -> pl.DataFrame:
-    """Return every change in the ledger, with ranks, and with event numbers in pools without dates.
+    """Return every change in the ledger, with ranks, and with event numbers if the pool has no dates.
 
     Returns:
         One row for each player of each event and season, in the order they were rated. Seasons have no `event_id`.
@@ -314,7 +317,7 @@ class Winners(NamedTuple):
 
 
 def sent_winners(pool: PoolAt, events: Sequence[Event]) -> dict[str, Winners]:
-    """Return the winners of some events by ID. If no result decides, the event has no winners."""
+    """Return the winners of these events, by event ID. An event has no winners if no single result decides it."""
     if not events:
         return {}
     frame = event_results(pool, events).frame
@@ -330,7 +333,7 @@ def sent_winners(pool: PoolAt, events: Sequence[Event]) -> dict[str, Winners]:
 
 
 def winners(lines: Sequence[Line]) -> tuple[str, ...]:
-    """Return the winners of an event by its overall result, or by its only heat."""
+    """Return the winners of an event, decided by its overall result or by its only heat."""
     heats = {line.get("heat") or "" for line in lines}
     deciding = heats & {OVERALL} or (heats if len(heats) == 1 else set())
     finishers = [line for line in lines if (line.get("heat") or "") in deciding and line["status"] == "finished"]
@@ -342,7 +345,7 @@ def winners(lines: Sequence[Line]) -> tuple[str, ...]:
 def sent_results(finishers: Sequence[Line]) -> list[Decimal]:
     """Return each finisher's result, where lower is better: the team's score, the place, the score or the time.
 
-    If a team has no score, its members' scores are added up. Nothing is returned if a result is missing.
+    If a team has no score, its members' scores are added up. If any result is missing, nothing is returned.
     """
     for name, sign in (("team_score", -1), ("position", 1), ("score", -1), ("time_s", 1)):
         sent = [line.get(name) for line in finishers]
@@ -353,7 +356,7 @@ def sent_results(finishers: Sequence[Line]) -> list[Decimal]:
 
 
 def team_sums(finishers: Sequence[Line], results: Sequence[Decimal]) -> list[Decimal]:
-    """Return results, with those of a team added up; a player without a team counts individually."""
+    """Return the results with those of each team added up. A player without a team counts individually."""
     sides = [(line.get("team"), line["player"] if line.get("team") is None else None) for line in finishers]
     sums = dict.fromkeys(sides, Decimal(0))
     for side, result in zip(sides, results, strict=True):
@@ -361,18 +364,18 @@ def team_sums(finishers: Sequence[Line], results: Sequence[Decimal]) -> list[Dec
     return [sums[side] for side in sides]
 
 
-MAX_EVENTS, MAX_MET = 100, 4_000  # events, and entrants of them, that are looked at
+MAX_EVENTS, MAX_MET = 100, 4_000  # maximum number of events, and of entrants in them, to examine
 MAX_NAMED = 3
 
 
 def encounters(pool: PoolAt, number: int, career: Changes) -> tuple[Encounters, ...]:
-    """Return up to three opponents whom the player mostly beat, then the one who beat the player most often.
+    """Return up to three opponents whom the player beat most clearly, and the opponent who beat the player most often.
 
-    The largest lead comes first, and opponents met only once are left out.
+    The opponent with the largest lead comes first. Opponents whom the player met only once are left out.
 
     Args:
-        number: of the player.
-        career: the player's changes by events, oldest first.
+        number: the player's number.
+        career: the player's changes from events, oldest first.
     """
     fields = pool.snapshot.events.order.at("field", career.positions[::-1][:MAX_EVENTS])
     top = int(np.searchsorted(np.cumsum(fields), MAX_MET, "right"))

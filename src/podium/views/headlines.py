@@ -1,4 +1,4 @@
-"""Headlines of events: the winners and the largest changes."""
+"""Headlines for events, which name the winners and the largest changes."""
 
 import math
 from collections.abc import Collection, Mapping, Sequence
@@ -32,7 +32,7 @@ from podium.views.player_models import (
 )
 from podium.views.reader import PoolAt, read_cursor
 
-MAX_NAMED = 3  # winners in a headline; of more the first two, and how many others
+MAX_NAMED = 3  # maximum number of winners in a headline; if there are more, it names two and counts the others
 
 
 def headlines(pool: PoolAt, events: Sequence[Event]) -> tuple[EventHeadline, ...]:
@@ -71,10 +71,10 @@ def headline(
     Args:
         pool: the pool.
         event: the event.
-        titles: its title and address.
-        notable: the changes of the winners, of who gained most, and of who lost most, each with the rank.
-        count: rated entrants.
-        sent: the winners by the results, where no rank is stored.
+        titles: the event's title and web address.
+        notable: the changes of the winners and of the players who gained and lost most, each with the rank.
+        count: number of rated entrants.
+        sent: the winners according to the results, if no rank is stored.
     """
     changes = [each for each, _ in notable]
     winners = tuple(each.player for each, rank in notable if rank == 1) if sent is None else sent.names
@@ -96,7 +96,10 @@ def headline_words(
     status: str,
     digits: int,
 ) -> str:
-    """Return one or two sentences: "Dragana won, but lost 40.5 points.", "Ana won. Ben gained most, +8.0."."""
+    """Return one or two sentences, such as "Dragana won, but lost 40.5 points." or "Ana won.
+
+    Ben gained most, +8.0.".
+    """
     sentences = [f"{winners_words(winners, entrants)}."] if winners else []
     if status != STATUSES[RATED]:
         return " ".join([*sentences, "The result is void." if status == STATUSES[VOIDED] else "It is not rated."])
@@ -116,7 +119,7 @@ def headline_words(
 
 
 def winners_words(winners: Sequence[str], entrants: int) -> str:
-    """Return the winners as text: "Ana won", "Ana was alone", "Ana and Ben drew", "Ana, Ben and 3 others won"."""
+    """Return the winners as a phrase: "Ana won", "Ana was alone", "Ana and Ben drew", "Ana, Ben and 3 others won"."""
     if entrants == 1:
         return f"{winners[0]} was alone"
     if len(winners) == entrants > 1:
@@ -127,20 +130,20 @@ def winners_words(winners: Sequence[str], entrants: int) -> str:
 
 
 def count_events(pool: PoolAt) -> int:
-    """Count all events of a pool, whatever their status.
+    """Count all events in a pool, whatever their status.
 
     Returns:
-        Their number.
+        The number of events.
     """
     events = pool.snapshot.events
     return events.size - len(events.seasons)
 
 
 def event_list(pool: PoolAt, *, before: str | None = None, top: int = 50) -> EventListPage:
-    """List events with a headline each.
+    """List events, each with a headline.
 
     Args:
-        before: the `next` value of the page before. None returns the first page.
+        before: the `next` value of the previous page. None returns the first page.
         top: number of events per page.
 
     Returns:
@@ -157,10 +160,10 @@ def event_list(pool: PoolAt, *, before: str | None = None, top: int = 50) -> Eve
 
 
 def adjacent_events(pool: PoolAt, event_id: str) -> AdjacentEvents:
-    """Return the names of the events before and after an event.
+    """Return the events immediately before and after an event.
 
     Returns:
-        Both events, or None if there is no such event.
+        Both events. Either is None if there is no such event.
 
     Raises:
         UnknownError: there is no such pool or event.
@@ -186,10 +189,10 @@ SELECT_RECEIVED = sa.select(log.c.seq, log.c.received_at).where(of_pool(log), am
 
 
 def event_moments(pool: PoolAt, event_ids: Collection[str]) -> dict[str, datetime]:
-    """Return the times of events, to sort them together with those of other pools.
+    """Return the times of events, so that they can be sorted together with events of other pools.
 
     Returns:
-        The start of each. In a numbered pool, the time when it was received.
+        The time when each event started. In a numbered pool, the time when it was received.
     """
     events = pool.snapshot.events
     found = {event_id: events.key(uid) for event_id in event_ids if (uid := events.find(event_id)) >= 0}
@@ -199,31 +202,32 @@ def event_moments(pool: PoolAt, event_ids: Collection[str]) -> dict[str, datetim
     return {event_id: datetime.fromisoformat(received_at[key.seq]) for event_id, key in found.items()}
 
 
-MAX_CHANGES = 20_000  # changes, the newest, among which a surprise is sought: a week of a busy server has millions
-ROUNDING = 1e-3  # points by which a sum of many changes may be off, and more
+# maximum number of recent changes to search for a surprise, because a busy server has millions per week
+MAX_CHANGES = 20_000
+ROUNDING = 1e-3  # upper bound in points for the error of a sum of many changes
 
 
 def movers(pool: PoolAt, *, days: int = 7, most: int = 10) -> Movers:
     """Return the largest rating changes in the days up to the pool's latest event, and the biggest surprise.
 
     Args:
-        days: the number of days, or of events in a numbered pool.
-        most: maximum number of players on either side.
+        days: the number of days or, in a numbered pool, of events.
+        most: maximum number of players who gained, and of players who lost.
 
     Returns:
-        Sums of changes, largest first.
+        The sum of each player's changes, largest first.
     """
     return pool.value(("movers", days, most), lambda: find_movers(pool, days, most))
 
 
 def gains_since(snapshot: Snapshot, time: int) -> Changes:
-    """Return the changes of players in events that started at this time or later."""
+    """Return the players' changes from events that started at this time or later."""
     first = snapshot.row_at(snapshot.events.position((time, 0)))
     return Changes(snapshot, range(first, snapshot.rows.size)).without_seasons.of_players
 
 
 def find_movers(pool: PoolAt, days: int, most: int) -> Movers:
-    """Return the largest sums of changes up to the latest rated event, and the biggest surprise."""
+    """Return the largest sums of players' changes up to the latest rated event, and the biggest surprise."""
     newest = pool.snapshot.events.newest_rated
     if newest is None:
         return Movers(None, (), (), None, 0.0)
@@ -234,7 +238,7 @@ def find_movers(pool: PoolAt, days: int, most: int) -> Movers:
 
 
 def most_moved(pool: PoolAt, gains: Changes, most: int) -> tuple[tuple[Mover, ...], tuple[Mover, ...]]:
-    """Return the players who gained most and lost most. The largest sum comes first."""
+    """Return the players who gained most and those who lost most, largest sum first."""
     sums = np.bincount(gains.numbers, gains.gain)
     is_near = np.zeros(sums.size, np.bool_)
     for sign in (1.0, -1.0):
@@ -259,7 +263,7 @@ def most_moved(pool: PoolAt, gains: Changes, most: int) -> tuple[tuple[Mover, ..
 
 
 def nearly_most(sums: Array, most: int) -> Array:
-    """Return the players whose sums could be among this many largest ones once they are added up exactly."""
+    """Return the players whose sums could be among the `most` largest once they are added up exactly."""
     if not most or sums.size <= most:
         return np.arange(min(most, sums.size))
     least = np.partition(sums, -most)[-most]
@@ -267,7 +271,10 @@ def nearly_most(sums: Array, most: int) -> Array:
 
 
 def surprise(pool: PoolAt, gains: Changes) -> Surprise | None:
-    """Return the largest change, if possible of an established player and contrary to the result, or None."""
+    """Return the most surprising change, or None.
+
+    Prefer established players, and changes that contradict the result.
+    """
     if not len(gains):
         return None
     snapshot = pool.snapshot
@@ -299,6 +306,6 @@ def surprise(pool: PoolAt, gains: Changes) -> Surprise | None:
 
 
 def spread(snapshot: Snapshot) -> float:
-    """Return the standard deviation of a pool's ratings, or 0 if there are fewer than two."""
+    """Return the standard deviation of the ratings in a pool, or 0 if the pool has fewer than two."""
     ratings = snapshot.standings.ratings[snapshot.standings.is_player]
     return float(ratings.std()) if ratings.size > 1 else 0.0

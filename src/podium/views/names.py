@@ -1,4 +1,4 @@
-"""Players by their names, and events by their IDs."""
+"""Look up players by name and events by ID."""
 
 from collections.abc import Iterable, Iterator
 
@@ -11,7 +11,7 @@ from podium.pool.columns import NONE, is_player, numbers_of
 from podium.pool.snapshot import SEASON, STATUSES, Event
 from podium.views.reader import PoolAt
 
-RECENT_ROWS = 2_000  # rating changes that count as recent
+RECENT_ROWS = 2_000  # number of rating changes that count as recent
 
 
 def number_of(pool: PoolAt, name: str) -> int:
@@ -34,7 +34,7 @@ def accounts_of(pool: PoolAt, number: int) -> list[int]:
 
 
 def names_had(pool: PoolAt, number: int) -> Iterator[tuple[str, int]]:
-    """Yield every name that a player has or had, with the account that had it."""
+    """Yield every name that a player has or had, together with the account that used it."""
     for account in accounts_of(pool, number):
         aliases = pool.execute(SELECT_ALIASES, player=account).scalars()
         yield from ((name, account) for name in (*names_of(pool, [account]).values(), *aliases))
@@ -52,14 +52,14 @@ def present_names(pool: PoolAt, numbers: Iterable[int]) -> dict[int, str]:
 
 
 def frequent_players(pool: PoolAt, most: int) -> tuple[str, ...]:
-    """Return the players with the most recent events, the most frequent first.
+    """Return the players who took part in the most recent events, most frequent first.
 
     Args:
         pool: the pool.
-        most: how many players.
+        most: number of players to return.
 
     Returns:
-        Their names.
+        The players' names.
     """
     rows = pool.snapshot.rows
     slots = rows.at("slot", np.arange(max(0, rows.size - RECENT_ROWS), rows.size))
@@ -74,7 +74,7 @@ RATED, UNRATED, VOIDED, SUPERSEDED = EVENT_STATUSES = STATUSES[:SEASON]
 
 
 def find_event(pool: PoolAt, event_id: str) -> Event:
-    """Find an event by its ID, or by the ID that it had before it was anonymized.
+    """Find an event by its ID, or by an ID that it had before a player was anonymized.
 
     Raises:
         UnknownError: there is no such event.
@@ -89,11 +89,11 @@ def find_event(pool: PoolAt, event_id: str) -> Event:
 
 
 def find_events(pool: PoolAt, event_ids: Iterable[str]) -> list[Event]:
-    """Return the events that have these IDs now, in their order; IDs without an event are skipped."""
+    """Return the events that currently have these IDs, in order. IDs that belong to no event are skipped."""
     events = pool.snapshot.events
     return events.of_uids([uid for uid in events.ids.find_all([*event_ids]) if uid >= 0])
 
 
 def version_of(event: Event) -> str:
-    """Return the version of an event: it changes with the content, and when the event is voided or restored."""
+    """Return the version of an event, which changes with the content and when the event is voided or restored."""
     return f"{event.content_seq}-voided" if event.status == VOIDED else f"{event.content_seq}"

@@ -1,4 +1,4 @@
-"""A pool at one point in time, which all responses read."""
+"""A pool at one point in time, which every response is calculated from."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
@@ -12,7 +12,7 @@ from podium.pool.snapshot import Snapshot
 from podium.support.collector import size_of
 
 T = TypeVar("T")
-MAX_NUMBER = 2**62  # below it are all starts, scores, and numbers of players and log entries
+MAX_NUMBER = 2**62  # larger than any start, score, player number or log entry number
 
 
 class Answers:
@@ -24,7 +24,7 @@ class Answers:
         self._lock = Lock()
 
     def value(self, key: Hashable, version: Hashable, find: Callable[[], T]) -> T:
-        """Return the response for a version; recalculate it if another version is cached."""
+        """Return the cached response for a version. Calculate it if another version, or none, is cached."""
         with self._lock:
             kept, answer, _ = self._answers.get(key, (None, None, 0))
             if key in self._answers:
@@ -36,7 +36,7 @@ class Answers:
         return found
 
     def keep(self, key: Hashable, version: Hashable, answer: Any) -> None:
-        """Cache a response, unless it would fill all the memory on its own."""
+        """Cache a response, unless it would fill all the memory by itself."""
         size = size_of(key) + size_of(answer)
         with self._lock:
             _, _, former = self._answers.pop(key, (None, None, 0))
@@ -50,10 +50,10 @@ class Answers:
 
 
 def read_cursor(cursor: str, page: str, *kinds: type[int] | type[float]) -> tuple[Any, ...]:
-    """Return the numbers in the `next` of a page.
+    """Return the numbers encoded in the `next` value of a page.
 
     Raises:
-        ParameterError: it is not one.
+        ParameterError: the value is not a cursor.
     """
     try:
         found: tuple[float, ...] = tuple(kind(part) for kind, part in zip(kinds, cursor.split(","), strict=True))
@@ -66,11 +66,11 @@ def read_cursor(cursor: str, page: str, *kinds: type[int] | type[float]) -> tupl
 
 @dataclass(frozen=True)
 class PoolAt(PoolView):
-    """A pool as a transaction sees it: its columns in memory, and the names of its players."""
+    """A pool as seen by one transaction: its columns in memory, and the names of its players."""
 
     @property
     def snapshot(self) -> Snapshot:
-        """The pool in memory, as this transaction sees it."""
+        """The pool in memory, as seen by this transaction."""
         raise NotImplementedError
 
     @property
@@ -79,18 +79,18 @@ class PoolAt(PoolView):
         raise NotImplementedError
 
     def version(self) -> int:
-        """Return the version of a pool that responses from this transaction belong to.
+        """The version of the pool that this transaction's responses belong to.
 
         Returns:
-            The number of the latest log entry, or 0 before the first one.
+            The number of the latest log entry, or 0 if the log is empty.
         """
         raise NotImplementedError
 
     def value(self, key: tuple[Hashable, ...], find: Callable[[], T], version: Hashable = None) -> T:
-        """Return a response about this pool, calculated once for each of its versions.
+        """Return a response about this pool, which is calculated once for each version of the pool.
 
         Args:
-            key: name of the response.
+            key: name under which the response is cached.
             find: calculates the response.
             version: version of the response. Default: the version of the pool.
         """

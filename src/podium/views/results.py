@@ -1,4 +1,4 @@
-"""The current results of a pool, with names of players."""
+"""The current results of a pool, with the names of players."""
 
 from collections.abc import Sequence
 
@@ -21,10 +21,10 @@ from podium.views.reader import PoolAt
 
 
 def rate_results(pool: PoolAt) -> Rated:
-    """Rate the results of a pool with the library.
+    """Rate the results of a pool with the library, as `podium.rate` does.
 
     Returns:
-        The library's result, without seasons.
+        The library's result, which does not include seasons.
     """
     return rate(counting_results(pool), pool.system)
 
@@ -33,10 +33,10 @@ SMALL_ROWS = 1_000
 
 
 def counting_results(pool: PoolAt) -> Results:
-    """Return the current results that count.
+    """Return the results that currently count.
 
     Returns:
-        A table that any replay rates with exactly the same result, except for seasons.
+        A table. Rating it with the library gives exactly the ratings of the pool, except for seasons.
     """
     snapshot = pool.snapshot
     columns, uids = snapshot.events.columns, snapshot.events.order.part("uid")
@@ -55,7 +55,7 @@ def counting_results(pool: PoolAt) -> Results:
 
 
 def results_of(pool: PoolAt, uids: Array) -> pl.DataFrame:
-    """Return the results of events, with players and equipment by their current names."""
+    """Return the results of events, with the current names of players and equipment."""
     events = pool.snapshot.events
     ids, starts = [events.ids[uid] for uid in uids.tolist()], events.columns.at("started_at", uids)
     contents = events.columns.at("content", uids)
@@ -63,20 +63,20 @@ def results_of(pool: PoolAt, uids: Array) -> pl.DataFrame:
 
 
 def event_results(pool: PoolAt, events: Sequence[Event]) -> Results:
-    """Return the results of events, with players and equipment by their current names, as checked results."""
+    """Return the results of events as checked results, with the current names of players and equipment."""
     uids = pool.snapshot.events.order.at("uid", np.array([each.position for each in events], np.int64))
     return as_results(pool, results_of(pool, uids))
 
 
 def with_names(pool: PoolAt, table: pl.DataFrame) -> pl.DataFrame:
-    """The table with the current names of players and equipment instead of numbers."""
+    """Return the table with the numbers of players and equipment replaced by their current names."""
     if table.is_empty():
         return table
     is_small, columns = table.height <= SMALL_ROWS, [*filter(holds_player_numbers, table.columns)]
     named = [{*table[name].to_list()} if is_small else table[name].unique() for name in columns]
     numbers = {int(each) for some in named for each in some if each is not None}
     name_of = {str(number): kind_and_name(name)[1] for number, name in present_names(pool, numbers).items()}
-    if is_small:  # without an expression, which takes ten times as long for one event
+    if is_small:  # an expression takes ten times as long for one event
         renamed = {name: pl.Series(name, map(name_of.get, table[name].to_list()), pl.String) for name in columns}
         return pl.DataFrame([renamed.get(column.name, column) for column in table])
     return table.with_columns(pl.col(columns).replace_strict(name_of, return_dtype=pl.String))

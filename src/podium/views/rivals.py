@@ -1,4 +1,7 @@
-"""A player's opponents and results against them, from explanations of the latest events, each calculated once."""
+"""A player's opponents and the results against them, taken from explanations of the latest events.
+
+Each explanation is calculated once.
+"""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -27,8 +30,8 @@ from podium.views.names import number_of
 from podium.views.player_models import BestWin, RivalRow, Rivals
 from podium.views.reader import PoolAt
 
-MAX_EVENTS = 100  # that are explained: a second or so, once
-DRAW_SCORE = 0.5  # the score of a draw; who is expected to score less is the underdog
+MAX_EVENTS = 100  # maximum number of events to explain, which takes about a second the first time
+DRAW_SCORE = 0.5  # score of a draw; the player with a lower expected score is the underdog
 NO_DUELS = np.empty((0, 4))
 SELECT_NEWEST_CORRECTION = sa.select(sa.func.max(correction.c.seq)).where(
     of_pool(correction), correction.c.seq <= sa.bindparam("newest")
@@ -42,7 +45,7 @@ class Upset(NamedTuple):
 
 
 class Moved(NamedTuple):
-    """A player's change in an event."""
+    """A player's rating change in an event."""
 
     uid: int
     before: float
@@ -55,10 +58,10 @@ class ExplainedEvent(NamedTuple):
 
 
 def rivals(pool: PoolAt, name: str) -> Rivals:
-    """Return a player's opponents in the latest events, up to a hundred; slow the first time, then cached.
+    """Return the player's opponents in the latest events (up to 100). The first call is slow, and its result is cached.
 
     Returns:
-        Every opponent with their duels and expected scores, and the best win.
+        Every opponent with the duels and expected scores, and the player's best win.
 
     Raises:
         UnknownError: there is no such pool or player.
@@ -67,9 +70,9 @@ def rivals(pool: PoolAt, name: str) -> Rivals:
 
 
 def explained_events(pool: PoolAt, stands: PlayerStanding) -> dict[Moved, ExplainedEvent]:
-    """Return a player's latest events with their duels, newest first.
+    """Return a player's latest events and the duels in them, newest first.
 
-    An event is explained again only if the player's change is different or the pool was corrected since.
+    An event is explained again only if the player's change in it is different, or if the pool has been corrected since.
     """
     corrected = pool.execute(SELECT_NEWEST_CORRECTION, newest=pool.snapshot.seq).scalar()
     key, version = ("duels", pool.id, stands.number), (pool.system, corrected)
@@ -117,7 +120,7 @@ def duels_by_opponent(pool: PoolAt, name: str) -> Rivals:
         for number, *cells in zip(numbers, *(column.tolist() for column in columns), strict=True)
     ]
     upsets = [(event.upset, moved.uid) for moved, event in events.items() if event.upset is not None]
-    best = min(reversed(upsets), key=lambda each: each[0].expected, default=None)  # the oldest of equals
+    best = min(reversed(upsets), key=lambda each: each[0].expected, default=None)  # the oldest if several are equal
     return Rivals(
         events=len(events),
         duels=score.size,
@@ -135,15 +138,15 @@ def best_win(pool: PoolAt, upset: Upset, uid: int, names: Mapping[int, str]) -> 
     return BestWin(names[upset.opponent], event.event_id, title, moment, upset.heat, upset.expected, sequence=number)
 
 
-MAX_MEETINGS = 1000  # newest meetings of two players that are listed, and as many are read at once
-MAX_ENTRANTS = 250_000  # of meetings that are read at once
-MAX_UNRANKED = 100  # newest meetings without ranks whose heats are counted
-Heats = tuple[int, int, int]  # that one won, drew and lost against another
+MAX_MEETINGS = 1000  # maximum number of meetings of two players to list, newest first, and to read at once
+MAX_ENTRANTS = 250_000  # maximum number of entrants in meetings that are read at once
+MAX_UNRANKED = 100  # maximum number of meetings without ranks, newest first, for which heats are counted
+Heats = tuple[int, int, int]  # heats that one player won, drew and lost against another
 NO_HEATS: Heats = (0, 0, 0)
 
 
 class Meetings(NamedTuple):
-    """Return events in which both players were rated, with both changes, newest first."""
+    """The events in which both players were rated, with the changes of both, newest first."""
 
     own: Changes
     theirs: Changes
@@ -160,7 +163,7 @@ class Meetings(NamedTuple):
 
     @property
     def lead(self) -> Array:
-        """How many points `one` was rated above the other before each event."""
+        """The number of points by which `one` was rated above the other before each event."""
         lead: Array = self.own.before - self.theirs.before
         return lead
 
@@ -169,7 +172,7 @@ def comparison(pool: PoolAt, name: str, other: str) -> Comparison:
     """Compare two players.
 
     Returns:
-        Both players' rank and rating, the first player's expected score, and their common events.
+        Both players' ranks and ratings, the first player's expected score, and the events in which both took part.
 
     Raises:
         UnknownError: there is no such pool or player.
@@ -204,10 +207,10 @@ def rivalry(pool: PoolAt, name: str, other: str, *, newest: int = 10) -> Rivalry
     """Return a short comparison of two players.
 
     Args:
-        newest: number of encounters to show.
+        newest: number of encounters to include.
 
     Returns:
-        Both players' rank and rating, how often each was ahead, and their latest encounters.
+        Both players' ranks and ratings, how often each finished ahead of the other, and their latest encounters.
 
     Raises:
         UnknownError: there is no such pool or player.
@@ -234,7 +237,10 @@ def rivalry(pool: PoolAt, name: str, other: str, *, newest: int = 10) -> Rivalry
 
 
 def side_ahead(own: int, theirs: int, heats: Heats) -> int:
-    """Return 1 if the first player was ahead in an event, -1 if the other was, or 0; by ranks, or else by heats."""
+    """Return 1 if the first player was ahead in an event, -1 if the other was, or else 0.
+
+    Ranks decide, or heats if there are no ranks.
+    """
     if not own or not theirs:
         wins, _, losses = heats
         return (wins > losses) - (wins < losses)
@@ -264,7 +270,7 @@ def common_events(pool: PoolAt, meetings: Meetings, scores: Sequence[Heats]) -> 
 
 
 def results_against(pool: PoolAt, uids: Array, one: int, two: int) -> list[Heats]:
-    """Heats that `one` won, drew and lost against `two` in each event; zero for team mates."""
+    """Return how many heats `one` won, drew and lost against `two` in each event. These are 0 for teammates."""
     if not uids.size:
         return []
     table = results_of(pool.snapshot, uids)

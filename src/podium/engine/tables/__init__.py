@@ -1,1 +1,1 @@
-"""From a results table to arrays of events, entrants, places and weights."""
+"""Turn a results table into arrays of events, entrants, places and weights."""

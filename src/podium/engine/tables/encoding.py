@@ -1,4 +1,4 @@
-"""Encode a checked results table into events: strings become integers, in the columns that kernels read."""
+"""Encode a checked results table as events: strings become integers, in the columns that kernels read."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,13 +20,13 @@ from podium.results.reading import Results
 
 
 def frozen(values: npt.NDArray[Any], dtype: type[Any] = np.float64) -> npt.NDArray[Any]:
-    """Return the array as contiguous and read-only, so that kernels get the same types for every table."""
+    """Return the array in contiguous, read-only form, so that kernels get the same types for every table."""
     column = np.ascontiguousarray(values, dtype).view()
     column.flags.writeable = False
     return column
 
 
-# Every column at its default for kernels.
+# Every column at the default that kernels assume.
 NO_COLUMNS = Columns(
     **dict.fromkeys(Columns._fields, frozen(ABSENT))
     | dict.fromkeys(("entrants", "heats", "entries"), frozen(ABSENT, np.int64))
@@ -36,7 +36,7 @@ NO_COLUMNS = Columns(
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """A pool's part of the columns: updates `first` to `last`, players `first_player` to `last_player`."""
+    """A pool's part of the columns: updates `first` to `last`, and players `first_player` to `last_player`."""
 
     name: str
     first: int
@@ -47,16 +47,16 @@ class Pool:
 
 @dataclass(frozen=True, slots=True)
 class LedgerRows:
-    """The entrant whose change each row of the history shows, in event order and then file order."""
+    """The entrant that each row of the history belongs to, by event and then in file order."""
 
-    row: selection.Positions  # row of the results table: the player's first in the event
+    row: selection.Positions  # row of the results table: the player's first row in the event
     entrant: selection.Positions
-    ends_period: npt.NDArray[np.bool_] | None  # None: all rows; else True for a player's last row in a period
+    ends_period: npt.NDArray[np.bool_] | None  # marks a player's last row in a period; None: all rows
 
 
 @dataclass(frozen=True, slots=True)
 class Events:
-    """Everything that a replay reads, pool by pool, and the mapping back to the results."""
+    """All data that a replay reads, pool by pool, and the mapping back to the results."""
 
     results: Results
     columns: Columns
@@ -121,7 +121,7 @@ def encode(results: Results, system: System, period: str = selection.EVENT, numb
 
 
 def run_numbers(*keys: npt.NDArray[Any] | None) -> Integers:
-    """Return numbers 0, 1, 2, ... for runs of rows that are equal in all keys.
+    """Number the runs of rows that are equal in all keys: 0, 1, 2, ...
 
     A single key must be in ascending order.
     """
@@ -131,12 +131,12 @@ def run_numbers(*keys: npt.NDArray[Any] | None) -> Integers:
         changed[1:] |= key[1:] != key[:-1]
     key = present[0]
     if len(present) == 1 and key.size and key[0] == 0 and key[-1] == np.count_nonzero(changed):
-        return key  # it already ascends in steps of one
+        return key  # the key already ascends in steps of one
     return np.cumsum(changed, dtype=index_type(changed.size))
 
 
 def offsets(number: Integers) -> npt.NDArray[np.int64]:
-    """Return the first row of each number, and the end. `number` ascends from 0 in steps of one."""
+    """Return the first row of each number, followed by the end. `number` ascends from 0 in steps of one."""
     return np.flatnonzero(run_bounds(number))
 
 
@@ -151,7 +151,7 @@ def entrants_of(rows: selection.Rows, numbers: Integers | None) -> Entrants:
 
 
 def first_rows(unit: Integers, player: Integers, row: Integers) -> tuple[Integers, Integers]:
-    """Return the first row of each player in each unit, by unit and then in file order, and its index for every row."""
+    """Return each player's first row in each unit, by unit and then in file order, and its index for every row."""
     kind = index_type(unit.size)
     order = np.lexsort((row, unit)).astype(kind)
     key = (unit.astype(np.int64) * (int(player.max(initial=0)) + 1) + player)[order]
@@ -185,7 +185,7 @@ def entrant_columns(
 
 
 def idle_clock(rows: selection.Rows, system: System, numbers: Integers | None) -> Integers | None:
-    """Return the time of each row, in which `DAY_US` is one unit of idle time, or None if it is not known."""
+    """Return the time of each row, where `DAY_US` is one unit of idle time, or None if times are not known."""
     if system.idle_unit == "period":
         return None if numbers is None else numbers.astype(np.int64) * selection.DAY_US
     return rows.started_at
@@ -200,16 +200,16 @@ def update_days(rows: selection.Rows, entrants: Entrants) -> selection.Floats:
 
 
 def appearances(clock: Integers, entrants: Entrants) -> tuple[Integers, Integers]:
-    """Return the times of each entrant's first and last row, (entrants). A rating period can have several events."""
+    """Return the times of each entrant's first and last rows, which differ if a rating period has several events."""
     first = np.empty(entrants.first_row.size, np.int64)
     last = np.empty(entrants.first_row.size, np.int64)
-    last[entrants.of_row] = clock  # rows are in time order, and the last assignment stays
+    last[entrants.of_row] = clock  # rows are sorted by time, and the last assignment wins
     first[entrants.of_row[::-1]] = clock[::-1]
     return first, last
 
 
 def idle_units(player: Integers, first: Integers, last: Integers) -> selection.Floats:
-    """Return each entrant's idle time since the player's previous entrant, in whole `DAY_US`; 0 for newcomers."""
+    """Return the idle time between each entrant and the player's previous one, in whole `DAY_US`; 0 for newcomers."""
     order = np.lexsort((np.arange(player.size), player))
     idle = np.zeros(player.size)
     same = player[order][1:] == player[order][:-1]
@@ -255,7 +255,7 @@ def entry_columns(
 
 
 def stated_times(frame: pl.DataFrame, entries: Integers, system: System) -> selection.Floats:
-    """Return each entry's playing time. It is NaN in heats in which all times are 0, because they were not recorded."""
+    """Return each entry's playing time. If all times in a heat are 0, they were not recorded and become NaN."""
     played = selection.float_column(frame, "played_s")
     if played.size and "played_s" not in system.needs:
         stated = np.add.reduceat(played != 0.0, entries[:-1]) > 0  # NaN is not 0 either
@@ -264,14 +264,14 @@ def stated_times(frame: pl.DataFrame, entries: Integers, system: System) -> sele
 
 
 def home_entries(frame: pl.DataFrame) -> selection.Floats:
-    """Return 1 for each entry of the side that is at home or moves first; empty if there is no such side."""
+    """Return 1 for each entry on a side that is at home or moves first. Empty if there is no such side."""
     if "side" not in frame.columns:
         return np.empty(0)
     return frame["side"].is_in(BEGINNING).fill_null(value=False).cast(pl.Float64).to_numpy()
 
 
 def place_columns(places: Places, reported: Reported) -> dict[str, Any]:
-    """Return the columns of places, with those that have default values left empty."""
+    """Return the columns of places. Columns that have only default values are left empty."""
     teamed = bool((places.side >= 0).any())
     place = reported.position if np.array_equal(places.place, reported.position) else frozen(places.place)
     rank = np.where(places.rank == 0.0, places.place, places.rank) if places.rank.any() else places.place
@@ -284,7 +284,7 @@ def place_columns(places: Places, reported: Reported) -> dict[str, Any]:
 
 
 def team_codes(frame: pl.DataFrame) -> npt.NDArray[np.int32]:
-    """Return a number per team name, or -1 without a team; empty if the table has no teams."""
+    """Return the number of each row's team, or -1 for no team. Empty if the table has no teams."""
     if "team" not in frame.columns:
         return np.empty(0, np.int32)
     names = frame["team"].drop_nulls().unique()
@@ -307,14 +307,14 @@ def mode_numbers(rows: selection.Rows, entries: npt.NDArray[np.int64], system: S
 
 
 def heat_weights(frame: pl.DataFrame, entries: Integers) -> selection.Floats:
-    """Return how many times each heat's comparisons count; empty if all count once."""
+    """Return how many times each heat's comparisons count. Empty if all count once."""
     weights = selection.float_column(frame, "weight")
     first = np.nan_to_num(weights[entries[:-1]], nan=1.0) if weights.size else ABSENT
     return frozen(first if (first != 1.0).any() else ABSENT)
 
 
 def pool_slices(rows: selection.Rows, update: Integers, before: Integers | None = None) -> tuple[Pool, ...]:
-    """Return each pool's updates and players. `before` counts the equipment before each pool, (pools + 1)."""
+    """Return each pool's updates and players. `before`, of length pools + 1, counts the equipment before each pool."""
     pools = []
     starts = np.array([0, rows.pool.size]) if len(rows.pool_names) == 1 else offsets(rows.pool)
     for first, stop in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
@@ -329,13 +329,13 @@ def pool_slices(rows: selection.Rows, update: Integers, before: Integers | None 
 
 
 def ledger_rows(rows: selection.Rows, entrants: Entrants, file_row: Integers, *, whole: bool) -> LedgerRows:
-    """Return the history's rows: every (event, player), in event order over all pools and then in file order."""
+    """Return the rows of the history: every (event, player), by event across all pools, then in file order."""
     of_pair = selection.Positions.of(entrants.pair_row)
     entrant = of_pair.take(entrants.of_row)
     ends_period = None
     if not whole:
         last = np.empty(entrants.first_row.size, np.int64)
-        last[entrant] = np.arange(entrant.size)  # the last assignment stays
+        last[entrant] = np.arange(entrant.size)  # the last assignment wins
         ends_period = last[entrant] == np.arange(entrant.size)
     row, when = of_pair.take(file_row), of_pair.take(rows.when)
     if (when[1:] >= when[:-1]).all() and len(rows.pool_names) == 1:

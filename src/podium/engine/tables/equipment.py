@@ -62,7 +62,7 @@ def names_in(frame: pl.DataFrame, kinds: tuple[str, ...]) -> list[str]:
 
 
 def equipment_of(rows: Any, kinds: tuple[str, ...]) -> SharedEquipment | None:
-    """Return the equipment of these kinds that rows share, or None if there are none."""
+    """Return the shared equipment of these kinds that the rows name, or None if there is none."""
     columns = columns_of(rows.frame, kinds)
     parts = [
         pl.DataFrame({"row": np.arange(rows.pool.size), "pool": rows.pool, "name": rows.frame[columns[kind]]})
@@ -110,11 +110,11 @@ def seats(rows: Any, equipment: SharedEquipment) -> Seats:
 def with_equipment(
     columns: dict[str, Any], update: Integers, of_row: Integers, equipment: SharedEquipment, seats: Seats
 ) -> tuple[dict[str, Any], Integers]:
-    """Return the changed columns if equipment is rated as well, and each row's entrant after that.
+    """Return the columns with equipment added to the entrants, and the new entrant number of each row.
 
     Args:
         update: the rating update of each row.
-        of_row: Entrant of each row so far.
+        of_row: the current entrant of each row.
     """
     rows, kinds = np.nonzero(equipment.of_row >= 0)
     update = update.astype(np.int64)

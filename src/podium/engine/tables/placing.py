@@ -1,4 +1,4 @@
-"""Places within heats, for single players and teams. Compiled, because a history has millions of heats."""
+"""Calculate places within heats, for single players and teams. Compiled, because a history has millions of heats."""
 
 from typing import Any, NamedTuple
 
@@ -7,12 +7,12 @@ import numpy as np
 from podium.kernels.compiled import compile_kernel, kernel
 from podium.kernels.decimal_sums import decimal_sum
 
-COMPILED_MIN_ENTRIES = 100_000  # entries that justify a kernel, which may find that no heat needs placing
-MAX_MOVES = 32  # moves of insertion sort per entry before another sort takes over
+COMPILED_MIN_ENTRIES = 100_000  # entries that justify loading a kernel
+MAX_MOVES = 32  # insertion-sort moves per entry before another sort takes over
 
 
 class Reported(NamedTuple):
-    """The results of each entry, heat by heat. An empty array is an absent column."""
+    """The results of each entry, heat by heat. An empty array stands for an absent column."""
 
     heats: Any  # int64 (heats + 1): offsets of each heat's entries
     finished: Any  # bool (entries), default True
@@ -34,7 +34,7 @@ class Places(NamedTuple):
 
 @kernel
 def known(column: Any, finished: Any, start: int, stop: int) -> bool:
-    """Return True if every finisher of a heat has a number in this column."""
+    """Return True if every finisher in a heat has a number in this column."""
     if column.size == 0:
         return False
     for i in range(start, stop):
@@ -113,7 +113,7 @@ def common_positions(reported: Reported, start: int, stop: int, result: Any) -> 
 
 @kernel
 def sort_by_heap(order: Any, count: int, result: Any) -> None:
-    """Sort the first `count` numbers by their results, lower first, by heapsort. Equal numbers are in any order."""
+    """Sort the first `count` numbers by result, lowest first, by heapsort. Ties may end up in any order."""
     for step in range(count + count // 2):  # count / 2 steps build the heap, the others move the largest to the end
         top, end = count // 2 - 1 - step, count
         if top < 0:
@@ -131,9 +131,9 @@ def sort_by_heap(order: Any, count: int, result: Any) -> None:
 
 @kernel
 def rank_finishers(reported: Reported, start: int, stop: int, result: Any, order: Any, places: Places) -> None:
-    """Write a heat's places by `result`: finishers first; everyone who quit shares the last places.
+    """Write the places of a heat, by `result`: finishers come first, and everyone who quit shares the last places.
 
-    It uses insertion sort, because heats are short and mostly in order. `order` is scratch.
+    Insertion sort is used, because heats are short and mostly in order already. `order` is scratch.
     """
     count, moves = 0, 0
     for i in range(stop - start):
@@ -226,14 +226,14 @@ def _stand_in_order(heats: Any, position: Any) -> bool:
     return True
 
 
-# Two kernels, because most histories have no teams, and the one without compiles in half the time.
+# There are two kernels, because most histories have no teams, and the kernel without teams compiles in half the time.
 _compiled_place_lone = compile_kernel(_place_lone)
 _compiled_place_teams = compile_kernel(_place_teams)
 stand_in_order = compile_kernel(_stand_in_order)
 
 
 def place_heats(reported: Reported, *, teams: bool) -> Places:
-    """Return the places of every heat's entries. `teams` is True if team mates share a result."""
+    """Return the places of all entries in every heat. `teams` is True if team mates share a result."""
     size = int(reported.heats[-1])
     sides = size if teams and reported.team.size else 0
     may_stand_in_order = (

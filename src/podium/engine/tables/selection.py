@@ -1,4 +1,4 @@
-"""Select the rows of a results table that count, in the order they are rated, with strings converted to numbers."""
+"""Select the rows of a results table that count, sort them in rating order, and convert strings to numbers."""
 
 import re
 from dataclasses import dataclass
@@ -21,19 +21,19 @@ from podium.results.reading import Results
 Floats = npt.NDArray[np.float64]
 UNRATED_STATUS = ("did_not_start", "disqualified")
 UNFINISHED_STATUS = ("quit", "dnf")
-UNUSED = ("event_id", "player", "title", "url")  # columns on which no rating depends once they are numbers
+UNUSED = ("event_id", "player", "title", "url")  # columns that ratings do not depend on once they are numbered
 MEASURES = ("time_s", "score", "played_s", "duration_s")
 
 
 def rated_rows(results: Results, system: System, events: Numbered | None = None) -> "Rows":
     frame = rows_that_count(results, system)
     row = frame["row"].to_numpy()
-    as_read = Positions.of(row).are_all(results.frame.height)  # no row left out and none derived
+    as_read = Positions.of(row).are_all(results.frame.height)  # no row is left out or derived
     return without_small_events(sort_rows(frame, events if as_read else None), system)
 
 
 def rows_that_count(results: Results, system: System) -> pl.DataFrame:
-    """Return the rows that count, with `row` (from 0), and with derived heats added."""
+    """Return the rows that count, with a column `row` (from 0), and add derived heats."""
     frame = results.frame.with_row_index("row")
     if not all_finished(frame) or "ranked" in frame.columns:
         frame = frame.filter(~pl.col("status").is_in(UNRATED_STATUS))
@@ -47,11 +47,11 @@ def rows_that_count(results: Results, system: System) -> pl.DataFrame:
 
 def all_finished(frame: pl.DataFrame) -> bool:
     """Return True if nobody quit, retired, was disqualified or did not start."""
-    return bool(frame.select((pl.col("status") == "finished").all()).item())  # a literal is not repeated per row
+    return bool(frame.select((pl.col("status") == "finished").all()).item())  # a literal is not repeated for each row
 
 
 def refuse_lacking(results: Results, system: System, frame: pl.DataFrame) -> None:
-    """Raise an error if a finisher does not have a value that the system needs."""
+    """Raise an error if a finisher lacks a value that the system needs."""
     lacking = [column for column in system.needs if column not in frame.columns]
     if not lacking and not any(frame[column].null_count() for column in system.needs):
         return
@@ -112,7 +112,7 @@ class Rows:
 
 
 def signed(rows: pl.Series) -> Integers:
-    """Return row numbers as signed integers, sharing memory if they are small enough."""
+    """Return row numbers as signed integers, without a copy if the numbers are small enough."""
     numbers = rows.to_numpy()
     kind = index_type(int(numbers.max(initial=0)) + 1)
     return numbers.view(kind) if numbers.itemsize == np.dtype(kind).itemsize else numbers.astype(kind)
@@ -148,7 +148,7 @@ def sort_rows(frame: pl.DataFrame, events: Numbered | None) -> Rows:
 
 
 def pool_codes(frame: pl.DataFrame, first: Integers) -> tuple[Integers, list[str]]:
-    """Return the pool numbers of the events with these first rows, and the pool names."""
+    """Return the pool numbers of the events that start at these rows, and the names of the pools."""
     if first.size and frame.select((pl.col("pool") == pl.col("pool").first()).all()).item():
         return np.zeros(first.size, index_type(first.size)), frame.head(1)["pool"].to_list()
     names = frame["pool"].gather(first)
@@ -157,7 +157,7 @@ def pool_codes(frame: pl.DataFrame, first: Integers) -> tuple[Integers, list[str
 
 
 def player_codes(names: pl.Series, pool: Integers | None) -> tuple[Integers, pl.Series]:
-    """Return a number for each (pool, player), pool by pool, and their names. `pool` is None for a single pool."""
+    """Number each (pool, player), pool by pool, and return the numbers and names. `pool` is None for a single pool."""
     code, first = number_texts(names, pool)
     if pool is None:
         return code, names[first]
@@ -168,12 +168,12 @@ def player_codes(names: pl.Series, pool: Integers | None) -> tuple[Integers, pl.
 
 
 def ranks_of_rows(event: Integers, rank: Integers) -> Integers:
-    """Return the rank of each row's event, or the same array if events are already in order."""
+    """Return the rank of each row's event, or `event` itself if the events are already in order."""
     return event if all_rising(rank) else rank[event]
 
 
 def rank_by(*keys: npt.NDArray[Any]) -> Integers:
-    """Return each element's rank by these keys, most important first; ties keep their order."""
+    """Return each element's rank by these keys, the most important first. Ties keep their order."""
     kind = index_type(keys[0].size)
     if all_rising(*keys):
         return np.arange(keys[0].size, dtype=kind)
@@ -183,7 +183,7 @@ def rank_by(*keys: npt.NDArray[Any]) -> Integers:
 
 
 def all_rising(*keys: npt.NDArray[Any]) -> bool:
-    """Return True if rows are already in order of these keys, the most important first."""
+    """Return True if rows are already sorted by these keys, the most important first."""
     tied: npt.NDArray[np.bool_] | None = None
     for key in keys:
         falls = key[1:] < key[:-1]
@@ -195,7 +195,7 @@ def all_rising(*keys: npt.NDArray[Any]) -> bool:
 
 
 def without_small_events(rows: Rows, system: System) -> Rows:
-    """Remove the entries that a system does not count, and events that then become too small."""
+    """Remove the entries that a system does not count, and any events that become too small as a result."""
     if overrides(counts, system):
         rows = rows.only(counting_entries(rows, system))
     if rows.heat is None:
@@ -236,13 +236,13 @@ _count_cached = compile_kernel(_count_entries)
 
 
 def float_column(frame: pl.DataFrame, column: str) -> Floats:
-    """Return a column as floats, NaN if empty. An absent column gives an empty array."""
+    """Return a column as floats, with NaN for empty cells. An absent column gives an empty array."""
     return np.empty(0) if column not in frame.columns else np.ascontiguousarray(frame[column].to_numpy(), np.float64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Positions:
-    """Row positions in another table, with the compact form 0, 1, 2, ..."""
+    """Row positions in another table. The positions 0, 1, 2, ... have a compact form."""
 
     size: int
     listed: Integers | None  # None: 0, 1, 2, ...
@@ -269,18 +269,18 @@ class Positions:
         return number if self.listed is None else int(self.listed[number])
 
     def are_all(self, count: int) -> bool:
-        """Return True if they are all `count` rows in order."""
+        """Return True if the positions are all `count` rows, in order."""
         return self.listed is None and self.size == count
 
     def take(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Return the values at these positions, without a copy if they are all rows in order."""
+        """Return the values at these positions, without a copy if the positions are all rows in order."""
         return values if self.are_all(len(values)) else values[self.array]
 
 
 EVENT = "event"
 DAY_US = 86_400_000_000
 DAYS_TO_1970 = 719_163.0  # from the day before the year 1
-MONDAY = 4 * DAY_US  # 1970-01-05, so that weeks start on Mondays
+MONDAY = 4 * DAY_US  # 1970-01-05, because weeks start on Mondays
 SHAPE = re.compile(r"([1-9][0-9]{0,3})(d|w|mo)")
 
 

@@ -1,4 +1,4 @@
-"""Sides of a heat: team mates or single players, with the equipment they share, in file order."""
+"""The sides of a heat: teams or single players, with the equipment they share, in file order."""
 
 from typing import Any, NamedTuple
 
@@ -10,23 +10,23 @@ from podium.kernels.records import read, write
 
 
 class Sides(NamedTuple):
-    """The sides of a heat: team mates with equal rank (quitting changes it), or a single player.
+    """The sides of a heat. A side is a single player, or team mates with equal rank (quitting changes the rank).
 
     After its players, a side lists the equipment that they share, such as a car or a club, as further members.
     """
 
-    members: Any  # float64 (members, fields of an entering state), side by side in order
+    members: Any  # float64 (members, fields of an entering state), one side after the other
     parts: Any  # float64 (members): part of the game played; 1 for a single player
-    share: Any  # float64 (members): part over the sum of parts; for a piece of equipment, the sum over its players
-    entry: Any  # int64 (members): entry in the table; for a piece of equipment, the side's first
+    share: Any  # float64 (members): part divided by the sum of parts; for equipment, the sum over its players
+    entry: Any  # int64 (members): entry in the table; for equipment, the first entry of the side
     slot: Any  # int64 (members): entrant of the update
     shared: Any  # int64 (members): 1 for equipment, else 0
-    start: Any  # int64 (members + 1): first member of each side, and the end
+    start: Any  # int64 (members + 1): first member of each side, followed by the end
     home: Any  # float64 (members): 1 for a side that starts or is at home, else 0
 
 
 def empty_sides(longest: int, fields: int, kinds: int = 0) -> Sides:
-    """Return empty sides for `longest` entries, each of which may share one piece of equipment per kind."""
+    """Return memory for the sides of `longest` entries, each of which may use one piece of equipment of each kind."""
     size = longest * (1 + kinds)
     numbers = np.zeros((4, size), np.int64)
     return Sides(
@@ -48,7 +48,7 @@ def gather_sides(
     """Gather the sides of entries `begin` to `end`, in the order of their first entries. Return the number of sides.
 
     Args:
-        entering_states: The entering state of each entrant of the update, (entrants, fields).
+        entering_states: The entering state of each entrant of the update, an array of shape (entrants, fields).
         known: Number of sides that already exist. The new sides follow them.
     """
     has_teams = columns.side.size > 0
@@ -85,9 +85,9 @@ def write_member(
 
 @kernel
 def write_shares(sides: Any, start: int, stop: int) -> None:
-    """Write each member's share of its side by the part played, or equal shares if nobody played.
+    """Write each member's share of the side, in proportion to the part played, or equal shares if nobody played.
 
-    A single player was expected to play the whole game. Leaving early counts as a quit.
+    A single player is expected to play the whole game, so leaving early counts as a quit.
     """
     if stop == start + 1:
         sides.parts[start] = sides.share[start] = 1.0
@@ -101,7 +101,7 @@ def write_shares(sides: Any, start: int, stop: int) -> None:
 
 @kernel
 def write_equipment(columns: Any, entering_states: Any, entering: Any, sides: Any, start: int, stop: int) -> int:
-    """Write the equipment of members `start` to `stop` after them. Return the end of the equipment."""
+    """Write the equipment of members `start` to `stop` after these members. Return the end of the equipment."""
     kinds, end = columns.shared.size // columns.place.size, stop
     for kind in range(kinds):
         for k in range(start, stop):
@@ -127,7 +127,7 @@ def are_mates(columns: Any, i: int, j: int) -> bool:
 
 @kernel
 def are_alike(sides: Any, one: int, other: int) -> bool:
-    """Return True if two sides have the same members, equipment and parts, and both or neither are at home."""
+    """Return True if two sides have the same members, equipment and parts, and if both or neither are at home."""
     start, begin = sides.start[one], sides.start[other]
     alike = sides.start[one + 1] - start == sides.start[other + 1] - begin and sides.home[one] == sides.home[other]
     if alike:
@@ -139,7 +139,7 @@ def are_alike(sides: Any, one: int, other: int) -> bool:
 
 @kernel
 def move_side(sides: Any, source: int, to: int, entering: Any) -> None:
-    """Move a side to number `to`, which is not above its current number."""
+    """Move a side to number `to`, which must not be above its current number."""
     at = sides.start[to]
     for k in range(sides.start[source], sides.start[source + 1]):
         write(sides.members, at, read(sides.members, k, entering))

@@ -1,7 +1,7 @@
-"""Teams of a heat: in finishing order for systems that rate teams, in file order for predictions.
+"""The teams of a heat: in finishing order for systems that rate teams, in file order for predictions.
 
-In finishing order they use the rows of `Scratch.lines`, without sorting. Ranks are integers starting at 1, and a rank
-leaves as many rows free as entries share it.
+In finishing order, teams are placed in the rows of `Scratch.lines` without sorting. Ranks are integers that start at 1,
+and each rank has as many rows available as there are entries that share it.
 """
 
 from collections.abc import Sequence
@@ -18,16 +18,16 @@ from podium.engine.tables.sides import Sides, empty_sides
 from podium.kernels.compiled import compile_twice, kernel
 
 COMPILED_MIN_MEMBERS = 64  # below this, plain Python is faster than loading a kernel
-MIN_PART = 1e-4  # so that the variance of a team whose players hardly played is not 0
+MIN_PART = 1e-4  # keeps the variance above 0 for a team whose players hardly played
 
 
 class Team(NamedTuple):
-    """A row of a heat's teams. A player without mates is a team of one."""
+    """A row in the table of a heat's teams. A player without team mates is a team of one."""
 
     mu: float  # sum of the players' means
     variance: float  # sum of their variances
-    rank: float  # ties share the best rank
-    surprise: float  # filled by the system: change of the team's mean over its variance
+    rank: float  # tied teams share the best rank
+    surprise: float  # filled by the system: change of the team's mean, divided by its variance
     shrink: float  # filled by the system: share of the variance that is lost
 
 
@@ -107,7 +107,7 @@ def sides_of(
     equipment: Sequence[Sequence[Shared]] = (),
     home: Sequence[float] = (),
 ) -> Sides:
-    """Return sides of players in these states, with all members counting equally.
+    """Return the sides formed by players in these states, with all members counting equally.
 
     Args:
         equipment: The equipment of each side. Default: no equipment.
@@ -134,10 +134,10 @@ def sides_of(
 
 
 def expected_scores(system: System, sides: Sides, count: int) -> npt.NDArray[np.float64]:
-    """Return the expected scores of the first `count` sides against each other, by the system's model of sides.
+    """Return the expected scores of the first `count` sides against each other, using the system's model for sides.
 
     Returns:
-        (count, count) float64, from 0 to 1; 0.5 on the diagonal.
+        A float64 array of shape (count, count), with values from 0 to 1, and 0.5 on the diagonal.
     """
     params, (_, entering, _) = system.arguments()
     expected = np.full((count, count), 0.5)

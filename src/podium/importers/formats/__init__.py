@@ -1,1 +1,1 @@
-"""Formats of other programs, one in each file."""
+"""The formats of other programs, each in its own module."""

@@ -1,6 +1,6 @@
-"""A Challonge tournament from version 1 of the API, with participants and matches.
+"""Import a Challonge tournament, with its participants and matches, from version 1 of the API.
 
-Source: `tournaments/{tournament}.json?include_participants=1&include_matches=1` of Challonge's API v1.
+Source: `tournaments/{tournament}.json?include_participants=1&include_matches=1` in Challonge's API v1.
 """
 
 import re
@@ -56,7 +56,7 @@ def take(match: Node, pool: str | None, players: dict[str | None, Node], collect
 
 
 def reason_to_drop(match: Node, sides: list[Node]) -> str:
-    """Return the reason why a match does not count, or an empty text."""
+    """Return the reason why a match does not count, or an empty string if it does."""
     if match.is_object and match["state"].value != "complete":
         return "not complete"
     if match["forfeited"].value is True:
@@ -65,7 +65,7 @@ def reason_to_drop(match: Node, sides: list[Node]) -> str:
 
 
 def positions(match: Node, sides: list[Node], event: Event) -> tuple[float, float]:
-    """Return the places of both sides. They are equal if there is neither a winner nor a loser."""
+    """Return the places of both sides. If there is neither a winner nor a loser, both places are equal."""
     winner = match["winner_id"]
     if winner.value is None:
         if match["loser_id"].value is not None:
@@ -77,7 +77,7 @@ def positions(match: Node, sides: list[Node], event: Event) -> tuple[float, floa
 
 
 def scores(match: Node, event: Event) -> tuple[float | None, float | None]:
-    """Return the points of a single set, or the number of sets that each side won."""
+    """Return the points of a single set or, if there are several, how many sets each side won."""
     node = match["scores_csv"]
     if node.value in (None, ""):
         return None, None

@@ -1,8 +1,8 @@
-"""Formula 1 from f1db and Ergast. Each session of a race is an event, and each driver has a place or a status.
+"""Import Formula 1 results from f1db and Ergast.
 
-Sources: f1db/f1db, releases `f1db-csv.zip` and `f1db-json-single.zip` (CC BY 4.0), as tables or as one JSON file.
-Ergast's last dump as tables, or the JSON of its API, which Jolpica still offers: ergast.com's database guide, and
-jolpica/jolpica-f1.
+Each session of a race is an event, and each driver has a place or a status. Sources: f1db/f1db, releases `f1db-csv.zip`
+and `f1db-json-single.zip` (CC BY 4.0), as tables or as one JSON file. Ergast's last dump as tables, or the JSON of its
+API, which Jolpica still offers: ergast.com's database guide, and jolpica/jolpica-f1.
 """
 
 import re
@@ -23,26 +23,27 @@ JSON = (".json", ".ndjson")
 
 class Session(NamedTuple):
     pool: str
-    results: str  # path in a race that has its results
-    date: str = "date"  # a session without a date has the race's, at 00:00 UTC
+    results: str  # path to the results of the session within a race
+    date: str = "date"  # a session that has no date gets the race's date at 00:00 UTC
     time: str = "time"
-    statuses: Mapping[str, str] = {}  # by word in place of a position
-    is_timed: bool = True  # False for qualifying, whose times are from knock-out parts and do not order it
+    statuses: Mapping[str, str] = {}  # statuses by the word that replaces a position
+    is_timed: bool = True  # False for qualifying, whose times come from knock-out parts and do not determine the order
 
 
 class Form(NamedTuple):
-    """The paths of the values in a row of results, and the tables with races and names."""
+    """The paths of the values in a row of results, and the tables that contain races and names."""
 
     driver: str
     team: str
-    place: tuple[str, ...]  # the first one with a value counts
+    place: tuple[str, ...]  # the first path that has a value counts
     millis: str
     time: str
     has_gaps: bool  # True if times may be gaps to the leader
     races: str = ""
-    race_id: str = ""  # column of that table
-    unknown: str = ""  # remedy for a race that is not in that table
-    names: Mapping[str, tuple[str, str]] = {}  # by table, the column of the ID in results and of the public name
+    race_id: str = ""  # column of the table of races
+    unknown: str = ""  # remedy for a race that is missing in the table of races
+    # for each table, the columns of the ID in the results and of the public name
+    names: Mapping[str, tuple[str, str]] = {}
 
 
 F1DB_STATUSES = {"DNF": "dnf", "NC": "dnf", "DSQ": "disqualified", "EX": "disqualified"} | dict.fromkeys(
@@ -99,7 +100,7 @@ def read_f1db(files: Sequence[Source], collector: Collector) -> None:
 
 
 def read_tables(tables: Mapping[str, Source], form: Form, sessions: Mapping[str, Session], races: "Races") -> None:
-    """Read tables of results, with the dates of their races and the public names of drivers and teams."""
+    """Read tables of results, adding the dates of their races and the public names of drivers and teams."""
     known = {race[form.race_id].cell: race for race, _ in rows_of(tables[form.races], (form.race_id, "date"))}
     names = {
         key: {row[key].cell: row[name].cell for row, _ in rows_of(tables[table], (key, name))}
@@ -162,7 +163,7 @@ def whole_document(source: Source) -> Node:
 
 
 def rows_of(source: Source, needed: Sequence[str]) -> Iterable[tuple[Node, str]]:
-    """Return the rows of a CSV or JSON table, each with a description of its fault, or an empty text."""
+    """Return the rows of a CSV or JSON table, each with a description of its fault or an empty string."""
     if not is_json(source):
         return csv_rows(source, needed)
     table = whole_document(source)
@@ -206,7 +207,10 @@ def read_answer(race: Node, races: "Races") -> None:
 
 
 class Races:
-    """The events of an import. Rows may come from several files. A time with a sign is a gap to the leader."""
+    """The events of an import. Their rows may come from several files.
+
+    A time that has a sign is a gap to the leader.
+    """
 
     def __init__(self, collector: Collector) -> None:
         self.collector = collector
@@ -214,7 +218,10 @@ class Races:
         self._times: dict[str, list[tuple[dict[str, Any], Duration]]] = {}
 
     def event(self, session: Session, race_id: str, start: Node, race: Node | None) -> Event:
-        """Return the event of a session. `start` is the start of its results; `race` has its date."""
+        """Return the event for a session.
+
+        `start` is the start given in its results, and `race` contains the race's date.
+        """
         name = f"{race_id}-{session.pool}"
         if name not in self.events:
             self.events[name] = Event(start.file, start.place, name, shared={"pool": session.pool})
@@ -223,7 +230,7 @@ class Races:
         return self.events[name]
 
     def add(self, event: Event, session: Session, form: Form, row: Node, driver: str, team: str) -> None:
-        """Add a driver with a place or a status. If a driver shared two cars, only the first row counts."""
+        """Add a driver with a place or a status. If a driver shared two cars, only the driver's first row counts."""
         if not driver:
             event.refuse("", "is empty. Every result needs a driver.", form.driver, row.place)
             return
@@ -267,7 +274,7 @@ def add_date(event: Event, session: Session, race: Node) -> None:
 
 
 def time_of(event: Event, form: Form, row: Node) -> Duration | None:
-    """Return a finisher's time or gap. Report one that is invalid, or that differs from the milliseconds."""
+    """Return a finisher's time or gap. Report a time that is invalid, or that differs from the milliseconds."""
     millis, written = row[form.millis].cell, row[form.time].cell
     total = times.parse(written)
     if total is not None and total.sign and not form.has_gaps:

@@ -1,4 +1,4 @@
-"""Chess games in PGN: their tags and results. Moves are skipped.
+"""Import chess games in PGN from their tags and results. Moves are skipped.
 
 Source: "Portable Game Notation Specification and Implementation Guide" (1994), and the tags of the Lichess database.
 """
@@ -30,30 +30,30 @@ UNKNOWN = {
     "Round": "?",
     "White": "?",
     "Black": "?",
-}  # in the standard
+}  # defined by the standard
 LICHESS_EVENT = re.compile(r"^(?:rated|casual) (.+?) (?:game|tournament|swiss)\b", re.IGNORECASE)
 LICHESS_SITE = re.compile(r"^https?://(?:www\.)?lichess\.org/", re.IGNORECASE)
 LICHESS_SPEEDS = {30: "ultrabullet", 180: "bullet", 480: "blitz", 1500: "rapid"}  # by upper limit in seconds
 LICHESS_CLOCK = re.compile(r"^(\d+)\+(\d+)$")
-TYPICAL_MOVES = 40  # moves of a typical game; each adds the increment
-BYES = frozenset({"bye", "(bye)", "freilos", "spielfrei"})  # in place of an opponent
+TYPICAL_MOVES = 40  # number of moves in a typical game, each of which adds the increment
+BYES = frozenset({"bye", "(bye)", "freilos", "spielfrei"})  # words that replace an opponent
 URL = re.compile(r"^https?://(?:www\.)?(.+)$", re.IGNORECASE)
 COMPUTER = re.compile(r"^lichess AI level \d+$")
 DATE = re.compile(r"^(\d{4}|\?{1,4})(?:[./-](\d{1,2}|\?{1,2})(?:[./-](\d{1,2}|\?{1,2}))?)?$")
 CLOCK = re.compile(r"^(\d{1,2}):(\d{2})(?::(\d{2}))?(?:\.\d+)?$")
-MAX_TAGS = 60  # of one game inside the unclosed comment of another
-CHECKED_BYTES = 1 << 20  # read at a time to find the encoding
+MAX_TAGS = 60  # maximum number of tags of a game inside another game's unclosed comment
+CHECKED_BYTES = 1 << 20  # number of bytes read at a time to find the encoding
 
 
 @dataclass(slots=True)
 class Game:
-    event: Event  # placed at the game's first line
-    tags: dict[str, tuple[str, str]] = field(default_factory=dict)  # value and place by tag
+    event: Event  # its place is the first line of the game
+    tags: dict[str, tuple[str, str]] = field(default_factory=dict)  # value and place of each tag
     end: str | None = None
-    moves: bool = False  # True if more than tags was read
-    blank: bool = False  # True if a blank line follows the tags
-    comment: int = 0  # line of the open comment, or 0
-    variations: list[int] = field(default_factory=list)  # lines of the open variations
+    moves: bool = False  # True if more than tags has been read
+    blank: bool = False  # True if a blank line followed the tags
+    comment: int = 0  # line where the open comment began, or 0
+    variations: list[int] = field(default_factory=list)  # lines where the open variations began
 
     def tag(self, name: str) -> str:
         return self.tags[name][0] if name in self.tags else ""
@@ -77,11 +77,11 @@ def read(files: Sequence[Source], collector: Collector) -> None:
 
 
 def games(source: Source) -> Iterator[Game]:
-    """Split a file into its games. The whole file is read once before, to find its encoding."""
+    """Split a file into its games. The whole file is read once beforehand to find its encoding."""
     with source.open() as file:
         encoding = encoding_of(file)
     game: Game | None = None
-    swallowed: list[tuple[int, str]] = []  # lines in an open comment that look like tags of another game
+    swallowed: list[tuple[int, str]] = []  # lines within an open comment that look like the tags of another game
     for number, line in lines(source, encoding):
         if game is not None and game.comment:
             swallowed = tags_within(number, line, swallowed)
@@ -109,7 +109,7 @@ def lines(source: Source, encoding: str) -> Iterator[tuple[int, str]]:
 
 
 def encoding_of(file: BinaryIO) -> str:
-    """Return the encoding: UTF-16 if marked, UTF-8 if the whole file is valid, otherwise Latin-1 as in the standard."""
+    """Return the encoding: UTF-16 if marked, UTF-8 if the whole file is valid, or else the standard's Latin-1."""
     start = file.read(CHECKED_BYTES)
     if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
@@ -125,7 +125,7 @@ def encoding_of(file: BinaryIO) -> str:
 
 
 def starts_game(game: Game, line: str) -> bool:
-    """Return True if a line that begins with a bracket is the first tag of another game."""
+    """Return True if a line that begins with a bracket is the first tag of a new game."""
     if game.moves:
         return True
     tag = TAG.match(line)
@@ -133,20 +133,20 @@ def starts_game(game: Game, line: str) -> bool:
 
 
 def tags_within(number: int, line: str, before: list[tuple[int, str]]) -> list[tuple[int, str]]:
-    """Return the lines in a comment, up to this one, that look like a section of tags."""
+    """Return the lines of a comment, up to this one, that look like a section of tags."""
     if TAG.match(line.rstrip("\r\n")):
         return [*before[-MAX_TAGS:], (number, line)]
     return before if not line.strip() else []
 
 
 def begins_a_game(lines: list[tuple[int, str]]) -> bool:
-    """Return True if lines in a comment are the tags of another game, so the comment was never closed."""
+    """Return True if lines in a comment are the tags of another game, so that the comment was never closed."""
     names = {tag[1] for _, line in lines if (tag := TAG.match(line.rstrip("\r\n")))}
     return names.issuperset(REQUIRED)
 
 
 def next_line(game: Game | None, source: Source, number: int, line: str) -> Game | None:
-    """Read a line of a game, or the first line of a new game. Return None between games."""
+    """Read a line of a game, or the first line of a new one. Between games, return None."""
     if game is None:
         if not line.strip() or line.startswith("%"):
             return None
@@ -176,9 +176,9 @@ def read_tag(game: Game, number: int, line: str) -> None:
 
 
 def read_moves(game: Game, number: int, line: str) -> None:
-    """Read a line of moves, to find comments, variations and the result."""
+    """Read a line of moves to find comments, variations and the result."""
     if not game.comment and ";" not in line:
-        closed = line.rfind("}") + 1  # beyond it, each brace would start another search for an end
+        closed = line.rfind("}") + 1  # after it, each brace would start another search for an end
         line = COMMENT.sub(" ", line[:closed]) + line[closed:]
     at = 0
     while True:
@@ -223,7 +223,7 @@ def take(game: Game, collector: Collector) -> None:
 
 
 def check(game: Game) -> None:
-    """Report missing tags, and results that contradict each other."""
+    """Report tags that are missing, and results that contradict each other."""
     event = game.event
     for name in REQUIRED:
         if name not in game.tags:
@@ -246,7 +246,7 @@ def check(game: Game) -> None:
 
 
 def reason_to_drop(game: Game) -> str:
-    """Return the reason why a game does not count, or an empty text."""
+    """Return the reason why a game does not count, or an empty string if it does."""
     if game.tag("Result") == "*":
         return "no result"
     if any(game.plain(side).lower() in BYES for side in ("White", "Black")):
@@ -255,7 +255,7 @@ def reason_to_drop(game: Game) -> str:
 
 
 def event_id(game: Game, collector: Collector) -> str:
-    """Return the address of a game, or an ID made of its tags. Repeats are numbered."""
+    """Return the address of a game, or an ID made from its tags. Repeated IDs are numbered."""
     addresses = (URL.match(game.tag(name).strip()) for name in ("GameURL", "Link", "Site"))
     address = next((match[1] for match in addresses if match), None)
     name = collector.unused_id(address or "/".join(game.tag(tag) or unknown for tag, unknown in UNKNOWN.items()))
@@ -266,7 +266,10 @@ def event_id(game: Game, collector: Collector) -> str:
 
 
 def started_at(game: Game, times: LocalTimes) -> int | None:
-    """Return the start of a game in microseconds, from the tags in UTC if complete, else from the local ones."""
+    """Return the start of a game in microseconds.
+
+    It comes from the tags in UTC if they are complete, or else from the local ones.
+    """
     utc, is_exact = moment(game, "UTCDate", "UTCTime")
     if utc is not None and is_exact:
         return of_utc(utc)
@@ -278,7 +281,10 @@ def started_at(game: Game, times: LocalTimes) -> int | None:
 
 
 def moment(game: Game, date_tag: str, clock_tag: str) -> tuple[datetime | None, bool]:
-    """Return the time in two tags, or None if the year is unknown, and True if it includes the time of day."""
+    """Return the time given by two tags, or None if the year is unknown.
+
+    Also return True if it includes the time of day.
+    """
     text, clock_text = game.tag(date_tag).strip(), game.tag(clock_tag).strip()
     date, clock = DATE.match(text or "????"), CLOCK.match(clock_text)
     if date is None:
@@ -305,7 +311,7 @@ def moment(game: Game, date_tag: str, clock_tag: str) -> tuple[datetime | None, 
 
 
 def pool(game: Game) -> str:
-    """Return the pool: the speed that Lichess names, the variant, the speed by Lichess' rule, or chess."""
+    """Return the pool: the speed that Lichess names, the variant, the speed according to Lichess's rule, or chess."""
     lichess = LICHESS_EVENT.match(game.tag("Event"))
     if lichess:
         return lichess[1].strip().lower()

@@ -1,6 +1,6 @@
-"""Speedrun races of racetime.gg: one race, a page of a category's races, or either of these per line.
+"""Import speedrun races from racetime.gg: one race, one page of a category's races, or one of these per line.
 
-Source: racetimeGG/racetime-app, whose own rating is also per category and goal.
+Source: racetimeGG/racetime-app, which also has a separate rating for each category and goal.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ ABSENT = ("requested", "invited", "declined", "partitioned", "not_ready", "ready
 
 class Entrant(NamedTuple):
     node: Node
-    status: str  # of the column `status`
+    status: str  # status for the column `status`
     time: Decimal | None
     place: int | None
 
@@ -107,7 +107,7 @@ def finish_time(node: Node, event: Event) -> Decimal | None:
 
 
 def check_places(entrants: list[Entrant], event: Event) -> None:
-    """Report places that are worse than those of slower entrants."""
+    """Report finishers whose place is worse than that of a slower entrant."""
     placed = [(runner.place, runner.time, runner.node["place"]) for runner in entrants if runner.place and runner.time]
     slowest, slowest_place = Decimal(0), 0
     for place, time, node in sorted(placed, key=lambda placed: placed[:2]):
@@ -118,7 +118,7 @@ def check_places(entrants: list[Entrant], event: Event) -> None:
 
 
 def rows_of_teams(entrants: list[Entrant]) -> list[tuple[Entrant, dict[str, Any]]]:
-    """Place teams by their members' mean time, as racetime does. Teams with a dnf or dq get no place."""
+    """Place teams by the mean time of their members, as racetime does. A team with a dnf or dq gets no place."""
     teams: dict[str, list[Entrant]] = {}
     for runner in entrants:
         teams.setdefault(runner.team or f"{runner.node.place}, alone", []).append(runner)

@@ -1,4 +1,4 @@
-"""Sets of a start.gg event: a response of the GraphQL API, or one per line.
+"""Import the sets of a start.gg event, from one response of the GraphQL API or from one response per line.
 
 Source: start.gg's developer portal. The query is in docs/importers.md.
 """
@@ -53,7 +53,7 @@ def take(node: Node, pool: str | None, collector: Collector) -> None:
 
 
 def reason_to_drop(node: Node, slots: list[Node], scores: list[Node]) -> str:
-    """Return the reason why a set does not count, or an empty text."""
+    """Return the reason why a set does not count, or an empty string if it does."""
     number = node["id"].text
     if number is not None and number.startswith("preview_"):
         return "preview"

@@ -1,4 +1,4 @@
-"""Games of a SuperTuxKart server that stores its results: its SQLite database, or an SQL dump of it.
+"""Import games from a SuperTuxKart server that stores its results, from its SQLite database or an SQL dump of it.
 
 Source: `doc/fork/Database specifications.md` of kimden/stk-code, versions 1 to 3 of the table of results.
 """
@@ -17,20 +17,20 @@ from podium.importers.stored import connect, quoted
 from podium.importers.times import LocalTimes, of_utc
 
 TABLE = re.compile(r"^(?:v[0-9]+_)?(.*)_results$")
-GAME_KEY = ("time", "venue", "mode")  # a server ends at most one game per second, and games have no number
+GAME_KEY = ("time", "venue", "mode")  # games have no number, but a server ends at most one game per second
 NEEDED = ("time", "venue", "mode", "username", "result")
 USED = (
     *NEEDED, "visible", "is_quit", "is_not_full", "online_id", "team", "handicap", "game_duration", "when_joined",
     "when_left", "game_event",
 )  # fmt: skip
-RACES = ("normal", "time-trial", "follow-the-leader")  # rated together by SuperTuxKart itself
+RACES = ("normal", "time-trial", "follow-the-leader")  # SuperTuxKart itself rates these together
 CAPTURES = ("ctf", "capture-the-flag")
 SCORED_BY_EVENTS = ("soccer", *CAPTURES)
 TEAMS = {0: "red", 1: "blue"}
 TIME = re.compile(r"^[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}$")
-MAX_STEPS = 100_000_000  # of SQLite's virtual machine while it runs a dump
+MAX_STEPS = 100_000_000  # maximum number of steps that SQLite's virtual machine may take for a dump
 MAX_VALUE_BYTES = 1_000_000
-# Actions that a dump needs. It must not reach other files, nor compute without end.
+# The actions that a dump needs. It must not access other files, or compute without end.
 DUMP_ACTIONS = frozenset(
     getattr(sqlite3, f"SQLITE_{name}")
     for name in (
@@ -53,7 +53,7 @@ class Row(NamedTuple):
         return number if number is not None and abs(number) < float("inf") else None
 
     def known(self, name: str) -> float | None:
-        """Return a number of 0 or more, or None: less than 0 means unknown."""
+        """Return a number of 0 or more. Negative numbers mean that it is unknown, so return None."""
         number = self.number(name)
         return number if number is not None and number >= 0.0 else None
 
@@ -81,7 +81,7 @@ def read(files: Sequence[Source], collector: Collector) -> None:
 
 
 def run_dump(connection: sqlite3.Connection, source: Source) -> None:
-    """Run a dump in a database in memory, without access to anything else."""
+    """Run a dump in an in-memory database, without access to anything else."""
     script = decode(source.content(), source.name)
     if "create table" not in script.lower():
         refuse_file(source.name, "is neither an SQLite database nor a dump of one")
@@ -111,7 +111,7 @@ def read_database(connection: sqlite3.Connection, file: str, collector: Collecto
         if missing is not None:
             refuse_file(file, f"has a table {table} without the column {missing}")
         server = (TABLE.match(table) or [""] * 2)[1]
-        # Version 3 stores local times. Earlier versions store SQLite's own, which are in UTC.
+        # Version 3 stores local times. Earlier versions store SQLite's own times, which are in UTC.
         zone = collector.times if "game_duration" in columns else None
         rows = rows_of(connection, table, [name for name in USED if name in columns])
         for _, rows_of_game in groupby(rows, key=lambda row: [row.cells[name] for name in GAME_KEY]):
@@ -119,7 +119,10 @@ def read_database(connection: sqlite3.Connection, file: str, collector: Collecto
 
 
 def rows_of(connection: sqlite3.Connection, table: str, columns: Sequence[str]) -> Iterator[Row]:
-    """Yield rows game by game in the order of writing; without a rowid, by time and player. SQLite sorts."""
+    """Yield rows, game by game, in the order they were written or, if there is no rowid, by time and player.
+
+    SQLite sorts them.
+    """
     chosen = ", ".join(map(quoted, columns))
     numbers = {"rowid": "rowid", "row": "row_number() OVER (ORDER BY time, username)"}
     for word, number in numbers.items():
@@ -168,7 +171,7 @@ def take(rows: Sequence[Row], server: str, file: str, zone: LocalTimes | None, c
 def begin(row: Row, server: str, file: str, zone: LocalTimes | None) -> Event:
     time, venue, mode = (row.cells[name] for name in GAME_KEY)
     duration = row.known("game_duration")
-    # Version 1 stores only races, with a number for the mode.
+    # Version 1 stores only races, with a number for each mode.
     pool = "race" if mode in RACES or isinstance(mode, int) else str(mode)
     shared = {"pool": pool, "mode": str(mode), "duration_s": duration}
     event = Event(file, row.place, f"{server}/{time}/{venue}", shared=shared)
@@ -187,7 +190,7 @@ def begin(row: Row, server: str, file: str, zone: LocalTimes | None) -> Event:
 
 
 def add(player: str, rows: list[Row], scores: dict[str, float], event: Event) -> None:
-    """Add a player. In a game for points, add up all the times that the player was in it."""
+    """Add a player. In a game for points, add up all the periods during which the player took part."""
     first, last = rows[0], rows[-1]
     is_race = event.shared["pool"] == "race"
     for row in rows[1:] if is_race else ():
@@ -228,9 +231,9 @@ def played_s(rows: list[Row]) -> float | None:
 
 
 def team_scores(event: Event, rows: list[Row], goals: list[Row]) -> dict[str, float]:
-    """Return the goals or captures of each team, or nothing if they are not stored.
+    """Return the goals or captures of each team. If they are not stored, return nothing.
 
-    In soccer, 1 is a goal of the player's team and -1 an own goal. In captures, 1 is red's and -1 blue's.
+    In soccer, 1 is a goal by the player's team, and -1 is an own goal. In captures, 1 stands for red, and -1 for blue.
     """
     mode = event.shared["mode"]
     if mode not in SCORED_BY_EVENTS or not any("game_event" in row.cells for row in rows):

@@ -1,6 +1,6 @@
-"""Match reports that Xonotic servers send to XonStat: one per file, or XonStat's log of requests.
+"""Import match reports that Xonotic servers send to XonStat, either one per file or from XonStat's log of requests.
 
-Source: `qcsrc/common/playerstats.qc` of Xonotic writes them; XonStat and xonstat-go read them.
+Source: the reports are written by `qcsrc/common/playerstats.qc` in Xonotic, and read by XonStat and xonstat-go.
 """
 
 import math
@@ -17,12 +17,12 @@ from podium.importers.sources import Source, refuse_file
 BEGIN, END = b"----- BEGIN REQUEST BODY -----", b"----- END REQUEST BODY -----"
 GAME_TYPES = {"freezetag": "ft", "keepaway": "ka", "nexball": "nb"}  # former names
 TEAM_NAMES = {"5": "red", "14": "blue", "13": "yellow", "10": "pink"}
-TEAM_SCORES = {  # columns that decide team games; the first in a report counts
+TEAM_SCORES = {  # columns that decide team games; the first one in a report counts
     "ctf": ("caps",), "ca": ("rounds",), "ft": ("rounds",), "nb": ("goals",), "as": ("objectives",),
     "ons": ("generators",), "dom": ("caps", "ticks", "score"),
 }  # fmt: skip
-OWNED_KEYS = ("i", "n", "t", "r", "e")  # keys of a player or team
-STARTS = (b"V ", b"G ", b"I ", b"P ", b"\xef\xbb")  # of lines; every report has at least one
+OWNED_KEYS = ("i", "n", "t", "r", "e")  # keys that belong to a player or a team
+STARTS = (b"V ", b"G ", b"I ", b"P ", b"\xef\xbb")  # starts of lines, at least one of which is in every report
 REQUIRED = ("V", "G", "M", "I", "S")
 NUMBER = re.compile(r"^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?$")
 MATCH_ID = re.compile(r"^[!-~]{1,64}$")
@@ -48,7 +48,7 @@ class Player:
     numbers: dict[str, Decimal] = field(default_factory=dict)
 
     def number(self, name: str) -> float:
-        """Return a number, or 0 if it was not sent."""
+        """Return a number, or 0 if the number was not sent."""
         return float(self.numbers.get(name, 0))
 
     @property
@@ -87,9 +87,9 @@ def read(files: Sequence[Source], collector: Collector) -> None:
 
 
 def reports(source: Source) -> Iterator[Report]:
-    """Yield the reports of a file: those of a log in order, or the single report."""
+    """Yield the reports in a file: the reports in a log, in order, or the single report."""
     body: list[tuple[int, bytes]] | None = None
-    before: list[tuple[int, bytes]] = []  # lines before the first report of a log
+    before: list[tuple[int, bytes]] = []  # lines that precede the first report of a log
     begun = 0
     with source.open() as file:
         for number, raw in enumerate(file, start=1):
@@ -144,7 +144,7 @@ def parse(lines: Sequence[tuple[int, bytes]], file: str, first: int = 1) -> Repo
 
 
 def read_line(report: Report, owner: Player | None, key: str, value: str, number: int) -> Player | None:
-    """Read a line. Return the player or team to whom the next lines belong."""
+    """Read a line. Return the player or team that the next lines belong to."""
     place, event = f"line {number}", report.event
     if key == "P":
         if value in report.players:
@@ -206,7 +206,10 @@ def check(report: Report) -> None:
 
 
 def take(report: Report, collector: Collector, server: str | None = None, received_us: int | None = None) -> None:
-    """Make an event from a report, or count why there is none. `received_us` dates matches whose ID has no time."""
+    """Make an event from a report, or count the reason why there is none.
+
+    `received_us` dates matches whose ID has no time.
+    """
     event = report.event
     if event.faults:
         collector.refuse(event.faults)
@@ -251,7 +254,7 @@ def tells_start(report: Report) -> bool:
 
 
 def no_match(report: Report, playing: list[Player]) -> str:
-    """Return the reason why a match does not count by XonStat's rules, or an empty text."""
+    """Return the reason why a match does not count under XonStat's rules, or an empty string if it does."""
     if report.game_type == "cts":
         return "" if any(fastest(player) for player in playing) else "blank"
     if not any(player.number("matches") for player in report.players.values()):
@@ -262,7 +265,7 @@ def no_match(report: Report, playing: list[Player]) -> str:
 
 
 def fastest(player: Player) -> Decimal | None:
-    """Return the fastest lap or run in hundredths of a second, from the final scoreboard or from all."""
+    """Return the fastest lap or run in hundredths of a second, from the final scoreboard or else from all records."""
     return player.numbers.get("scoreboard-fastest") or player.numbers.get("total-fastest") or None
 
 
@@ -290,6 +293,6 @@ def row(report: Report, player: Player, *, in_teams: bool) -> dict[str, Any]:
 
 
 def without_colours(name: str) -> str:
-    """Return a name as people read it: without colour codes, and with the font's signs as ASCII."""
+    """Return a name as people see it, without colour codes, and with the signs of the game's font as ASCII."""
     plain = COLOUR.sub(lambda code: "^" if code[1] == "^" else "", name)
     return plain.translate(FONT).strip()

@@ -1,6 +1,7 @@
-"""Read results from any table: a results table, or one with a map, with named columns or with headings that tell.
+"""Read results from any table: a results table, or one with a map, with named columns or with meaningful headings.
 
-Modules for other shapes are imported when one is read. Most tables do not need them, and quick commands start faster.
+Modules for other layouts are imported when such a table is read. Most tables do not need these modules, and quick
+commands start faster without them.
 """
 
 import io
@@ -35,12 +36,14 @@ def read_results(
         source: A path (.csv, .parquet, .json, .jsonl; `-` is standard input), a folder of Parquet files or a pattern
             such as `results/*.parquet`, a binary file, a pandas, Polars or Arrow frame, rows as dicts, or `Results`.
         name: Name of the table in messages. Default: the file's name.
-        columns: Meaning of the table's columns: a column, or a rule of a map, by the name of the results column. Other
-            columns with such a name keep their meaning.
-        ignore: Columns to ignore, or `rest` for all columns without a meaning.
-        map: A whole map as in TOML, or the path of its file. Do not combine it with `columns`.
-        lenient: True to read a table in another shape, if its headings and cells are clear. `notes` say how.
-        answers: Answers to the questions of a lenient reading, such as `columns.started_at.format=%d/%m/%Y`.
+        columns: Meaning of the table's columns: for each results column, the name of a column in the table, or a rule
+            as in a map. Other columns that have the name of a results column keep that meaning.
+        ignore: Columns to ignore, or `rest` to ignore all columns that have no meaning.
+        map: A complete map with the content of a TOML file, or the path of the file. It cannot be combined with
+            `columns`.
+        lenient: True to read a table in another layout, if its headings and cells are clear. The `notes` of the result
+            say how it was read.
+        answers: Answers to the questions that a lenient reading asks, such as `columns.started_at.format=%d/%m/%Y`.
 
     Returns:
         The checked table, with rows in the order of the source.
@@ -64,10 +67,10 @@ def read_results(
 
 
 def read_any(source: Any) -> "tuple[Results, Numbered | None]":
-    """Read and check results in any shape. Warn how a table in another shape was understood.
+    """Read and check results in any layout. If it is not that of a results table, warn how the table was understood.
 
     Returns:
-        The results, and the numbers of their events if the table was read as it is.
+        The results and, if the table was read as it is, the numbers of the events.
     """
     results, numbered = read_leniently(source)
     if source is not results:
@@ -79,7 +82,7 @@ def read_any(source: Any) -> "tuple[Results, Numbered | None]":
 def read_leniently(
     source: Any, name: str | None = None, answers: Iterable[str] = ()
 ) -> "tuple[Results, Numbered | None]":
-    """Read a results table as it is. If it is not one, read it by its headings and cells."""
+    """Read a results table as it is. If this fails because it has another layout, use its headings and cells."""
     if isinstance(source, Results):
         return source, None
     if is_several(source):

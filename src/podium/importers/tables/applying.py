@@ -1,4 +1,7 @@
-"""Apply a map to a table: rows of entrants in the columns of results, and the cells that do not fit."""
+"""Apply a map to a table.
+
+The result has rows of entrants with the columns of results, and the cells that do not fit.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -38,18 +41,20 @@ from podium.support.words import suggestion
 NO_LEADER = "is a gap, but no earlier row of the event has a full time"
 NOT_OF_TABLES = (ROW, FILE, ROW_NAME, COLUMN, CELL, PAIR, *BESIDE)
 ROUND, SIDE, ORDER = "\0round", "\0side", "\0order"
-BAD, WRITTEN = "\0bad ", "\0written "  # before the name of a results column: the bad cells, and the original texts
+# prefixes to the name of a results column, for its bad cells and its original texts
+BAD, WRITTEN = "\0bad ", "\0written "
 
 
 @dataclass(frozen=True)
 class Mapped:
     grid: Grid
-    frame: pl.DataFrame  # columns of results, with bad cells null; beside them `BAD` and `WRITTEN` columns, and the row
+    frame: pl.DataFrame  # columns of results with bad cells set to null, `BAD` and `WRITTEN` columns, and the row
     remedies: Mapping[str, str]
-    headings: Mapping[str, str]  # the grid's column by results column, if it is a single one
+    headings: Mapping[str, str]  # for each results column, the grid's column if there is only one
     dropped: Counter[str] = field(default_factory=Counter)
     notes: tuple[str, ...] = ()
-    rounds: Mapping[str, str] = field(default_factory=dict)  # by event ID that Podium made; empty if unknown
+    # by event ID that Podium made; empty if the round is unknown
+    rounds: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def table(self) -> pl.DataFrame:
@@ -57,12 +62,12 @@ class Mapped:
 
     @property
     def rows(self) -> pl.Series:
-        """The row of the grid of each row, from 0."""
+        """The number, from 0, of the grid's row that each row comes from."""
         return self.frame[ROW_NUMBER]
 
     @property
     def bad(self) -> dict[str, tuple[pl.Series, pl.Series]]:
-        """True for bad cells, and all original texts, by column."""
+        """A mask of the bad cells, and all original texts, by column."""
         names = (name.removeprefix(BAD) for name in self.frame.columns if name.startswith(BAD))
         return {name: (self.frame[BAD + name], self.frame[WRITTEN + name]) for name in names}
 
@@ -109,13 +114,16 @@ def apply_map(grid: Grid, mapping: Map) -> Mapped:
     written = (name.replace(BAD, WRITTEN) for name in bad)
     frame = laid.select(ROW_NUMBER, *names, *written, *(pl.col(name).fill_null(value=False) for name in bad))
     mapped = Mapped(grid, frame, remedies, headings, dropped, local.notes(), rounds)
-    if mapping.distinct and not bad:  # bad cells are all empty, but may differ
+    if mapping.distinct and not bad:  # bad cells are all empty, but may have been different
         mapped = mapped.only_rows(mapped.table.to_struct().is_first_distinct())
     return by_event(mapped)
 
 
 def round_names(table: Table, headings: tuple[str, ...]) -> pl.Series:
-    """Return the round or game number of each row, such as "R2" or "Game 3". Empty if the table has none."""
+    """Return the round or game number of each row, such as "R2" or "Game 3".
+
+    The result is empty if the table has none.
+    """
     cells = pl.DataFrame([table.texts(each).alias(each) for each in headings])
     if not headings:
         return pl.Series([""], dtype=pl.String).new_from_index(0, table.frame.height)
@@ -127,13 +135,16 @@ def round_names(table: Table, headings: tuple[str, ...]) -> pl.Series:
 
 
 def with_player(rules: Mapping[str, Rule], mapping: Map) -> Mapping[str, Rule]:
-    """Return the rules. If the map of a grid has none for players, they are the names of the lines."""
+    """Return the rules. If the map of a grid has no rule for players, they are the names of the lines."""
     player = {"matrix": ROW_NAME, "swiss": ROW_NAME, "crosstable": "\0player"}.get(mapping.layout.kind)
     return rules if player is None or "player" in rules else {**rules, "player": Rule(columns=(player,))}
 
 
 def build_columns(table: Table, rules: Mapping[str, Rule]) -> dict[str, Cells]:
-    """Return every results column. Without a rule, statuses come from words in places, times and scores."""
+    """Return every results column.
+
+    If there is no rule for statuses, take them from words in places, times and scores.
+    """
     columns = {name: build(table, name, rule) for name, rule in rules.items()}
     for name in ("position", "time_s", "score"):
         statuses = columns[name].statuses if name in columns else None
@@ -149,7 +160,7 @@ def build_columns(table: Table, rules: Mapping[str, Rule]) -> dict[str, Cells]:
 
 
 def by_laps(columns: dict[str, Cells], laps: Cells) -> dict[str, Cells]:
-    """Add places by laps and then time if there are none, and remove the times of lapped racers."""
+    """Add places by laps and then by time, if there are no places, and remove the times of racers who were lapped."""
     heat = ["event_id", *(["heat"] if "heat" in columns else [])]
     nothing = pl.Series("time_s", [None], pl.Float64).new_from_index(0, laps.column.len())
     time_s = columns["time_s"].column if "time_s" in columns else nothing
@@ -165,7 +176,7 @@ def by_laps(columns: dict[str, Cells], laps: Cells) -> dict[str, Cells]:
 
 
 def with_members(laid: pl.DataFrame, split: str) -> pl.DataFrame:
-    """Return a row for each member of a side, which becomes the team."""
+    """Return one row for each member of a side. The side becomes the team."""
     members = pl.col("player").str.split(split)
     team = pl.when(members.list.len() > 1).then("player").alias("team")
     rows = laid.with_columns(*([] if "team" in laid.columns else [team]), members.alias("player"))
@@ -173,7 +184,7 @@ def with_members(laid: pl.DataFrame, split: str) -> pl.DataFrame:
 
 
 def whole_times(columns: Mapping[str, Cells], time_s: Cells, *, from_leader: bool) -> Cells:
-    """Turn gaps into times: add them to the best full time of the heat, or to the time before, exactly in decimals."""
+    """Turn gaps into times by adding each to the heat's best full time, or to the previous time, exactly."""
     heat = columns["heat"].column if "heat" in columns else pl.lit("")
     series = {"event": columns["event_id"].column, "time": time_s.column, "sign": time_s.gaps}
     table = pl.DataFrame(series).with_row_index("row").with_columns(heat.alias("heat"))
@@ -213,7 +224,7 @@ def laid_out(columns: Mapping[str, Cells], numbers: pl.Series, side: int) -> pl.
 
 
 def by_event(mapped: Mapped) -> Mapped:
-    """Sort the rows by event, in the order in which events first appear."""
+    """Sort the rows by event. Events keep the order in which they first appear."""
     if "event_id" not in mapped.frame.columns:
         return mapped
     first = pl.col(ORDER).min().over(pl.col("event_id").fill_null(""))
@@ -221,7 +232,7 @@ def by_event(mapped: Mapped) -> Mapped:
 
 
 def drop_small(mapped: Mapped) -> Mapped:
-    """Keep events with two or more entrants, and count the others."""
+    """Keep events that have at least two entrants, and count the others."""
     if "event_id" not in mapped.table.columns:
         return mapped
     sizes = mapped.table.select(pl.len().over("event_id")).to_series()
@@ -233,7 +244,7 @@ def drop_small(mapped: Mapped) -> Mapped:
 
 
 def decimal_marks(columns: Iterable[pl.Series]) -> str:
-    """Return the decimal mark of numbers and times: a point, a comma, `both` if either may be, or an empty text."""
+    """Return the decimal mark of numbers and times: a point, a comma, `both` if either is possible, or ""."""
     texts = [column for column in columns if column.len()]
     if not texts:
         return ""
@@ -243,7 +254,7 @@ def decimal_marks(columns: Iterable[pl.Series]) -> str:
 
 
 def may_be_thousands(texts: pl.Series) -> str:
-    """Return the first number whose mark may separate thousands, if this is possible for the whole column."""
+    """Return the first number whose mark may separate thousands, if that is possible for all numbers in the column."""
     plain = texts.str.strip_chars().drop_nulls()
     marked = plain.filter(plain.str.contains("[.,]"))
     grouped = marked.str.contains(r"^[+-]?[0-9]{1,3}([.][0-9]{3})+$|^[+-]?[0-9]{1,3}(,[0-9]{3})+$")
@@ -253,12 +264,12 @@ def may_be_thousands(texts: pl.Series) -> str:
 
 
 def outcome_points(words: Iterable[str], table: Mapping[float, str] = OUTCOMES) -> dict[str, float]:
-    """Return the points of each word if all words mean a win, loss or draw. Otherwise return nothing."""
+    """Return the points for each word, if every word means a win, a loss or a draw. Otherwise, return nothing."""
     points = {word: own for own, names in table.items() for word in names.split()}
     bare = {word: word.strip().lower().rstrip(".") for word in words}
     letters = sorted({*bare.values()}) if table is OUTCOMES else []
     ways = {tuple(map(each.find, letters)) for each in OUTCOME_LETTERS if all(letters)}
-    ways = {way for way in ways if {0, 2} <= {*way} and -1 not in way}  # with both wins and losses
+    ways = {way for way in ways if {0, 2} <= {*way} and -1 not in way}  # includes both wins and losses
     if len(ways) == 1:
         points |= zip(letters, (1 - place / 2 for place in ways.pop()), strict=True)
     found = {word: points.get(own) for word, own in bare.items()}
@@ -266,7 +277,7 @@ def outcome_points(words: Iterable[str], table: Mapping[float, str] = OUTCOMES) 
 
 
 def status_words(words: list[str]) -> dict[str, str]:
-    """Return the status of each word that certainly has one, in any case. Statuses themselves are included."""
+    """Return the status for each word that certainly stands for one, in any case. Statuses themselves are included."""
     found: dict[str, str] = {}
     for word in words:
         plain = word.strip().lower().replace(" ", "_").replace("-", "_").rstrip(".")
@@ -311,7 +322,7 @@ def refuse_name(map_name: str, place: str, name: str, known: list[str], table_na
 
 
 def join_tables(grid: Grid, mapping: Map) -> pl.DataFrame:
-    """Return the rows of a table, numbered, with the columns of its side tables."""
+    """Return the numbered rows of a table, including the columns of its side tables."""
     frame = grid.frame.with_columns(pl.Series(ROW_NUMBER, range(grid.frame.height), pl.UInt32))
     for name, join in mapping.join.items():
         frame = join_table(frame, name, join, grid, mapping)
@@ -319,7 +330,7 @@ def join_tables(grid: Grid, mapping: Map) -> pl.DataFrame:
 
 
 def join_table(frame: pl.DataFrame, name: str, join: Join, grid: Grid, mapping: Map) -> pl.DataFrame:
-    """Add the columns of a side table. Each row must have exactly one partner in it."""
+    """Add the columns of a side table. For each row, the side table must contain exactly one match."""
     side = load_side(join.file, grid, mapping)
     ends = ("here", join.here, frame.columns, grid), ("there", join.there, side.frame.columns, side)
     for end, key, known, where in ends:
@@ -343,7 +354,7 @@ def join_table(frame: pl.DataFrame, name: str, join: Join, grid: Grid, mapping: 
 
 
 def load_side(file: str, grid: Grid, mapping: Map) -> Grid:
-    """Read a side table with the same settings as its table."""
+    """Read a side table with the same settings as the table that refers to it."""
     rule = mapping.source
     plain = SourceRule(encoding=rule.encoding, null=rule.null, decimal=rule.decimal, thousands=rule.thousands)
     side = load(sources(str(grid.folder / file))[0], plain)
@@ -351,9 +362,9 @@ def load_side(file: str, grid: Grid, mapping: Map) -> Grid:
 
 
 def filter_rows(frame: pl.DataFrame, mapping: Map) -> tuple[pl.DataFrame, Counter[str]]:
-    """Return the rows that count, and the number of the others by reason. Conditions on cells apply later.
+    """Return the rows that count, and the number of other rows by reason. Conditions on cells are applied later.
 
-    If rows report a match from both sides, those from the same side as the first one count.
+    If a match is reported by both sides, only the reports from the same side as the first row count.
     """
     dropped: Counter[str] = Counter()
     for condition, keeps in [*((each, False) for each in mapping.drop), *((each, True) for each in mapping.keep)]:
@@ -372,7 +383,7 @@ def filter_rows(frame: pl.DataFrame, mapping: Map) -> tuple[pl.DataFrame, Counte
 
 
 def meets(texts: pl.Series, condition: Condition) -> pl.Series:
-    """Return True for each cell that meets a condition. Empty cells meet only `null`."""
+    """Return True for each cell that meets a condition. An empty cell meets only the condition `null`."""
     if condition.null is not None:
         return texts.is_null() if condition.null else texts.is_not_null()
     found = texts.is_in(condition.among) if condition.matches is None else texts.str.contains(condition.matches)
@@ -380,7 +391,7 @@ def meets(texts: pl.Series, condition: Condition) -> pl.Series:
 
 
 def unfold(frame: pl.DataFrame, mapping: Map, grid: Grid) -> tuple[list[pl.DataFrame], Counter[str]]:
-    """Return the rows of entrants, in one table per side, and the number of cells without one, by reason."""
+    """Return the rows of entrants, with one table per side, and the number of cells without an entrant, by reason."""
     layout, dropped = mapping.layout, Counter[str]()
     if layout.kind in ("long", "wide"):
         return [frame] * max(len(layout.sides), 1), dropped

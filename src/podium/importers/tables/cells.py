@@ -1,6 +1,7 @@
-"""Convert the cells of a table to a results column by a rule. Cells that do not fit are reported, never guessed.
+"""Convert the cells of a table to a results column, following a rule.
 
-Results of two sides have everyday forms, such as 1-0, ½:½, 3:1 and 6:4 7:5; Swiss lists have cells such as 4w1.
+Cells that do not fit are reported, never guessed. The results of two sides have common forms such as 1-0, ½:½, 3:1 and
+6:4 7:5. The cells of Swiss lists look like 4w1.
 """
 
 import re
@@ -24,16 +25,16 @@ RESULTS = written_out(WORDS["results"], {})
 PAIR, BRACKETS, AS_TIME, LONGER, SHOOT_OUT, FENCED = (
     re.compile(RESULTS[name]) for name in ["pair", "brackets", "as_time", "longer", "shoot_out", "fenced"]
 )
-DIAGONAL = re.compile(r"(?i)0?|[x*#■█/\\\u2013\u2014-]+")  # diagonal of a crosstable
+DIAGONAL = re.compile(r"(?i)0?|[x*#■█/\\\u2013\u2014-]+")  # the diagonal of a crosstable
 TINY = 1e-6
 AMOUNT = re.compile(r"([+-]?)\s?[€£$]?\s?([+-]?)(\d+(?:[.,]\d+)?)\s?[€£$]?")
 POINTS = {"=": 0.5, "w": 1.0, "d": 0.5, "l": 0.0}
-WHOLE = (0.0, 0.5, 1.0)  # points of one game
+WHOLE = (0.0, 0.5, 1.0)  # possible points of one game
 Result = tuple[float | None, float | None]
 
 
 def plain(text: str) -> str:
-    """Return a result with halves as decimals and one kind of dash."""
+    """Return a result in which halves are decimals and all dashes are the same."""
     text = re.sub(r"(\d)\s*½", r"\1.5", text.strip()).replace("½", "0.5")
     text = re.sub(r"\b1\s*/\s*2\b", "0.5", text)
     text = text.replace(",", ".") if re.fullmatch(r"\d+,\d+", text) else re.sub(r"(?<!\d)0,5(?!\d)", "0.5", text)
@@ -41,9 +42,10 @@ def plain(text: str) -> str:
 
 
 def parse_result(text: str) -> Result | None:
-    """Read a result of two sides: points, or with several sets the number that each side won. None if it is not one.
+    """Parse the result of two sides: their points or, if there are several sets, the number that each side won.
 
-    A number alone is for the first side. The second side's is known only for a single game, worth one point in all.
+    Return None if it is not a result. A single number belongs to the first side. The second side's points are then
+    known only for a single game, which is worth one point in total.
     """
     text = AS_TIME.sub(lambda clock: f"{clock[1]}:{int(clock[2])}", text)
     text = plain(text)
@@ -76,10 +78,10 @@ def mirrored(text: str | None) -> str | None:
 NUMBER = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?$"
 ROMAN = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII")
 IN_WORDS = {word: f"{place}" for words in (ROMAN, "🥇🥈🥉") for place, word in enumerate(words, start=1)}
-EXCEL_EPOCH_DAYS = 25569  # from 1899-12-30 to 1970-01-01
+EXCEL_EPOCH_DAYS = 25569  # number of days from 1899-12-30 to 1970-01-01
 DAY_MS = 86_400_000
 DIVISORS = {0.1: 10.0, 0.01: 100.0, 0.001: 1000.0, 0.000001: 1e6}  # division is exact, multiplication is not
-PLAYED = r"^[^\p{L}]*[1-9][^\p{L}]*$"  # a part of an event was played, such as laps or a round
+PLAYED = r"^[^\p{L}]*[1-9][^\p{L}]*$"  # matches if a part of an event was played, such as laps or a round
 NO_GAP = 'is a gap. Give the full time, or set gap = "leader" or "previous"'
 SIGNED_BACK = "is a negative gap"
 UNDECIDED = "does not say who won. Leave these matches out."
@@ -91,9 +93,9 @@ class Cells:
     bad: pl.Series | None = None
     written: pl.Series | None = None
     remedy: str = ""
-    sources: tuple[str, ...] = ()  # columns of the table that it comes from
-    statuses: pl.Series | None = None  # from words in places and times
-    gaps: pl.Series | None = None  # sign of each time, if some are gaps
+    sources: tuple[str, ...] = ()  # columns of the table that the values come from
+    statuses: pl.Series | None = None  # from words in the cells of places and times
+    gaps: pl.Series | None = None  # sign of each time, if some times are gaps
 
 
 @dataclass(frozen=True)
@@ -106,7 +108,7 @@ class Table:
     has_sides: bool = False  # True if each row is a match
 
     def cells(self, name: str) -> pl.Series:
-        """Return a column in its own type, with null for missing values."""
+        """Return a column in its own type, with null for values that are missing."""
         column = self.frame[name]
         return column.replace(dict.fromkeys(self.rule.null)) if column.dtype == pl.String else column
 
@@ -121,7 +123,7 @@ def as_texts(column: pl.Series) -> pl.Series:
 def build(table: Table, name: str, rule: Rule) -> Cells:
     if rule.is_plain:
         column = table.cells(rule.columns[0])
-        is_count = name == "started_at" and column.dtype.is_numeric()  # such as 20250131, a day
+        is_count = name == "started_at" and column.dtype.is_numeric()  # a day such as 20250131
         as_it_is = name in (*TEXTS, "status") if column.dtype == pl.String else not is_count
         if as_it_is:
             return Cells(column.alias(name), sources=rule.columns)
@@ -135,7 +137,7 @@ def build(table: Table, name: str, rule: Rule) -> Cells:
     if rule.started:
         has_part = reduce(or_, (table.texts(each).str.contains(PLAYED).fill_null(value=False) for each in rule.started))
         texts = texts.set((texts == "did_not_start") & has_part, "dnf")
-    if rule.count:  # repeats in other rows get a number, from #2 on
+    if rule.count:  # values that repeat in other rows are numbered, starting with #2
         count = pl.col("row").rank("dense").over("text").cast(pl.String)
         counts = pl.DataFrame({"text": texts, "row": table.rows}).select(count).to_series()
         texts = texts.zip_with(counts == "1", texts + " #" + counts)
@@ -156,7 +158,7 @@ def origin(table: Table, rule: Rule) -> pl.Series:
         return columns.select(pl.coalesce(pl.all())).to_series()
     if len(names) == 1:
         return columns.to_series()
-    mark = rule.split or " "  # between members in separate columns, or parts of a name
+    mark = rule.split or " "  # separates members in separate columns, or parts of a name
     joined = columns.select(pl.concat_str(pl.all(), separator=mark, ignore_nulls=True)).to_series()
     return joined.replace("", None)
 
@@ -166,7 +168,7 @@ def constant(value: Any, height: int) -> pl.Series:
 
 
 def filled(table: Table, parts: tuple[Part, ...]) -> pl.Series:
-    """Return a template filled with the values of each row, or null if a value is missing."""
+    """Return a template filled with the values of each row, or null if one of them is missing."""
     pieces: list[pl.Series] = []
     for part in parts:
         if not part.is_column:
@@ -209,7 +211,7 @@ def as_kind(table: Table, name: str, rule: Rule, texts: pl.Series) -> Cells:
 
 
 def as_results(table: Table, name: str, rule: Rule, texts: pl.Series) -> Cells:
-    """Return the points of one side. In a match, a word such as retired does not say who won."""
+    """Return the points of one side. In a match, a word such as "retired" does not reveal who won."""
     column = each_once(texts, lambda text: points_of(parse_result(text), name, rule.side))
     cells = without_words(rule, texts, column, "must be a result such as 1-0, ½-½, 3:1 or 6:4 7:5")
     if not table.has_sides or cells.statuses is None or cells.bad is None:
@@ -226,7 +228,7 @@ def points_of(result: Result | None, name: str, side: int) -> float | None:
 
 
 def each_once(texts: pl.Series, read: Callable[[str], Any], kind: type[pl.DataType] = pl.Float64) -> pl.Series:
-    """Return what each cell means. Equal cells are read once."""
+    """Return the meaning of each cell. Equal cells are parsed only once."""
     distinct = texts.drop_nulls().unique().to_list()
     values = pl.Series([read(each) for each in distinct], dtype=kind)
     return texts.replace_strict(distinct, values, default=None, return_dtype=kind)
@@ -247,7 +249,7 @@ def as_numbers(table: Table, rule: Rule, texts: pl.Series) -> Cells:
     numbers = plain.cast(pl.Float64, strict=False)
     if numbers.null_count() > texts.null_count():
         parts = texts.str.replace(RESULTS["price"], "$1$3 $2").str.extract_groups(RESULTS["unit"]).struct
-        if parts[1].drop_nulls().n_unique() == 1:  # a single unit, so the numbers compare without it
+        if parts[1].drop_nulls().n_unique() == 1:  # all have the same unit, so the numbers can be compared without it
             bare = as_numbers(table, replace(rule, otherwise="null"), parts[0])
             numbers = numbers.zip_with(numbers.is_not_null(), bare.column)
         pounds, ounces = (texts.str.extract(RESULTS["pounds"], group).cast(pl.Float64) for group in (1, 2))
@@ -256,7 +258,10 @@ def as_numbers(table: Table, rule: Rule, texts: pl.Series) -> Cells:
 
 
 def without_words(rule: Rule, texts: pl.Series, values: pl.Series, remedy: str) -> Cells:
-    """Return the cells. Words for statuses and laps have no value; other cells without one are bad or null."""
+    """Return the cells.
+
+    Words for statuses and laps have no value, and all other cells without one become bad or null.
+    """
     unread = values.is_null() & texts.is_not_null()
     if not unread.any():
         return Cells(values)
@@ -271,14 +276,14 @@ def without_words(rule: Rule, texts: pl.Series, values: pl.Series, remedy: str) 
 
 
 def is_lapped(word: str, unit: str | None) -> bool:
-    """Return True if a cell is of a lapped racer, in the table's own unit or a common one."""
+    """Return True if a cell says that a racer was lapped, in the table's own unit or in a common one."""
     if unit is not None and word.strip().endswith(unit):
         return word.strip().removesuffix(unit).strip().removeprefix("+").strip().isdecimal()
     return times.is_lapped(word)
 
 
 def placed(texts: pl.Series) -> pl.Series:
-    """Return the places in cells, or null if a cell has none."""
+    """Return the places in cells, or null for a cell that has none."""
     return texts.str.strip_chars(" .").replace(IN_WORDS).str.extract(RESULTS["place"]).cast(pl.Float64)
 
 
@@ -295,19 +300,19 @@ def number(text: str | None) -> float:
 
 
 def are_winnings(parts: Iterable[Iterable[str | None]]) -> bool:
-    """Return True if players won the points of each part from each other: some are negative, and the sum is 0."""
+    """Return True if players won the points of each part from each other: some are negative, and they add up to 0."""
     amounts = [[number(each) for each in part] for part in parts]
     return all(min(part) < 0 and abs(sum(part)) < TINY for part in amounts)
 
 
 def as_places(_table: Table, rule: Rule, texts: pl.Series) -> Cells:
-    distinct = texts.drop_nulls().unique()  # few, of many rows
+    distinct = texts.drop_nulls().unique()  # only a few, even if there are many rows
     numbers = texts.replace_strict(distinct, placed(distinct), default=None, return_dtype=pl.Float64)
     return without_words(rule, texts, numbers, "must be a place such as 1, 1st or T2")
 
 
 def as_times(table: Table, rule: Rule, texts: pl.Series) -> Cells:
-    """Return times in seconds, with the signs of gaps."""
+    """Return times in seconds, and the signs of those that are gaps."""
     read = times.parse_column(texts, decimal=table.rule.decimal)
     seconds, signs = read["seconds"], read["sign"]
     if seconds.null_count() > texts.null_count() and "." in table.rule.decimal:  # 1e3 is a number, not a clock time
@@ -324,7 +329,7 @@ def as_times(table: Table, rule: Rule, texts: pl.Series) -> Cells:
 
 
 def as_moments(table: Table, rule: Rule, texts: pl.Series) -> Cells:
-    """Return times in UTC. Each different text is read once."""
+    """Return times in UTC. Each distinct string is parsed only once."""
     if rule.epoch is not None:
         return from_epoch(rule.epoch, texts)
     distinct = texts.drop_nulls().unique()
@@ -357,7 +362,7 @@ def as_moments(table: Table, rule: Rule, texts: pl.Series) -> Cells:
 
 
 def from_epoch(unit: str, texts: pl.Series) -> Cells:
-    """Return times from a count of seconds or milliseconds since 1970, or of Excel's days."""
+    """Return times from a number of seconds or milliseconds since 1970, or of days as counted by Excel."""
     numbers = texts.cast(pl.Float64, strict=False)
     millis = {"s": numbers * 1000.0, "ms": numbers, "excel": (numbers - EXCEL_EPOCH_DAYS) * DAY_MS}[unit]
     plausible = millis.is_between(-62_135_596_800_000, 253_402_300_799_999)

@@ -1,4 +1,4 @@
-"""Find how each column of a sheet is read: the rules of its results columns, and words in place of values."""
+"""Find out how to read each column of a sheet: the rules for its results columns, and words that replace values."""
 
 import re
 from collections import Counter
@@ -19,11 +19,11 @@ from podium.results import headings as heads
 from podium.results.columns import GAP, TIMES
 from podium.results.headings import fold
 
-BESIDE_STATUSES = [r"\s*[^\p{L}\s]*\d[^\p{L}\s]*", ""]  # remove the numbers of played parts from joined cells
+BESIDE_STATUSES = [r"\s*[^\p{L}\s]*\d[^\p{L}\s]*", ""]  # remove the numbers of played parts from cells that are joined
 
 
 def read_columns(sheet: Sheet, columns: Columns) -> Columns:
-    """Return the columns with their rules."""
+    """Return the columns, with a rule for each."""
     for name, heading in columns.chosen.items():
         columns = read_column(sheet, columns, name, heading)
     columns = read_title_dates(sheet, columns)
@@ -39,7 +39,7 @@ def as_table(rule: Any) -> Document:
 
 
 def read_column(sheet: Sheet, columns: Columns, name: str, heading: str) -> Columns:
-    """Return the columns with the rule of one more."""
+    """Return the columns with the rule for one more column."""
     texts = sheet.cells(heading)
     rule: Any = heading
     notes: Sequence[str] = ()
@@ -69,7 +69,10 @@ def describe_words(words: Mapping[str, str]) -> str:
 
 
 def place_rule(sheet: Sheet, columns: Columns, heading: str, texts: pl.Series) -> tuple[Any, list[str]]:
-    """Return the rule of places. If an answer says that less is better, they are numbers, shifted above 0."""
+    """Return the rule for places.
+
+    If an answer says that less is better, places are numbers that are shifted above 0.
+    """
     numbers = texts.str.replace(",", ".", literal=True).cast(pl.Float64, strict=False).drop_nulls()
     least = float(numbers.min() or 0.0)  # type: ignore[arg-type]
     if "position" in sheet.named and numbers.len() and (least < 1 or (numbers % 1 != 0).any()):
@@ -83,7 +86,7 @@ def place_rule(sheet: Sheet, columns: Columns, heading: str, texts: pl.Series) -
 
 
 def date_rule(sheet: Sheet, origin: str, distinct: pl.Series) -> tuple[Any, list[str]]:
-    """Return the rule of dates. Ask if they may start with the day or the month."""
+    """Return the rule for dates. If it is not clear whether they start with the day or the month, ask."""
     if "started_at" in sheet.refined:
         return {"from": origin, **sheet.refined["started_at"]}, []
     ways, rest = times.matching_formats(distinct), dict[str, Any]()
@@ -100,7 +103,7 @@ def date_rule(sheet: Sheet, origin: str, distinct: pl.Series) -> tuple[Any, list
 
 
 def ask_day_or_month(sheet: Sheet, dates: pl.Series, forms: Sequence[str], column: str | None) -> None:
-    """Ask for the format of dates. Each choice shows the first date in that format."""
+    """Ask for the format of dates. Each choice shows how the first date is read in that format."""
     days = [dates.head(1).str.to_datetime(form, strict=False)[0] for form in forms]
     meanings = [f"{day.day} {day:%B %Y}" if day else form for day, form in zip(days, forms, strict=True)]
     choices = [Choice(each, "columns.started_at.format", form) for each, form in zip(meanings, forms, strict=True)]
@@ -108,7 +111,7 @@ def ask_day_or_month(sheet: Sheet, dates: pl.Series, forms: Sequence[str], colum
 
 
 def read_times(sheet: Sheet, columns: Columns, name: str, heading: str) -> Columns:
-    """Return the columns with the rule of times. Gaps are ignored if places decide; otherwise ask about them."""
+    """Return the columns with the rule for times. If places decide, ignore gaps; otherwise, ask about them."""
     texts = sheet.cells(heading)
     if heading in columns.asides:
         return columns.make({name: None})
@@ -147,7 +150,7 @@ def read_title_dates(sheet: Sheet, columns: Columns) -> Columns:
 
 
 def read_laps(sheet: Sheet, columns: Columns) -> Columns:
-    """Return the columns with laps before times, because a lapped racer may have a shorter time."""
+    """Return the columns with laps before times, because a racer who was lapped may have a shorter time."""
     heading = sheet.first_under(heads.LAPS_WORDS)
     if heading is None or columns.rules.get("time_s") is None:
         return columns
@@ -159,7 +162,7 @@ def read_laps(sheet: Sheet, columns: Columns) -> Columns:
 
 
 def read_statuses(sheet: Sheet, columns: Columns) -> Columns:
-    """Return the columns with statuses from places, times and scores, unless there is a column of statuses."""
+    """Return the columns with statuses from places, times and scores, unless there is already a status column."""
     if "status" in columns.chosen or "status" in sheet.given:
         return columns
     known = sheet.refined.get("status", {}).get("map", {})
@@ -197,7 +200,8 @@ def read_started(sheet: Sheet, columns: Columns) -> Columns:
     table = {"from": [rule]} if isinstance(rule, str) else rule
     made = build_map({"columns": {"status": table}}, sheet.grid.name).columns["status"]
     rows = build(Table(sheet.frame, sheet.grid.rule), "status", made).column == "did_not_start"
-    bare = {each: re.sub(r"\d+", "", fold(each)) for each in columns.open(sheet)}  # R1 and R2 differ only in the number
+    # R1 and R2 differ only in their number
+    bare = {each: re.sub(r"\d+", "", fold(each)) for each in columns.open(sheet)}
     often = Counter(own for each, own in bare.items() if own != fold(each))
     parts = [*sheet.under(heads.LAPS_WORDS), *(each for each, own in bare.items() if often[own] > 1)]
     played = [each for each in dict.fromkeys(parts) if sheet.texts(each).filter(rows).str.contains(PLAYED).any()]
@@ -207,7 +211,7 @@ def read_started(sheet: Sheet, columns: Columns) -> Columns:
 
 
 def columns_with_status(sheet: Sheet, columns: Columns, compared: Sequence[str]) -> list[str]:
-    """Return the columns that give a status to entrants without a result, and nothing or a number to others."""
+    """Return the columns that give a status to entrants without a result, and nothing or a number to all others."""
     cells = (pl.col(each).cast(pl.String).replace("", None).is_null() for each in compared)
     lacking = sheet.frame.select(pl.all_horizontal(pl.lit(bool(compared)), *cells)).to_series()
     found = []
@@ -222,7 +226,7 @@ def columns_with_status(sheet: Sheet, columns: Columns, compared: Sequence[str])
 
 
 def order_of_sides(rules: Mapping[str, Any]) -> Document:
-    """Return the times of sides as their places if nothing else compares sides, because times compare only players."""
+    """Return the times of sides as their places if nothing else compares them, because times compare only players."""
     time, player = rules.get("time_s"), rules.get("player")
     if time is None or "split" not in (player or {}) or not {"position", "team_score"}.isdisjoint(rules):
         return {}

@@ -1,4 +1,4 @@
-"""Find the meaning of each column of a sheet from its headings and cells, or ask."""
+"""Find the meaning of each column in a sheet from its heading and cells, or ask about it."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -18,24 +18,24 @@ from podium.results.column_guide import COMPARED
 from podium.results.columns import ALL, FOR_PAGES, TRUTHS
 from podium.results.headings import fold, is_total, meanings, near_miss, sides
 
-ROWS_FOR_REPEATS = 10_000  # searched for repeated players
+ROWS_FOR_REPEATS = 10_000  # number of rows that are searched for repeated players
 DOUBT = "numbers, which may be seconds, places or points"
-PLAIN_NUMBER = re.compile(r"[+-]?[\d\s.,]+")  # not a clock time
-LEAST_STEPS = 3  # between rows that show an order
-SAMPLE_CELLS = 1000  # of an unknown column
+PLAIN_NUMBER = re.compile(r"[+-]?[\d\s.,]+")  # excludes clock times
+LEAST_STEPS = 3  # number of steps between rows that are needed to show an order
+SAMPLE_CELLS = 1000  # number of cells examined in an unknown column
 
 
 class Columns(NamedTuple):
-    """The meaning of each column of a sheet, as far as it is known, and the reasons."""
+    """The meaning of each column in a sheet, as far as it is known, and the reasons for it."""
 
-    chosen: Mapping[str, str]  # heading by results column
-    asides: Mapping[str, str]  # reason by heading that is ignored
-    unknown: Sequence[str]  # headings without a meaning
-    used: frozenset[str]  # headings that other rules use
+    chosen: Mapping[str, str]  # heading for each results column
+    asides: Mapping[str, str]  # reason for each heading that is ignored
+    unknown: Sequence[str]  # headings that have no meaning yet
+    used: frozenset[str]  # headings that are used by other rules
     notes: tuple[str, ...] = ()  # how the table was understood
-    event: str = ""  # template of events that share a name
-    points: Mapping[str, float] = {}  # by word in place of a score
-    rules: Mapping[str, Any] = {}  # rule of each results column, as in a map; None if ignored
+    event: str = ""  # template for events that share a name
+    points: Mapping[str, float] = {}  # points for each word that replaces a score
+    rules: Mapping[str, Any] = {}  # rule for each results column, as in a map; None if it is ignored
 
     def make(self, rules: Mapping[str, Any], *notes: str) -> "Columns":
         return self._replace(rules={**self.rules, **rules}, notes=(*self.notes, *filter(None, notes)))
@@ -49,16 +49,16 @@ class Columns(NamedTuple):
         return self._replace(chosen=chosen, asides={**self.asides, self.chosen[column]: why})
 
     def headings(self, *columns: str) -> list[str]:
-        """Return the headings of those results columns that are chosen."""
+        """Return the headings that were chosen for these results columns."""
         return [self.chosen[column] for column in columns if column in self.chosen]
 
     def open(self, sheet: Sheet) -> list[str]:
-        """Return the headings that nothing uses yet."""
+        """Return the headings that are not used by anything yet."""
         return sheet.others(*self.used, *self.chosen.values())
 
 
 def choose_columns(sheet: Sheet) -> Columns:
-    """Return the heading of each results column. Ask if several are possible."""
+    """Return the heading for each results column. If several are possible, ask."""
     found, columns = candidates(sheet)
     several = found.get("time_s", [])
     if "position" in found and len(several) > 1:
@@ -73,7 +73,7 @@ def choose_columns(sheet: Sheet) -> Columns:
     for column, headings in found.items():
         chosen[column] = decide(sheet, column, headings)
     chosen |= sheet.named
-    bases = [re.sub(r"\d+", "", heading) for heading in columns.unknown]  # of members, such as Leg 1 and Leg 2
+    bases = [re.sub(r"\d+", "", heading) for heading in columns.unknown]  # columns of members, such as Leg 1 and Leg 2
     others = (each for each, base in zip(columns.unknown, bases, strict=True) if base == each or bases.count(base) == 1)
     if (
         "team" in chosen
@@ -98,11 +98,11 @@ def choose_columns(sheet: Sheet) -> Columns:
 
 
 def candidates(sheet: Sheet) -> tuple[dict[str, list[str]], Columns]:
-    """Return the possible headings of each results column, and the columns with the other headings."""
+    """Return the possible headings for each results column, and the columns that have other headings."""
     found, asides = dict[str, list[str]](), dict[str, str]()
     for heading in sheet.others(*sheet.used):
         column = sheet.meaning(heading)
-        if column == "player" and heading.startswith("^"):  # the name of the object around the rows
+        if column == "player" and heading.startswith("^"):  # name of the object around the rows
             column = "event_id"
         why = misfit(sheet, column, heading) if column in ("started_at", "time_s") else None
         if why is not None:
@@ -120,7 +120,10 @@ def candidates(sheet: Sheet) -> tuple[dict[str, list[str]], Columns]:
 
 
 def misfit(sheet: Sheet, column: str, heading: str) -> str | None:
-    """Return why a column may not have the meaning of its heading, or an empty text. None if its cells fit."""
+    """Return None if a column's cells fit the meaning of its heading.
+
+    Otherwise, return the doubt, or an empty string.
+    """
     word, texts = fold(heading), sheet.cells(heading)
     if column == "status" and codes(sheet, heading):
         return None
@@ -146,19 +149,19 @@ def misfit(sheet: Sheet, column: str, heading: str) -> str | None:
 
 
 def codes(sheet: Sheet, heading: str) -> dict[str, str]:
-    """Return the statuses of a program's codes, if a column has its heading and only known codes."""
+    """Return the statuses for a program's codes, if a column has their heading and contains only known codes."""
     known: dict[str, str] = heads.CODES.get(fold(heading), {})
     return known if {*sheet.cells(heading)} <= known.keys() else {}
 
 
 def evidence(heading: str) -> int:
-    """Return how certain a heading is: 3 for the column's name, then its word, other words, and words of many uses."""
+    """Return how certain a heading is: 3 for the column's name, then its word, other words, ambiguous words."""
     word = fold(heading)
     return 3 if heading in ALL else 2 if word in ALL else 0 if word in heads.WEAK else 1
 
 
 def decide(sheet: Sheet, column: str, headings: Sequence[str]) -> str:
-    """Return the most certain heading of a results column. Ask if others with other cells are as certain."""
+    """Return the most certain heading for a results column. If others with different cells are equally certain, ask."""
     most = max(map(evidence, headings))
     first, *others = (heading for heading in headings if evidence(heading) == most)
     rivals = [first, *(each for each in others if not sheet.frame[each].equals(sheet.frame[first], null_equal=True))]
@@ -169,7 +172,7 @@ def decide(sheet: Sheet, column: str, headings: Sequence[str]) -> str:
 
 
 def sum_of(sheet: Sheet, headings: Sequence[str]) -> tuple[str, str, str] | None:
-    """Return one time, a total, and the column whose values lead from one to the other, if there are such columns."""
+    """Return a time, a total, and the column whose values make up the difference, if there are such columns."""
     if len(headings) != 2:  # noqa: PLR2004
         return None
     texts = {each: sheet.texts(each).str.replace(",", ".", literal=True) for each in sheet.headings}
@@ -185,7 +188,7 @@ def sum_of(sheet: Sheet, headings: Sequence[str]) -> tuple[str, str, str] | None
 
 
 def take_sum(sheet: Sheet, name: str, headings: list[str], columns: Columns) -> tuple[list[str], Columns]:
-    """Return the time or score that includes the values of another column, such as a penalty, if there is one."""
+    """Return the time or score column that already includes another column, such as a penalty, or None."""
     is_adjusted = bool(sheet.under(heads.PENALTY))
     others = [each for each in (*columns.asides, *columns.unknown) if is_adjusted or is_total(each)]
     wholes = [each for each in others if fold(each) not in heads.PENALTY] if is_adjusted or name == "score" else []
@@ -206,13 +209,13 @@ def take_sum(sheet: Sheet, name: str, headings: list[str], columns: Columns) -> 
 
 
 def has_words(sheet: Sheet, heading: str) -> bool:
-    """Return True if a column may hold names: a first cell has letters, but is neither a time nor a status."""
+    """Return True if a column may contain names: a first cell has letters, but is neither a time nor a status."""
     cells = sheet.cells(heading).head(SAMPLE_CELLS).unique()
     return any(not times.status_word(cell) for cell in cells.filter(cells.str.contains(r"\p{L}{2}")))
 
 
 def take_outcomes(sheet: Sheet, columns: Columns) -> Columns:
-    """Read words for wins and losses as points, also below a heading that may mean a status."""
+    """Treat words for wins and losses as points, even below a heading that may mean a status."""
     chosen, flag = columns.chosen, sheet.first_under(heads.WON)
     heading, table = (chosen["status"], heads.OUTCOMES) if "status" in chosen else (flag, heads.FLAGS)
     if heading is None or (heading == flag and flag in chosen.values()):
@@ -229,7 +232,10 @@ def take_outcomes(sheet: Sheet, columns: Columns) -> Columns:
 
 
 def split_events(sheet: Sheet, columns: Columns) -> Columns:
-    """Divide events that share a name, by days, years or classes with a first place each. Ask about other columns."""
+    """Divide events that share a name by days, years or classes that each have a first place.
+
+    Ask about other columns.
+    """
     chosen = columns.chosen
     if "player" not in chosen or chosen.keys().isdisjoint({"event_id", "started_at"}):
         return columns
@@ -261,7 +267,7 @@ def split_events(sheet: Sheet, columns: Columns) -> Columns:
 
 
 def leave_clubs(sheet: Sheet, columns: Columns) -> Columns:
-    """Ignore teams that are not sides, such as clubs with several members in the places."""
+    """Ignore teams that are not sides, such as clubs of which several members have places."""
     event = columns.headings("event_id", "heat")
     if sheet.has_members and "team" in columns.chosen and sheet.repeats([*event, columns.chosen["team"]]):
         columns = columns.leave("team", "clubs, some with several teams")
@@ -283,7 +289,7 @@ def leave_clubs(sheet: Sheet, columns: Columns) -> Columns:
 
 
 def ask_what_numbers(sheet: Sheet, columns: Columns) -> None:
-    """Ask about a column of places or line numbers that contradicts the order of times or points."""
+    """Ask about a column of places or line numbers that contradicts the order of the times or points."""
     place = columns.chosen.get("position")
     totals = filter(is_total, (*columns.asides, *columns.unknown))
     against = next(iter((*columns.headings("time_s", "score"), *totals)), None)
@@ -299,7 +305,7 @@ def ask_what_numbers(sheet: Sheet, columns: Columns) -> None:
 
 
 def ask_what_times(sheet: Sheet, columns: Columns) -> Columns:
-    """Ask if times may not decide: next to distances, or if they may be times of day next to starting times."""
+    """Ask whether times may not decide: next to distances, or if they may be times of day next to starting times."""
     time, event = columns.chosen.get("time_s"), columns.chosen.get("event_id")
     if time is None or "position" in columns.chosen or not {"time_s", "position", "score"}.isdisjoint(sheet.named):
         return columns
@@ -349,7 +355,7 @@ def steps_of(sheet: Sheet, heading: str, columns: Columns, place: str | None = N
 
 
 def take_what_compares(sheet: Sheet, columns: Columns) -> Columns:
-    """Use points with which each event's rows begin highest, or places in order."""
+    """Use points if the rows of each event begin with the highest, or places if they are in order."""
     for heading in dict.fromkeys((*columns.asides, *filter(is_total, columns.unknown))):
         steps, is_sum = steps_of(sheet, heading, columns), is_total(heading)
         if (steps == 0).all() or (is_sum and steps.len() < LEAST_STEPS):
@@ -362,7 +368,7 @@ def take_what_compares(sheet: Sheet, columns: Columns) -> Columns:
 
 
 def are_places(sheet: Sheet, heading: str, columns: Columns) -> bool:
-    """Return True if numbers certainly are places, because they count better entrants, up to 3 or next to a DNF."""
+    """Return True if numbers certainly are places: they number the better entrants, up to 3 or next to a DNF."""
     if not are_ranks(sheet, heading, columns.headings("event_id")):
         return False
     places = placed(sheet.cells(heading))
@@ -370,16 +376,16 @@ def are_places(sheet: Sheet, heading: str, columns: Columns) -> bool:
 
 
 def ask_what_is_near(sheet: Sheet, columns: Columns) -> None:
-    """Ask about headings that may be misspelt."""
+    """Ask about headings that may be misspelled."""
     meant = meanings()
     words = [name for name in ALL if not name.endswith("_s")]
     words += [word for word, column in meant.items() if column not in columns.chosen and word not in heads.WEAK]
     known = {*heads.LAPS_WORDS, *meant, *sides()}
     others = (each for each in columns.open(sheet) if each in columns.unknown and fold(each) not in known)
-    plain = (each for each in others if not sheet.texts(each).str.starts_with("[").any())  # not lists
+    plain = (each for each in others if not sheet.texts(each).str.starts_with("[").any())  # excludes lists
     slips = ((each, near) for each in plain if (near := near_miss(each, words)) is not None)
     for heading, near in islice(slips, SHOWN_FAULTS):
-        own = meant.get(fold(heading).partition("_")[0], "")  # Time (min) is not a misspelt Time in
+        own = meant.get(fold(heading).partition("_")[0], "")  # Time (min) is not a misspelling of Time in
         if meant.get(near) != own:
             yes = Choice("yes", f"columns.{meant.get(near, near)}", heading)
             no = Choice("no: ignore it", "source.aside", heading)
@@ -387,7 +393,7 @@ def ask_what_is_near(sheet: Sheet, columns: Columns) -> None:
 
 
 def are_of_events(sheet: Sheet, heading: str, columns: Columns) -> bool:
-    """Return True if each event has one day. Without names of events, each day must have a first place."""
+    """Return True if each event has a single day. If events have no names, each day must have a first place."""
     if "event_id" in columns.chosen:
         return not varies(sheet, heading, columns.chosen["event_id"])
     if "position" not in columns.chosen or "event_id" in sheet.given:
@@ -398,7 +404,7 @@ def are_of_events(sheet: Sheet, heading: str, columns: Columns) -> bool:
 
 
 def varies(sheet: Sheet, heading: str, event: str | None) -> bool:
-    """Return True if an event has several values in a column, or a table of one event has."""
+    """Return True if a column has several values within an event, or within a table that is one event."""
     if event is None:
         return sheet.cells(heading).n_unique() > 1
     if event not in sheet.frame.columns:

@@ -1,4 +1,4 @@
-"""Read the games in the cells of crosstables and Swiss lists, from both sides."""
+"""Read the games in the cells of crosstables and Swiss lists, where each game appears for both sides."""
 
 import math
 import re
@@ -16,23 +16,23 @@ from podium.importers.tables.cells import POINTS, RESULTS, WHOLE, Result, as_tex
 from podium.importers.tables.maps import CELL, COLUMN, PAIR, ROW_NAME, Layout, Map
 
 GAME, RESULT_FIRST, ALONE = (re.compile(RESULTS[name]) for name in ["game", "result_first", "alone"])
-ABSENT = re.compile(r"(?i)0+[a-z-]*")  # without an opponent
-BYES = "hfuza"  # FIDE's letters for rounds without a game
+ABSENT = re.compile(r"(?i)0+[a-z-]*")  # a round without an opponent
+BYES = "hfuza"  # the letters that FIDE uses for rounds without a game
 UNRATED, UNRATED_MARK = (
     re.compile(r"(?i)\d+[wb][wdl]"),
     "*",
-)  # a game of less than one move; mark after its points
-BY_ORDER = "#"  # lines numbered in their order
+)  # a game of less than one move, which has a mark after its points
+BY_ORDER = "#"  # lines are numbered by their order
 
 
 def line_numbers(cells: pl.DataFrame, number: str | None) -> list[str]:
-    """Return the numbers of lines that headings or cells refer to, from a column or in order."""
+    """Return the numbers of lines that headings or cells refer to, from a column or from the order of lines."""
     in_order = [str(line) for line in range(1, cells.height + 1)]
     return in_order if number in (None, BY_ORDER) else [str(each) for each in as_texts(cells[number])]
 
 
 def crosstable_games(cells: pl.DataFrame, names: list[str], mapping: Map, grid: Grid) -> pl.DataFrame:
-    """Return the games of each pair in a crosstable, from a cell and its mirror. One half may be empty."""
+    """Return the games of each pair in a crosstable, from a cell and its mirror image. One half may be empty."""
     players = cells[ROW_NAME].to_list()
     number = mapping.layout.number
     lines = players if number is None else line_numbers(cells, number)
@@ -68,14 +68,14 @@ def crosstable_games(cells: pl.DataFrame, names: list[str], mapping: Map, grid: 
     return with_cells(cells, rows, (ROW_NAME, COLUMN, CELL, "\0player"))
 
 
-Mirrors = tuple[str | None, str | None]  # two cells of a crosstable for the same two players
+Mirrors = tuple[str | None, str | None]  # two cells of a crosstable that belong to the same two players
 
 
 def as_games(met: Sequence[Mirrors]) -> list[list[Mirrors] | None]:
-    """Return the games of each pair of cells in a crosstable. None if the two cells contradict each other.
+    """Return the games in each pair of cells of a crosstable, or None if the two cells contradict each other.
 
-    Both cells show one game, or several games such as 1 0 and ½ ½. If most contradict each other, each cell shows the
-    game at its line's home.
+    Both cells show the same game, or several games such as 1 0 and ½ ½. If most pairs of cells contradict each other,
+    each cell shows the home game of its line.
     """
     whole = [own for own in met if None not in own]
     alone = (read for read in map(results, whole) if read and all(map(is_alone, read)))
@@ -96,7 +96,7 @@ def as_games(met: Sequence[Mirrors]) -> list[list[Mirrors] | None]:
 
 
 def results(mirrors: Mirrors) -> list[Result] | None:
-    """Return the results in two cells, or None if one has none."""
+    """Return the results in two cells, or None if one of them has no result."""
     read = [parse_result(cell or "") for cell in mirrors]
     return None if None in read else read  # type: ignore[return-value]
 
@@ -106,9 +106,9 @@ def is_alone(result: Result) -> bool:
 
 
 def sums_agree(mirrors: Mirrors, total: float) -> bool:
-    """Return True if two cells show one game: their points have the usual sum, or the scores are swapped."""
+    """Return True if two cells show the same game, because the points have the usual sum or the scores are swapped."""
     read = results(mirrors)
-    if read is None:  # forfeits
+    if read is None:  # the cells are forfeits
         return not any(map(str.isdecimal, "".join(map(str, mirrors))))
     return sum(own or 0 for own, _ in read) == total if all(map(is_alone, read)) else read[0] == read[1][::-1]
 
@@ -118,7 +118,7 @@ def parted(cell: str) -> list[str]:
 
 
 def in_several(mirrors: Mirrors, count: int) -> list[Mirrors] | None:
-    """Return `count` games of two cells, if each cell lists them or has a sum that allows only one list."""
+    """Return `count` games from two cells, if each cell lists them or has a sum that only one list can have."""
     of_both = []
     for cell in mirrors:
         read = [parse_result(part) or (None, None) for part in parted(cell or "")]
@@ -140,7 +140,10 @@ def with_cells(cells: pl.DataFrame, rows: Sequence[tuple[Any, ...]], names: Sequ
 
 
 def swiss_games(cells: pl.DataFrame, names: list[str], layout: Layout, grid: Grid) -> tuple[pl.DataFrame, Counter[str]]:
-    """Return the games of a Swiss list by round, and counts of cells without one. Both cells of a game must agree."""
+    """Return the games of a Swiss list by round, and counts of cells without a game.
+
+    Both cells of a game must agree.
+    """
     players = cells[ROW_NAME].to_list()
     line_of = {number.lstrip("0"): line for line, number in enumerate(line_numbers(cells, layout.number))}
     rows: list[tuple[int, str, str, str]] = []
@@ -179,14 +182,14 @@ def swiss_games(cells: pl.DataFrame, names: list[str], layout: Layout, grid: Gri
 
 
 class Game(NamedTuple):
-    """A cell of a Swiss list: the opponent's number, and the points, or None for a forfeit."""
+    """A cell in a Swiss list: the number of the opponent, and the points, or None for a forfeit."""
 
     opponent: str
     points: float | None
 
 
 def game_text(text: str) -> str:
-    """Return a cell of a Swiss list with the opponent's number first."""
+    """Return a cell of a Swiss list with the number of the opponent first."""
     bare = plain(text).replace(" ", "")
     first = RESULT_FIRST.match(bare)
     if first is None:
@@ -196,7 +199,7 @@ def game_text(text: str) -> str:
 
 
 def parse_game(text: str) -> Game | None:
-    """Read a cell of a Swiss list, such as `4w1` or `12b½`. None for a round without an opponent."""
+    """Parse a cell of a Swiss list, such as `4w1` or `12b½`. Return None for a round without an opponent."""
     bare = game_text(text)
     match = GAME.fullmatch(bare)
     if match is None:
@@ -213,7 +216,7 @@ def parse_game(text: str) -> Game | None:
 
 
 def is_mirrored(game: Game, mirror: Game) -> bool:
-    """Return True if two cells show one game: they share its point, or both show a forfeit."""
+    """Return True if two cells show the same game, because they share its point or both show a forfeit."""
     if game.points is None or mirror.points is None:
         return game.points is mirror.points
     return game.points + mirror.points == WHOLE[-1]

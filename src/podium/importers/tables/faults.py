@@ -1,4 +1,4 @@
-"""Faults in mapped rows, with their places in the source, and questions about unknown words."""
+"""Errors in mapped rows, with their locations in the source, and questions about unrecognized words."""
 
 import re
 import shlex
@@ -14,20 +14,20 @@ from podium.results.column_guide import COMPARED
 from podium.results.columns import REQUIRED, normalise_table
 from podium.results.consistency import NOTHING_COMPARES, REMEDY, bare_heats, contradictions, finishers, with_ids
 
-MAX_WORDS = 3  # unknown words in a column about which to ask
+MAX_WORDS = 3  # maximum number of unknown words in a column to ask about
 STATUS_MEANINGS = {"dnf": "did not finish", "did_not_start": "did not start", "disqualified": "was disqualified"}
-MAX_VALUES = 1000  # listed values of a column
+MAX_VALUES = 1000  # maximum number of values listed for a column
 
 
 @dataclass
 class Findings:
     faults: list[Fault] = field(default_factory=list)
-    events: set[str | None] = field(default_factory=set)  # events with faults
-    checked: tuple[pl.DataFrame, pl.DataFrame | None] = (pl.DataFrame(), None)  # the results if there are no faults
+    events: set[str | None] = field(default_factory=set)  # events that have faults
+    checked: tuple[pl.DataFrame, pl.DataFrame | None] = (pl.DataFrame(), None)  # the results, if there are no faults
 
 
 def find_faults(mapped: Mapped) -> Findings:
-    """Return all faults of mapped rows, grouped, as when reading a results table."""
+    """Return all faults in mapped rows, grouped in the same way as for a results table."""
     found = Findings()
     for name, (which, written) in mapped.bad.items():
         add_cells(found, mapped, name, which, written, mapped.remedies[name])
@@ -61,7 +61,7 @@ def find_faults(mapped: Mapped) -> Findings:
 
 
 def add_contradictions(found: Findings, mapped: Mapped, frame: pl.DataFrame) -> None:
-    """Add the faults of rows against each other. Entrants without a comparison share one fault."""
+    """Add faults for rows that contradict each other. Entrants that cannot be compared share one fault."""
     are_blank = False
     for fault in contradictions(frame):
         found.events |= set() if fault.row is None else {mapped.table["event_id"][fault.row - 1]}
@@ -73,7 +73,7 @@ def add_contradictions(found: Findings, mapped: Mapped, frame: pl.DataFrame) -> 
 
 
 def add_cells(found: Findings, mapped: Mapped, name: str, which: pl.Series, written: pl.Series, remedy: str) -> None:
-    """Add one fault per value of a column among the marked rows, with its rows."""
+    """Add one fault for each value among the marked rows of a column, with the rows that contain it."""
     grid, column = mapped.grid, mapped.headings.get(name, name)
     rows = pl.DataFrame({"value": written, "row": mapped.rows}).filter(which)
     groups = rows.group_by("value", maintain_order=True).agg(pl.col("row").unique(maintain_order=True))
@@ -89,7 +89,7 @@ def add_cells(found: Findings, mapped: Mapped, name: str, which: pl.Series, writ
 
 
 def add_blanks(found: Findings, mapped: Mapped, frame: pl.DataFrame) -> None:
-    """Add a fault for entrants without a comparison: they lack a column that most others have."""
+    """Add a fault for entrants that cannot be compared, because they lack a column that most others have."""
     table = with_ids(frame)
     heats = bare_heats(table)
     rows = finishers(table).filter(pl.col("unit").is_in(heats["unit"].implode()))
@@ -105,7 +105,7 @@ def add_blanks(found: Findings, mapped: Mapped, frame: pl.DataFrame) -> None:
 
 
 def located(mapped: Mapped, fault: Fault) -> Fault:
-    """Return a fault found in the results, with its place in the source."""
+    """Return a fault that was found in the results, with its location in the source."""
     name = fault.column
     place = "" if fault.row is None else mapped.grid.place(int(mapped.rows[fault.row - 1]))
     day, event = (mapped.headings.get(each) for each in ("started_at", "event_id"))
@@ -117,7 +117,7 @@ def located(mapped: Mapped, fault: Fault) -> Fault:
 
 
 def without_bad_events(mapped: Mapped) -> tuple[Mapped, list[Fault], int]:
-    """Return the events without faults, the faults of the others, and the number of the others."""
+    """Return the events without faults, the faults in all others, and the number of those others."""
     faults: list[Fault] = []
     skipped: set[str | None] = set()
     while (findings := find_faults(mapped)).faults:
@@ -132,7 +132,7 @@ def without_bad_events(mapped: Mapped) -> tuple[Mapped, list[Fault], int]:
 
 
 def questions_of_cells(mapped: Mapped) -> list[Question]:
-    """Ask about words that do not fit their columns, if they are few."""
+    """Ask about words that do not fit their columns, if there are only a few."""
     found = list[Question]()
     for name, (which, written) in mapped.bad.items():
         cells = written.filter(which).unique(maintain_order=True)
@@ -141,7 +141,7 @@ def questions_of_cells(mapped: Mapped) -> list[Question]:
 
 
 def ask_what_it_says(mapped: Mapped, name: str, cell: str) -> Question:
-    """Ask what a word means in place of a place, time or score, or whether to ignore its column."""
+    """Ask what a word means where a place, time or score is expected, or whether to ignore its column."""
     heading = mapped.headings.get(name, "")
     is_word = name in COMPARED and not re.search(r"\d", cell)
     is_of_entrant = is_word and not (heading and mapped.rows.is_duplicated().any())  # not of a match

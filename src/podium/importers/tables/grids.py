@@ -1,4 +1,4 @@
-"""Layouts of a grid: places, games, results or names in cells between the players and the events."""
+"""The layouts of a grid: places, games, results or names in the cells where players and events meet."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -30,13 +30,13 @@ from podium.results import headings as heads
 from podium.results.column_guide import COMPARED
 from podium.results.headings import fold, is_round, is_total, meanings, sides
 
-MAX_LINES = 10_000  # of a grid
-LEAST_PLACES = 3  # columns headed by places
-MAX_TIMES_APART = 10  # ratio of the longest and shortest time of an event
+MAX_LINES = 10_000  # maximum number of lines in a grid
+LEAST_PLACES = 3  # minimum number of columns headed by places
+MAX_TIMES_APART = 10  # maximum ratio between the longest and the shortest time of an event
 
 
 def find_layout(sheet: Sheet) -> Document | None:
-    """Return the map of a layout, without dates. None if rows are entrants."""
+    """Return the map of a layout, without dates, or None if each row is an entrant."""
     of_column = sheet.of_column
     if sheet.has_members or {"event_id", "player"} <= sheet.given.keys() | sheet.named.keys():
         return None
@@ -57,7 +57,10 @@ def find_layout(sheet: Sheet) -> Document | None:
 
 
 def player_column(sheet: Sheet) -> str | None:
-    """Return the column of players. It is the first if other headings are its cells or the numbers of its lines."""
+    """Return the column of players.
+
+    It is the first column if other headings are its cells, or the numbers of its lines.
+    """
     known = sheet.first("player", "team")
     first, *others = sheet.headings or [""]
     if known is not None or not others:
@@ -69,20 +72,20 @@ def player_column(sheet: Sheet) -> str | None:
 
 
 def matrix(sheet: Sheet, rows: str | None, cells: Sequence[str], columns: Document, reason: str) -> Document:
-    """Return the map of a grid: the column that names its lines, and its cells, without those not played."""
+    """Return the map of a grid: the column that names its lines, and its cells without the games not played."""
     layout: Document = {"kind": "matrix", "except": sheet.others(rows, *cells)}
     layout |= {} if rows is None else {"rows": rows}
     return {"layout": layout, **without(sheet, cells, UNPLAYED, reason), "columns": columns}
 
 
 def without(sheet: Sheet, headings: Sequence[str], pattern: str, reason: str) -> Document:
-    """Return the condition that drops cells with a pattern, if there are any."""
+    """Return the condition that drops cells with a pattern, if there are any such cells."""
     found = sheet.cells(*headings).str.contains(pattern).any()
     return {"where": {"drop": [{"column": "cell", "matches": pattern, "reason": reason}]}} if found else {}
 
 
 def places_across(sheet: Sheet) -> Document | None:
-    """Return the map of an event per row, with places as columns and names in the cells."""
+    """Return the map for one event per row, with places as columns and names in the cells."""
     words = (heading.split() for heading in sheet.headings)
     bare = [" ".join(word for word in own if meanings().get(fold(word)) != "position") for own in words]
     read = zip(sheet.headings, placed(pl.Series(bare, dtype=pl.String)), strict=True)
@@ -111,7 +114,7 @@ def places_across(sheet: Sheet) -> Document | None:
 
 
 def places_down(sheet: Sheet) -> Document | None:
-    """Return the map of an event per column, with places as lines and names that repeat in the cells."""
+    """Return the map for one event per column, with places as lines and names that repeat in the cells."""
     place = sheet.first("position")
     events = sheet.others(place)
     are_events = all(is_of_a_round(each) or sheet.is_unknown(each) for each in events)
@@ -136,13 +139,13 @@ def event_of_column(sheet: Sheet) -> str:
 
 
 def dates_of(headings: Sequence[str]) -> Document:
-    """Return the rule for dates if all headings contain one."""
+    """Return the rule for dates, if every heading contains a date."""
     are_dated = pl.Series(headings).str.contains(times.A_DATE).all()
     return {"started_at": {"from": "{column}", "regex": [f"^.*?{times.A_DATE}.*$", "$1"]}} if are_dated else {}
 
 
 def players_across(sheet: Sheet) -> Document | None:
-    """Return the map of an event per row, with players as columns and results below unknown headings."""
+    """Return the map for one event per row, with players as columns and results below headings that are not known."""
     named = [each for each in (sheet.first("started_at"), sheet.first("event_id")) if each is not None]
     unknown = (each for each in sheet.headings if sheet.is_unknown(each) and not is_of_a_round(each))
     are_results = {each: [*map(is_result, sheet.cells(each).unique())] for each in unknown}
@@ -170,7 +173,7 @@ def is_diagonal(sheet: Sheet, names: Sequence[str]) -> bool:
 
 
 def crosstable(sheet: Sheet) -> Document | None:
-    """Return the map of a crosstable: columns headed by the players or by the numbers of their lines."""
+    """Return the map of a crosstable, whose columns are headed by the players or by the numbers of their lines."""
     player = player_column(sheet)
     if player is None:
         return None
@@ -197,7 +200,7 @@ def crosstable(sheet: Sheet) -> Document | None:
 
 
 def rounds(sheet: Sheet) -> Document | None:
-    """Return the map of a round per column: the players' results, or the games of a Swiss list."""
+    """Return the map for one round per column, with the players' results or the games of a Swiss list."""
     player = player_column(sheet)
     if player is None or "{column}" not in str(sheet.given.get("event_id", "{column}")):
         return None
@@ -229,14 +232,14 @@ def rounds(sheet: Sheet) -> Document | None:
 
 
 def rounds_by_cells(sheet: Sheet, headings: Sequence[str], totals: Sequence[str]) -> list[str]:
-    """Return the columns of rounds that have other headings, by their results."""
+    """Return the columns of rounds that are recognized by their results, because they have other headings."""
     found = [each for each in headings if each not in totals and sheet.is_unknown(each)]
     found = [each for each in found if fold(each) not in heads.PENALTY and has_results(sheet, each)]
     meant = meaning(sheet, found, totals) if len(found) > 1 else {}
     whole = sheet.first("time_s")
     is_timed = whole is not None and (not is_total(whole) or sheet.has(whole, ":"))
     if whole not in (None, *found) and ("time_s" in meant or ("position" in meant and is_timed)):
-        return []  # legs, parts of a race, or places in it
+        return []  # these are legs, parts of a race, or places in it
     if meant:
         return found
     is_summed = len(found) > 1 and summing(sheet, found, totals) is not None
@@ -248,7 +251,7 @@ def rounds_by_cells(sheet: Sheet, headings: Sequence[str], totals: Sequence[str]
 
 
 def has_results(sheet: Sheet, heading: str) -> bool:
-    """Return True if a column has a result or a status, and no negative cells, as gaps have."""
+    """Return True if a column has a result or a status, but no negative cells, which would be gaps."""
     cells = sheet.cells(heading).unique()
     is_any = any(number(own) or parse_result(own) or times.parse(own) or times.status_word(own) for own in cells)
     has_gaps = cells.str.contains(r"^[-\u2212]\d").any() and not are_winnings([sheet.texts(heading)])
@@ -256,7 +259,7 @@ def has_results(sheet: Sheet, heading: str) -> bool:
 
 
 def swiss_list(sheet: Sheet, player: str, found: Sequence[str], aside: Sequence[str]) -> Document | None:
-    """Return the map of a Swiss list, with the first numbering of lines for which all games agree."""
+    """Return the map of a Swiss list, using the first numbering of lines for which all games agree."""
     bare = map(game_text, sheet.cells(*found).unique())
     are_games = (GAME.fullmatch(each) and any(map(str.isalpha, each)) for each in bare)
     if all(are_ranks(sheet, each) for each in found) or not any(are_games):
@@ -279,7 +282,7 @@ def swiss_list(sheet: Sheet, player: str, found: Sequence[str], aside: Sequence[
 
 
 def ask_what_cells_are(sheet: Sheet, headings: Sequence[str]) -> None:
-    """Ask what cells are, unless an answer says it."""
+    """Ask what the cells mean, unless an answer says so already."""
     if not sheet.given.keys().isdisjoint(COMPARED):
         return
     choices = [
@@ -293,7 +296,7 @@ def ask_what_cells_are(sheet: Sheet, headings: Sequence[str]) -> None:
 
 
 def place_of_rounds(headings: Sequence[str]) -> str:
-    """Return the end of headings that are rounds with places, such as " Place", or an empty text."""
+    """Return the ending of headings for rounds with places, such as " Place", or an empty string."""
     parts = (each.rpartition(" ") for each in headings)
     ends = [end for start, _, end in parts if start and fold(start) not in heads.STARTS]
     places = [end for end in ends if meanings().get(fold(end)) == "position"]
@@ -301,7 +304,7 @@ def place_of_rounds(headings: Sequence[str]) -> str:
 
 
 def meaning(sheet: Sheet, found: Sequence[str], totals: Sequence[str]) -> Document:
-    """Return the rule of cells of rounds if they certainly are times, places, or points that a total sums up."""
+    """Return the rule for cells of rounds, if they certainly are times, places, or points that a total adds up."""
     if not sheet.given.keys().isdisjoint(COMPARED):
         return {}
     words = [cell for cell in sheet.cells(*found).unique() if not DIAGONAL.fullmatch(cell)]
@@ -322,7 +325,7 @@ def meaning(sheet: Sheet, found: Sequence[str], totals: Sequence[str]) -> Docume
 
 
 def summing(sheet: Sheet, found: Sequence[str], totals: Iterable[str]) -> list[float | None] | None:
-    """Return the numbers of a column that sums up rounds, with or without penalties. None if no column does."""
+    """Return the numbers of a column that adds up rounds, with or without penalties, or None if none does."""
     sums = [*map(sum, zip(*(numbers_of(sheet, each) for each in found), strict=True))]
     penalties = [numbers_of(sheet, each) for each in sheet.under(heads.PENALTY) if each not in found]
     added = [[0.0] * len(sums), *([sign * own for own in each] for each in penalties for sign in (1, -1))]
@@ -341,7 +344,7 @@ def are_of_parts(sheet: Sheet, found: Sequence[str], cells: Sequence[str]) -> bo
 
 
 def are_parts(sheet: Sheet, found: Sequence[str], totals: Sequence[str]) -> bool:
-    """Return True if rounds are parts of one event: golf with ties such as T2, or attempts with a best one."""
+    """Return True if rounds are parts of one event: golf with ties such as T2, or attempts of which the best counts."""
     place, whole = sheet.first("position"), [each for each in totals if each not in found]
     meant = meaning(sheet, found, whole)
     if place is None:
@@ -355,9 +358,10 @@ def are_parts(sheet: Sheet, found: Sequence[str], totals: Sequence[str]) -> bool
 
 
 def summed(sheet: Sheet, found: Sequence[str], sums: Sequence[float | None]) -> Document:
-    """Return the rule of cells that a total sums up: points, or numbers where less is better.
+    """Return the rule for cells that a total adds up: points, or numbers of which fewer are better.
 
-    The order of the players decides, or the cells. Places are not summed up as points if every winner has the same.
+    This is decided by the order of the players, or by the cells. Places are not taken as points if every winner has the
+    same.
     """
     columns = [numbers_of(sheet, each) for each in found]
     least, order = min(map(min, columns)), standing(sheet, sums)
@@ -368,23 +372,27 @@ def summed(sheet: Sheet, found: Sequence[str], sums: Sequence[float | None]) -> 
     is_placed = are_places or sheet.first("position") or any(map(times.status_word, sheet.cells(*found)))
     if not is_placed and (order == -1 or sheet.under(heads.LESS)):  # the lines may be in any order
         return {}
-    may_be_parts = not are_alike and sheet.title_dates.n_unique() == 1 and all(map(is_round, found))  # of one day
+    # the rounds are on one day
+    may_be_parts = not are_alike and sheet.title_dates.n_unique() == 1 and all(map(is_round, found))
     if order is None or least < 0 or may_be_parts:
         return {}
     if order > 0:
         return {"score": {"from": "cell", "as": "result"}}
-    above = {} if least else {"offset": 1}  # places are above 0
+    above = {} if least else {"offset": 1}  # makes places larger than 0
     return {"position": {**as_number(sheet, found), **({"as": "place"} if are_places else above)}}
 
 
 def as_number(sheet: Sheet, headings: Sequence[str]) -> Document:
-    """Return the rule of cells with numbers, which may have a decimal comma."""
+    """Return the rule for cells that contain numbers, possibly with a decimal comma."""
     comma = {"regex": COMMA} if sheet.cells(*headings).str.contains(r"\d,\d").any() else {}
     return {"from": "cell", "as": "number", **comma}
 
 
 def standing(sheet: Sheet, sums: Sequence[float | None]) -> int | None:
-    """Return 1 if the first player has the highest sum, -1 if the lowest, by places or row order. None if unclear."""
+    """Return 1 if the first player has the highest sum, or -1 if the lowest, by places or row order.
+
+    If unclear, return None.
+    """
     heading = sheet.first("position")
     places = pl.Series([*range(len(sums))], dtype=pl.Float64)
     if heading is not None and are_ranks(sheet, heading):
@@ -399,13 +407,13 @@ def standing(sheet: Sheet, sums: Sequence[float | None]) -> int | None:
 
 
 def are_nearly_places(sheet: Sheet, heading: str) -> bool:
-    """Return True if a column may hold the places of one event: it has a 1, and each number once."""
+    """Return True if a column may contain the places of one event: it has a 1, and each number only once."""
     places = placed(sheet.cells(heading)).drop_nulls().to_list()
     return len({*places}) == len(places) >= LEAST_PLACES and 1.0 in places
 
 
 def is_scheme(rows: list[list[float]]) -> bool:
-    """Return True if rows are points of one scheme: each is its beginning, and its first step is the widest."""
+    """Return True if rows follow one points scheme: each row is its beginning, and the first step is the widest."""
     ordered = [sorted(row, reverse=True) for row in rows]
     scheme = max(ordered, key=len)
     steps = [one - other for one, other in pairwise(scheme)]

@@ -1,6 +1,6 @@
-"""Infer the map of a sheet from its headings and cells, or the questions that are open.
+"""Infer the map of a sheet from its headings and cells, or find the questions that must be answered first.
 
-`infer_map` takes these steps. Each takes values and returns a value. Its questions wait in the sheet:
+`infer_map` takes these steps. Each step takes values and returns a value. Its questions are collected in the sheet.
 
 1. `sheet_of`: the table without the rows below it, and the answers so far.
 2. `find_layout`: the map of a layout in which rows are not entrants. A new layout is a new function in its list.
@@ -61,7 +61,7 @@ OF_CELLS = {"position": "place", "score": "number", "time_s": "duration"}
 
 
 def infer_map(grid: Grid, source: Document, columns: Document) -> tuple[Document, str]:
-    """Return the map of a table by its cells and some answers, as in TOML, and a line about it.
+    """Return the map of a table, in the form of TOML, inferred from its cells and some answers, and a line about it.
 
     Raises:
         UndecidedError: The owner of the table must answer a question.
@@ -89,14 +89,14 @@ def infer_map(grid: Grid, source: Document, columns: Document) -> tuple[Document
 
 
 def ask_what_is_empty(sheet: Sheet) -> None:
-    """Ask about empty events and dates below filled ones, as merged cells leave them."""
+    """Ask about empty cells for events and dates below filled ones, which are often left by merged cells."""
     names = ["event_id", "started_at"]
     place, team, time = map(sheet.first, ("position", "team", "time_s"))
     if place and team:
         no_place, no_team = (sheet.texts(heading).is_null() for heading in (place, team))
         is_apart = time is None or sheet.texts(time).filter(no_place).count() == 0
         if is_apart and no_place.equals(no_team, check_names=False):
-            names += ["position", "team"]  # filled only for the first member of each team
+            names += ["position", "team"]  # filled only in the row of each team's first member
     found = (heading for name in names if (heading := sheet.first(name)) is not None)
     empty = [each for each in found if each not in sheet.used and each not in sheet.grid.rule.fill]
     counts = {each: own.null_count() for each in empty if (own := sheet.texts(each)).len() and own[0] is not None}
@@ -108,7 +108,7 @@ def ask_what_is_empty(sheet: Sheet) -> None:
 
 
 def ask_if_standing(sheet: Sheet) -> None:
-    """Ask if a table may be standings: a column counts games, or sums up the three after it."""
+    """Ask whether a table contains standings, because a column counts games or adds up the three columns after it."""
     names = sheet.headings
     if sheet.first("event_id") or "event_id" in sheet.given or not sheet.first("player", "team"):
         return
@@ -124,7 +124,7 @@ def ask_if_standing(sheet: Sheet) -> None:
 
 
 def name_event(sheet: Sheet, columns: Columns) -> Columns:
-    """Return the columns with the event of a table without one: the sheet, the day or the file."""
+    """Return the columns with a name for the event of a table that has none: the sheet, the day or the file."""
     known = columns.chosen.keys() | sheet.given
     if "event_id" in known or "player" not in known:
         return columns
@@ -146,14 +146,14 @@ def name_event(sheet: Sheet, columns: Columns) -> Columns:
 
 
 def is_of_many_events(sheet: Sheet, columns: Columns) -> bool:
-    """Return True if players repeat, but not within the values of some open column."""
+    """Return True if players repeat, but not among rows with the same value in some unused column."""
     rows = columns.headings("player", "heat")
     again = bool(rows) and sheet.repeats(rows)
     return again and any(not sheet.repeats([*rows, each]) for each in columns.open(sheet))
 
 
 def find_missing(sheet: Sheet, columns: Columns) -> list[Question]:
-    """Report faults of a sheet without a required column. Return the questions to ask before all others."""
+    """Report the faults of a sheet that lacks a required column. Return the questions that come first."""
     grid, faults = sheet.grid, sheet.unclear
     for heading in columns.headings(*REQUIRED):
         texts = sheet.cells(heading)
@@ -192,7 +192,7 @@ def likely_headings(sheet: Sheet, columns: Columns) -> list[str]:
 
 
 def which_column(name: str, headings: Sequence[str]) -> list[Question]:
-    """Ask which column has the players or events, if no heading says it. Everything else may follow from the answer."""
+    """Ask which column has the players or events, if no heading says so. Everything else may depend on the answer."""
     what = "the players" if name == "player" else "the event, such as a race or round"
     none = Choice("none: the first line has no headings", "source.header", "0")
     none = none if name == "player" else Choice("none: all rows are one event", "columns.event_id", "{file}")
@@ -201,7 +201,7 @@ def which_column(name: str, headings: Sequence[str]) -> list[Question]:
 
 
 def ask_thousand_or_more(sheet: Sheet, cell: str, column: str) -> None:
-    """Ask for the meaning of a mark before three digits: 1,234 may be over a thousand, or a bit over 1."""
+    """Ask what a mark before three digits means: 1,234 may be more than a thousand, or slightly more than 1."""
     mark = next(each for each in cell if each in ".,")
     readings = cell.replace(mark, ""), cell.replace(mark, ".")
     choices = [Choice(readings[0], "source.thousands", mark), Choice(readings[1], "source.decimal", mark)]
@@ -209,7 +209,7 @@ def ask_thousand_or_more(sheet: Sheet, cell: str, column: str) -> None:
 
 
 def read_source(sheet: Sheet, columns: Columns) -> tuple[Document, Columns]:
-    """Return the form of the file, and the columns with notes on it."""
+    """Return the format of the file, and the columns with notes about it."""
     rule, notes = sheet.grid.rule, list[str]()
     keys = ("sheet", "header", "fill", "encoding", "records", "pattern")
     source = {key: getattr(rule, key) for key in keys if getattr(rule, key)} | sheet.source
@@ -235,7 +235,7 @@ def read_source(sheet: Sheet, columns: Columns) -> tuple[Document, Columns]:
 
 
 def check_compared(sheet: Sheet, columns: Columns) -> None:
-    """Ask which column compares entrants if none does, and whether more or less of a score is better."""
+    """Ask which column compares entrants, if none does, and whether more or less of a score is better."""
     ask_which_is_better(sheet, columns, columns.chosen.get("score", ""))
     if any(name in columns.rules for name in COMPARED) or sheet.frame.height <= 1:
         return
@@ -251,7 +251,7 @@ def check_compared(sheet: Sheet, columns: Columns) -> None:
 
 
 def ask_which_is_better(sheet: Sheet, columns: Columns, score: str) -> None:
-    """Ask whether more or less of a score is better, unless places or the row order show it."""
+    """Ask whether more or less of a score is better, unless this follows from places or the row order."""
     names, known = {*sheet.headings}, columns.chosen.keys() | sheet.given.keys()
     is_decided = "score" in sheet.named or "position" in known or {*REQUIRED, "score"} <= names
     if fold(score) not in heads.EITHER or is_decided:
@@ -264,7 +264,7 @@ def ask_which_is_better(sheet: Sheet, columns: Columns, score: str) -> None:
 
 
 def comparisons(sheet: Sheet, heading: str) -> list[Choice]:
-    """Return the ways in which a column may compare entrants."""
+    """Return the ways in which a column might compare entrants."""
     words = sheet.cells(heading).head(SAMPLE_CELLS).unique()
     plain = [each for each in words if times.status_word(each) is None]
     if not plain or heads.LANES & {*fold(heading).split("_")}:
@@ -278,7 +278,7 @@ def comparisons(sheet: Sheet, heading: str) -> list[Choice]:
 
 
 def map_of_layout(sheet: Sheet, shape: Document) -> tuple[Document, str]:
-    """Complete the map of a layout from the sheet. Return it with a line about it."""
+    """Complete the map of a layout with information from the sheet. Return it, and a line about it."""
     layout = shape["layout"]
     source, columns = read_source(sheet, Columns({}, {}, (), frozenset(sheet.used), rules=shape["columns"]))
     is_row = layout["kind"] == "matrix" and "{column}" not in str(columns.rules["event_id"])
@@ -309,7 +309,7 @@ def map_of_layout(sheet: Sheet, shape: Document) -> tuple[Document, str]:
 
 
 def document(sheet: Sheet, source: Document, rest: Document, drops: Sequence[Document] = ()) -> Document:
-    """Return a complete map, with the form of the file and conditions that drop rows below the table."""
+    """Return a complete map, which includes the format of the file and conditions that drop rows below the table."""
     where = rest.get("where", {})
     drops = [*sheet.drops, *drops, *where.get("drop", [])]
     where = {**where, "drop": drops} if drops else where
@@ -317,7 +317,7 @@ def document(sheet: Sheet, source: Document, rest: Document, drops: Sequence[Doc
 
 
 def note(sheet: Sheet, columns: Columns) -> str:
-    """Return a line about the meaning of columns, and about ignored ones."""
+    """Return a line about the meaning of the columns, and about columns that are ignored."""
     named = {name: heading for name, heading in columns.chosen.items() if columns.rules.get(name)}
     read = [f"{heading} as {name}" for name, heading in named.items() if heading != name]
     read += [f"{' and '.join(sheet.parts)} as player"] if sheet.parts else []

@@ -1,4 +1,4 @@
-"""The layout of a match per row: its two sides, and the result."""
+"""The layout with one match per row: its two sides, and the result."""
 
 import re
 from collections import Counter, defaultdict
@@ -20,7 +20,7 @@ from podium.results.column_guide import COMPARED
 from podium.results.headings import fold, is_pairing, meanings, side_of
 
 PAIR_ALONE = re.compile(r"\s*\d{1,3}\s*[-:\u2013/xX]\s*\d{1,3}\s*(\(\d+\))?\s*")
-VERSUS = (r"vs?\.?", "[\u2013-]")  # between the sides; the second only in known columns
+VERSUS = (r"vs?\.?", "[\u2013-]")  # marks between the sides; the second is used only in known columns
 MARKS = (
     " / ",
     "/",
@@ -31,20 +31,20 @@ MARKS = (
     " - ",
     " \u2013 ",
     *(f" {word} " for word in heads.AND),
-)  # of mates
+)  # marks between team mates
 FORFEITED = heads.FORFEIT, "forfeit"
-LEAST_PARTS = 3  # columns of parts of a match that another sums up
-Parts = Mapping[str, str]  # heading by part of a match
-Compared = tuple[list[Document], list[Document]]  # rules of each side, and conditions that drop rows
-MAX_SHOWN = 3  # words of a question
+LEAST_PARTS = 3  # minimum number of columns with parts of a match that another column adds up
+Parts = Mapping[str, str]  # heading for each part of a match
+Compared = tuple[list[Document], list[Document]]  # rules for each side, and conditions that drop rows
+MAX_SHOWN = 3  # maximum number of words in a question
 
 
 def matches(sheet: Sheet) -> Document | None:
-    """Return the map of a match per row. None if no columns are of two sides."""
+    """Return the map for one match per row, or None if no columns are those of two sides."""
     members = defaultdict[str, list[str]](list)
     for heading in sheet.headings:
         members[side_of(heading) or ""].append(heading)
-    for headings in members.values():  # players before their teams
+    for headings in members.values():  # players come before their teams
         headings.sort(key=lambda heading: "team" in map(meanings().get, fold(heading).split("_")))
     parts = parts_of_match(sheet, members)
     names = next((pair for pair in (("winner", "loser"), ("first", "second")) if parts.keys() >= {*pair}), None)
@@ -61,7 +61,7 @@ def matches(sheet: Sheet) -> Document | None:
         rules, conditions = compared(sheet, parts)
     conditions += sheet.drop((other, one), heads.BYE, "bye", "no opponent")
     conditions += sheet.drop((one, other), heads.NOBODY, "nobody")
-    are_lists = bool(sheet.cells(one, other).str.starts_with('["').all())  # lists of JSON
+    are_lists = bool(sheet.cells(one, other).str.starts_with('["').all())  # the cells are lists in JSON
     mark = '", "' if are_lists else next((mark for mark in MARKS if all_have(sheet, mark, one, other)), None)
     mark = mark or commas(sheet, one, other)
     if mark:
@@ -74,7 +74,7 @@ def matches(sheet: Sheet) -> Document | None:
     words = map(fold, chain(*several))
     are_members = (heads.SIDE.fullmatch(word) or heads.MEMBER.fullmatch(word) for word in words)
     second, third, fourth = (f"{one[:-1]}{number}" for number in "234")
-    if one.endswith("1") and other == second and {third, fourth} <= {*sheet.headings}:  # two against two
+    if one.endswith("1") and other == second and {third, fourth} <= {*sheet.headings}:  # two players against two
         players, mark = [[one, other], [third, fourth]], None
     elif len(several[0]) == len(several[1]) > 1 and (names[0] == "winner" or all(are_members)):
         players, mark = several, None
@@ -87,7 +87,7 @@ def matches(sheet: Sheet) -> Document | None:
 
 
 def parts_of_match(sheet: Sheet, members: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    """Return the first heading of each part of a match. Players next to opponents are a side."""
+    """Return the first heading for each part of a match. If players are next to opponents, they are a side."""
     parts = {part: headings[0] for part, headings in members.items()}
     goals = [each for each in sheet.under(heads.GOALS) if are_pairs(sheet, each)]
     if results := goals[:1] or sum_of_pairs(sheet):
@@ -101,7 +101,7 @@ def parts_of_match(sheet: Sheet, members: Mapping[str, Sequence[str]]) -> dict[s
 
 
 def commas(sheet: Sheet, *headings: str) -> str | None:
-    """Return a comma if all cells have three members below headings for three. Ask if some cells have fewer."""
+    """Return a comma if all cells below headings for three members contain three. If some contain fewer, ask."""
     cells = sheet.cells(*headings)
     are_three = cells.filter(~cells.str.contains(heads.BYE)).str.count_matches(",") == 2  # noqa: PLR2004
     if heads.THREES.isdisjoint(fold(headings[0]).split("_")) or not are_three.any():
@@ -112,13 +112,13 @@ def commas(sheet: Sheet, *headings: str) -> str | None:
 
 
 def are_pairs(sheet: Sheet, heading: str) -> bool:
-    """Return True if all cells have the points of both sides."""
+    """Return True if every cell contains the points of both sides."""
     cells = sheet.cells(heading)
     return bool(cells.len()) and all(map(PAIR_ALONE.fullmatch, cells))
 
 
 def sum_of_pairs(sheet: Sheet) -> list[str]:
-    """Return the column with both sides' points that sums up the others, such as the final score of four quarters."""
+    """Return the column with both sides' points that adds up the others, such as the score after four quarters."""
     points = {
         heading: [own or 0.0 for cell in sheet.texts(heading) for own in parse_result(cell or "0-0") or ()]
         for heading in sheet.headings
@@ -133,7 +133,7 @@ def sum_of_pairs(sheet: Sheet) -> list[str]:
 
 
 def sides_by_cells(sheet: Sheet) -> dict[str, str]:
-    """Return the sides and the result of a match by cells alone: two columns share names, and one has results."""
+    """Return the sides and the result of a match by its cells alone: two columns share names, and one has results."""
     columns = {each: sheet.cells(each) for each in sheet.headings if sheet.is_unknown(each)}
     results = [each for each in columns if are_pairs(sheet, each)]
     names = [each for each, cells in columns.items() if cells.str.contains(r"\p{L}{2}").all() and cells.len()]
@@ -144,7 +144,7 @@ def sides_by_cells(sheet: Sheet) -> dict[str, str]:
 
 
 def lead(sheet: Sheet, *columns: str) -> str:
-    """Return the beginning of a match's name: the values of full columns, or the lines above the head."""
+    """Return the beginning of a match's name: the values of columns without gaps, or the lines above the head."""
     found = [heading for column in columns if (heading := sheet.first(column))]
     found = found[:1] + [heading for heading in found[1:] if not sheet.texts(heading).null_count()]
     return " ".join(f"{{{heading}}}" for heading in found) or sheet.event
@@ -158,7 +158,7 @@ def match_rows(
     conditions: list[Document],
     event: str,
 ) -> Document:
-    """Return the map of a match per row, from the rule of each side and the mark between its members."""
+    """Return the map for one match per row, given the rule for each side and the mark between its members."""
     sides: list[Document] = []
     for name, player, own in zip(("winners", "losers"), players, rules, strict=True):
         if isinstance(player, list):
@@ -175,7 +175,7 @@ def match_rows(
 
 
 def once_each(sheet: Sheet, document: Document, player: str, opponent: str) -> Document:
-    """Return the map that reads each match once, if all are listed from both sides. Ask if only some are."""
+    """Return the map that reads each match only once, if all are listed for both sides. If only some are, ask."""
     when = [heading for heading in (sheet.first("started_at"), sheet.first("event_id")) if heading is not None]
     rows = sheet.frame.select(player, opponent, *when)
     swapped = rows.rename({player: opponent, opponent: player}).select(rows.columns)
@@ -199,7 +199,7 @@ def once_each(sheet: Sheet, document: Document, player: str, opponent: str) -> D
 
 
 def pairings(sheet: Sheet, parts: Parts) -> Document | None:
-    """Return the map of a match per row if both sides are in one cell: Ana vs. Ben."""
+    """Return the map for one match per row, if both sides are in one cell: Ana vs. Ben."""
     for heading in sheet.headings:
         texts = sheet.texts(heading)
         for versus in VERSUS if is_pairing(heading) else VERSUS[:1]:
@@ -216,7 +216,7 @@ def pairings(sheet: Sheet, parts: Parts) -> Document | None:
 
 
 def compared(sheet: Sheet, parts: Parts) -> Compared:
-    """Return the rules for the result of each side, and the conditions that drop rows without one."""
+    """Return the rules for the result of each side, and the conditions that drop rows without a result."""
     result, winner = parts.get("result") or sets(sheet), parts.get("winner")
     scores = [parts[name] for name in ("score of first", "score of second") if name in parts]
     has_both = len(scores) > 1
@@ -255,9 +255,9 @@ def compared(sheet: Sheet, parts: Parts) -> Compared:
 
 
 def winner_decides(sheet: Sheet, winner: str, parts: Parts, scores: Sequence[str]) -> bool:
-    """Return True if a column names the winner of a draw, or of a score that ends with a word such as retired.
+    """Return True if a column names the winner even where the score is a draw, or ends with a word such as "retired".
 
-    Ask if the column names the side with the lower score.
+    If the column names the side with the lower score, ask.
     """
     decides = False
     columns = map(sheet.texts, (parts["first"], parts["second"], winner, *scores))
@@ -277,7 +277,7 @@ def winner_decides(sheet: Sheet, winner: str, parts: Parts, scores: Sequence[str
 
 
 def ask_which_score(sheet: Sheet, result: str, scores: Sequence[str]) -> None:
-    """Ask what decides if the result and the scores favour different sides."""
+    """Ask what decides a match if the result and the scores favour different sides."""
     for written, *cells in zip(*map(sheet.texts, (result, *scores)), strict=True):
         read = filter(None, map(parse_result, (written or "", ":".join(cell or "" for cell in cells))))
         whole = ((own or 0.0, its or 0.0) for own, its in read)
@@ -288,7 +288,7 @@ def ask_which_score(sheet: Sheet, result: str, scores: Sequence[str]) -> None:
 
 
 def ask_who_retired(sheet: Sheet, result: str, words: Iterable[str]) -> None:
-    """Ask whether matches that end with a word such as retired are left out, because no column says who won them."""
+    """Ask whether to leave out matches that end with a word such as "retired", because no column says who won them."""
     found = [word for word in words if not re.match(FORFEITED[0], word) and any(map(status_word, word.split()))]
     if found:
         choice = Choice("ignore these matches", "source.null", toml_value(["", *found]))
@@ -302,7 +302,7 @@ def ask_which_to_ignore(sheet: Sheet, text: str, *headings: str) -> None:
 
 
 def sets(sheet: Sheet) -> list[str] | None:
-    """Return the columns of sets in order, with the points of both sides in each cell."""
+    """Return the columns of sets, in order. Their cells contain the points of both sides."""
     found = []
     for heading in (each for each in sheet.headings if re.search(r"^\d|\D\d$", each.strip())):
         words = {*fold(heading).split("_")}
@@ -312,7 +312,7 @@ def sets(sheet: Sheet) -> list[str] | None:
 
 
 def by_winner(sheet: Sheet, heading: str | None, parts: Parts) -> list[Document]:
-    """Return the rules of both sides from a column that names the winner, the winning side or a draw."""
+    """Return the rules for both sides, based on a column that names the winner, the winning side or a draw."""
     if heading is None:
         sheet.ask("no column says who won", ())
         return [{}, {}]
@@ -334,9 +334,9 @@ def by_words(heading: str, points: Mapping[str, tuple[float, float]]) -> list[Do
 
 
 def side_points(words: Iterable[str], parts: Parts) -> dict[str, tuple[float, float]]:
-    """Return both sides' points for words that name the winning side as headings do, or for a draw.
+    """Return both sides' points for words that name the winning side in the way that headings do, or that mean a draw.
 
-    Home, H and 1 mean the first side, B+3.5 means Black, and X means a draw.
+    For example, Home, H and 1 mean the first side, B+3.5 means Black, and X means a draw.
     """
     titles = [fold(parts.get(side, side)) for side in ("first", "second")]
     short = [title[:1] for title in titles] if titles[0][:1] != titles[1][:1] else []

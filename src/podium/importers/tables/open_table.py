@@ -1,4 +1,4 @@
-"""Read tables by their headings or by a map, and matches with winners and losers in one row."""
+"""Read tables by their headings or by a map, and matches that have the winner and loser in one row."""
 
 import csv
 import io
@@ -26,7 +26,7 @@ from podium.results.reading import STDIN, Results, header_faults, loaded, read_r
 
 
 def read_understood(path: str, name: str, content: bytes | None = None, answers: Iterable[str] = ()) -> Results:
-    """Read a table in another shape by its headings, its cells and some answers."""
+    """Read a table in another layout, using its headings, its cells and some answers."""
     form = format_of(path) if content is None else None
     if form or (content is None and len(sources(path)) > 1):
         imported = read_format(form or "csv", [path])
@@ -37,7 +37,7 @@ def read_understood(path: str, name: str, content: bytes | None = None, answers:
 
 
 def read_frame(source: Any, name: str, answers: Iterable[str] = ()) -> Results:
-    """Read a frame or rows in another shape, as if from a file.
+    """Read a frame or rows in another layout, as if they came from a file.
 
     Raises:
         ResultsError: Cells of a results table are invalid, or another table leaves a question open.
@@ -54,13 +54,13 @@ def read_frame(source: Any, name: str, answers: Iterable[str] = ()) -> Results:
 
 
 def in_python(fault: Fault) -> Fault:
-    """Return a fault with the argument that answers its question in place of the command."""
+    """Return a fault in which the command that answers its question is replaced by an argument in Python."""
     answers = ", or ".join(f"answers={[choice.answer]} ({choice.meaning})" for choice in fault.choices)
     return fault._replace(command=f"Give podium.read_results {answers}" if answers else "")
 
 
 def content_of(frame: pl.DataFrame) -> bytes:
-    """Return a frame as the file that it may come from: CSV, or JSON if a cell has parts."""
+    """Return a frame as the content of a file that it could come from: CSV, or JSON if a cell has parts."""
     columns = [as_written(frame[name]) for name in frame.columns]
     written = pl.DataFrame(columns)
     if any(each.dtype.is_nested() for each in columns):
@@ -70,7 +70,8 @@ def content_of(frame: pl.DataFrame) -> bytes:
     return heads.getvalue().encode() + written.write_csv(include_header=False).encode()
 
 
-BLANK_HEAD = re.compile(r"Unnamed: \d+|_duplicated_\d+")  # names of columns without a heading in pandas and Polars
+# names that pandas and Polars give to columns without a heading
+BLANK_HEAD = re.compile(r"Unnamed: \d+|_duplicated_\d+")
 
 
 def as_written(column: pl.Series) -> pl.Series:
@@ -96,7 +97,7 @@ def left_out(dropped: Mapping[str, int]) -> tuple[str, ...]:
 def mapped_rows(
     path: str, content: bytes | None = None, name: str | None = None, answers: Iterable[str] = ()
 ) -> tuple[str, Mapped]:
-    """Return a line about a file's table, and its rows as results."""
+    """Return the rows of a file's table as results, and a line about the table."""
     source = of_bytes(content, "standard input") if content is not None else sources(path)[0]
     own_name = name or Path(path).name
     document: dict[str, Any] | None = None
@@ -126,7 +127,7 @@ def checked(mapped: Mapped, name: str, notes: tuple[str, ...] = ()) -> Results:
 
 
 def with_original_cells(mapped: Mapped) -> pl.DataFrame:
-    """Return the table, with bad cells as in the source, for correction."""
+    """Return the table with bad cells as they are in the source, so that they can be corrected."""
 
     def original(name: str, which: pl.Series, written: pl.Series) -> pl.Series:
         return written.zip_with(which, text(mapped.table[name])[0].cast(pl.String)).alias(name)
@@ -144,7 +145,7 @@ def read_mapped(source: Any, mapping: Map, name: str | None = None) -> Results:
 
 
 def read_columns(source: Any, columns: Mapping[str, Any], ignore: Names, name: str | None = None) -> Results:
-    """Read and check a table with some columns named. The others keep the meaning of their names."""
+    """Read and check a table for which some columns are named. All others keep the meaning of their names."""
     grid = grid_of(source, name)
     document = {"columns": {**kept_columns(grid, dict(columns), ignore), **columns}}
     return checked(apply_map(grid, build_map(document, "columns")), grid.name)
@@ -165,7 +166,7 @@ def from_matches(
     name: str | None = None,
     **columns: Any,
 ) -> Results:
-    """Read matches that have both sides in one row: winner and loser, or home and away.
+    """Read matches that have both sides in one row, either as winner and loser, or as home and away.
 
     Args:
         matches: A table, as in `read_results`.
@@ -173,13 +174,13 @@ def from_matches(
         loser: The column, or columns, with the loser.
         home: The column, or columns, with the first side: at home, or White.
         away: The column, or columns, with the second side.
-        scores: The columns with the two sides' scores, the first side's first. Equal scores are a draw.
+        scores: The columns with the scores of the first side and of the second. Equal scores mean a draw.
         result: The column with the first side's result: `H`, `D` and `A`; `W` and `L`; `1-0`; or 1, 0.5 and 0.
-        draw: The column that is set if a match of `winner` and `loser` was a draw: true, yes, 1 or `D`.
+        draw: The column that says if a match between `winner` and `loser` was a draw: true, yes, 1 or `D`.
         event: The columns that together name the match. Default: its date, its sides and a count of repeats.
         date: The column with the day or time, or its rule: `{"from": "Day", "format": "%d.%m.%Y"}`.
         name: The table's name in error messages.
-        columns: Other results columns of the match, such as `pool` or `mode`, by their column or rule.
+        columns: Other results columns, such as `pool` or `mode`, each given by a column of the table or by a rule.
 
     Returns:
         The checked results: one row per player, and teams if a side has several.
@@ -208,7 +209,7 @@ RESULTS = {"H": "1-0", "W": "1-0", "D": "1/2-1/2", "A": "0-1", "L": "0-1"}
 
 
 def sides_of(scores: Sequence[str], result: str | None) -> list[dict[str, Any]]:
-    """Return the rules that compare two sides by scores or a result. Empty without either."""
+    """Return the rules that compare two sides by their scores or result. If there is neither, return none."""
     if result:
         return [{"position": {"from": [result], "map": RESULTS, "as": "result", "side": side}} for side in (1, 2)]
     return [{"score": {"from": [score]}} for score in scores]
@@ -222,7 +223,7 @@ def matches_map(
     date: str | Mapping[str, Any] | None,
     columns: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Return the map of a table with one match per row. `values` are the rules of each side."""
+    """Return the map of a table that has one match per row. `values` contains the rules for each side."""
     sides = []
     for members, side, rules in zip((first, second), ("winners", "losers"), values, strict=True):
         players, own = as_list(members), dict(rules)
@@ -239,7 +240,7 @@ def matches_map(
 
 
 def match_id(first: Sequence[str], second: Sequence[str], columns: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the name of a match without an event: its day, its sides, and a count if they meet again."""
+    """Return the name of a match that has no event: its day, its sides, and a count if the sides meet again."""
     moment = columns.get("started_at", {})
     days = moment.get("from", []) if isinstance(moment, Mapping) else moment
     sides = (" / ".join(f"{{{name}}}" for name in names) for names in (first, second))
@@ -251,7 +252,7 @@ def as_list(names: Names) -> list[str]:
 
 
 def kept_columns(grid: Grid, columns: Mapping[str, Any], ignore: Names) -> dict[str, Any]:
-    """Return the columns that already have a results column's name, with themselves as rules."""
+    """Return the columns that are already named after a results column, each with itself as its rule."""
     mapping: Map | None = build_map({"columns": columns}, "columns") if columns else None
     used = {name for rule in mapping.columns.values() for name in rule.names} if mapping else set()
     aside = set() if ignore == REST else set(as_list(ignore))
@@ -263,7 +264,7 @@ def kept_columns(grid: Grid, columns: Mapping[str, Any], ignore: Names) -> dict[
 
 
 def grid_of(source: Any, name: str | None, mapping: Map | None = None) -> Grid:
-    """Return the table as it is, in its own types if it has any."""
+    """Return the table as it is. If its columns have types, they keep them."""
     if isinstance(source, str | Path):
         name = name or ("standard input" if str(source) == STDIN else Path(source).name)
         files = sources(str(source))

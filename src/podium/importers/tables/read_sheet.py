@@ -1,4 +1,4 @@
-"""Read any table as results: by a map of its columns, a matching preset, or a map inferred from its headings."""
+"""Read any table as results, using a map of its columns, a matching preset, or a map inferred from its headings."""
 
 import re
 import tomllib
@@ -29,27 +29,27 @@ from podium.results.headings import fold, meanings, side_of
 from podium.results.reading import read_results
 from podium.support.words import suggestion
 
-CHOICES = {"player": ("id", "name", "fide"), "forfeits": ("keep", "drop")}  # of an option
+CHOICES = {"player": ("id", "name", "fide"), "forfeits": ("keep", "drop")}  # values that an option can have
 SHOWN_ROWS = 5
-START_BYTES = 1 << 13  # that include the head of a table
+START_BYTES = 1 << 13  # number of bytes that include the head of a table
 Posed = list[tuple[Question, Choice | None]]
 
 
 def read_format(name: str, files: Sequence[str | Path], options: Options | None = None) -> Imported:
-    """Import files of a format.
+    """Import files in a given format.
 
     Args:
         name: Name of the format, a key of `FORMATS`.
-        files: Paths of files or folders, in the order of their events. `-` is standard input.
+        files: Paths of files or folders, in the order of the events. `-` is standard input.
         options: The user's choices. Default: `Options()`.
 
     Returns:
-        The results table, with everything that was dropped, bad or skipped.
+        The results table, and everything that was dropped, bad or skipped.
 
     Raises:
-        FormatError: A file is not of this format, or breaks its rules and bad events are not skipped, or no event is
-            left without them.
-        ParameterError: The format is unknown, or an option does not fit it.
+        FormatError: A file is not in this format, breaks its rules while bad events are not skipped, or contains only
+            bad events.
+        ParameterError: The format is unknown, or an option does not suit the format.
     """
     options = options or Options()
     check_options(name, options)
@@ -83,14 +83,14 @@ def check_options(name: str, options: Options) -> None:
 
 
 def read(files: Sequence[Source], options: Options) -> Imported:
-    """Read files as results, each by its map, with their faults."""
+    """Read files as results, each with its own map, and collect their faults."""
     tables, bad, notes = list[pl.DataFrame](), list[Fault](), list[str]()
     made, dropped, skipped = dict[str, str](), Counter[str](), 0
     for source in files:
         grid, mapping, note = read_with_map(source, options)
         try:
             mapped = apply_map(grid, mapping)
-        except ResultsError as error:  # in cells of a Swiss list, whose rounds are events
+        except ResultsError as error:  # from the cells of a Swiss list, whose rounds are events
             rounds = {str(fault.column) for fault in error.faults}
             if not options.skip_bad or mapping.layout.kind != "swiss" or not rounds <= {*grid.headings}:
                 raise
@@ -112,7 +112,7 @@ def read(files: Sequence[Source], options: Options) -> Imported:
 
 
 def map_of_options(options: Options) -> Map | None:
-    """Return the map of the options, with their time zone. None if the headings must tell everything."""
+    """Return the map in the options, including their time zone. Return None if the headings must reveal everything."""
     given = options.map
     if given is None:
         return None
@@ -126,9 +126,10 @@ def in_zone(mapping: Map, zone: str) -> Map:
 
 
 def read_with_map(source: Source, options: Options) -> tuple[Grid, Map, str]:
-    """Return the table of a file, its map, and a line about its headings.
+    """Return the table in a file, its map, and a line about its headings.
 
-    The map is the given one, or a preset that the file matches. Headings provide everything that is missing.
+    The map is the one that was given, or a preset that the file matches. Headings provide everything that the map
+    lacks.
     """
     given = map_of_options(options)
     whole = given if given is not None and not options.guess else preset_of(source)
@@ -148,7 +149,7 @@ def read_with_map(source: Source, options: Options) -> tuple[Grid, Map, str]:
 
 
 def within_lists(grid: Grid, source: Source, options: Options) -> Grid:
-    """Return the objects in the only list of each row of JSON, or in a list inside it, if they have results."""
+    """Return the objects in the only list in each row of JSON, or in a list inside it, if they contain results."""
     inner = grid
     while inner.rule.format in ("json", "jsonl", "xml") and not has_results(inner):
         lists = inner.lists
@@ -160,7 +161,7 @@ def within_lists(grid: Grid, source: Source, options: Options) -> Grid:
 
 
 def has_results(grid: Grid) -> bool:
-    """Return True if headings are of players and results, of a winner and a loser, or of two sides."""
+    """Return True if the headings are those of players and results, of a winner and a loser, or of two sides."""
     named = {meanings().get(fold(heading)) for heading in grid.headings}
     met = {side_of(heading) for heading in grid.headings}
     is_of_entrants = "player" in named and not named.isdisjoint(COMPARED)
@@ -168,14 +169,14 @@ def has_results(grid: Grid) -> bool:
 
 
 def map_of_files(files: Sequence[str], options: Options) -> Map:
-    """Return the map of several files: that of the first one."""
+    """Return the map for several files, which is that of the first one."""
     return read_with_map(sources(files[0])[0], options)[1]
 
 
 def questions(files: Sequence[str], options: Options | None = None) -> list[Question]:
-    """Return the open questions of a table. The map in `options` holds earlier answers, from `answer`.
+    """Return the questions that a table leaves open. The map in `options` contains earlier answers, made by `answer`.
 
-    Empty if the table can be read, or if no answer can help.
+    The result is empty if the table can be read, or if no answer can help.
     """
     try:
         grid, mapping, _ = read_with_map(sources(files[0])[0], options or Options())
@@ -187,7 +188,7 @@ def questions(files: Sequence[str], options: Options | None = None) -> list[Ques
 
 
 def first_rows(files: Sequence[str], options: Options) -> pl.DataFrame:
-    """Return the first rows of a table, as far as its form is known."""
+    """Return the first rows of a table, as far as its format is known."""
     given = map_of_options(options)
     try:
         grid = load(sources(files[0])[0], given.source if given else SourceRule())
@@ -197,10 +198,10 @@ def first_rows(files: Sequence[str], options: Options) -> pl.DataFrame:
 
 
 def answer(key: str, value: str, document: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Add one answer to a part of a map: a key with dots, such as `source.sheet`, and its value.
+    """Add one answer to a part of a map. `key` contains dots, such as `source.sheet`.
 
     Returns:
-        The document as in TOML, for `Options(map=…, guess=True)`.
+        The document in the form of TOML, for `Options(map=…, guess=True)`.
     """
     *tables, last = (each.strip('"') for each in re.findall(r'"[^"]*"|[^.]+', key))
     whole: dict[str, Any] = {name: {**each} for name, each in (document or {}).items()}
@@ -216,13 +217,13 @@ def answer(key: str, value: str, document: Mapping[str, Any] | None = None) -> d
 
 
 def answer_questions(file: str, answers: Collection[str]) -> tuple[Posed, dict[str, Any] | None]:
-    """Return the questions and choices of a table so far, and the part of a map made by the answers."""
+    """Return the questions and choices for a table so far, and the part of a map that results from the answers."""
     posed: Posed = []
     document: dict[str, Any] | None = None
     while all(choice for _, choice in posed):
         found = questions([file], Options(map=document, guess=True))
         news = [(each, next((one for one in each.choices if one.answer in answers), None)) for each in found]
-        if not news or any(each in posed for each in news):  # an answer without effect is rejected later
+        if not news or any(each in posed for each in news):  # an answer that has no effect is rejected later
             break
         posed += news
         for _, choice in news:
@@ -251,7 +252,7 @@ def preset_of(source: Source) -> Map | None:
             return fitting[0]
         document = (json_document if kind == "json" else xml_document)(text, source.name)
     except PodiumError:
-        return None  # its reader will report it
+        return None  # the reader of the file will report it
     return next((each for each in fitting if all(is_there(document, path) for path in each.needs)), None)
 
 

@@ -1,7 +1,7 @@
-"""A sheet while its columns and layout are searched: its cells, the meanings of its headings, and answers.
+"""A sheet while its columns and layout are being worked out: its cells, what its headings mean, and the answers so far.
 
-Each step of the search returns its value, and adds faults and questions to `Sheet.unclear`. `refuse_unclear` rejects a
-sheet that has some.
+Each step of the search returns its result, and adds faults and questions to `Sheet.unclear`. If there are any,
+`refuse_unclear` rejects the sheet.
 """
 
 import re
@@ -34,23 +34,23 @@ from podium.results.headings import fold, meanings, side_of, sides
 
 Document = dict[str, Any]
 UNPLAYED = rf"^(?:\*|\?|x|[-:. ]+|(?i:{'|'.join(heads.UNPLAYED_WORDS)})\.?)$"
-COMMA = [r"^(.*\d),(\d+\D*)$", "$1.$2"]  # change the comma of a time to a point
-UNIT = r"(?i)\s*[(\[](?:[hms:.,0]+|sec|min|k?g)[)\]]$"  # of a heading
-SAMPLE = 20  # first cells to search for a mark before all others
+COMMA = [r"^(.*\d),(\d+\D*)$", "$1.$2"]  # changes the comma in a time to a point
+UNIT = r"(?i)\s*[(\[](?:[hms:.,0]+|sec|min|k?g)[)\]]$"  # unit at the end of a heading
+SAMPLE = 20  # number of cells that are searched for a mark first
 OF_NAMES = ("player", "team", "given", "family", *heads.MET)
 
 
 @dataclass(frozen=True)
 class Sheet:
-    grid: Grid  # without the rows below the table
-    given: Document  # rules of results columns, from answers
-    named: Mapping[str, str]  # headings named in answers, by results column
-    refined: Mapping[str, Document]  # how to read a results column, from answers
-    source: Document  # form of the file, from answers
+    grid: Grid  # excludes the rows below the table
+    given: Document  # rules for results columns from the answers
+    named: Mapping[str, str]  # headings that answers name, by results column
+    refined: Mapping[str, Document]  # how to read a results column, from the answers
+    source: Document  # format of the file, from the answers
     parts: list[str]  # columns of the members of teams, or of given and family names
     has_members: bool
     drops: list[Document]  # conditions that drop the rows below the table
-    pairs: str = ""  # or the answer about names that may be pairs: pairs or names
+    pairs: str = ""  # answer about names that may be pairs: pairs or names
     cache: dict[str, pl.Series] = field(default_factory=dict, repr=False)
     unclear: list[Question | Fault] = field(default_factory=list)
 
@@ -73,12 +73,12 @@ class Sheet:
 
     @cached_property
     def used(self) -> set[str]:
-        """The headings that answers use."""
+        """The headings that are used by answers."""
         return {name for rule in self.rules.values() for name in rule.names} | {*self.named.values()}
 
     @cached_property
     def of_column(self) -> dict[str, list[str]]:
-        """The headings of each results column, the most certain first."""
+        """The headings for each results column, most certain first."""
         named = {**self.named, **({"player": self.parts[1]} if self.parts else {})}
         found = {name: [heading] for name, heading in named.items()}
         for heading in sorted(self.headings, key=lambda heading: fold(heading) in heads.WEAK):
@@ -89,19 +89,22 @@ class Sheet:
 
     @cached_property
     def titles(self) -> pl.Series:
-        """The lines above the heads, if all rows have some."""
+        """The lines above the heads, if there are some for every row."""
         titles = self.frame.get_column(TITLE, default=pl.Series([], dtype=pl.String))
         return titles.head(0) if titles.null_count() else titles.unique(maintain_order=True)
 
     @cached_property
     def title_dates(self) -> pl.Series:
-        """The dates in those lines, null for lines without one. Empty if there are none."""
+        """The dates in those lines, or null for lines without a date. It is empty if there are no dates."""
         found = self.titles.str.extract(times.A_DATE)
         return found.head(0) if found.null_count() == found.len() else found
 
     @cached_property
     def event(self) -> str:
-        """The template of the event's name if a sheet has one event. Empty if nothing names it."""
+        """The template for the event's name, if the sheet has a single event.
+
+        It is empty if nothing names the event.
+        """
         titles = self.titles.len()
         if self.grid.rule.sheet == EVERY and SHEET in self.frame.columns:
             return "{title}" if titles == self.frame[SHEET].n_unique() else "{sheet}"
@@ -111,32 +114,35 @@ class Sheet:
         return next((self.of_column[column][0] for column in columns if column in self.of_column), None)
 
     def under(self, words: Collection[str]) -> list[str]:
-        """Return the headings that are among some words."""
+        """Return those headings that are among these words."""
         return [heading for heading in self.headings if fold(heading) in words]
 
     def first_under(self, words: Collection[str]) -> str | None:
         return next(iter(self.under(words)), None)
 
     def others(self, *headings: str | None) -> list[str]:
-        """Return all headings except some."""
+        """Return all headings except these."""
         return [heading for heading in self.headings if heading not in headings]
 
     def texts(self, heading: str) -> pl.Series:
-        """Return the cells of a column as text, null if they are empty."""
+        """Return the cells of a column as strings, with null for empty cells."""
         if heading not in self.cache:
             column, nulls = self.frame[heading].cast(pl.String), self.grid.rule.null
             self.cache[heading] = column.replace(dict.fromkeys(nulls)) if column.is_in(nulls).any() else column
         return self.cache[heading]
 
     def cells(self, *headings: str) -> pl.Series:
-        """Return the cells of columns that are not empty."""
+        """Return those cells in these columns that are not empty."""
         return pl.concat([self.texts(heading).drop_nulls().alias("cell") for heading in headings])
 
     def has(self, heading: str, pattern: str) -> bool:
         return self.texts(heading).str.contains(pattern).any()
 
     def meaning(self, heading: str) -> str:
-        """Return the results column of a heading. Empty for both sides of a match, or for one of several legs."""
+        """Return the results column for a heading.
+
+        It is empty for both sides of a match, and for one of several legs.
+        """
         word = fold(re.sub(UNIT, "", heading))
         if word in heads.LEGS and len(self.under(heads.LEGS)) > 1:
             return ""
@@ -147,17 +153,17 @@ class Sheet:
         return "" if may_be_all and self.has(heading, r"^\d+$|,") else meanings().get(word, "")
 
     def is_unknown(self, heading: str) -> bool:
-        """Return True if a heading has no known meaning, or is above numbers and may be a person called Nick."""
+        """Return True if a heading has no known meaning, or is above numbers and could be a person called Nick."""
         word = fold(heading)
         part = meanings().get(word) or sides().get(word) or side_of(heading)
         return part is None or (part in OF_NAMES and not self.has(heading, r"\p{L}"))
 
     def repeats(self, headings: Sequence[str], most: int | None = None) -> bool:
-        """Return True if some rows, perhaps only of the first ones, are equal in all of some columns."""
+        """Return True if some rows, perhaps only among the first ones, are equal in all of these columns."""
         return bool(self.frame.select(headings).head(most or self.frame.height).is_duplicated().any())
 
     def drop(self, headings: Iterable[str], pattern: str, reason: str, empty: str = "") -> list[Document]:
-        """Return the conditions that drop cells with a pattern, and empty ones, if there are any."""
+        """Return the conditions that drop cells with a pattern, and empty cells, if there are any."""
         found: list[Document] = []
         for heading in headings:
             if self.has(heading, pattern):
@@ -168,7 +174,7 @@ class Sheet:
 
 
 def sheet_of(grid: Grid, source: Document, columns: Document) -> Sheet:
-    """Return the sheet of a table, with the answers about its file and columns."""
+    """Return the sheet for a table, with the answers about its file and columns."""
     drops, rows = drop_footer_rows(grid)
     left = grid.only(rows)
     refined = {name: rule for name, rule in columns.items() if is_refinement(rule)}
@@ -184,7 +190,7 @@ def sheet_of(grid: Grid, source: Document, columns: Document) -> Sheet:
 
 
 def refuse_unclear(sheet: Sheet, alone: Sequence[Question] = ()) -> None:
-    """Reject a sheet with questions and faults, if there are any. `alone` are the only questions to ask."""
+    """Reject a sheet if it has questions or faults. If `alone` is given, ask only these questions."""
     grid, faults = sheet.grid, list[Fault]()
     found = [*dict.fromkeys(sheet.unclear)]
     for each in found:
@@ -201,7 +207,7 @@ def refuse_unclear(sheet: Sheet, alone: Sequence[Question] = ()) -> None:
 
 
 def are_ranks(sheet: Sheet, heading: str, within: Sequence[str] = (), first: int = 1) -> bool:
-    """Return True if a column has places: as many rows are better as each place says, within groups by some columns."""
+    """Return True if a column contains places: each place says how many rows in the same group are better."""
     texts, place = sheet.texts(heading), pl.col("\0place")
     places = placed(texts).alias("\0place")
     words = texts.filter(places.is_null()).drop_nulls()
@@ -213,7 +219,7 @@ def are_ranks(sheet: Sheet, heading: str, within: Sequence[str] = (), first: int
 
 
 def day_column(sheet: Sheet, headings: Iterable[str]) -> str | None:
-    """Return the only column whose cells are all days, or years if its heading says so."""
+    """Return the only column in which all cells are days, or years if its heading says so."""
     found = [each for each in headings if not sheet.texts(each).null_count() and is_of_days(sheet, each)]
     return found[0] if len(found) == 1 else None
 
@@ -226,7 +232,7 @@ def is_of_days(sheet: Sheet, heading: str) -> bool:
 
 
 def all_have(sheet: Sheet, mark: str, *headings: str) -> bool:
-    """Return True if all cells have a mark once, with text on both sides."""
+    """Return True if every cell contains a mark exactly once, with text on both sides."""
     if not all(sheet.texts(each).head(SAMPLE).str.contains(mark, literal=True).any() for each in headings):
         return False
     cells = sheet.cells(*headings)
@@ -235,7 +241,7 @@ def all_have(sheet: Sheet, mark: str, *headings: str) -> bool:
 
 
 def mates_rule(sheet: Sheet, heading: str) -> Document:
-    """Return the rule that splits the names of a column into members of pairs, if cells have a mark."""
+    """Return the rule that splits the names in a column into the members of pairs, if the cells contain a mark."""
     marks = "/", " & ", " + ", *((" - ", " \u2013 ") if fold(heading) in heads.PAIRING else ())
     is_apart = sheet.texts(heading).head(SAMPLE).str.contains(" / ", literal=True).any()
     mark = " / " if is_apart else next((mark for mark in marks if all_have(sheet, mark, heading)), None)
@@ -243,7 +249,7 @@ def mates_rule(sheet: Sheet, heading: str) -> Document:
 
 
 def pair_rule(sheet: Sheet, *headings: str) -> Document:
-    """Return the rule that splits cells into pairs with different marks. Ask if only some look like pairs."""
+    """Return the rule that splits cells into pairs with different marks. If only some look like pairs, ask."""
     cells, known = sheet.cells(*headings).unique(maintain_order=True), sheet.pairs
     cells = cells.filter(~cells.str.contains(heads.ABSENT))
     are_pairs = cells.str.contains(heads.MATES)
@@ -263,10 +269,10 @@ def pair_rule(sheet: Sheet, *headings: str) -> Document:
 
 
 def numbers_of(sheet: Sheet, heading: str) -> list[float]:
-    """Return the numbers of a column, with 0 for cells without one."""
+    """Return the numbers in a column, with 0 for cells that contain none."""
     return [number(cell) for cell in sheet.texts(heading)]
 
 
 def sums_up(whole: Iterable[float | None], parts: Iterable[float]) -> bool:
-    """Return True if the numbers of a column equal those of another, empty cells aside."""
+    """Return True if the numbers in two columns are equal, ignoring empty cells."""
     return all(own is None or abs(own - part) < TINY for own, part in zip(whole, parts, strict=True))

@@ -1,4 +1,4 @@
-"""The duels of an event: one player against one opponent in one heat, with the effect of each on the rating."""
+"""The duels of an event, each of one player against one opponent in one heat, and their effects on the rating."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -18,19 +18,19 @@ from podium.kernels.records import read, times, write
 from podium.ledger.reasons.shares import MAX_PARTS, Part, RatingUpdate, fair_shares, update_of
 from podium.support.words import shown
 
-TIME = "time"  # the cause of what a player's entry does without any opponent
+TIME = "time"  # the cause of the effect that a player's entry has without any opponent
 SAME_TEAM, NEITHER_FINISHED, WITHOUT_WEIGHT = "in the same team", "did not finish either", "counts for nothing"
 
-LARGE_HEAT = 1_000  # entries, from where on to load a kernel takes less time than to do without
+LARGE_HEAT = 1_000  # entries from which loading a kernel is faster than plain Python
 
 
 def _list_compared(
     params: Any, prototypes: Any, columns: Any, heat: int, first: int, span: Any, i: int, states: Any, table: Any
 ) -> None:
-    """Write the comparisons of the entries of a heat with entry `i`, (entries, fields of a comparison).
+    """Compare the entries of a heat with entry `i`, and write the comparisons to `table`, one row per entry.
 
-    `first` is the first entrant of the update. `span` has the first entry of the heat and the one after its last.
-    `states` are the states before, (players, fields of a state).
+    `first` is the first entrant of the update. `span` has the first entry of the heat and the one after the last.
+    `states` holds the states before the event, with shape (players, fields of a state).
     """
     newcomer, _, _ = prototypes
     start, stop = span
@@ -42,7 +42,7 @@ def _list_compared(
             continue
         you, theirs = first + inputs.slot_at(columns, j, first), inputs.entry_at(columns, j, size)
         b = rules.enter(params, read(states, columns.player[you], newcomer), inputs.entrant_at(columns, you))
-        # Whoever stands first in the file is `a`, as in the replay.
+        # The entrant who comes first in the file is `a`, as in the replay.
         one = (
             rules.compare(params, a, b, mine, theirs, course)[0]
             if i < j
@@ -58,15 +58,15 @@ LIST_COMPARED = compile_twice(_list_compared)
 class Duel:
     """One opponent in one heat, seen from the player's side."""
 
-    heat: int  # of the events' columns
+    heat: int  # number in the events' columns
     theirs: int  # the opponent's entry
     opponent: int  # the opponent's number among all entrants
-    result: float  # 1 won, 0 lost, or between
+    result: float  # 1 for a win, 0 for a loss, or in between
     expected: float
-    weight: float | None = None  # rating points at stake; None where a system has no such number
-    contribution: float = 0.0  # what it did to the rating, in points
+    weight: float | None = None  # rating points at stake; None if the system has no such number
+    contribution: float = 0.0  # effect on the rating, in points
     comparison: Any = None
-    share: float = 1.0  # of what the opponent's side says, where sides are rated as one
+    share: float = 1.0  # the opponent's share of the side, if sides are rated as one
 
 
 class Account:
@@ -77,11 +77,11 @@ class Account:
         self.update: RatingUpdate = update_of(events.columns, number)
         self.params = system.params()
         self.states, self.columns = states, events.columns
-        self.brought: dict[int, Any] = {}  # by each entrant, of whom several heats may ask
+        self.brought: dict[int, Any] = {}  # entering state by entrant, cached for several heats
         self.names: dict[int, str] = {}
         self.me = self.entering(entrant)
         self.by_pairs = rules.is_by_pairs(system)
-        self.left_out: list[tuple[int, int, str]] = []  # heat, entrant and why: who stood in a heat but is no opponent
+        self.left_out: list[tuple[int, int, str]] = []  # heat, entrant and reason, for non-opponents in a heat
 
     def state(self, entrant: int) -> Any:
         """Return an entrant's state before the update."""
@@ -104,7 +104,7 @@ class Account:
         return float(self.states[them, rating] - self.states[me, rating])
 
     def heats(self) -> Iterator[tuple[int, int, int, int]]:
-        """Yield each heat of the player: its number, its first entry, the one after its last, the player's entry."""
+        """Yield each of the player's heats: its number, its first entry, the one after its last, the player's entry."""
         start, stop, entrant = self.update.start, self.update.stop, self.update.entrant
         mine = np.flatnonzero(entrant == self.entrant) + int(start[0])
         for i, heat in zip(mine.tolist(), (np.searchsorted(start, mine, side="right") - 1).tolist(), strict=True):
@@ -146,7 +146,7 @@ class Account:
         def with_entry(j: int) -> Any:
             theirs = inputs.Entry(*map(float, inputs.entry_at(columns, j, size)))
             them = self.entering(self.entrant_of(j))
-            if i < j:  # whoever stands first in the file is `a`, as in the replay
+            if i < j:  # the one who comes first in the file is `a`, as in the replay
                 return rules.compare(self.params, self.me, them, mine, theirs, course)[0]
             return rules.compare(self.params, them, self.me, theirs, mine, course)[1]
 
@@ -184,7 +184,7 @@ class Account:
                     why = SAME_TEAM if same else NEITHER_FINISHED
                     self.left_out += [(heat, self.entrant_of(j), why) for j in entries if j != i]
                     continue
-                a, b = (mine, other) if mine < other else (other, mine)  # who stands first in the file is `a`
+                a, b = (mine, other) if mine < other else (other, mine)  # the one who comes first in the file is `a`
                 whole = rules.compare_sides(self.params, prototype, sides, a, b)
                 both = rules.compare(self.params, whole[0], whole[1], lines[a], lines[b], course)
                 comparison = both[0] if mine < other else both[1]
@@ -194,7 +194,7 @@ class Account:
                     yield duel
 
     def ranked(self) -> Iterator[Duel]:
-        """Yield the duels of a system that rates whole fields, without team mates who share the player's place."""
+        """Yield the duels of a system that rates whole fields, leaving out team mates who share the player's place."""
         columns, chances = self.columns, dict[int, float]()
         for heat, start, stop, i in self.heats():
             for j in range(start, stop):
@@ -210,7 +210,7 @@ class Account:
                 yield Duel(heat, j, opponent, result, chances[opponent])
 
     def credited(self, duels: list[Duel], after: Any) -> tuple[list[Duel], dict[str, float]]:
-        """Return the duels with their contributions by the rules of a sum over pairs, and points from other causes."""
+        """Return the duels with their contributions, in a system that sums over pairs, and points from other causes."""
         weights = [float(inputs.weight_at(self.columns, duel.heat)) * duel.share for duel in duels]
         sums = list(zeros(self.system.evidence_type))
         for duel, weight in zip(duels, weights, strict=True):
@@ -230,7 +230,7 @@ class Account:
     def shared(
         self, duels: list[Duel], parts: list[list[int]], whole_heats: list[list[int]], change: float
     ) -> tuple[list[Duel], dict[str, float]]:
-        """Return the duels with their fair shares of the change, and the effect of the player's entry on its own."""
+        """Return the duels with their fair shares of the change, and the effect of the player's entry by itself."""
         by_part = []
         for numbers, heats in zip(parts, whole_heats, strict=True):
             members = [duels[number].theirs for number in sorted(numbers, key=lambda k: self.lead(duels[k].opponent))]
@@ -262,38 +262,38 @@ class Account:
         return start + int(np.argmax(self.update.entrant[start - base : stop - base] == self.entrant))
 
 
-HEAT, OPPONENT, BAND, CAUSE = "heat", "opponent", "band", "cause"  # a duel's own row has the cause OPPONENT
-NEAR_GAP, FAR_GAP = 50.0, 200.0  # gaps between bands on Elo's scale; on others those of the same expected scores
+HEAT, OPPONENT, BAND, CAUSE = "heat", "opponent", "band", "cause"  # the row of a duel has the cause OPPONENT
+NEAR_GAP, FAR_GAP = 50.0, 200.0  # gaps between bands, on Elo's scale; converted for other scales
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
     kind: str  # HEAT, OPPONENT, BAND or CAUSE
     label: str  # "Heat 2", "Overall", "Chidi", "200+ below", "Base points"
-    result: str  # how the player did: "quit, lost all 5"; empty for a cause
+    result: str  # the player's result: "quit, lost all 5"; empty for a cause
     duels: int
     expected: float  # expected wins
     won: float  # duels won; a draw is a half
     points: float
-    shown: Decimal  # the points as people read them; those of all groups add up to the change as shown
+    shown: Decimal  # the displayed points; those of all groups add up to the displayed change
 
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """The common properties of the duels in a part."""
+    """The properties that the duels in a part have in common."""
 
     kind: str
-    heats: tuple[int, ...] = ()  # of the events' columns
-    edges: tuple[Decimal | None, Decimal | None] = (None, None)  # of a band: from the first on, up to below the second
+    heats: tuple[int, ...] = ()  # numbers in the events' columns
+    edges: tuple[Decimal | None, Decimal | None] = (None, None)  # of a band: first inclusive, second exclusive
 
 
 @dataclass(frozen=True, slots=True)
 class Partition:
     headings: list[Heading]
-    members: list[list[int]]  # of each heading, numbers of duels
+    members: list[list[int]]  # the duels of each heading, by number
 
     def among(self, before: Sequence[int], after: Sequence[int]) -> "Partition":
-        """Return the division of some of the duels, given by entry. Parts without duels are removed."""
+        """Return the partition restricted to some of the duels, given by entry. Parts without duels are removed."""
         number_of = {entry: number for number, entry in enumerate(after)}
         members = [[number_of[before[k]] for k in each if before[k] in number_of] for each in self.members]
         pairs = [(heading, each) for heading, each in zip(self.headings, members, strict=True) if each]
@@ -303,7 +303,7 @@ class Partition:
 def partition(
     duels: Sequence[Duel], leads: dict[int, float], overall: set[int], system: System, most: int
 ) -> Partition:
-    """Return the duels by heat; if there is only one heat, by opponent if they are few, or else by band of strength."""
+    """Divide the duels by heat or, in a single heat, by opponent if there are few, or else by band of strength."""
     heats = sorted({duel.heat for duel in duels})
     if len(heats) > 1:
         headings = [Heading(HEAT, heats=run) for run in runs_of_heats(heats, overall, most)]

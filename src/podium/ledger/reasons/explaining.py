@@ -28,7 +28,7 @@ WHOLE_FIELD = (
     "{title} judges a whole field at once. Each part has its fair share of the change: what it moved, on average over"
     " all orders in which the parts could have joined the event (Shapley's value)."
 )
-UNLIMITED = 10**9  # parts of a change that is a sum
+UNLIMITED = 10**9  # largest number of parts if the change is a sum
 
 
 Found = tuple[list[int], str, int, bool]
@@ -39,8 +39,8 @@ def explain(
 ) -> Explanation:
     """Explain a player's rating change in an event.
 
-    Within a rating period, the change belongs to the player's last event, and its explanation lists the duels of the
-    whole period. `found` is the result of `find_entrant`, if known.
+    Within a rating period, the change belongs to the player's last event, and the explanation lists the duels of the
+    whole period. `found` is the result of `find_entrant`, if it is already known.
     """
     rows, player, entrant, ends_period = found or find_entrant(events, event_id, player)
     before = float(replayed.before[entrant])
@@ -63,7 +63,7 @@ def explain(
 def equipment_parts(
     account: Account, replayed: Replayed, after: Any, explanation: Explanation
 ) -> tuple[EquipmentPart, ...]:
-    """Return the change of each piece of equipment of the player; nothing unless they are rated together, once."""
+    """Return the change of each piece of the player's equipment. Empty unless both are rated as one unit, once."""
     columns, system, heats = account.columns, account.system, [*account.heats()]
     if not columns.shared.size or len(heats) != 1 or system.has_offsets:
         return ()
@@ -82,7 +82,7 @@ def equipment_parts(
 
 
 def find_entrant(events: Events, event_id: str, player: str) -> Found:
-    """Return the rows of an event, the player's name and entrant, and whether the change belongs to this event."""
+    """Return an event's rows, the player's name and entrant, and whether the change belongs to this event."""
     frame = events.results.frame
     rows = np.flatnonzero((frame["event_id"] == event_id).to_numpy())
     if not rows.size:
@@ -112,7 +112,7 @@ def update_number(events: Events, entrant: int) -> int:
 
 
 def states_before(system: System, events: Events, update: int, replayed: Replayed) -> States:
-    """Return the states of all entrants before a rating update, (players, fields). Other rows are undefined."""
+    """Return the states before a rating update, of shape (players, fields). Rows of non-entrants are undefined."""
     columns = events.columns
     pool = next(pool for pool in events.pools if pool.first <= update < pool.last)
     first, now, stop = (int(columns.entrants[each]) for each in (pool.first, update, update + 1))
@@ -126,14 +126,14 @@ def states_before(system: System, events: Events, update: int, replayed: Replaye
 
 
 class Breakdown:
-    """One change, divided into parts, with their effects and the text about them."""
+    """One rating change, divided into parts, with the effect of each part and the text about it."""
 
     def __init__(
         self, account: Account, table: Standings, event_id: str, player: str, before: float, after: Any
     ) -> None:
         self.account, self.table, self.event_id, self.player, self.after = account, table, event_id, player, after
         self.system, self.events = account.system, account.events
-        self.before = before  # of a newcomer what it came with
+        self.before = before  # for a newcomer, the starting rating
         self.delta = float(after.rating - self.before)
         self.change = shown_change(self.before, float(after.rating), self.system.digits)
         self.entry_in = {heat: i for heat, _, _, i in account.heats()}
@@ -150,7 +150,7 @@ class Breakdown:
         return "" if self.events.entry_heat is None else str(self.events.entry_heat[self.entry_in[heat]])
 
     def words_of(self, heat: int) -> str:
-        """Return one of the player's heats as part of a sentence."""
+        """Return the words for one of the player's heats, as part of a sentence."""
         return wording.heat_words(self.name_of(heat), self.event_of(heat) if self.several_events else None)
 
     def status_in(self, heat: int) -> str:
@@ -162,7 +162,7 @@ class Breakdown:
         if self.name_of(heat) == OVERALL:
             return "dnf"
         sent = str(self.events.results.frame["status"][self.events.entry_row.at(i)])
-        return sent if sent in UNFINISHED_STATUS else "quit"  # a quit that a system carries over to later heats
+        return sent if sent in UNFINISHED_STATUS else "quit"  # a quit that the system carries over to later heats
 
     def explanation(self) -> Explanation:
         duels = self.duels
@@ -203,7 +203,7 @@ class Breakdown:
     def grouped(
         self, parts: Partition, duels: Sequence[Duel], causes: dict[str, float]
     ) -> tuple[tuple[Group, ...], list[wording.Phrases], pl.DataFrame]:
-        """Return the groups of the change, each as the subject of a sentence, and the rows of all."""
+        """Return the groups of the change, the phrases for each of them, and the rows of all groups."""
         digits = self.system.digits
         points = [math.fsum(duels[k].contribution for k in members) for members in parts.members]
         visible = shown_parts([*points, *causes.values()], self.change, digits)
@@ -228,7 +228,7 @@ class Breakdown:
         return tuple(groups), phrases, pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
     def shown_duels(self, parts: Partition, duels: Sequence[Duel], visible: Sequence[Decimal]) -> list[list[Decimal]]:
-        """Return the displayed duels of each part. They add up to the part, and heat by heat to each opponent."""
+        """Return the displayed points of the duels in each part. They add up to the parts and the opponents' sums."""
         digits = self.system.digits
         points = [[duels[k].contribution for k in members] for members in parts.members]
         opponents = [{duels[k].opponent: number for number, k in enumerate(members)} for members in parts.members]
@@ -242,7 +242,7 @@ class Breakdown:
         return [[cells[who][k] for who in of] for k, of in enumerate(opponents)]
 
     def words_for(self, heading: Heading, duels: Sequence[Duel], points: Decimal) -> tuple[str, str, tuple[str, str]]:
-        """Return a group's label, its outcome, and its name in a sentence, for others and for the player."""
+        """Return a group's label and outcome, and how sentences name it, both to others and to the player."""
         against, digits = wording.tally([duel.result for duel in duels]), self.system.digits
         if heading.kind == HEAT:
             names = [self.words_of(heat) for heat in heading.heats]
@@ -261,7 +261,7 @@ class Breakdown:
         return name, f"{wording.gap_words(lead, digits)}, {ended}", subjects
 
     def outcome(self, duels: Sequence[Duel]) -> str:
-        """Return the player's outcome: by the overall result or the only heat, or else over all duels."""
+        """Return the player's outcome, from the overall result or the only heat, or else from all duels."""
         if self.several_events:
             return ""
         place = {line.player: line.place or 0 for line in self.table.deciding}
@@ -279,7 +279,7 @@ class Breakdown:
         return wording.outcome(wording.tally(results), status, two_teams=len(sides) == 2)  # noqa: PLR2004  (two)
 
     def duels_in_words(self, duels: Sequence[Duel]) -> DuelCount:
-        """Return the number of duels won, the meaning of a duel, and the players who are not compared."""
+        """Describe the number of duels won, what a duel is, and which players are not compared."""
         results = [duel.result for duel in duels]
         graded = any(result not in (0.0, 0.5, 1.0) for result in results)
         won, expected = math.fsum(results), math.fsum(duel.expected for duel in duels)

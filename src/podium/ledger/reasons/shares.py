@@ -1,7 +1,7 @@
-"""Fair shares of a change that is not a sum over pairs: each part's mean effect over all orders of joining.
+"""Fair shares of a change that is not a sum over pairs: the mean effect of each part over all orders of joining.
 
 Source: L. S. Shapley, "A Value for n-Person Games" (1953). The event is rated with every coalition of up to `MAX_PARTS`
-parts of the field. All coalitions form one table of events, which a single call of the replay's kernel rates.
+parts of the field. All coalitions form one table of events, which is rated by a single call of the replay's kernel.
 """
 
 import math
@@ -18,34 +18,34 @@ from podium.engine.system import System
 from podium.engine.tables.encoding import frozen
 from podium.support.words import shown_parts
 
-WHOLE = 2**53  # units: beyond, a double does not have each whole number
-MAX_PARTS = 8  # parts whose coalitions are all rated: 256
-MAX_BLOCKS = 100  # opponents, or blocks of them, that are left out one at a time
-QUICK_WORK = 1.1e5  # pairs to be rated again in some 10 ms; more than FEW_PARTS only where that is enough
+WHOLE = 2**53  # in units: a double cannot represent every larger whole number
+MAX_PARTS = 8  # most parts for which all coalitions (256) are rated
+MAX_BLOCKS = 100  # most opponents, or blocks of opponents, to leave out one at a time
+QUICK_WORK = 1.1e5  # pairs that can be rated again in about 10 ms; limits the number of parts
 FEW_PARTS = 5
-MAX_WORK = 2e7  # pairs to be rated again at all: fewer parts, and larger blocks, where a field is large
-COUNTED_ANEW = ("entrant", "opponents", "place", "rank")  # of those who remain
+MAX_WORK = 2e7  # most pairs to rate again; large fields get fewer parts and larger blocks
+COUNTED_ANEW = ("entrant", "opponents", "place", "rank")  # columns recalculated for the entries that remain
 Mask = npt.NDArray[np.bool_]
 
 
 class Part(NamedTuple):
     """A part of the field whose share is calculated."""
 
-    entries: list[int]  # that are gone without it
-    members: list[int]  # the entries among which its share is divided, neighbours together
-    alone: bool  # members are left out of this part alone, not of the whole
+    entries: list[int]  # entries that are missing without this part
+    members: list[int]  # the entries that divide its share, neighbours together
+    alone: bool  # members are left out of this part only, not of the whole field
 
 
 class RatingUpdate(NamedTuple):
-    """One update of the columns: its entrants, and its entries heat by heat."""
+    """One update in the columns: its entrants, and its entries heat by heat."""
 
     columns: inputs.Columns
     number: int
     entrants: tuple[int, int]  # the first, and the one after the last
     first_heat: int
-    start: npt.NDArray[np.int64]  # (heats) the first entry of each
+    start: npt.NDArray[np.int64]  # (heats): the first entry of each heat
     stop: npt.NDArray[np.int64]
-    entrant: npt.NDArray[np.int64]  # (entries) the entrant of each
+    entrant: npt.NDArray[np.int64]  # (entries): the entrant of each entry
 
 
 def update_of(columns: inputs.Columns, number: int) -> RatingUpdate:
@@ -63,7 +63,7 @@ def update_of(columns: inputs.Columns, number: int) -> RatingUpdate:
 def affordable_parts(update: RatingUpdate) -> int:
     """Return the number of parts whose coalitions can all be rated: `MAX_PARTS`, or fewer for large fields."""
     sizes = (update.stop - update.start).astype(np.float64)
-    pairs = 0.5 * float(sizes @ sizes)  # of a coalition, which has half of the heats or of the field
+    pairs = 0.5 * float(sizes @ sizes)  # pairs in an average coalition, which has half of the heats or of the field
     quick, most = (int(math.log2(max(1.0, work / pairs))) for work in (QUICK_WORK, MAX_WORK))
     return max(1, min(MAX_PARTS, max(quick, FEW_PARTS), most))
 
@@ -71,10 +71,10 @@ def affordable_parts(update: RatingUpdate) -> int:
 def fair_shares(
     system: System, update: RatingUpdate, entrant: int, states: Any, change: float, parts: Sequence[Part]
 ) -> tuple[float, list[list[float]]]:
-    """Return the change that remains without any part of the field, and the share of each part's members."""
+    """Return the change that remains if every part is left out, and the shares of each part's members."""
     if not parts:
         return change, []
-    coalitions = np.arange(2 ** len(parts) - 1)  # all but the whole, which is the change itself
+    coalitions = np.arange(2 ** len(parts) - 1)  # all but the full coalition, whose worth is the change itself
     base, size = int(update.start[0]), update.entrant.size
     within = np.ones((coalitions.size, size), np.bool_)
     for number, part in enumerate(parts):
@@ -102,7 +102,7 @@ def fair_shares(
 
 
 def blocks_of(members: list[int], parts: Sequence[Part], update: RatingUpdate) -> list[list[int]]:
-    """Return the members of a part to leave out one at a time, or blocks of neighbours in a large field."""
+    """Return the members of a part, to be left out one at a time, or blocks of neighbours in a large field."""
     total = sum(len(each.members) for each in parts)
     field = float((update.stop - update.start).max())
     most = min(MAX_BLOCKS, max(len(parts), int(MAX_WORK / field**2)))
@@ -116,7 +116,8 @@ def shapley_values(worth: npt.NDArray[np.float64]) -> list[float]:
     The values add up to the worth of the whole minus that of the empty coalition.
 
     Args:
-        worth: (2^parts): the worth of each coalition. Bit k of its index is set if part k is in it.
+        worth: array of shape (2^parts,) with the worth of each coalition. Bit k of the index is set if part k is in the
+            coalition.
     """
     parts = worth.size.bit_length() - 1
     coalitions = np.arange(worth.size)
@@ -131,9 +132,9 @@ def shapley_values(worth: npt.NDArray[np.float64]) -> list[float]:
 
 
 def divided(share: float, effects: list[float]) -> list[float]:
-    """Divide a share in proportion to effects.
+    """Divide a share among effects.
 
-    Each effect changes by the same proportion of its size, so signs may differ.
+    Every effect is adjusted by the same proportion of its absolute size, so signs may differ.
     """
     size = sum(map(abs, effects))
     if size == 0.0:
@@ -145,7 +146,7 @@ def divided(share: float, effects: list[float]) -> list[float]:
 def changes_among(
     system: System, update: RatingUpdate, entrant: int, states: Any, present: Mask
 ) -> npt.NDArray[np.float64]:
-    """Return an entrant's change with each set of entries, `present` (sets, entries), rated as one table."""
+    """Return an entrant's change with each set of entries, rated as one table. `present` is a (sets, entries) mask."""
     columns, first = update.columns, update.entrants[0]
     sets = len(present)
     slot = update.entrant - first
@@ -173,7 +174,7 @@ def changes_among(
 def table_of_sets(
     update: RatingUpdate, present: Mask, entrant: int, entrants: Any, slots: Any, offsets: Any
 ) -> inputs.Columns:
-    """Return one update per set of entries, without empty heats, with ranks closed up."""
+    """Return one update per set of entries, without empty heats and with gaps in the ranks closed."""
     columns = update.columns
     base = int(update.start[0])
     entries = base + np.nonzero(present)[1]
@@ -206,7 +207,7 @@ def table_of_sets(
 
 
 def reranked(places: Any, heat: Any) -> tuple[Any, Any]:
-    """Return ranks and places within each heat, recalculated: ties share the best place, or the mean."""
+    """Return recalculated ranks and places within each heat. Ties share the best rank and the mean place."""
     order = np.lexsort((places, heat))
     sorted_places, sorted_heat = places[order], heat[order]
     position = np.arange(order.size)
@@ -227,15 +228,15 @@ def shown_table(
 ) -> list[list[Decimal]]:
     """Round a table so that its rows and its columns both add up to displayed totals.
 
-    Each row is rounded by largest remainder. Then units move within rows, from columns with too many to columns with
-    too few, by the moves with the smallest error. If a cell is so large that a double cannot hold these digits, only
-    the rows add up.
+    Each row is rounded by largest remainder. Then units are moved within rows, from columns with too many units to
+    columns with too few, choosing the moves with the smallest error. If a cell is too large for a double to hold these
+    digits, only the rows add up.
 
     Args:
         cells: rows of equal length. Rows and columns add up to their totals, except for rounding of the totals.
         rows: the totals of the rows.
         columns: the totals of the columns.
-        digits: decimals.
+        digits: the number of decimals.
 
     Raises:
         ValueError: the totals of the rows and of the columns have different sums.
@@ -257,13 +258,13 @@ def shown_table(
 def move_unit(
     counts: "npt.NDArray[np.int64]", exact: "npt.NDArray[np.float64]", surplus: "npt.NDArray[np.int64]"
 ) -> None:
-    """Move a unit from a column with too many to one with too few, through others if that costs less.
+    """Move a unit from a column with too many units to one with too few, through other columns if that costs less.
 
     The cost of a step is its addition to the squared errors of the cells. The cheapest path is found with the
     Bellman-Ford algorithm.
     """
     error = counts - exact
-    steps = error[:, None, :] - error[:, :, None]  # from a column to a column, in each row
+    steps = error[:, None, :] - error[:, :, None]  # cost of moving from one column to another, in each row
     cheapest = steps.argmin(axis=0)
     costs = 2.0 + 2.0 * np.take_along_axis(steps, cheapest[None], axis=0)[0]
     distance = np.where(surplus > 0, 0.0, np.inf)

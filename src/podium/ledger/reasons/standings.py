@@ -1,4 +1,4 @@
-"""The order of an event and the reason for it: the sums, times and gaps as submitted."""
+"""The finishing order of an event and the reason for it: the submitted sums, times and gaps."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from podium.engine.tables.selection import UNFINISHED_STATUS, UNRATED_STATUS
 from podium.ledger.reasons.shares import RatingUpdate, reranked
 from podium.results.derived_heats import OVERALL, Overall, overall_results, overall_rows
 
-MAX_NAMED = 8  # of a field, all of whom a sentence names; of a larger one the first three and the player
+MAX_NAMED = 8  # largest field in which a sentence names everyone; in larger fields, the first three and the player
 FIRST_NAMED = 3
 SCHEMA = {
     "heat": pl.String,
@@ -27,7 +27,7 @@ SCHEMA = {
     "gap_s": pl.Float64,
 }
 WORDS = {"quit": "quit", "dnf": "did not finish", "disqualified": "disqualified", "did_not_start": "did not start"}
-STATUS_WORDS = WORDS | {"disqualified": "was disqualified"}  # after a name
+STATUS_WORDS = WORDS | {"disqualified": "was disqualified"}  # words that follow a name
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +37,11 @@ class Line:
     heat: str | None
     player: str
     team: str | None
-    place: int | None  # ties share the best of their places; None for one who is not ranked
+    place: int | None  # ties share the best of their places; None if not ranked
     status: str
     score: float | None
     time_s: float | None
-    position: float | None = None  # as sent
+    position: float | None = None  # as submitted
     team_score: float | None = None
     contested_by_teams: bool = False
 
@@ -51,8 +51,8 @@ class Standings:
     """The results of an event, and the heat that decided it."""
 
     lines: tuple[Line, ...]
-    heats: int  # without the overall result
-    deciding: tuple[Line, ...]  # the overall result, or the only heat; empty where nothing decides between heats
+    heats: int  # number of heats, without the overall result
+    deciding: tuple[Line, ...]  # the overall result, or the only heat; empty if nothing decides between heats
     derived: bool  # the overall result was derived from the heats
 
     def frame(self) -> pl.DataFrame:
@@ -85,7 +85,7 @@ def standings(events: Events, update: RatingUpdate, frame: pl.DataFrame, rows: S
     derived = OVERALL not in names or not any(line.get("heat") == OVERALL for line in sent)
     if len(heats) > 1 and OVERALL not in names:
         counting = frame.with_row_index("row").filter(~pl.col("status").is_in(UNRATED_STATUS))
-        overall = overall_results(counting)  # which a system need not compare by
+        overall = overall_results(counting)  # a system does not have to use it for comparisons
         rows_of_overall, ranks = overall_rows(counting, overall).to_dicts(), overall_ranks(overall).tolist()
         lines += map(line_of, rows_of_overall, ranks)
     decided = OVERALL if len(heats) > 1 or OVERALL in names else next(iter(heats), None)
@@ -135,8 +135,8 @@ def line_of(sent: dict[str, Any], place: int | None) -> Line:
 class EventRanks(NamedTuple):
     """Ranks in events, with one element per row of the history."""
 
-    rank: Any  # int64: in the overall result, or the only heat; ties share the best; 0 where there is none
-    field: Any  # int64: rated entrants of the event
+    rank: Any  # int64: rank in the overall result, or the only heat; ties share the best; 0 for no rank
+    field: Any  # int64: number of rated entrants in the event
 
 
 def event_ranks(events: Events) -> EventRanks:
@@ -172,7 +172,7 @@ def derived_ranks(frame: pl.DataFrame, rows: Any) -> Any:
     for word in UNRATED_STATUS:
         counts &= (status != word).to_numpy()
     overall = overall_results(frame if counts.all() else frame.filter(pl.Series(counts)))
-    ranks = np.append(overall_ranks(overall), 0)  # the last for those who have none
+    ranks = np.append(overall_ranks(overall), 0)  # the last element is for entrants without a rank
     return ranks[overall.entrant[np.cumsum(counts)[rows] - 1]]
 
 
@@ -211,7 +211,7 @@ def ranked_by(table: Standings, player: str) -> str:
 
 
 def teams_ranked_by(finishers: Iterable[Line]) -> str:
-    """Return the reason for the order between teams."""
+    """Return the reason for the order of the teams, as a sentence."""
     sides: dict[str, list[Line]] = {}
     for line in finishers:
         sides.setdefault(line.team or line.player, []).append(line)

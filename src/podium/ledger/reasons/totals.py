@@ -1,4 +1,4 @@
-"""The reasons for a player's changes over several events, added up by kind."""
+"""Add up the reasons for a player's changes over several events, by kind."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -16,7 +16,7 @@ WON, DRAWN, LOST, BEAT_QUITTERS = "won", "drawn", "lost", "ahead of quitters"
 QUIT, TIME_AWAY, BONUS, SEASON, OTHER = "quit", "time away", "bonus", "season", "other"
 KINDS = (WON, DRAWN, LOST, BEAT_QUITTERS, QUIT, TIME_AWAY, BONUS, SEASON, OTHER)
 KIND_OF_CAUSE = {"idle": TIME_AWAY, "time": TIME_AWAY, "base_points": BONUS, "quits": QUIT}
-DUELS = "duels"  # won, drawn and lost together: what was won makes up for what was lost
+DUELS = "duels"  # won, drawn and lost duels together, so that wins offset losses
 SUBJECTS = {
     DUELS: "results against those who finished", BEAT_QUITTERS: "opponents who quit", QUIT: "quitting",
     TIME_AWAY: "time away", BONUS: "bonus points", SEASON: "new seasons", OTHER: "other causes",
@@ -52,10 +52,10 @@ def total_reasons(player: str, explanations: Sequence[Explanation], seasons: flo
 
     Args:
         explanations: one for each event, oldest first.
-        seasons: how many points new seasons between these events changed the rating.
+        seasons: the change in points caused by new seasons between these events.
 
     Returns:
-        A total for each kind of reason. They add up to the change in the rating, also as displayed.
+        A total for each kind of reason. They add up to the change in the rating, exactly and as displayed.
     """
     points: dict[str, list[float]] = {kind: [] for kind in KINDS}
     events: dict[str, dict[str, None]] = {kind: {} for kind in KINDS}
@@ -100,7 +100,7 @@ def kinds_in(explanation: Explanation) -> Iterable[tuple[str, float]]:
 
 
 def summary(player: str, events: int, won: int, total: Decimal, parts: dict[str, Decimal]) -> str:
-    """Return a sentence about how many events a player won, what that was worth, and what decided it."""
+    """Return a sentence about how many events a player won, the points gained or lost, and the main reasons."""
     moved = f"{'gained' if total > 0 else 'lost'} {abs(total)} points" if total else "kept the rating"
     against = (2 * won > events and total < 0) or (won == 0 and total > 0)
     text = f"{player} won {won} of the last {counted(events, 'event')} and {'still ' if against else ''}{moved}"

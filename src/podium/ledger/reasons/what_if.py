@@ -1,4 +1,4 @@
-"""What-if changes: the event is rated again from the states before it, with one thing changed."""
+"""What-if changes: an event is rated again from the states before it, with one thing changed."""
 
 from bisect import bisect_left
 from collections.abc import Sequence
@@ -27,32 +27,32 @@ from podium.results.reading import Results
 from podium.support.words import counted, lines_html, ordinal, shown_change, signed
 
 MAX_ALTERNATIVES = 8
-MAX_IMAGINED = 2_500  # entrants of an event that is rated pair by pair, once more, while somebody waits
-MAX_PAIRS = 8e6  # of all alternatives: some 0.4 s
+MAX_IMAGINED = 2_500  # most entrants in an event to rate again, pair by pair, while somebody waits
+MAX_PAIRS = 8e6  # pairs over all alternatives, which take about 0.4 s
 NUMBERS = ("position", "score", "time_s", "team_score")
 Numbers = dict[str, npt.NDArray[np.float64]]
 
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """One thing changed, and what the event would then have done."""
+    """One change to an event, and the effect that the event would then have had."""
 
     words: str  # "won heat 2 instead of quitting"
     delta: float
-    shown: Decimal  # the change as people read it
-    better: Decimal  # than it was, as people read it
+    shown: Decimal  # the change as displayed
+    better: Decimal  # the difference from the actual change, as displayed
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class WhatIf:
-    """A player's event as it happened, and with changes."""
+    """A player's event as it happened, and as it would have been with changes."""
 
     event_id: str
     player: str
     rating_before: float
-    delta: float  # as it was
+    delta: float  # the actual change
     shown: Decimal
-    alternatives: tuple[Alternative, ...]  # a heat that was quit first, then the heats in turn, all of them last
+    alternatives: tuple[Alternative, ...]  # quit heats first, then the other heats in turn, then all heats won
 
     def __repr__(self) -> str:
         alternatives = counted(len(self.alternatives), "alternative")
@@ -83,25 +83,25 @@ class OwnHeat:
 
     name: str
     row: int  # of the results
-    side: int  # equal for team mates; negative where everybody competes alone
-    rank: int  # among the finishers, sides counted once; 0 where the player did not finish
+    side: int  # equal for team mates; negative if everybody competes individually
+    rank: int  # among the finishers, counting each side once; 0 if the player did not finish
     place: float  # ties share the mean of their places
     tied: bool
     status: str
     expected: int  # the expected place of a player who quit
-    rivals: list[tuple[int, float, int]]  # of the other finishers, best first: row, place, side
-    mates: list[tuple[int, float, int]]  # of the team mates who finished
+    rivals: list[tuple[int, float, int]]  # the other finishers, best first: row, place, side
+    mates: list[tuple[int, float, int]]  # the team mates who finished
 
 
 def side_of(finisher: tuple[int, float, int]) -> int:
-    """Return the number of a finisher's team, or of a player who competes alone."""
+    """Return the number of a finisher's team, or of a player who competes individually."""
     row, _, side = finisher
     return side if side >= 0 else -1 - row
 
 
 @dataclass(frozen=True, slots=True)
 class Altered:
-    """One thing to change: new places in heats."""
+    """One thing to change: the player's new places in heats."""
 
     words: str
     places: list[tuple[OwnHeat, int]]
@@ -120,8 +120,8 @@ def what_if(
 
     A quit heat is finished in the median place of the player's other heats, or in the expected place if there are no
     others. The other players keep their order. Everyone behind the player takes the next submitted result (score and
-    time). In team events, the player's team wins, by its team score. Within a rating period, the change is that of the
-    whole period. `found` is the result of `find_entrant`.
+    time). In team events, the player's team wins by its team score. Within a rating period, the change is the change
+    over the whole period. `found` is the result of `find_entrant`.
     """
     _, player, entrant, _ = found or find_entrant(events, event_id, player)
     update = update_number(events, entrant)
@@ -176,12 +176,12 @@ def own_heats(account: Account, event_id: str) -> list[OwnHeat]:
 
 
 def side_at(columns: Columns, i: int) -> int:
-    """Return the side of an entry, which is negative for a player who competes alone."""
+    """Return the side of an entry, which is negative for a player who competes individually."""
     return int(columns.side[i]) if columns.side.size else -1
 
 
 def alterations(heats: list[OwnHeat], most: int) -> list[Altered]:
-    """Return at most `most` changes to try: quits first, then the lost heats, then all heats."""
+    """Return at most `most` changes to try: first the quits, then the lost heats, then all heats."""
     quits, wins = [], []
     for heat in heats:
         where = f" {heat_words(heat.name)}" if len(heats) > 1 else ""
@@ -199,16 +199,16 @@ def alterations(heats: list[OwnHeat], most: int) -> list[Altered]:
     every = [Altered(f"won all {count} heats", [(heat, 1) for heat in lost])] if len(lost) > 1 else []
     quits = quits[:most]
     room = max(0, most - len(quits) - len(every))
-    if len(wins) > room:  # the worst heats, in their order
+    if len(wins) > room:  # keep the worst heats, in order
         worst = sorted(wins, key=lambda each: each[0].rank or len(each[0].rivals) + 1, reverse=True)[:room]
         wins = [each for each in wins if each in worst]
     return [*quits, *(each for _, each in wins), *every][:most]
 
 
 def finish_of(heat: OwnHeat, others: list[int]) -> tuple[int, str]:
-    """Return the imagined place of a player who quit a heat, and the reason for it as text.
+    """Return the place assumed for a player who quit a heat, and the reason for it as text.
 
-    `others` are the other places.
+    `others` are the player's places in other heats.
     """
     if heat.mates:
         return 1 + len({side_of(each) for each in heat.rivals if each[1] < heat.mates[0][1]}), "with the team"
@@ -227,7 +227,7 @@ def instead(heat: OwnHeat) -> str:
 
 
 def changes_with(account: Account, altered: Sequence[Altered], period: str) -> list[float]:
-    """Return the player's change with each alteration, all rated in one call, each in a separate pool."""
+    """Return the player's change with each alteration. All are rated in one call, each in a separate pool."""
     if not altered:
         return []
     system, events = account.system, account.events
@@ -248,13 +248,13 @@ def changes_with(account: Account, altered: Sequence[Altered], period: str) -> l
 
 
 def altered_results(account: Account, altered: Sequence[Altered]) -> Results:
-    """Return the results of the update once per alteration, each in a separate pool."""
+    """Return the results of the update once for each alteration, in separate pools."""
     events, update = account.events, account.update
     rows = np.unique(events.entry_row[int(update.start[0]) : int(update.stop[-1])])
     once = events.results.frame[rows]
     copies = pl.concat([once.with_columns(pool=pl.lit(f"{k}")) for k in range(len(altered))])
     numbers = {name: number_column(copies, name) for name in NUMBERS}
-    finishes = np.zeros(copies.height, np.bool_)  # who quit, and is imagined to have stayed to the end
+    finishes = np.zeros(copies.height, np.bool_)  # rows of a player who quit and is assumed to have finished
     for k, each in enumerate(altered):
         place_of = {int(row): k * once.height + number for number, row in enumerate(rows)}
         for heat, place in each.places:
@@ -280,7 +280,7 @@ def take_place(numbers: Numbers, heat: OwnHeat, place: int, place_of: dict[int, 
     """Move the player to a place in a heat without teams. Scores and times stay with the places."""
     behind = len(heat.rivals) if not heat.rank else sum(each[1] < heat.place for each in heat.rivals)
     lines = [place_of[row] for row, _, _ in heat.rivals]
-    lines.insert(behind, place_of[heat.row] if heat.rank else lines[-1])  # one finisher more has the last line too
+    lines.insert(behind, place_of[heat.row] if heat.rank else lines[-1])  # an extra finisher gets the last result
     order = [place_of[row] for row, _, _ in heat.rivals]
     order.insert(place - 1, place_of[heat.row])
     for name in ("score", "time_s"):

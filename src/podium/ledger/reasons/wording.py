@@ -7,8 +7,8 @@ from decimal import Decimal
 from podium.ledger.reasons.duels import BAND, CAUSE, HEAT, OPPONENT, Heading
 from podium.support.words import capitalised, listed, shown, signed
 
-MAX_NAMED = 8  # names in a list; more are counted
-DECIDING_SHARE = Decimal("0.4")  # of the change, from which on one part is its cause
+MAX_NAMED = 8  # most names in a list; further names are only counted
+DECIDING_SHARE = Decimal("0.4")  # share of the change from which one part counts as its cause
 DRAW = 0.5
 CAUSES = {
     "base_points": "base points for taking part",
@@ -81,7 +81,7 @@ def verdict(player: str, result: str, change: Decimal, *, you: bool = False) -> 
 
 
 def heat_words(name: str, event_id: str | None = None) -> str:
-    """Return a heat, with its event if given: "heat 3", "the overall result", 'heat "final"'."""
+    """Return the words for a heat, with its event if given: "heat 3", "the overall result", 'heat "final"'."""
     event = f"event {event_id}" if event_id else ""
     if name == "overall":
         words = "the overall result"
@@ -94,14 +94,14 @@ def heat_words(name: str, event_id: str | None = None) -> str:
 
 
 def heats_label(names: Sequence[str]) -> str:
-    """Return the label of one heat or of neighbouring ones: "Heat 2", "Overall", "Heats 1 to 3"."""
+    """Return the label of one heat, or of several neighbouring heats: "Heat 2", "Overall", "Heats 1 to 3"."""
     if len(names) == 1:
         return "Overall" if names[0] == "the overall result" else capitalised(names[0])
     return capitalised(heats_subject(names))
 
 
 def heats_subject(names: Sequence[str]) -> str:
-    """Return one heat or neighbouring ones as the subject of a sentence."""
+    """Return one heat, or several neighbouring heats, as the subject of a sentence."""
     if len(names) == 1:
         return names[0]
     first = names[0].replace("heat ", "heats ", 1).replace("event ", "events ", 1)
@@ -126,7 +126,7 @@ def heat_result(against: Tally, status: str) -> str:
 
 
 def band_result(against: Tally) -> str:
-    """Return the outcome of the duels of a band: "lost to all 12", "beat 3 of 12, drew with 1"."""
+    """Return the outcome of the duels in a band: "lost to all 12", "beat 3 of 12, drew with 1"."""
     count = against.duels
     for word, number in (("beat", against.won), ("drew with", against.drew), ("lost to", against.lost)):
         if number == count:
@@ -138,7 +138,7 @@ def band_result(against: Tally) -> str:
 
 
 def gap_words(lead: float, digits: int) -> str:
-    """Return a gap to follow a name: "723 below", "level". It has one decimal fewer than points."""
+    """Return a gap, to follow a name: "723 below", "level". It has one decimal fewer than points have."""
     gap = shown(lead, digits - 1)
     return f"{abs(gap)} {'above' if gap > 0 else 'below'}" if gap else "level"
 
@@ -166,12 +166,12 @@ def band_words(heading: Heading, digits: int, player: str = "") -> str:
 
 
 def band_label(heading: Heading, digits: int) -> str:
-    """Return the limits of a band below the player's name: "200+ below", "Within 50"."""
+    """Return the limits of a band, as a label below the player's name: "200+ below", "Within 50"."""
     return capitalised(band_words(heading, digits).replace(" or more", "+"))
 
 
 def cause_words(cause: str) -> str:
-    """Return a cause other than the opponents, for a sentence."""
+    """Return the words for a cause other than opponents, for use in a sentence."""
     return CAUSES.get(cause, cause.replace("_", " "))
 
 
@@ -181,12 +181,12 @@ class Phrases:
 
     kind: str
     points: Decimal
-    subject: str  # of the player, in the third person
-    to_player: str  # the same to the player
+    subject: str  # about the player, in the third person
+    to_player: str  # the same, addressed to the player
 
 
 def opponent_subject(name: str, against: Tally, lead: float, points: Decimal, digits: int) -> tuple[str, str]:
-    """Return one opponent as a subject, for others and for the player.
+    """Return one opponent as the subject of a sentence, addressed to others and to the player.
 
     A duel whose points contradict its result is named without the result.
     """
@@ -201,7 +201,7 @@ def opponent_subject(name: str, against: Tally, lead: float, points: Decimal, di
 
 
 def band_subject(heading: Heading, against: Tally, points: Decimal, digits: int) -> tuple[str, str]:
-    """Return a band as a subject, for others and for the player, by the duels that agree with its points."""
+    """Return a band as the subject of a sentence, for others and the player, counting duels that match its points."""
     count = against.duels
     verb, number = ("losing to", against.lost) if points < 0 else ("beating", against.won)
     opponents = f"{'' if number == count else f'{number} of '}{count} opponents"
@@ -211,7 +211,7 @@ def band_subject(heading: Heading, against: Tally, points: Decimal, digits: int)
 
 
 def heat_subject(names: Sequence[str], status: str) -> tuple[str, str]:
-    """Return one heat or several as a subject, for others and for the player."""
+    """Return one heat, or several heats, as the subject of a sentence, addressed to others and to the player."""
     words = heats_subject(names)
     if len(names) == 1 and status in UNFINISHED:
         words = f"{UNFINISHED[status]} {words}"
@@ -224,7 +224,7 @@ def effect(points: Decimal) -> str:
 
 
 def deciding(phrases: Sequence[Phrases], change: Decimal) -> Phrases | None:
-    """Return the part that explains the change: the largest in its direction, if unique and at least 40 % of it."""
+    """Return the part that explains the change: the largest in its direction, if it is unique and at least 40 %."""
     sign = 1 if change > 0 else -1
     largest = max(phrases, key=lambda each: sign * each.points, default=None)
     if largest is None or not change or sign * largest.points < DECIDING_SHARE * abs(change):
@@ -234,7 +234,7 @@ def deciding(phrases: Sequence[Phrases], change: Decimal) -> Phrases | None:
 
 
 def cause(phrases: Sequence[Phrases], change: Decimal, *, you: bool = False) -> str:
-    """Return a sentence about the decisive part: "Quitting heat 2 cost 33.4 of them.", or that no part decided."""
+    """Return a sentence about the decisive part ("Quitting heat 2 cost 33.4 of them."), or about the lack of one."""
     moving = [each for each in phrases if each.points]
     if not change:
         return "Gains and losses are equal." if moving else ""
@@ -251,7 +251,7 @@ def cause(phrases: Sequence[Phrases], change: Decimal, *, you: bool = False) -> 
 
 
 def counterweight(phrases: Sequence[Phrases], change: Decimal) -> str:
-    """Return a sentence to the player about the largest part against a change, or an empty string."""
+    """Return a sentence to the player about the largest part that works against a change, or an empty string."""
     sign = 1 if change > 0 else -1
     against = min(phrases, key=lambda each: sign * each.points, default=None)
     if against is None or not change or sign * against.points >= 0:
@@ -269,7 +269,7 @@ def summary(player: str, result: str, phrases: Sequence[Phrases], change: Decima
 
 
 def shared_words(player: str, own: Decimal, equipment: Sequence[tuple[str, str, Decimal]]) -> str:
-    """Return a sentence about the points for a player and for equipment: each a kind, a name and points."""
+    """Return a sentence about the points for a player and for each piece of equipment (kind, name and points)."""
     if not equipment:
         return ""
     total = own + sum((points for _, _, points in equipment), Decimal(0))
@@ -278,7 +278,7 @@ def shared_words(player: str, own: Decimal, equipment: Sequence[tuple[str, str, 
 
 
 def duels_headline(count: int, won: float, expected: float, *, graded: bool) -> str:
-    """Return won and expected duels as a sentence: "Won 17.5 of 25 duels; 23.1 were expected."."""
+    """Return a sentence about won and expected duels: "Won 17.5 of 25 duels; 23.1 were expected."."""
     if not count:
         return "Nobody was compared."
     if count == 1:
@@ -289,7 +289,7 @@ def duels_headline(count: int, won: float, expected: float, *, graded: bool) -> 
 
 
 def duel_meaning(player: str, heats: Sequence[str], opponents: int, *, draws: bool, graded: bool) -> str:
-    """Return one or two sentences about the meaning of a duel in an event with these heats."""
+    """Return one or two sentences about what a duel is in an event with these heats."""
     if len(heats) > 1:
         whole = sum(name != "overall" for name in heats)
         more = ", and the overall result counts as one more heat" if whole < len(heats) else ""
@@ -302,7 +302,7 @@ def duel_meaning(player: str, heats: Sequence[str], opponents: int, *, draws: bo
 
 
 def not_compared_words(left_out: Sequence[tuple[str, str | None, str]], heats: int) -> str:
-    """Return sentences about players who are not compared, given player, heat and reason.
+    """Return sentences about the players who are not compared, each given with heat and reason.
 
     Empty if there are no such players.
     """

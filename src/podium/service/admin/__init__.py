@@ -1,1 +1,1 @@
-"""Pages of admins: send and correct results, merge players, create keys. Each act is previewed first."""
+"""Pages for admins: send and correct results, merge players, create keys. Each change is previewed first."""

@@ -1,4 +1,4 @@
-"""The dry run before every change, and the change itself."""
+"""Preview every change with a dry run, and then make it."""
 
 import logging
 import re
@@ -38,14 +38,14 @@ from podium.support.words import shown_change
 OK, CONFLICT = 200, 409
 VERSION = re.compile("[0-9]{1,18}")
 LOGGER = logging.getLogger(__name__)
-MAX_ROWS = 100  # listed ratings and sent events
+MAX_ROWS = 100  # maximum number of ratings and of sent events to list
 LABELS = {
     "again": "Add again",
     "skip": "Skip",
     "corrected": "A corrected version of the old sheet",
     "new": "A new sheet",
 }
-MAX_NAMES = 30  # of players whose ratings hardly change
+MAX_NAMES = 30  # maximum number of named players whose ratings hardly change
 router = PageRouter(prefix=POOL_ADDRESS, include_in_schema=False)
 
 
@@ -59,7 +59,7 @@ async def look_at(
     is_stale: bool = False,
     refused: Callable[[PodiumError], Awaitable[Response]] | None = None,
 ) -> Response:
-    """Return the preview of an intent, or its error, on a separate page or from `refused`.
+    """Return the preview of an intent, or its error: either on a separate page, or on a form's page through `refused`.
 
     Args:
         number: Number of the intent, if it is already stored.
@@ -71,7 +71,8 @@ async def look_at(
         seen, pool = store.preview(admission.pool, intent.act()), store.pool(admission.pool)
         rows = [(each, change_of(each, pool.system.digits)) for each in seen.ratings]
         receipts: list[Receipt] = seen.answer if isinstance(seen.answer, list) else []
-        changes = seen.answer if isinstance(seen.answer, SheetChanges) else None  # of a sheet that was sent before
+        # the changes from a sheet that was sent before
+        changes = seen.answer if isinstance(seen.answer, SheetChanges) else None
         return Page(
             "dry_run.html",
             title=f"{intent.heading}: dry run",
@@ -82,7 +83,7 @@ async def look_at(
             reason=reason,
             is_stale=is_stale,
             notes=(*notes, seen.notice) if seen.notice else notes,
-            rows=[row for row in rows if row[1] != 0],  # with changes as shown; None for new or deleted ratings
+            rows=[row for row in rows if row[1] != 0],  # for changes as they are shown; None for new or deleted ratings
             hardly=[moved.player for moved, change in rows if change == 0],
             unit=Decimal(1).scaleb(-pool.system.digits),
             changes=changes,
@@ -102,18 +103,18 @@ async def look_at(
 
 
 def meant_players(store: Store, pool: str, new: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """Return those of the first new names that look like known ones, and these."""
+    """Return the first new names that look like known players, and those players."""
     found = ((name, store.search(name, [pool], most=1)) for name in new[:MAX_NAMES])
     return tuple((name, others[0].player) for name, others in found if others and others[0].is_similar)
 
 
 def change_of(moved: MovedRating, digits: int) -> Decimal | None:
-    """Return the change of a rating as shown. None if it is new or deleted."""
+    """Return a rating change as it is shown, or None if the rating is new or deleted."""
     return None if moved.before is None or moved.after is None else shown_change(moved.before, moved.after, digits)
 
 
 async def look_at_sheet(admission: Admission, details: Mapping[str, Any], notes: tuple[str, ...] = ()) -> Response:
-    """Return the preview of a sheet: its new events, or all changes if it was sent before."""
+    """Return the preview of a sheet. It shows the new events, or all changes if the sheet was sent before."""
     sent, amended = Intent("submit", details), Intent("sheet", details)
     may_amend = admission.may(ADMIN) and admission.key.backdating_limit_s is None
     known = await run_in_threadpool(admission.store.sheets, admission.pool)
@@ -132,7 +133,7 @@ async def look_at_sheet(admission: Admission, details: Mapping[str, Any], notes:
 
 @router.post("/sheet")
 async def look_again(admission: Sender) -> Response:
-    """Preview a sheet again, to overrule corrections by hand or to add a prefix to its events."""
+    """Preview a sheet again, so that it overrules corrections made by hand, or with a prefix for its events."""
     form = await admission.form()
     intent = await run_in(admission.threads.planning, kept_intent, admission, form.text("number"))
     if "sheet" not in intent.details:
@@ -148,7 +149,7 @@ async def look_again(admission: Sender) -> Response:
 
 @router.post("/apply")
 async def apply(admission: Sender) -> Response:
-    """Store a previewed change. If something else changed since, show the preview again."""
+    """Make a previewed change. If something else has changed since, show the preview again."""
     form, threads = await admission.form(), admission.threads
     number = form.text("number")
     intent = await run_in(threads.planning, kept_intent, admission, number)
@@ -188,7 +189,7 @@ def names_to_give(admission: Admission, intent: Intent) -> Mapping[str, str]:
 
 
 def name_players(admission: Admission, names: Mapping[str, str]) -> None:
-    """Rename players to the names that came with their IDs. The results stay stored even if this fails."""
+    """Rename players to the names that came with their IDs. If this fails, the results stay stored."""
     if names:
         try:
             admission.store.name_players(admission.pool, names, actor=admission.key.name)
@@ -197,7 +198,7 @@ def name_players(admission: Admission, names: Mapping[str, str]) -> None:
 
 
 def count(admission: Admission, answer: Any) -> None:
-    """Count stored and recalculated events."""
+    """Count the stored events and the recalculated events."""
     metrics, pool = admission.request.app.state.metrics, admission.pool
     if isinstance(answer, list):
         metrics.count_receipts(pool, answer)
@@ -208,7 +209,7 @@ def count(admission: Admission, answer: Any) -> None:
 
 
 async def refusal(admission: Admission, error: PodiumError, heading: str, intent: Intent | None = None) -> Response:
-    """Return a page with the reason why nothing was stored, and the questions that only the sender can answer."""
+    """Return a page that explains why nothing was stored, and asks the questions that only the sender can answer."""
     may_amend = admission.may(ADMIN) and admission.key.backdating_limit_s is None
     posed = error if isinstance(error, SheetError) else None
     every = posed.answers.items() if posed else ()

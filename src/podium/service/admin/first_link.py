@@ -1,4 +1,4 @@
-"""The link that creates the first admin: once, for 15 minutes, and only on this machine or over TLS."""
+"""The link that creates the first admin. It works once, for 15 minutes, and only on this machine or over TLS."""
 
 import secrets
 from datetime import datetime
@@ -35,7 +35,7 @@ def serializer(engine: sa.Engine) -> URLSafeTimedSerializer:
 
 
 def is_loopback(host: str) -> bool:
-    """Return True if a host is this machine, as seen from itself."""
+    """Return True if a host name stands for this machine, as seen from the machine itself."""
     try:
         return host == "localhost" or ip_address(host.strip("[]")).is_loopback
     except ValueError:
@@ -43,7 +43,7 @@ def is_loopback(host: str) -> bool:
 
 
 def is_private(request: Request) -> bool:
-    """Return True if nobody can read the traffic between the browser and this machine."""
+    """Return True if nobody else can read the traffic between the browser and this machine."""
     if request.url.scheme == "https":
         return True
     is_forwarded = any(name in request.headers for name in FORWARDED) or is_from_bare_proxy(request)
@@ -52,7 +52,7 @@ def is_private(request: Request) -> bool:
 
 
 def is_from_bare_proxy(request: Request) -> bool:
-    """Return True for signs of a proxy that adds no headers, such as a bare `proxy_pass` of nginx.
+    """Return True for signs of a proxy that adds no headers, such as a bare `proxy_pass` in nginx.
 
     It uses HTTP/1.0, which browsers do not. Browsers send Sec-Fetch-Site over https and to their own machine, but
     not to another site over http.
@@ -62,7 +62,7 @@ def is_from_bare_proxy(request: Request) -> bool:
 
 
 def take(engine: sa.Engine, link: str) -> str | None:
-    """Create the key of a link. Return None if the link no longer works."""
+    """Create the key that a link stands for. Return None if the link no longer works."""
     try:
         _, made_at = serializer(engine).loads(link, max_age=VALID_S, return_timestamp=True)
     except BadData:
@@ -80,10 +80,11 @@ async def open_link(
     guard: CurrentKeyGuard,
     sessions: CurrentSessions,
 ) -> Response:
-    """Create the first admin's key, show it, and sign in with it.
+    """Create the first admin's key, show it, and sign the admin in with it.
 
     Raises:
-        AccessError: Others might read the traffic, the browser only previews the link, or the link no longer works.
+        AccessError: Others might read the traffic, the browser is only previewing the link, or the link no longer
+            works.
     """
     if not is_private(request):
         raise await guard.refusal(request, 403, NOT_PRIVATE)

@@ -1,4 +1,4 @@
-"""Pages of lists and forms: their fields, their content after an error, and the page after their action."""
+"""Pages with lists and forms: their fields, their content after an error, and the page that follows an action."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -22,36 +22,36 @@ Buttons = tuple[tuple[str, str], ...]  # addresses and labels
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
-    """A field to fill in, or a choice."""
+    """A field to fill in, or a choice between options."""
 
     name: str
     label: str
     value: str = ""
-    choices: Choices = ()  # empty for free text
+    choices: Choices = ()  # empty if the field takes free text
     required: bool = False
-    most: int = 200  # characters
+    most: int = 200  # maximum number of characters
     example: str = ""
     hidden: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """An item of a list."""
+    """An item in a list."""
 
     name: str
     note: str = ""
-    address: str = ""  # of the name's link
+    address: str = ""  # address to which the name links
     tag: str = ""
     buttons: Buttons = ()
-    lines: tuple[tuple[str, str], ...] = ()  # folded: subjects and outcomes
+    lines: tuple[tuple[str, str], ...] = ()  # folded lines, with subjects and outcomes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """A heading with a form, a list, or both."""
+    """A section of a page: a heading with a form, a list, or both."""
 
     heading: str
-    action: str = ""  # address of the form; empty without a form
+    action: str = ""  # address that the form is sent to; empty if there is no form
     method: str = "post"
     fields: tuple[Field, ...] = ()
     button: str = ""
@@ -61,7 +61,7 @@ class Section:
 
 class FormsPage(Page):
     sections: tuple[Section, ...]
-    heading = ""  # empty for the title
+    heading = ""  # if empty, the title is used
     current = ""  # the current link to a pool's pages
     refusal = ""  # the reason why the form had no effect
     secret = ""  # shown only once
@@ -94,7 +94,10 @@ Builder = TypeVar("Builder", bound=Build)
 
 
 def shows(router: PageRouter, path: str, admission_of: Any = Admin) -> Callable[[Builder], Builder]:
-    """Add a page for users admitted by the dependency `admission_of`. It gets the query of the address as a form."""
+    """Add a page for users whom the dependency `admission_of` admits.
+
+    It receives the query of the address as a form.
+    """
 
     def add(build: Builder) -> Builder:
         def show(request: Request, admission: Admission, store: CurrentStore) -> Response:
@@ -108,9 +111,10 @@ def shows(router: PageRouter, path: str, admission_of: Any = Admin) -> Callable[
 
 
 def acts(router: PageRouter, path: str, build: Build | None = None, admission_of: Any = Admin) -> Callable[[Act], Act]:
-    """Add the action of a page's form. An intent is previewed, and not stored yet.
+    """Add the action of a page's form. The resulting intent is previewed, but not stored yet.
 
-    After an error, `build` shows the page again with the entered values. Without it, a page tells the reason.
+    After an error, `build` shows the page again with the entered values. If there is no `build`, a separate page gives
+    the reason.
     """
 
     def add(act: Act) -> Act:

@@ -1,4 +1,4 @@
-"""Changes that an admin previews before storing. They are kept in the database between the two forms."""
+"""Changes that an admin previews before they are stored. Between the two forms, they are kept in the database."""
 
 import io
 import json
@@ -40,13 +40,13 @@ SIGN_IN = "sign in with a key that allows this"
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """A request of a signed-in user, and the pool in its address. The key limits what the user may change."""
+    """A request from a signed-in user, with the pool in its address. The user's key limits what may be changed."""
 
     request: Request
     store: Store
     key: ApiKey
     session: Session
-    pool: str = ""  # empty if the address names none
+    pool: str = ""  # empty if the address does not name one
 
     @property
     def threads(self) -> Threads:
@@ -58,21 +58,21 @@ class Admission:
         return pool_header(self.store.pool(self.pool))
 
     def may(self, role: str) -> bool:
-        """Return True if the key has a role in the pool."""
+        """Return True if the user's key has a role in the pool."""
         return self.key.may(role, self.pool)
 
     def owner(self, use: str) -> Owner:
-        """Return the owner of data that waits for the next form of this session and pool."""
+        """Return the owner of data that waits for the next form of this session in this pool."""
         return Owner(self.key.id, self.session.token, self.pool, use)
 
     async def form(self, max_bytes: int = MAX_FORM_BYTES) -> Form:
-        """Return a form sent by a page of this session. The names in the address are fields of it, too."""
+        """Return a form that a page of this session has sent. Names in the address count as fields of the form."""
         form = await read_form(self.request, max_bytes)
         refuse_forged(self.request, self.session, form.text("token"))
         return replace(form, fields={**form.fields, **names_in_path(self.request)})
 
     def query(self) -> Form:
-        """Return the query of the address and the names in it, like a form."""
+        """Return the query of the address, together with the names in it, in the same form as `form`."""
         sent = {name: (value,) for name, value in self.request.query_params.items()}
         return Form(sent | names_in_path(self.request))
 
@@ -82,7 +82,7 @@ def names_in_path(request: Request) -> dict[str, tuple[str]]:
 
 
 def admitting(role: str, *, of_all: bool = False) -> Callable[[Request], Awaitable[Admission]]:
-    """Return a dependency that admits users whose key has a role in the route's pool, or in all pools."""
+    """Return a dependency that admits users whose key has a role in the route's pool or, if `of_all`, in all pools."""
 
     async def check(request: Request) -> Admission:
         visitor, pool = await find_visitor(request), pool_in_path(request)
@@ -104,7 +104,7 @@ AdminOfAll = Annotated[Admission, Depends(admitting("admin", of_all=True))]
 
 
 WRITE, ADMIN = "write", "admin"
-ROWS = "rows"  # a frame of results, because dictionaries of a season's rows take much memory
+ROWS = "rows"  # a frame of results, because a season's rows as dictionaries take much memory
 CHANGE = "change"  # purpose of the stored data
 DATES, NUMBERS = {"by": "dates", "numbered": "dates"}, {"by": "numbers", "numbered": "numbers, not dates"}
 
@@ -112,7 +112,7 @@ DATES, NUMBERS = {"by": "dates", "numbered": "dates"}, {"by": "numbers", "number
 @dataclass(frozen=True, slots=True)
 class Kind:
     role: str  # required role
-    act: Callable[[Mapping[str, Any]], Act]  # from its details
+    act: Callable[[Mapping[str, Any]], Act]  # makes the change from its details
     heading: str  # this and the next three have names of details and `Intent.words` in braces
     button: str
     done: str  # sentence about the result
@@ -154,7 +154,7 @@ KINDS = {
         ADMIN, lambda details: accounts.void_player(details["player"]),
         "Void all events of {player}", "Void these events", "Stored. No event of {player} counts.", ("events",),
     ),
-    "withdraw": Kind(  # the sender of a new result takes it back
+    "withdraw": Kind(  # the sender takes back a new result
         WRITE, lambda details: submission.void(details["event_id"], [details["version"]]),
         "Undo {event_id}", "Undo", "Undone. {event_id} does not count.", has_reason=False,
     ),
@@ -190,16 +190,16 @@ KINDS = {
 
 
 def when_in(value: str | When) -> When:
-    """Return the start of an event from JSON: a date, or a number."""
+    """Return the start of an event from a JSON value, which is a date or a number."""
     return datetime.fromisoformat(value) if isinstance(value, str) else value
 
 
-LINE_END = b"\n"  # never within JSON on one line
+LINE_END = b"\n"  # never occurs in JSON on a single line
 
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """A change with all its data: a frame of rows, and JSON."""
+    """A change with all of its data: a frame of rows, and JSON."""
 
     name: str  # one of KINDS
     details: Mapping[str, Any]
@@ -217,7 +217,7 @@ class Intent:
         return self.kind.done.format_map(self.words())
 
     def words(self) -> dict[str, Any]:
-        """Return the names in the sentences about the change."""
+        """Return the names that sentences about the change contain."""
         words = {**self.details}
         if ROWS in words:
             words["events"] = counted(words[ROWS]["event_id"].n_unique(), "event")
@@ -230,7 +230,7 @@ class Intent:
         return words
 
     def landing(self, answer: Any) -> tuple[str, ...]:
-        """Return the path below the pool of the page to show after the change."""
+        """Return the path, below the pool, of the page to show after the change."""
         words = self.words()
         if isinstance(answer, list):  # receipts
             if len(answer) != 1:
@@ -242,7 +242,7 @@ class Intent:
         return self.kind.act(self.details)
 
     def keep(self, admission: Admission) -> str:
-        """Store the change for the form that confirms it, and return its number."""
+        """Store the change for the form that will confirm it, and return its number."""
         content = io.BytesIO()
         content.write(json.dumps({name: value for name, value in self.details.items() if name != ROWS}).encode())
         if ROWS in self.details:
@@ -252,7 +252,7 @@ class Intent:
 
 
 def kept_intent(admission: Admission, number: str) -> Intent:
-    """Return the change that a form of this session and pool names."""
+    """Return the change that a form of this session and pool refers to."""
     name, content = waiting_file(admission.store.engine, admission.owner(CHANGE), number)
     others, _, rows = content.partition(LINE_END)
     return Intent(name, json.loads(others) | ({ROWS: pl.read_parquet(rows)} if rows else {}))
@@ -262,7 +262,7 @@ UNDONE_BY = {"void": "unvoid", "unvoid": "void", "merge": "unmerge", "amend": "a
 
 
 def undo_of(admission: Admission, intent: Intent) -> str:
-    """Store the change that would undo another, and return its number. Empty if nothing can undo it."""
+    """Store the change that would undo this one, and return its number, or an empty string if it cannot be undone."""
     if intent.name not in UNDONE_BY:
         return ""
     details = {name: intent.details[name] for name in ("event_id", "player") if name in intent.details}
@@ -273,7 +273,7 @@ def undo_of(admission: Admission, intent: Intent) -> str:
 
 
 def rows_of(details: EventDetails) -> list[dict[str, Any]]:
-    """Return the content of an event as rows of a results table for JSON."""
+    """Return the content of an event as rows of a results table, in a form suitable for JSON."""
     event = {"event_id": details.event_id, "title": details.title, "url": details.url, "sequence": details.sequence}
     event["started_at"] = None if details.started_at is None else details.started_at.isoformat()
     rows = []
@@ -285,7 +285,7 @@ def rows_of(details: EventDetails) -> list[dict[str, Any]]:
 
 
 def refuse_beyond_key(admission: Admission, intent: Intent) -> None:
-    """Reject acts without the needed role, and events before the backdating limit of the session's key."""
+    """Reject changes that need a role the session's key lacks, and events before the key's backdating limit."""
     request, store, pool, details = admission.request, admission.store, admission.pool, intent.details
     if not admission.may(intent.kind.role):
         raise AccessError(403, lacking(intent.kind.role, pool))

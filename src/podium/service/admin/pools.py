@@ -1,4 +1,4 @@
-"""Pages to create, describe, rate, export, close and delete pools."""
+"""Pages that create, describe, rate, export, close and delete pools."""
 
 from dataclasses import fields
 from functools import cache
@@ -24,8 +24,8 @@ from podium.systems import find, names, outsiders
 DATES, NUMBERS = ("dated", "by dates"), ("sequence", "by numbers instead of dates")
 ORDERS: Choices = (("", "as in the first results, or as you answer"), DATES, NUMBERS)
 READERS: Choices = (("no", "only with a key"), ("yes", "everybody"))
-PREFIX = "set-"  # of fields for parameters
-IN_MEMORY = 1_000_000  # bytes of an export kept in memory
+PREFIX = "set-"  # prefix of fields for parameters
+IN_MEMORY = 1_000_000  # number of bytes of an export that are kept in memory
 router = PageRouter(include_in_schema=False)
 
 
@@ -96,7 +96,7 @@ def create(admission: Admission, form: Form) -> Done:
 
 @shows(router, POOL_ADDRESS, SignedIn)
 def overview(admission: Admission, _form: Form) -> FormsPage:
-    """Return what the session's key may do in a pool."""
+    """Return a page that shows what the session's key may do in a pool."""
     pool = admission.store.pool(admission.pool)
     header, may_administer = pool_header(pool), admission.may("admin")
     ways = [
@@ -141,7 +141,7 @@ def overview(admission: Admission, _form: Form) -> FormsPage:
 
 @shows(router, POOL_ADDRESS + "/settings")
 def settings_page(admission: Admission, _form: Form) -> FormsPage:
-    """Return the page of a pool's settings, export, closing and deletion."""
+    """Return the page for a pool's settings, and for exporting, closing and deleting the pool."""
     pool = admission.store.pool(admission.pool)
     base = address("admin", pool.name)
     says = Section(
@@ -188,7 +188,7 @@ def settings_page(admission: Admission, _form: Form) -> FormsPage:
 
 @acts(router, POOL_ADDRESS + "/settings", settings_page)
 def describe(admission: Admission, form: Form) -> Done:
-    """Change the description of a pool, and who may read it."""
+    """Change the description of a pool, and whether everybody may read it."""
     now = admission.store.describe_pool(admission.pool, actor=admission.key.name, **description_in(form))
     readers = "everybody may" if now.public else "only users with a key can"
     sentence = f"Stored. It is called {now.title or admission.pool}, and {readers} read it."
@@ -233,9 +233,9 @@ def delete(admission: Admission, form: Form) -> Done:
 
 @router.get(POOL_ADDRESS + "/export")
 async def export(admission: Admin) -> Response:
-    """Return a pool as a file, like `podium pool export`."""
+    """Return a pool as a file, in the same form as `podium pool export`."""
 
-    def write() -> "SpooledTemporaryFile[bytes]":  # complete before slow readers
+    def write() -> "SpooledTemporaryFile[bytes]":  # completed first, because readers may be slow
         file = SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115  (closed after sending)
         file.writelines(line.encode() for line in admission.store.export_pool(admission.pool))
         file.seek(0)
@@ -248,7 +248,10 @@ async def export(admission: Admin) -> Response:
 
 @shows(router, POOL_ADDRESS + "/system")
 def system_page(admission: Admission, form: Form) -> FormsPage:
-    """Return the page of a system's parameters: the pool's own if it is its system, or if none is named."""
+    """Return the page for a system's parameters.
+
+    They are the pool's own if the system is the pool's, or if none is named.
+    """
     pool, name = admission.store.pool(admission.pool), form.text("system")
     chosen = pool.system if name in ("", pool.system.name) else find(name)()
     path = address("admin", pool.name, "system")

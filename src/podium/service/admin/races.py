@@ -1,4 +1,4 @@
-"""Pages to plan and change races, and to tap their places."""
+"""Pages for planning and changing races, and for tapping their places."""
 
 from contextlib import suppress
 from typing import Any
@@ -23,7 +23,7 @@ router = PageRouter(prefix=POOL_ADDRESS + "/races", include_in_schema=False)
 
 
 def written(form: Form) -> dict[str, str]:
-    """Return the content of the form of a race: names of entrants are one per line, and its start is in UTC."""
+    """Return the content of a race's form, with one entrant per line, and the start in UTC."""
     return {name: form.text(name).strip() for name in ("name", "starts", "entrants", "anybody")}
 
 
@@ -36,7 +36,7 @@ def new_race(admission: Admission, form: Form) -> Page:
 @shows(router, RACE, Sender)
 def planned_race(admission: Admission, form: Form) -> Page:
     race_id = form.text("fixture_id")
-    if "token" in form.fields:  # sent, and refused
+    if "token" in form.fields:  # the form was sent, but rejected
         return race_page(admission, "Plan a race", race_id, written(form), is_new=False)
     planned = admission.store.fixture(admission.pool, race_id)
     content = {
@@ -66,7 +66,7 @@ def race_page(
 
 @acts(router, "", new_race, Sender)
 def plan(admission: Admission, form: Form) -> Done:
-    """Plan a race. An existing race is not changed."""
+    """Plan a race. If the race already exists, it is not changed."""
     race_id = form.text("race_id").strip()
     with suppress(UnknownError):
         admission.store.fixture(admission.pool, race_id)
@@ -76,7 +76,7 @@ def plan(admission: Admission, form: Form) -> Done:
 
 @acts(router, RACE, planned_race, Sender)
 def change(admission: Admission, form: Form) -> Done:
-    """Change a planned race. A cancelled race takes place again."""
+    """Change a planned race. If the race was cancelled, reinstate it."""
     return keep(admission, form.text("fixture_id"), form)
 
 
@@ -105,7 +105,7 @@ def cancel(admission: Admission, form: Form) -> Done:
 
 @shows(router, PLACES, Sender)
 def places_page(admission: Admission, form: Form) -> Page:
-    """Return the page to tap names in the order of the finish, with the places so far."""
+    """Return the page for tapping names in finishing order, which also shows the places so far."""
     race, in_place, out, waiting = standing(admission, form)
     return Page(
         "places.html",
@@ -114,13 +114,13 @@ def places_page(admission: Admission, form: Form) -> Page:
         race=race,
         places=in_place,
         out=out,
-        waiting=waiting,  # sides without a place yet
+        waiting=waiting,  # sides that do not have a place yet
         refusal="",
     )
 
 
 def standing(admission: Admission, form: Form) -> tuple[Fixture, list[list[str]], list[list[str]], list[list[str]]]:
-    """Return a race, and its sides with a place, those that are out, and those without a place yet."""
+    """Return a race with its sides that have a place, those that are out, and those that do not have a place yet."""
     race_id = form.text("fixture_id")
     race, stands = admission.store.fixture(admission.pool, race_id), admission.store.places(admission.pool, race_id)
     return race, *(race.standing(stands.places, stands.out) if stands else race.standing())
@@ -128,7 +128,7 @@ def standing(admission: Admission, form: Form) -> tuple[Fixture, list[list[str]]
 
 @router.post(PLACES)
 async def tap(admission: Sender) -> Response:
-    """Accept a tap: the next finisher, a player who is out, or the undo of a tap."""
+    """Accept a tap: the next finisher, a player who is out, or undoing an earlier tap."""
     form = await admission.form()
     taps = [(what, form.text(what)) for what in TAPS if form.text(what)]
 
@@ -147,7 +147,7 @@ async def tap(admission: Sender) -> Response:
 
 @acts(router, RACE + "/result", admission_of=Sender)
 def make_result(admission: Admission, form: Form) -> Intent:
-    """Preview the current places as the result. Nothing is stored before it is applied."""
+    """Preview the current places as the race's result. Nothing is stored until the preview is confirmed."""
     race, in_place, out, _ = standing(admission, form)
     if not in_place and not out:
         raise ParameterError("there are no places yet. Tap the names in finishing order")
@@ -165,7 +165,7 @@ def make_result(admission: Admission, form: Form) -> Intent:
 
 
 def plan_of(starter: Starter | None) -> dict[str, str]:
-    """Return the planned values of an entrant for the result: team, side and equipment."""
+    """Return the values that were planned for an entrant, for use in the result: team, side and equipment."""
     if starter is None:
         return {}
     shared = {f"shared:{kind}": name for kind, name in (starter.shared or {}).items()}

@@ -1,4 +1,4 @@
-"""Read files of results in any known format as rows, or find the open questions of a table."""
+"""Read files of results in any known format as rows, or find the questions that a table leaves open."""
 
 import tomllib
 from collections.abc import Collection, Mapping
@@ -26,12 +26,12 @@ from podium.results.consistency import SEQUENCE
 from podium.results.derived_heats import made_up, with_made_dates
 
 MAX_UPLOAD_BYTES = 8_000_000
-MAX_COMPRESSED_BYTES = 1_000_000  # may expand to a hundred times the size
+MAX_COMPRESSED_BYTES = 1_000_000  # may expand to a hundred times this size
 COMPRESSED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK")  # gzip, Zstandard, zip and workbooks
 PARQUET = b"PAR1"
 MAX_ROWS = 100_000
-MAX_LINES = 500_000  # of a text: rows, blank lines and the lines of a game
-MAX_ENTRANTS = 10_000  # per event, as in the API
+MAX_LINES = 500_000  # maximum number of lines in a text, including blank lines and the lines of a game
+MAX_ENTRANTS = 10_000  # maximum number per event, as in the API
 RESULTS = "results"  # a table read by its headings
 TABLES = "csv"  # the importer's name for tables with a map
 SAFE_MARKS = "._-"
@@ -40,30 +40,30 @@ PASTED = "pasted.csv"
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """The results for a pool in a file."""
+    """The results for a pool from a file."""
 
     rows: pl.DataFrame
-    names: Mapping[str, str]  # of players, by the IDs in the results
+    names: Mapping[str, str]  # names of players, by the IDs in the results
     notes: tuple[str, ...]  # how the file was read, one per line
-    made_up: str = ""  # for the log, if dates were made up
+    made_up: str = ""  # note for the log if dates were filled in
     map: str = ""  # map of its columns in TOML; empty if the headings are enough
-    made: Mapping[str, str] = field(default_factory=dict)  # event IDs made by Podium, as in `Results`
-    order: Order | None = None  # answer for a pool without events
+    made: Mapping[str, str] = field(default_factory=dict)  # event IDs that Podium made, as in `Results`
+    order: Order | None = None  # the sender's answer for a pool without events
 
 
 @dataclass(frozen=True, slots=True)
 class Interview:
-    """The open questions of a table, with its first rows."""
+    """The open questions about a table, with its first rows."""
 
-    questions: tuple[tuple[Question, str], ...]  # with the chosen answers, as in the form
+    questions: tuple[tuple[Question, str], ...]  # each with the chosen answer, as in the form
     headings: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
-    faults: tuple[Fault, ...] = ()  # with these answers, if no question is left
-    answers: tuple[str, ...] = ()  # to earlier questions
+    faults: tuple[Fault, ...] = ()  # errors with these answers, if no question is left
+    answers: tuple[str, ...] = ()  # answers to earlier questions
 
 
 def formats() -> dict[str, str]:
-    """Return the formats of files: titles by name."""
+    """Return the titles of file formats, by name."""
     known = {name: each.title for name, each in FORMATS.items() if name != TABLES}
     return {RESULTS: "a table of results, as CSV, a workbook, Parquet or JSON", **known}
 
@@ -83,14 +83,15 @@ def read_file(
     kept: str = "",
     answers: Collection[str] | None = None,
 ) -> Upload | Interview:
-    """Read a file.
+    """Read the results in a file.
 
     Args:
-        title: Title of events without one.
-        start: Date of events without one. With `every`, it is the first date, and `every` the time to each next event.
-        asks_order: True to ask if events without dates are dated or numbered.
-        kept: The pool's map for this file. It is used if it still fits and there are no answers.
-        answers: Answers to open questions. None rejects a table with questions.
+        title: Title for events that have none.
+        start: Date for events that have none. With `every`, it is the date of the first event, and `every` is the time
+            between consecutive events.
+        asks_order: True to ask whether events without dates should be dated or numbered.
+        kept: The map that the pool keeps for this file. It is used if it still fits and no answers are given.
+        answers: Answers to open questions. If None, a table with open questions is rejected.
     """
     if form not in formats():
         raise ParameterError(f"{form!r} is not a format. Choose one of {', '.join(formats())}")
@@ -122,7 +123,10 @@ def read_file(
 def with_dates(
     frame: pl.DataFrame, upload: Upload, title: str, start: str, every: str, *, asks: bool, is_pasted: bool
 ) -> Upload | Interview:
-    """Add missing titles and dates to an upload, or return the question how to order its events."""
+    """Add missing titles and dates to an upload.
+
+    If the order of its events is unknown, return the question about it.
+    """
     notes, typed = upload.notes, start != str(datetime.now(UTC).date())
     if title and "title" in frame.columns:
         notes = (*notes, "the results have titles, so the name that you entered is not used")
@@ -151,7 +155,7 @@ def with_dates(
 def read_table(
     path: str, kept: str, answers: Collection[str] | None, *, strict: bool
 ) -> tuple[podium.Results, str] | Interview:
-    """Return the results of a table with notes and their map, or the open questions."""
+    """Return the results in a table with notes and their map, or the questions that are open."""
     document = tomllib.loads(kept) if kept and not answers else {}
     if document and "join" not in document:  # a join would read other files
         with suppress(PodiumError):
@@ -184,14 +188,14 @@ def read_table(
 
 
 def by_map(path: str, options: Options) -> podium.Results:
-    """Return the results of a table read with a map, with notes."""
+    """Return the results in a table that is read with a map, with notes."""
     imported = read_format(TABLES, [path], options)
     notes = (*imported.notes, *left_out(imported.dropped))
     return replace(podium.read_results(imported.table), notes=notes, made=imported.made)
 
 
 def refuse_large(path: Path) -> None:
-    """Reject a compressed file that may become too large, and a Parquet file with too many rows."""
+    """Reject compressed files that could become too large, and Parquet files with too many rows."""
     with path.open("rb") as file:
         head = file.read(len(PARQUET))
     if head.startswith(COMPRESSED) and path.stat().st_size > MAX_COMPRESSED_BYTES:
@@ -206,7 +210,7 @@ def refuse_large(path: Path) -> None:
 
 
 def refuse_many(rows: int) -> None:
-    """Reject more rows than an upload may have."""
+    """Reject results with more rows than an upload may have."""
     if rows > MAX_ROWS:
         raise ParameterError(f"the file has {rows:,} rows. An upload may have up to {MAX_ROWS:,}. Send it in parts")
 
@@ -220,18 +224,21 @@ def of_sender(text: str, path: Path, name: str) -> str:
 
 
 def safe_name(name: str) -> str:
-    """Return a file's name without characters that could change its folder. Its ending shows the format, and stays."""
+    """Return a file's name without characters that could change its folder.
+
+    The ending stays, because it shows the format.
+    """
     letters = "".join(each if each.isalnum() or each in SAFE_MARKS else "_" for each in Path(name).name)
     return letters.lstrip(".")[-100:] or PASTED
 
 
 def sheet_name(name: str) -> str:
-    """Return the name of a file in a pool."""
+    """Return the name under which a pool stores a file."""
     return "".join(each for each in Path(name).name if each.isprintable())[-200:] or PASTED
 
 
 def of_pool(frame: pl.DataFrame, pool: str) -> tuple[pl.DataFrame, tuple[str, ...]]:
-    """Return the rows of a table for a pool, and a note on the others. Tables without pools are returned unchanged."""
+    """Return a table's rows for a pool, and a note about other rows. A table without pools is returned unchanged."""
     if (frame["pool"] == DEFAULTS["pool"]).all():
         return frame, ()
     own = frame.filter(pl.col("pool") == pool)
@@ -242,7 +249,7 @@ def of_pool(frame: pl.DataFrame, pool: str) -> tuple[pl.DataFrame, tuple[str, ..
 
 
 def rows_of(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows of a checked table for one pool, up to the limit."""
+    """Return the rows of a checked table for a single pool, up to the limit."""
     refuse_many(frame.height)
     fields = frame.group_by("event_id").agg(pl.col("player").n_unique()).sort("player", descending=True)
     for event_id, entrants in fields.head(1).iter_rows():

@@ -1,4 +1,4 @@
-"""The log of a pool, and pages for its players and seasons."""
+"""The log of a pool, and the pages for its players and seasons."""
 
 from datetime import UTC, datetime
 from typing import Annotated
@@ -23,7 +23,7 @@ from podium.store.writing.anonymizing import COPIES, Anonymization
 from podium.views.events import EVENT_KINDS
 
 PAGE_ENTRIES = 50
-DEEDS = {  # descriptions of acts, followed by their subject
+DEEDS = {  # descriptions of log entries, followed by their subject
     "submit": "Received the result",
     "amend": "Corrected",
     "move": "Moved among events with the same time",
@@ -62,7 +62,7 @@ def log(
         pool=pool_header(store.pool(admission.pool)),
         may_administer=admission.may("admin"),
         records=records,  # newest first
-        of_events=tuple(map(current_kind, EVENT_KINDS)),  # kinds whose subject is an event
+        of_events=tuple(map(current_kind, EVENT_KINDS)),  # kinds of entries about an event
         deeds=DEEDS,
         next=records[-1].seq if len(records) == PAGE_ENTRIES else None,
     )
@@ -82,7 +82,7 @@ async def blank_reason(request: Request, admission: Admin, seq: int) -> Response
 
 @shows(router, POOL_ADDRESS + "/players")
 def players_page(admission: Admission, form: Form) -> FormsPage:
-    """Return the forms for players. A link may name the player to rename."""
+    """Return the forms for changing players. A link may name the player to be renamed."""
     pool, player = admission.header, "" if "token" in form.fields else form.text("player")
     base, word = address("admin", pool.name), pool.word
 
@@ -159,7 +159,7 @@ def forget(admission: Admission, form: Form) -> Done | FormsPage:
 
 
 def ids_page(admission: Admission, player: str, seen: Anonymization) -> FormsPage:
-    """Return a page that lists the IDs with the name, and asks for confirmation."""
+    """Return a page that lists the IDs that contain the name, and asks for confirmation."""
     sent = {"player": player, "again": player, "ids": str(len(seen.ids))}
     fields = tuple(Field(name=name, label="", value=value, hidden=True) for name, value in sent.items())
     ask = Section(
@@ -197,7 +197,10 @@ def seasons_page(admission: Admission, _form: Form) -> FormsPage:
 
 
 def as_typed(text: str) -> str:
-    """Return a date as people type it, such as today or 28.11.2026, in ISO 8601. Other texts stay as they are."""
+    """Return a date that was typed by a person, such as today or 28.11.2026, in ISO 8601.
+
+    Return other texts unchanged.
+    """
     if text.casefold() == "today":
         return datetime.now(UTC).date().isoformat()
     found = [times.by_format(pl.Series([text]), form).item() for form in times.fitting(pl.Series([text]))]

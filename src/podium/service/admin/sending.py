@@ -1,4 +1,4 @@
-"""Pages to upload results, and to correct stored ones."""
+"""Pages for uploading results and for correcting stored ones."""
 
 import csv
 import io
@@ -31,14 +31,14 @@ from podium.store.waiting import WaitingFile, keep_waiting, waiting_file
 from podium.views.models import EventDetails
 
 OF_EVENT: tuple[str, ...] = ("started_at", "sequence", "title", "url", "mode", "ranked", "weight")
-WHEN = ("started_at", "sequence")  # every event has one of them
+WHEN = ("started_at", "sequence")  # every event has one of these
 OF_LINE = (
     "heat", "player", "team", "position", "time_s", "score", "team_score", "status", "played_s", "duration_s",
     "handicap", "side",
 )  # fmt: skip
 ALWAYS = ("player", "status")  # columns that are always shown
 WIDTHS = {"player": 14, "team": 8, "time_s": 7, "score": 5, "team_score": 5, "played_s": 7, "duration_s": 7}
-OTHER_WIDTH = 3  # characters, for other columns
+OTHER_WIDTH = 3  # width of other columns in characters
 LABELS = {
     "started_at": "Start", "sequence": "Number", "title": "Title", "url": "Address of its page", "mode": "Mode",
     "ranked": "Ranked: true or false", "weight": "Weight", "heat": "Heat", "player": "Player", "team": "Team",
@@ -46,11 +46,11 @@ LABELS = {
     "status": "Status",
     "played_s": "Played, s", "duration_s": "Duration, s", "handicap": "Handicap", "side": "Side: home, away",
 }  # fmt: skip
-CARRIED = ("title", "started_at", "every", "players", "format")  # passed from form to form
+CARRIED = ("title", "started_at", "every", "players", "format")  # fields passed from form to form
 WRITTEN = (*CARRIED, "pasted")
-EMPTY_LINES = 3  # at the end, to fill in
+EMPTY_LINES = 3  # number of lines at the end that can be filled in
 FILE = "file"  # purpose of the stored data
-MAX_LINES = 1_000  # of a form; longer events are pasted
+MAX_LINES = 1_000  # maximum number in a form; longer events are pasted
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +58,13 @@ class EventTable:
     """The content of an event as text."""
 
     event_id: str
-    shared: Mapping[str, str]  # values of all lines, by column
+    shared: Mapping[str, str]  # values that all lines share, by column
     columns: tuple[str, ...]
     lines: tuple[Mapping[str, str], ...]
 
     @property
     def is_long(self) -> bool:
-        """Return True if it has too many lines for a form."""
+        """Return True if the event has too many lines for a form."""
         return len(self.lines) > MAX_LINES
 
     @property
@@ -80,7 +80,7 @@ class EventTable:
 
     @property
     def rows(self) -> tuple[Mapping[str, str], ...]:
-        """The lines, followed by empty ones."""
+        """The event's lines, followed by empty ones."""
         return (*self.lines, *({},) * EMPTY_LINES)
 
     def csv(self) -> str:
@@ -108,7 +108,7 @@ def table_of(details: EventDetails) -> EventTable:
 
 
 def table_in(form: Form, event_id: str) -> EventTable:
-    """Return the event in a form, without empty lines and lines without a name."""
+    """Return the event in a form, leaving out lines that are empty or have no name."""
     columns = tuple(name for name in form.fields.get("column", ()) if name in OF_LINE or is_shared(name))
     count, known = (int(text) if text.isdecimal() else 0 for text in map(form.text, ("lines", "known")))
     count = min(count, MAX_LINES + EMPTY_LINES)
@@ -119,12 +119,12 @@ def table_in(form: Form, event_id: str) -> EventTable:
 
 
 def is_filled(line: Mapping[str, str]) -> bool:
-    """Return True if somebody filled in an empty line."""
+    """Return True if an empty line has been filled in."""
     return any(text for name, text in line.items() if (name, text) != ("status", DEFAULTS["status"]))
 
 
 def cell(value: Any) -> str:
-    """Return a value as people write it, or an empty text."""
+    """Return a value as people write it, or an empty string."""
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -137,7 +137,7 @@ router = PageRouter(prefix=POOL_ADDRESS, include_in_schema=False)
 
 @shows(router, "/upload", Sender)
 def upload_page(admission: Admission, form: Form) -> Page:
-    """Return the page to choose a file of results, or to paste text, with what was entered before."""
+    """Return the page for uploading a file of results or pasting text, with the values entered before."""
     return Page(
         "upload.html",
         title="Send results",
@@ -154,7 +154,7 @@ def upload_page(admission: Admission, form: Form) -> Page:
 
 @router.post("/upload")
 async def upload(admission: Sender) -> Response:
-    """Preview a file, or ask its open questions. None of its results is stored."""
+    """Preview a file, or ask the questions that it leaves open. Nothing is stored yet."""
     form = await admission.form(MAX_UPLOAD_BYTES)
     file = form.file or WaitingFile("", form.text("pasted").encode())
     return await show_sent(admission, form, file)
@@ -162,7 +162,7 @@ async def upload(admission: Sender) -> Response:
 
 @router.post("/upload/{number}")
 async def answer(admission: Sender, number: str) -> Response:
-    """Preview a waiting file with the chosen answers, or ask more."""
+    """Preview a waiting file with the chosen answers, or ask further questions."""
     form = await admission.form()
     try:
         wait = admission.threads.writing
@@ -175,7 +175,7 @@ async def answer(admission: Sender, number: str) -> Response:
 
 
 async def show_sent(admission: Admission, form: Form, file: WaitingFile, number: str = "") -> Response:
-    """Return the preview of a file, its open questions, or its error. A file with open questions waits."""
+    """Return the preview of a file, its open questions, or its error. A file with open questions is kept waiting."""
     store, name = admission.store, file.name or PASTED
     try:
         if form.file and form.text("pasted").strip():
@@ -224,12 +224,12 @@ async def show_sent(admission: Admission, form: Form, file: WaitingFile, number:
 
 
 def kept_map(store: Store, pool: str, name: str) -> str:
-    """Return the map that a pool keeps for a file, or an empty text."""
+    """Return the map that a pool keeps for a file, or an empty string."""
     return next((each.map for each in store.sheets(pool) if name and each.name == sheet_name(name)), "")
 
 
 async def read_apart(admission: Admission, *sent: Any, **options: Any) -> Upload | Interview:
-    """Read an upload in the reading process, in its turn and until its sender leaves."""
+    """Read an upload in the reading process, when its turn comes and as long as its sender waits."""
     left = threading.Event()
     uploads: UploadProcess = admission.request.app.state.uploads
     turn = uploads.turns.take(admission.pool, admission.key.id)
@@ -239,7 +239,7 @@ async def read_apart(admission: Admission, *sent: Any, **options: Any) -> Upload
 
 @shows(router, "/events/{event_id}")
 def event_form(admission: Admission, form: Form) -> Page:
-    """Return an event as a table to edit."""
+    """Return a page with an event as an editable table."""
     details = admission.store.event(admission.pool, form.text("event_id"))
     stored = table_of(details)
     return Page(
@@ -247,7 +247,7 @@ def event_form(admission: Admission, form: Form) -> Page:
         title=f"Correct {details.event_id}",
         pool=admission.header,
         table=stored,
-        known=len(stored.lines),  # the form adds empty ones
+        known=len(stored.lines),  # the form adds empty lines
         statuses=STATUSES,
         pasted=stored.csv(),
         is_voided=details.status == "voided",

@@ -1,7 +1,7 @@
-"""The page where a result is entered by tapping names in finishing order.
+"""The page on which a result is entered by tapping names in finishing order.
 
-Its form has a line for each name, with a place: a number, a status, or nothing for somebody who did not take part.
-A script lets people tap the names instead of choosing numbers.
+The form has a line for each name, with a place: a number, a status, or nothing for players who did not take part. A
+script lets people tap the names instead of choosing numbers.
 """
 
 import re
@@ -28,11 +28,11 @@ from podium.service.web.rendering import Page, PageRouter, go_on, pool_address, 
 from podium.store.writing.submission import ConflictError
 from podium.support.words import signed
 
-MAX_NAMES = 40  # offered to tap
-NEW_NAMES = 3  # lines for them
+MAX_NAMES = 40  # number of names offered for tapping
+NEW_NAMES = 3  # number of lines for new names
 MAX_LINES = 1_000
 STATUSES = {"dnf": "did not finish", "did_not_start": "did not start"}
-TEAMS, DRAW = "teams", "draw"  # places are of teams; with a draw they only number the teams
+TEAMS, DRAW = "teams", "draw"  # places are those of teams; with a draw, they only number the teams
 NUMBER = re.compile("[1-9][0-9]{0,4}")
 VALUES = {"time_s": "Time", "score": "Score"}  # columns that the page can fill in
 TAPPED = {"event_id", "started_at", "sequence", "title", "url", "player", "position", "status", "team"}
@@ -41,23 +41,23 @@ router = PageRouter(include_in_schema=False)
 
 @dataclass(frozen=True, slots=True)
 class ResultLine:
-    """A name, and how it finished."""
+    """A name, and how the player finished."""
 
     name: str
     place: str = ""
-    value: str = ""  # a time or score, where the system needs one
-    change: str = ""  # that the result would bring, as shown
+    value: str = ""  # a time or score, if the system needs one
+    change: str = ""  # change that the result would make, as shown
 
 
 @dataclass(frozen=True, slots=True)
 class ResultForm:
-    """The form of a result, as it was written."""
+    """The form of a result, as it was filled in."""
 
     event_id: str
     lines: tuple[ResultLine, ...]
-    amends: str = ""  # not empty if the event is stored already
+    amends: str = ""  # not empty if the event is already stored
     date: str = ""  # the chosen day
-    today: str = ""  # the day that the form offered: on it, the event started at `at`
+    today: str = ""  # the day offered by the form; on this day, the event started at `at`
     at: str = ""
     title: str = ""
     teams: str = ""
@@ -65,7 +65,7 @@ class ResultForm:
 
 
 def read_result(form: Form) -> ResultForm:
-    """Read the form."""
+    """Read the fields of the form."""
     lines = int(form.text("lines")) if NUMBER.fullmatch(form.text("lines")) else 0
     cells = [
         [form.text(f"{name}-{k}").strip() for name in ("name", "place", "value")] for k in range(min(lines, MAX_LINES))
@@ -81,10 +81,10 @@ def rows_in(
     """Return the result as rows of a results table.
 
     Args:
-        result: the form.
+        result: the form that was filled in.
         pool: the pool.
-        column: the column of the values.
-        stored: the rows of the event as it is, by player, if it is corrected.
+        column: the column to which the values belong.
+        stored: if the event is being corrected, its present rows, by player.
 
     Raises:
         ParameterError: a line or the date cannot be read, or fewer than two names have a place.
@@ -114,7 +114,7 @@ def end_of(line: ResultLine, teams: str, column: str) -> dict[str, Any]:
 
 
 def value_of(line: ResultLine, column: str) -> float:
-    """Return a time in seconds, or a score."""
+    """Return the value in a line: a time in seconds, or a score."""
     if column == "time_s":
         found = times.parse(line.value)
         if found is None:
@@ -128,14 +128,14 @@ def value_of(line: ResultLine, column: str) -> float:
 
 @router.pool_page("/tonight")
 def tonight(admission: Sender, store: CurrentStore, event: str = "") -> Response:
-    """Offer the names that played most often lately, or an event as it is stored."""
+    """Show the form with the names that played most often recently, or with a stored event."""
     visit = replace(admission, store=store)
     return form_response(visit, stored_result(visit, event) if event else new_result(visit))
 
 
 @router.pool_page("/tonight", takes_form=True)
 async def enter(admission: Sender) -> Response:
-    """Show what a result would change, or store it."""
+    """Preview the effect of a result, or store it."""
     form = await admission.form()
     result, threads = read_result(form), admission.threads
     if form.text("act") == "look":
@@ -150,7 +150,7 @@ async def enter(admission: Sender) -> Response:
 
 
 def new_result(admission: Admission) -> ResultForm:
-    """Return an empty form: the date of now, the next id, and the title and teams of the newest events."""
+    """Return an empty form with the current date, the next ID, and the title and teams of the newest events."""
     store = admission.store
     pool, now = store.pool(admission.pool), datetime.now(UTC).replace(microsecond=0)
     today = "" if pool.is_undated else str(now.date())
@@ -169,7 +169,7 @@ def new_result(admission: Admission) -> ResultForm:
 
 
 def stored_result(admission: Admission, event_id: str) -> ResultForm:
-    """Return the form of an event as it is stored."""
+    """Return the form for an event that is already stored."""
     details = admission.store.event(admission.pool, event_id)
     rows = rows_of(details)
     if not can_be_tapped(rows):
@@ -183,7 +183,7 @@ def stored_result(admission: Admission, event_id: str) -> ResultForm:
 
 
 def can_be_tapped(rows: list[dict[str, Any]]) -> bool:
-    """Return True if an event has nothing but places, as the page can enter them."""
+    """Return True if an event has only places, so that the page can enter them."""
     return all(
         row.keys() <= TAPPED and (float(row.get("position") or 0.5).is_integer() or row.get("status") in STATUSES)
         for row in rows
@@ -191,7 +191,7 @@ def can_be_tapped(rows: list[dict[str, Any]]) -> bool:
 
 
 def intent_of(admission: Admission, result: ResultForm) -> Intent:
-    """Return the change that a form asks for."""
+    """Return the change that a form requests."""
     store = admission.store
     pool = store.pool(admission.pool)
     stored = {}
@@ -202,7 +202,7 @@ def intent_of(admission: Admission, result: ResultForm) -> Intent:
 
 
 def value_column(pool: Pool) -> str:
-    """Return the column of times or scores that the pool's system needs, or an empty text."""
+    """Return the column of times or scores that the pool's system needs, or an empty string."""
     return next((name for name in pool.system.needs if name in VALUES), "")
 
 
@@ -212,7 +212,7 @@ def form_response(
     error: PodiumError | None = None,
     meant: tuple[tuple[str, str], ...] = (),
 ) -> Response:
-    """Return the page with the form, and with questions or an error."""
+    """Return the page with the form, together with questions or an error."""
     pool = admission.store.pool(admission.pool)
     column = value_column(pool)
     page = Page(
@@ -221,9 +221,10 @@ def form_response(
         pool=pool_header(pool),
         result=result,
         value_name=VALUES.get(column, ""),
-        lacking=tuple(name for name in pool.system.needs if name != column),  # needed, but not on this page
+        # needed by the system, but missing on this page
+        lacking=tuple(name for name in pool.system.needs if name != column),
         is_new=pool.order is None,
-        meant=meant,  # new names, each with a known one that looks like it
+        meant=meant,  # new names, each with a known one that it resembles
         refusal="" if error is None else str(error),
         new_names=NEW_NAMES,
         statuses=STATUSES,
@@ -232,7 +233,7 @@ def form_response(
 
 
 def preview_result(admission: Admission, result: ResultForm) -> Response:
-    """Return the form with the change that each name would get."""
+    """Return the form with the change that the result would make for each name."""
     store = admission.store
     try:
         intent = intent_of(admission, result)
@@ -248,7 +249,7 @@ def preview_result(admission: Admission, result: ResultForm) -> Response:
 
 
 def new_names(admission: Admission, result: ResultForm) -> list[str]:
-    """Return the names that the pool does not have and the sender has not confirmed."""
+    """Return the names that are new to the pool and that the sender has not confirmed."""
     names = [each.name for each in result.lines if each.place]
     with admission.store.reading(admission.pool) as pool:
         known = known_numbers(pool, names)
@@ -256,9 +257,9 @@ def new_names(admission: Admission, result: ResultForm) -> list[str]:
 
 
 def save(admission: Admission, result: ResultForm) -> Response:
-    """Store a result and lead to its page; or ask about a new name that looks like a known one.
+    """Store a result and redirect to its page, or ask about a new name that resembles a known one.
 
-    A form that is sent twice has the same id and the same content, so that its result counts once.
+    If a form is sent twice, both have the same ID and content, so the result counts only once.
     """
     store = admission.store
     try:
@@ -280,7 +281,7 @@ def save(admission: Admission, result: ResultForm) -> Response:
         return form_response(admission, result, error)
     count(admission, receipts)
     event_id, undo, sentence = receipts[0].event_id, "", "This result was already saved. It counts only once."
-    if not receipts[0].duplicate:  # a sender may take back only a result that was not there before
+    if not receipts[0].duplicate:  # a sender may take back a result only if it was new
         details = {"event_id": event_id, "version": store.event(admission.pool, event_id).version}
         undo, sentence = Intent("withdraw", details).keep(admission), "Stored."
     return go_on(admission.request, pool_address(admission.pool, "events", event_id), sentence, undo)

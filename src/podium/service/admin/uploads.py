@@ -1,4 +1,4 @@
-"""Read uploads in a separate process, within limits."""
+"""Read uploads in a separate process, and within limits."""
 
 import asyncio
 import os
@@ -20,12 +20,12 @@ from podium.service.admin.reading import Interview, Upload, read_file, safe_name
 from podium.support.part_files import temporary_folder
 
 if TYPE_CHECKING:
-    from fastapi import Request  # large, and not needed in the process
+    from fastapi import Request  # large, and not needed in the reading process
 
 
 @contextmanager
 def stored(content: bytes, name: str) -> Iterator[Path]:
-    """Yield a file in a temporary folder while it is read."""
+    """Yield a file in a temporary folder, which is deleted after the file has been read."""
     with temporary_folder() as folder:
         path = folder / safe_name(name)
         path.write_bytes(content)
@@ -34,24 +34,24 @@ def stored(content: bytes, name: str) -> Iterator[Path]:
 
 try:
     import resource
-except ImportError:  # on Windows only the checks before reading apply
+except ImportError:  # on Windows, only the checks before reading apply
     resource = None  # type: ignore[assignment]
 
-MORE_MEMORY = 1_000_000_000  # bytes of address space beyond those of the loaded process
+MORE_MEMORY = 1_000_000_000  # bytes of address space in addition to those of the loaded process
 MAX_RESIDENT = 600_000_000  # bytes
-MAX_KEPT = 120_000_000  # bytes; a process with more is replaced for the next file
-READING_S = 60.0  # for one file
-IDLE_S = 60.0  # after which the process ends
+MAX_KEPT = 120_000_000  # bytes; a process that uses more is replaced before the next file
+READING_S = 60.0  # time limit for one file
+IDLE_S = 60.0  # time after which an idle process ends
 WATCH_S = 0.02
 NICE = 5
 Answer = tuple[Upload | Interview | None, PodiumError | None]
 COMMAND = [sys.executable, "-c", f"from {__name__} import read_what_comes; read_what_comes()"]
-ENVIRONMENT = {"POLARS_MAX_THREADS": "1"}  # for one core and little memory
+ENVIRONMENT = {"POLARS_MAX_THREADS": "1"}  # uses one core and little memory
 TOO_MUCH_MEMORY = "reading it takes more memory than an upload can use. Send a part of it"
 TOO_LONG = f"reading it takes more than {READING_S:g} s. Send it in parts"
 UNREADABLE = "it cannot be read. Check that it is complete and has the right file extension"
 LEFT = "the sender has disconnected"
-WAITING_S = 10.0  # for a turn, and for reading if others wait
+WAITING_S = 10.0  # time limit for waiting, and for reading if others are waiting
 RETRY_AFTER_S = 10
 OTHERS_WAIT = "Other files are being read. Send yours again in 10 seconds."
 ONE_WAITS = "Another file sent with this key is waiting to be read. Send this one again in 10 seconds."
@@ -70,7 +70,7 @@ class Reader:
         self._collector.start()
 
     def _collect(self) -> None:
-        """Queue each answer for its reader, and None when the process has ended."""
+        """Queue each answer for the thread that waits for it, and None when the process has ended."""
         output = cast("IO[bytes]", self.process.stdout)
         with suppress(EOFError, pickle.UnpicklingError):
             while True:
@@ -78,7 +78,7 @@ class Reader:
         self.answers.put(None)
 
     def ask(self, *sent: Any) -> None:
-        """Send the arguments for a file. A process that has ended answers by its end."""
+        """Send the arguments for reading a file. If the process has ended, its end serves as the answer."""
         sending = cast("IO[bytes]", self.process.stdin)
         with suppress(OSError):
             pickle.dump(sent, sending)
@@ -87,12 +87,12 @@ class Reader:
     def kill(self) -> None:
         self.process.kill()
         self._collector.join()
-        with suppress(OSError), self.process:  # closes the pipes; unsent data is lost
+        with suppress(OSError), self.process:  # closes the pipes; data that was not sent is lost
             pass
 
 
 class Turns:
-    """The turns of files that wait to be read: alternating between pools, and one file per key."""
+    """Decides whose file is read next: pools take turns, and each key can have only one file."""
 
     def __init__(self) -> None:
         self._waiting: dict[str, deque[asyncio.Future[None]]] = {}  # by pool, with the next pool first
@@ -105,10 +105,10 @@ class Turns:
 
     @asynccontextmanager
     async def take(self, pool: str, key: int) -> AsyncIterator[None]:
-        """Wait for the turn of a file.
+        """Wait until it is a file's turn.
 
         Raises:
-            AccessError: Another file of the key is waiting, or the turn did not come in time.
+            AccessError: Another file from the same key is waiting, or the turn did not come in time.
         """
         from podium.service.http.errors import AccessError  # noqa: PLC0415  (large, and not needed in the process)
 
@@ -122,7 +122,7 @@ class Turns:
                 async with asyncio.timeout(WAITING_S):
                     await turn
             except BaseException as error:
-                if turn.done() and not turn.cancelled():  # it came when its sender left
+                if turn.done() and not turn.cancelled():  # the turn came just as the sender left
                     self._pass_on()
                 if isinstance(error, TimeoutError):
                     raise AccessError(503, OTHERS_WAIT, RETRY_AFTER_S) from None
@@ -136,7 +136,7 @@ class Turns:
             self._pass_on()
 
     def _pass_on(self) -> None:
-        """Give the turn to the next waiting pool, and move its other files behind all pools."""
+        """Give the turn to the next waiting pool, and put the pool's other files behind those of all other pools."""
         while self._waiting:
             pool, queue = next(iter(self._waiting.items()))
             del self._waiting[pool]
@@ -150,7 +150,7 @@ class Turns:
 
 
 class UploadProcess:
-    """Reads uploads in a process that starts for the first upload and ends when it is idle."""
+    """Reads uploads in a process that starts with the first upload and ends when idle."""
 
     def __init__(self) -> None:
         self.turns = Turns()
@@ -159,7 +159,7 @@ class UploadProcess:
         self._idle: threading.Timer | None = None
 
     def read(self, left: threading.Event, content: bytes, name: str, *sent: Any, **options: Any) -> Upload | Interview:
-        """Read results like `read_file`, within limits."""
+        """Read results in the same way as `read_file`, but within limits."""
         from podium.service.http.requests import unwrap  # noqa: PLC0415  (large, and not needed in the process)
 
         with self._lock, stored(content, name) as path, self._busy() as reader:
@@ -167,7 +167,7 @@ class UploadProcess:
             return cast("Upload | Interview", unwrap(*self._wait(reader, left)))
 
     def end(self) -> None:
-        """End an idle process."""
+        """End the process if it is idle."""
         if self._lock.acquire(blocking=False):
             try:
                 self._discard()
@@ -176,10 +176,11 @@ class UploadProcess:
 
     @contextmanager
     def _busy(self) -> Iterator[Reader]:
-        """Yield the process, and keep it from ending."""
+        """Yield the process, and keep it from being ended as idle."""
         if self._idle is not None:
             self._idle.cancel()
-        if self._reader is not None and self._reader.process.poll() is not None:  # killed while it waited
+        # the process was killed while it was idle
+        if self._reader is not None and self._reader.process.poll() is not None:
             self._discard()
         if self._reader is None:
             self._reader = Reader()
@@ -193,14 +194,17 @@ class UploadProcess:
             self._idle.start()
 
     def _wait(self, reader: Reader, left: threading.Event) -> Answer:
-        """Return the answer of the process. Kill it if it uses too much, or if nobody waits for it."""
+        """Return the process's answer.
+
+        Kill the process if it uses too many resources, or if nobody waits for the answer.
+        """
         began_at, refusal = time.monotonic(), ""
         while not refusal:
             with suppress(queue.Empty):
                 answer = reader.answers.get(timeout=WATCH_S)
                 if answer is not None:
                     return answer
-                refusal = TOO_MUCH_MEMORY  # its reason to end
+                refusal = TOO_MUCH_MEMORY  # reason for which it ended
             if memory_of(reader.process.pid).resident > MAX_RESIDENT:
                 refusal = TOO_MUCH_MEMORY
             elif time.monotonic() - began_at > READING_S:
@@ -226,15 +230,15 @@ async def note_leaving(request: "Request", left: threading.Event) -> None:
 
 
 class Memory(NamedTuple):
-    """The memory of a process, in bytes."""
+    """The memory that a process uses, in bytes."""
 
     addressed: int
     resident: int
-    own: int  # resident without mapped files, because those of libraries vary
+    own: int  # resident memory without mapped files, because those of libraries vary
 
 
 def memory_of(process: int | str) -> Memory:
-    """Return the memory of a process. Zero if the system does not tell."""
+    """Return the memory that a process uses, or zero if the operating system does not say."""
     try:
         sizes = Path(f"/proc/{process}/statm").read_text(encoding="ascii").split()
         addressed, resident, shared = (int(pages) * os.sysconf("SC_PAGE_SIZE") for pages in sizes[:3])
@@ -244,11 +248,11 @@ def memory_of(process: int | str) -> Memory:
 
 
 def limit_memory() -> None:
-    """Limit the memory of this process, now that its libraries are loaded."""
+    """Limit the memory of this process, after its libraries have been loaded."""
     if resource is None:
         return
     os.nice(NICE)
-    with suppress(ValueError, OSError):  # if there are lower limits
+    with suppress(ValueError, OSError):  # lower limits may already apply
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         addressed = memory_of("self").addressed
         if addressed:
@@ -256,10 +260,10 @@ def limit_memory() -> None:
 
 
 def read_what_comes() -> None:
-    """Read the files that the parent process names."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # from a terminal; it ends with its parent
+    """Read the files that the parent process names, one after another."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # from a terminal; this process ends with its parent
     output = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # output of libraries is not an answer
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # output of libraries must not be taken for an answer
     limit_memory()
     with suppress(EOFError):
         while True:
@@ -268,7 +272,7 @@ def read_what_comes() -> None:
 
 
 def read_within_limits(sent: tuple[Any, ...], options: dict[str, Any]) -> Answer:
-    """Read an upload. Return it, or the reason why it is rejected."""
+    """Read an upload. Return its results, or the reason why it is rejected."""
     try:
         return read_file(*sent, **options), None
     except PodiumError as error:

@@ -1,1 +1,1 @@
-"""Shared parts of routes: keys, problems, addresses, strict JSON."""
+"""Parts that all routes share: keys, problems, addresses and strict JSON."""

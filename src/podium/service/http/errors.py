@@ -1,4 +1,4 @@
-"""The service's log with request numbers, and errors as problems by RFC 9457. Errors never repeat the request."""
+"""The service's log, with request numbers, and errors as RFC 9457 problems. Errors never repeat the request."""
 
 import asyncio
 import json
@@ -59,14 +59,14 @@ LOG_CONFIG: dict[str, Any] = {
 
 
 class RequestLog:
-    """Writes requests to the log by route, because addresses may contain players' names."""
+    """Writes requests to the log by route, because addresses can contain players' names."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
         self._lines: list[str] = []
 
     def add(self, scope: Any, route: str, status: int, seconds: float) -> None:
-        """Add an answered request. It is written a little later."""
+        """Add a request that has been answered. It is written to the log a little later."""
         pool, client, key = scope.get("path_params", {}).get("pool"), scope["client"], scope.get("state", {}).get("key")
         opened = "" if key is None else f', "key": {key.id}, "pool": {json_text(pool)}'
         self._lines.append(
@@ -83,19 +83,19 @@ class RequestLog:
     def write(self) -> None:
         lines = "".join(self._lines)
         self._lines.clear()
-        with suppress(OSError, ValueError):  # nobody reads the log any more
+        with suppress(OSError, ValueError):  # nobody is reading the log any more
             self._stream.write(lines)
             self._stream.flush()
 
 
 @lru_cache(1_000)
 def json_text(text: str | None) -> str:
-    """Return a text as JSON. Names encoded in addresses are decoded."""
+    """Return a string as JSON. Names that are encoded in addresses are decoded."""
     return json.dumps(None if text is None else decode_name(text))
 
 
 def moment(since_1970: float) -> str:
-    """Return a time in ISO 8601, with milliseconds."""
+    """Return a time in ISO 8601 with milliseconds."""
     return f"{second(int(since_1970))}.{int(since_1970 % 1.0 * 1000.0):03d}+00:00"
 
 
@@ -143,7 +143,7 @@ class Problem(BaseModel):
 
 
 class AccessError(PodiumError):
-    """The key does not allow this, or a rate limit is exceeded."""
+    """The key does not permit this, or a rate limit has been exceeded."""
 
     def __init__(self, status: int, message: str, retry_after_s: int | None = None) -> None:
         super().__init__(message)
@@ -151,7 +151,7 @@ class AccessError(PodiumError):
 
 
 class TooLargeError(PodiumError):
-    """The body is too large."""
+    """The request's body is too large."""
 
 
 class BusyError(PodiumError):
@@ -159,7 +159,7 @@ class BusyError(PodiumError):
 
 
 class UnexpectedError(PodiumError):
-    """The service failed for a reason that is in its log, and that the sender cannot fix."""
+    """The service failed for a reason that its log contains, and that the sender cannot fix."""
 
 
 STATUS_BY_ERROR: tuple[tuple[type[PodiumError], int], ...] = (
@@ -199,7 +199,7 @@ class ProblemResponse(JSONResponse):
 
 
 def problem(status: int, detail: str, field: str | None = None, retry_after_s: int | None = None) -> ProblemResponse:
-    """Return an error response. Its title is the phrase of its status, as for `about:blank`."""
+    """Return an error response. Its title is the phrase for its status, as for `about:blank`."""
     title, request_id = HTTPStatus(status).phrase, current_request_id.get()
     content = Problem(title=title, status=status, detail=detail, field=field, request_id=request_id)
     headers = {"WWW-Authenticate": "Bearer"} if status == 401 else {}  # noqa: PLR2004
@@ -213,7 +213,7 @@ async def refused_body(_request: Request, error: RefusedError) -> ProblemRespons
 
 
 def note_damage(request: Request, error: BaseException | None) -> None:
-    """Note for `/readyz` that the database is damaged, if an error shows it."""
+    """If an error shows that the database is damaged, record this for `/readyz`."""
     while error is not None:
         if sqlite_code(getattr(error, "orig", error)).startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
             request.app.state.is_damaged = True
@@ -232,20 +232,20 @@ async def podium_error(request: Request, error: PodiumError) -> ProblemResponse:
 
 
 async def sender_left(_request: Request, _error: ClientDisconnect) -> ProblemResponse:
-    """Answer a sender who has left, which is not a failure of the service."""
+    """Answer a request whose sender has left. This is not a failure of the service."""
     return problem(400, "The request ended before its body was complete. Send it again.")
 
 
 async def unexpected_error(request: Request, error: Exception) -> ProblemResponse:
-    """Answer an unexpected error without its text. The server logs it with its traceback."""
+    """Answer an unexpected error without revealing its message. The server logs it with its traceback."""
     note_damage(request, error)
     answer = problem(500, "the service failed to process this. The reason is in the service's log.")
-    answer.headers[HEADER.decode()] = current_request_id.get() or ""  # this is sent past all middleware
+    answer.headers[HEADER.decode()] = current_request_id.get() or ""  # this response bypasses all middleware
     return answer
 
 
 async def http_error(_request: Request, error: HTTPException) -> ProblemResponse:
-    """Answer an error of the router."""
+    """Answer an error that the router raised."""
     answer = problem(error.status_code, str(error.detail))
     answer.headers.update(error.headers or {})
     return answer

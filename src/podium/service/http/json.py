@@ -1,6 +1,6 @@
-"""Strict JSON, names and addresses, so that no two programs can read them differently.
+"""Strict JSON, names and addresses. No two programs can interpret them differently.
 
-The rule for names is `podium.results.names`, and the store applies it to results.
+The rule for names is in `podium.results.names`, and the store applies it to results.
 """
 
 import json
@@ -20,8 +20,8 @@ from podium.support.words import BEFORE_DOTS
 
 MAX_DEPTH = 32
 MAX_INTEGER = 2**63 - 1
-MAX_KEYS = 1_000  # per object, because each unknown key is described in an error
-# Signs that values need a check: escapes that may not be text, long numbers, and depth.
+MAX_KEYS = 1_000  # maximum number per object, because each unknown key is described in an error
+# Signs that values need a closer check: escapes that may not be valid text, long numbers, and deep nesting.
 SUSPICIOUS = re.compile(
     r"\\u(?:0000|[dD][89a-fA-F]|[fF](?:[fF]{2}[eEfF]|[dD][dDeE]))|[0-9]{19}|[0-9][eE]\+?[0-9]{3}|[\[{](?:\s*[\[{]){8}"
 )
@@ -34,7 +34,7 @@ WHITESPACE = b" \t\r\n"
 
 
 class RefusedError(ValueError):
-    """A rejected body or parameter, with its field and reason."""
+    """A body or a parameter was rejected. The error gives the field and the reason."""
 
     def __init__(self, field: str, reason: str) -> None:
         super().__init__(f"{field}: {reason}" if field else reason)
@@ -42,11 +42,11 @@ class RefusedError(ValueError):
 
 
 def loads(body: bytes) -> Any:
-    """Return the value of a JSON text.
+    """Return the value of a JSON document.
 
     Raises:
-        RefusedError: It is not JSON, or has a repeated key, too many keys, NaN, an infinity, an integer beyond 64 bits,
-            a lone surrogate, a NUL, a noncharacter, or too many levels.
+        RefusedError: The document is not JSON, or has a repeated key, too many keys, NaN, an infinity, an integer
+            beyond 64 bits, a lone surrogate, a NUL, a noncharacter, or too many levels.
     """
     try:
         text = body.decode()
@@ -54,7 +54,7 @@ def loads(body: bytes) -> Any:
         raise RefusedError("", f"the body is not UTF-8 (byte {error.start})") from None
     shape = body.translate(SHAPE, WHITESPACE)
     value = parse_quickly(body, text)
-    if b"\\" in body or shape.count(b'":') != count_keys(value):  # otherwise no key was repeated
+    if b"\\" in body or shape.count(b'":') != count_keys(value):  # otherwise, no key is repeated
         value = parse(text, object_pairs_hook=reject_duplicate_keys)
     may_be = b"\\u" in body or b"0" * 19 in shape or b"0e" in shape or b"[" * 9 in shape  # a quick look
     if (may_be and SUSPICIOUS.search(text)) or may_have_noncharacter(body):
@@ -63,7 +63,7 @@ def loads(body: bytes) -> Any:
 
 
 def parse_quickly(body: bytes, text: str) -> Any:
-    """Return the value of a JSON text like `parse`, in half the time. What it rejects, `parse` must judge."""
+    """Return the value of a JSON document in half the time that `parse` takes. If this fails, `parse` must decide."""
     try:
         return from_json(body, allow_inf_nan=False, cache_strings="all")
     except ValueError:
@@ -71,7 +71,7 @@ def parse_quickly(body: bytes, text: str) -> Any:
 
 
 def parse(text: str, **hooks: Any) -> Any:
-    """Return the value of a JSON text. The last of repeated keys counts."""
+    """Return the value of a JSON document. If a key is repeated, its last value counts."""
     try:
         return json.loads(text, parse_constant=reject_constant, **hooks)
     except RecursionError:
@@ -85,9 +85,9 @@ def parse(text: str, **hooks: Any) -> Any:
 
 
 def count_keys(value: Any) -> int:
-    """Count the keys of all objects in a value, or return -1 if one object has too many."""
+    """Return the number of keys in all objects in a value, or -1 if one object has too many."""
     count, level = 0, [value]
-    while level:  # all values of one level together
+    while level:  # all values of one level at a time
         objects = [each for each in level if type(each) is dict]
         sizes = [*map(len, objects)]
         if max(sizes, default=0) > MAX_KEYS:
@@ -144,11 +144,14 @@ def check_text(text: str, field: str) -> None:
 
 
 def may_have_noncharacter(text: bytes) -> bool:
-    """Return True if UTF-8 text has two bytes that every noncharacter has, because the exact search is far slower."""
+    """Return True if UTF-8 text contains two bytes that every noncharacter has.
+
+    This is far faster than an exact search.
+    """
     return b"\xef\xb7" in text or b"\xbf\xbe" in text or b"\xbf\xbf" in text
 
 
-MAX_SENT_CHARACTERS = 1000  # before a name is normalised
+MAX_SENT_CHARACTERS = 1000  # before a name is normalized
 NAME_RULE = "Text of 1 to 200 visible characters, in Unicode's form NFC, without surrounding spaces."
 
 
@@ -161,13 +164,13 @@ def normalised_name(name: str) -> str:
 
 
 def verbatim_id(identifier: str) -> str:
-    """Return the ID exactly as it was sent."""
+    """Return an ID exactly as it was sent."""
     normalised_name(identifier)
     return identifier
 
 
 def not_blank(name: str) -> str:
-    """Return the name as it was sent. The store looks it up, or applies the rule for names."""
+    """Return a name as it was sent. The store looks it up, or applies the rule for names."""
     if not name.strip(SPACES):
         raise ValueError("is blank")
     return name
@@ -185,7 +188,7 @@ ENCODED_SLASH = "\x1f"  # replaces a slash in a name while it passes the router
 
 
 class PathMiddleware:
-    """Middleware that separates slashes in names from those between names, and rejects invalid addresses."""
+    """Middleware that tells slashes in names from those that separate names, and rejects invalid addresses."""
 
     def __init__(self, app: Any, refusal: Any) -> None:
         self.app, self.refusal = app, refusal

@@ -1,4 +1,4 @@
-"""Access rights: the key of each request, and the budgets of keys and of rejected requests."""
+"""Access rights: the key of each request, and the request budgets of keys and of senders of rejected requests."""
 
 import asyncio
 import time
@@ -29,19 +29,22 @@ from podium.store.keys import (
     timestamp,
 )
 
-MAX_BUDGETS = 10_000  # the least recently used one is dropped
-DRAWN_S = 0.25  # a process draws this many seconds of a budget at once
-MAX_REFUSED_S = 1.0  # a process rejects requests for this long before it asks again
+MAX_BUDGETS = 10_000  # if there are more, the least recently used is dropped
+DRAWN_S = 0.25  # a process draws this many seconds' worth of a budget at once
+MAX_REFUSED_S = 1.0  # a process rejects requests for up to this long before it asks again
 
 
 class OwnBudgets:
-    """Request budgets in the memory of one process."""
+    """Request budgets that are kept in the memory of one process."""
 
     def __init__(self) -> None:
-        self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()  # time, and requests left then
+        self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()  # time, and requests left at that time
 
     async def take(self, owner: str, per_second: float, burst: float) -> int:
-        """Take a request from an owner's budget. Return 0, or the seconds until the next one."""
+        """Take a request from an owner's budget.
+
+        Return 0, or the number of seconds until the next request is allowed.
+        """
         now = time.monotonic()
         counted_at, left = self._left.pop(owner, (now, burst))
         left = min(burst, left + (now - counted_at) * per_second)
@@ -53,17 +56,17 @@ class OwnBudgets:
 
 
 class Share:
-    """The share of a budget in this process."""
+    """The part of a request budget that this process has drawn."""
 
     def __init__(self) -> None:
-        self.left = 0  # requests drawn but not used
-        self.refused_until = 0.0  # monotonic time before which the budget is empty
+        self.left = 0  # requests that are drawn but not used yet
+        self.refused_until = 0.0  # monotonic time until which the budget is empty
         self.full_at = 0.0  # time of the next request
-        self.drawing = asyncio.Lock()  # one waiting request draws for all
+        self.drawing = asyncio.Lock()  # one waiting request draws for all of them
 
 
 class SharedBudgets:
-    """Request budgets shared by several processes through PostgreSQL. Without a database each process has its own."""
+    """Request budgets that several processes share through PostgreSQL. Without a database, each process has its own."""
 
     def __init__(self, store: Store, threads: Threads) -> None:
         self._store, self._threads = store, threads
@@ -95,7 +98,7 @@ class SharedBudgets:
         return share
 
     async def _draw(self, share: Share, owner: str, per_second: float, burst: float) -> None:
-        """Draw the next quarter of a second, or note that the budget is empty."""
+        """Draw requests for the next quarter of a second, or record that the budget is empty."""
         most = max(1, int(DRAWN_S * per_second))
         engine = self._store.engine
         share.left, left = await run_in(self._threads.keys, draw, engine, owner, per_second, burst, most)
@@ -105,35 +108,35 @@ class SharedBudgets:
             share.refused_until = min(share.full_at, now + MAX_REFUSED_S)
 
 
-BURST_S = 2.0  # a key may use this many seconds of its rate at once
-KEY_CACHE_S = 1.0  # keys are cached for this long, also revoked ones
+BURST_S = 2.0  # a key may use this many seconds' worth of its rate at once
+KEY_CACHE_S = 1.0  # keys, even revoked ones, are cached for this long
 MAX_CACHED_KEYS = 10_000
-REFUSED_PER_S, REFUSED_BURST = 1.0, 30.0  # rejected requests per address
+REFUSED_PER_S, REFUSED_BURST = 1.0, 30.0  # rejected requests allowed per address
 NO_KEY = "the key is missing, unknown, expired or revoked. Send one as Authorization: Bearer KEY."
-IPV6_SITE_BITS = 64  # prefix of one customer's network
+IPV6_SITE_BITS = 64  # prefix length of one customer's network
 
 
 class KeyGuard:
-    """Looks up keys, and counts the requests of keys and the rejected requests of addresses."""
+    """Looks up keys, and counts the requests of keys and the rejected requests from addresses."""
 
     def __init__(self, store: Store, threads: Threads) -> None:
         self._store, self._threads = store, threads
-        self._cache: OrderedDict[str | SessionKey, tuple[float, ApiKey]] = OrderedDict()  # of valid keys
-        self._last_uses: dict[int, str] = {}  # not stored yet, by key
+        self._cache: OrderedDict[str | SessionKey, tuple[float, ApiKey]] = OrderedDict()  # only valid keys
+        self._last_uses: dict[int, str] = {}  # by key; not stored yet
         is_shared = store.engine.dialect.name == "postgresql"  # several processes may serve the store
         self._budgets = SharedBudgets(store, threads) if is_shared else OwnBudgets()
 
     async def bearer(self, request: Request) -> ApiKey:
-        """Return the key in a request's `Authorization`."""
+        """Return the key in the `Authorization` header of a request."""
         words = request.headers.get("authorization", "").split()
-        is_bearer = len(words) == 2 and words[0].lower() == "bearer"  # noqa: PLR2004  (the word and the key)
+        is_bearer = len(words) == 2 and words[0].lower() == "bearer"  # noqa: PLR2004  (the word "bearer" and the key)
         key = await self.key(words[1]) if is_bearer else None
         if key is None:
             raise await self.refusal(request, 401, NO_KEY)
         return key
 
     async def key(self, sent: str | SessionKey) -> ApiKey | None:
-        """Return the valid key of a secret or a session, or None. It is cached for a second."""
+        """Return the valid key for a secret or a session, or None. Keys are cached for a second."""
         now = time.monotonic()
         cached = self._cache.get(sent)
         if cached is not None and now - cached[0] < KEY_CACHE_S:
@@ -155,7 +158,7 @@ class KeyGuard:
         return key
 
     def store_last_uses(self) -> None:
-        """Store when keys were last used. What cannot be stored is stored next time."""
+        """Store when each key was last used. Times that cannot be stored now are stored next time."""
         last_uses = self._last_uses.copy()
         store_last_uses(self._store.engine, last_uses)
         for key, used in last_uses.items():
@@ -174,7 +177,7 @@ class KeyGuard:
             )
 
     async def refusal(self, request: Request, status: int, message: str) -> AccessError:
-        """Count a rejected request against its address. Return the error to raise."""
+        """Count a rejected request against its address, and return the error to be raised."""
         wait_s = await self._budgets.take(f"address {client_site(request)}", REFUSED_PER_S, REFUSED_BURST)
         if wait_s:
             return AccessError(429, f"too many requests from this address were rejected. Wait {wait_s} s.", wait_s)
@@ -182,7 +185,7 @@ class KeyGuard:
 
 
 def client_site(request: Request) -> str:
-    """Return the address of a request, or for IPv6 the customer's network."""
+    """Return the address from which a request came or, for IPv6, the customer's network."""
     host = request.client.host if request.client else ""
     try:
         address = ip_address(host)
@@ -196,7 +199,10 @@ def client_site(request: Request) -> str:
 
 
 def refuse_backdated(request: Request, whens: Iterable[When]) -> None:
-    """Reject events before the backdating limit of the key. A key with a limit only adds to a pool without dates."""
+    """Reject events before the backdating limit of the key.
+
+    In a pool without dates, a key with a limit can only add events.
+    """
     key: ApiKey = request.state.key
     if key.backdating_limit_s is None:
         return
@@ -219,7 +225,7 @@ def refuse_backdated(request: Request, whens: Iterable[When]) -> None:
 
 
 def refuse_backdated_results(request: Request, store: Store, pool: str, match_ids: Iterable[str | None]) -> None:
-    """Reject results that replace an older result of a match, or restore it, for a key with a backdating limit."""
+    """If the key has a backdating limit, reject results that would replace or restore an older result of a match."""
     key: ApiKey = request.state.key
     for match_id in match_ids if key.backdating_limit_s is not None else ():
         with suppress(UnknownError):
@@ -228,14 +234,14 @@ def refuse_backdated_results(request: Request, store: Store, pool: str, match_id
 
 
 def refuse_backdating_limit(request: Request) -> None:
-    """Reject a key with a backdating limit for changes that recalculate a whole pool or career."""
+    """Reject changes that recalculate a whole pool or career if the key has a backdating limit."""
     key: ApiKey = request.state.key
     if key.backdating_limit_s is not None:
         raise AccessError(403, "this may recalculate every rating. Use a key without a backdating limit.")
 
 
 def refuse_limited(key: ApiKey) -> None:
-    """Reject creating keys with a limited key, because the new keys would not have its limits."""
+    """Reject the creation of keys with a limited key, because the new keys would not have its limits."""
     if key.is_limited:
         raise AccessError(403, "a key that expires or has a limit cannot create others. Use a key without a limit.")
 
@@ -254,21 +260,21 @@ def find_visible_key(store: Store, own: ApiKey, pool: str, number: int) -> ApiKe
 
 
 def pool_in_path(request: Request) -> str | None:
-    """Return the pool in a request's address, or None."""
+    """Return the pool that a request's address names, or None."""
     return decode_name(request.path_params["pool"]) if "pool" in request.path_params else None
 
 
 def lacking(role: str, pool: str | None) -> str:
-    """Return a sentence about a missing role in a pool. None means all pools."""
+    """Return a sentence saying that a key lacks a role in a pool. None stands for all pools."""
     pools = f"pool {pool}" if pool else "all pools"
     return f"this needs a key with the role {role} for {pools}"
 
 
-KEY_SCHEME: dict[str, list[str]] = {"key": []}  # in the OpenAPI document
+KEY_SCHEME: dict[str, list[str]] = {"key": []}  # as in the OpenAPI document
 
 
 def require_role(role: str) -> Callable[[Request], Awaitable[str]]:
-    """Return a dependency: the name of the request's key, which must have a role for the route's pool."""
+    """Return a dependency that yields the name of the request's key, which must have a role for the route's pool."""
 
     async def check_key(request: Request) -> str:
         guard: KeyGuard = request.app.state.key_guard

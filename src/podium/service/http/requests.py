@@ -1,4 +1,4 @@
-"""Handling of requests: numbers, threads by purpose, reads of one version of the store, and the log."""
+"""Handle requests: numbers, threads for each purpose, reading one version of the store, and the log."""
 
 import asyncio
 import re
@@ -35,25 +35,25 @@ T = TypeVar("T")
 class Threads:
     """The number of threads for each kind of work. Writers may wait long for the database without blocking others.
 
-    Reads use the framework's threads, of which only a few run at a time.
+    Reads use the framework's threads, only a few of which run at a time.
     """
 
     def __init__(self) -> None:
-        self.writing = CapacityLimiter(8)  # fewer than the database connections, to leave some for readers
-        self.rerating = CapacityLimiter(2)  # late results that change many ratings
-        self.planning = CapacityLimiter(2)  # dry runs; long ones occupy a core
+        self.writing = CapacityLimiter(8)  # fewer than the database connections, so that some are left for readers
+        self.rerating = CapacityLimiter(2)  # for late results that change many ratings
+        self.planning = CapacityLimiter(2)  # for dry runs; long ones occupy a core
         self.uploading = CapacityLimiter(1)  # waits for the process that reads files
-        self.verifying = CapacityLimiter(2)  # processes that verify signatures, which anybody may send
+        self.verifying = CapacityLimiter(2)  # for processes that verify signatures, which anybody may send
         self.keys = CapacityLimiter(4)
-        self.watching = CapacityLimiter(2)  # the log, for streams
-        self.keeping = CapacityLimiter(2)  # upkeep once a minute, and at the end of the service
-        self.probing = CapacityLimiter(2)  # readiness and metrics
+        self.watching = CapacityLimiter(2)  # for the logs that streams follow
+        self.keeping = CapacityLimiter(2)  # for upkeep once a minute, and at the end of the service
+        self.probing = CapacityLimiter(2)  # for readiness checks and metrics
 
 
 async def run_in(threads: CapacityLimiter, function: Callable[P, T], *sent: P.args, **options: P.kwargs) -> T:
-    """Run a function in one of these threads. Return its value, or raise its error.
+    """Run a function in one of these threads. Return its result, or raise its error.
 
-    A thread that raised the error itself would keep it, with the request, until garbage collection.
+    If the thread itself raised the error, it would keep the error and the request until garbage collection.
     """
 
     def capture() -> tuple[T | None, Exception | None]:
@@ -66,7 +66,10 @@ async def run_in(threads: CapacityLimiter, function: Callable[P, T], *sent: P.ar
 
 
 def unwrap(answer: T, error: Exception | None) -> T:
-    """Return an answer, or raise the error instead. This frame and the error do not keep each other alive."""
+    """Return an answer, or raise an error if there is one.
+
+    Afterwards, this frame and the error do not keep each other alive.
+    """
     try:
         if error is not None:
             raise error
@@ -77,7 +80,7 @@ def unwrap(answer: T, error: Exception | None) -> T:
 
 @asynccontextmanager
 async def in_background(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
-    """Run some work for as long as the context lasts."""
+    """Run a task in the background for as long as the context lasts."""
     task = asyncio.create_task(work)
     try:
         yield
@@ -87,14 +90,14 @@ async def in_background(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
             await task
 
 
-VERSION_HEADER: Final = "Pool-Version"  # number of the newest log entry in a response
-ANSWER: Final = "_answer"  # parameter of a route for the response headers
+VERSION_HEADER: Final = "Pool-Version"  # number of the newest log entry that a response includes
+ANSWER: Final = "_answer"  # parameter of a route that receives the response headers
 
 
 def from_state(name: str) -> Any:
-    """Return a dependency: a part of the service, by its name in the app's state."""
+    """Return a dependency that yields a part of the service, by its name in the app's state."""
 
-    async def part(request: Request) -> Any:  # a coroutine, which needs no thread
+    async def part(request: Request) -> Any:  # a coroutine, because it needs no thread
         return getattr(request.app.state, name)
 
     return Depends(part)
@@ -104,7 +107,7 @@ CurrentStore = Annotated[Store, from_state("store")]
 CurrentThreads = Annotated[Threads, from_state("threads")]
 
 
-SINCE: Final = "_since"  # parameter of a route for the version to wait for
+SINCE: Final = "_since"  # parameter of a route that receives the version to wait for
 Since = Annotated[
     int,
     Query(
@@ -115,12 +118,12 @@ Since = Annotated[
         "after a long correction.",
     ),
 ]
-WROTE: Final = "podium_wrote"  # cookie of a browser that has just written something
+WROTE: Final = "podium_wrote"  # cookie for a browser that has just written something
 WROTE_S = 60  # lifetime of that cookie
 
 
 def read_one_moment(route: Callable[..., Any]) -> Callable[..., Any]:
-    """Let a route read one version of its store, and name this version in a header."""
+    """Let a route read a single version of its store, and report this version in a header."""
     taken = signature(route)
     own = next((name for name, each in taken.parameters.items() if each.annotation is Response), None)
     if {"store", "visit"}.isdisjoint(taken.parameters) or iscoroutinefunction(route):
@@ -130,7 +133,7 @@ def read_one_moment(route: Callable[..., Any]) -> Callable[..., Any]:
     def answer(**arguments: Any) -> Any:
         headers = arguments.get(own) if own else arguments.pop(ANSWER, None)  # None if the caller is not a route
         since = arguments.pop(SINCE, 0)
-        visit = arguments.get("visit")  # of a page
+        visit = arguments.get("visit")  # if the route is that of a page
         pool = arguments.get("pool") if visit is None else visit.pool
 
         def read(view: Store) -> Any:
@@ -153,19 +156,22 @@ def read_one_moment(route: Callable[..., Any]) -> Callable[..., Any]:
 
 
 async def version_to_await(request: Request, since: Since = 0) -> float:
-    """Return the minimum version for a response: the newest one for a browser that has just written something."""
+    """Return the minimum version for a response.
+
+    For a browser that has just written something, it is the newest version.
+    """
     return NEWEST if WROTE in request.cookies else since
 
 
 async def version_after_write(request: Request) -> float:
-    """Return the minimum version for a response, on a route where `since` is a date or the number of an event."""
+    """Return the minimum version for a response on a route where `since` is a date or an event number."""
     return await version_to_await(request)
 
 
 class StrictRoute(APIRoute):
-    """A route that rejects unknown parameters in addresses of pools, because they may be typing errors.
+    """A route that rejects unknown parameters in the addresses of pools, because they may be typing errors.
 
-    The response to a write names the pool's version that includes it, for `since`.
+    The response to a write names the version of the pool that includes it, for use as `since`.
     """
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
@@ -188,12 +194,12 @@ class StrictRoute(APIRoute):
 
 
 def operation_id(route: APIRoute) -> str:
-    """Return the name of the route's function, which is the ID of the operation in the OpenAPI document."""
+    """Return the name of a route's function, which serves as the operation's ID in the OpenAPI document."""
     return route.name
 
 
 class ReadRouter(APIRouter):
-    """Routes of pools that each read one version."""
+    """Routes for pools, each of which reads a single version."""
 
     def __init__(self, *tags: str, dependencies: Sequence[Any] = ()) -> None:
         options: dict[str, Any] = {"dependencies": dependencies, "responses": READ_RESPONSES}
@@ -208,7 +214,7 @@ CHUNK_BYTES = 64 * 1024
 
 
 class OpenFile(StreamingResponse):
-    """An open file that is closed when it is sent, or when its reader leaves."""
+    """An open file, which is closed when it has been sent or when its reader leaves."""
 
     def __init__(self, file: IO[bytes], media_type: str, headers: Mapping[str, str]) -> None:
         super().__init__(iter(partial(file.read, CHUNK_BYTES), b""), media_type=media_type, headers=headers)
@@ -219,13 +225,13 @@ class OpenFile(StreamingResponse):
             await super().__call__(scope, receive, send)
 
 
-LEAST_BYTES = 1024  # of a compressed response
-LEVEL = 5  # of zlib; 9 takes four times as long and saves 5 %
-COMPRESSED_TYPES = ("application/vnd.apache.parquet",)  # besides those of the framework
+LEAST_BYTES = 1024  # minimum size of a compressed response
+LEVEL = 5  # compression level of zlib; 9 takes four times as long and saves 5 %
+COMPRESSED_TYPES = ("application/vnd.apache.parquet",)  # in addition to those of the framework
 
 
 class CompressionMiddleware:
-    """Compresses responses above a kilobyte, but never a stream of events."""
+    """Middleware that compresses responses above a kilobyte, but never a stream of events."""
 
     def __init__(self, app: Any, session_cookie: str) -> None:
         self.app, self.session_cookie = app, session_cookie
@@ -248,7 +254,7 @@ Observe = Callable[[str, str, int, float], None]  # method, route, status, secon
 
 
 class RequestMiddleware:
-    """Outermost middleware, which sees the outcome of every request."""
+    """The outermost middleware, which sees the outcome of every request."""
 
     def __init__(self, app: Any, observe: Observe, log: RequestLog | None = None) -> None:
         self.app, self.observe, self.log = app, observe, log
@@ -277,7 +283,7 @@ class RequestMiddleware:
                 await problem(400, "the request needs exactly one Host header")(scope, receive, send_with_id)
                 return
             await self.app(scope, receive, send_with_id)
-        except asyncio.CancelledError:  # the service stops, and this took too long
+        except asyncio.CancelledError:  # the service is stopping, and this request took too long
             if status:
                 raise
             detail = "the service is stopping. Send this again; nothing is counted twice."
@@ -290,14 +296,14 @@ class RequestMiddleware:
                 self.log.add(scope, route, status or 500, seconds)
 
 
-AT_ONCE = 3  # besides slow readers
-LOOK_S = 0.05  # between two checks; readers present at both are slow
+AT_ONCE = 3  # in addition to slow readers
+LOOK_S = 0.05  # time between two checks; readers that are present at both are slow
 
 
 async def share_threads() -> None:
     """Let only a few of the framework's threads run at a time. Slow ones do not block others.
 
-    This runs until it is cancelled, and then restores the number of threads.
+    This task runs until it is cancelled, and then restores the number of threads.
     """
     limiter = current_default_thread_limiter()
     most, readers = limiter.total_tokens, frozenset[object]()
@@ -322,7 +328,7 @@ IfMatch = Annotated[
 
 
 def versions_in(if_match: str | None) -> frozenset[str] | None:
-    """Return the versions in the header, or None if any version will do."""
+    """Return the versions that the header lists, or None if any version will do."""
     if if_match is None or if_match.strip() == "*":
         return None
     if not ENTITY_TAGS.fullmatch(if_match):

@@ -1,4 +1,4 @@
-"""Senders of requests: forms from browsers up to a size, sessions, and visitors."""
+"""The senders of requests: forms from browsers, which are limited in size, sessions, and visitors."""
 
 import asyncio
 import hmac
@@ -50,7 +50,7 @@ async def read_bytes(request: Request, max_bytes: int) -> bytes:
 
 
 async def read_form(request: Request, max_bytes: int = MAX_FORM_BYTES) -> Form:
-    """Return the fields of a form, and its file if there is one. Only multipart forms may exceed 100 kB."""
+    """Return the fields of a form, and its file if it has one. Only multipart forms may exceed 100 kB."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     has_parts = kind == "multipart/form-data"
     body = await read_bytes(request, max_bytes if has_parts else MAX_FORM_BYTES)
@@ -58,7 +58,7 @@ async def read_form(request: Request, max_bytes: int = MAX_FORM_BYTES) -> Form:
         if has_parts:
             limits = {"max_files": 1, "max_fields": MAX_FIELDS, "max_part_size": max_bytes}
             parser = MultiPartParser(request.headers, whole(body), **limits)
-            sent = await run_in_threadpool(asyncio.run, parser.parse())  # slow for many fields
+            sent = await run_in_threadpool(asyncio.run, parser.parse())  # parsing is slow if there are many fields
         else:
             text = body.decode("ascii")
             pairs = parse_qsl(text, keep_blank_values=True, errors="surrogateescape", max_num_fields=MAX_FIELDS)
@@ -78,12 +78,12 @@ async def read_form(request: Request, max_bytes: int = MAX_FORM_BYTES) -> Form:
 
 
 async def whole(body: bytes) -> AsyncGenerator[bytes, None]:
-    """Yield a body in one piece. A parser that is interrupted inside a file would not close it."""
+    """Yield a body in one piece, because a parser that is interrupted inside a file would not close the file."""
     yield body
 
 
 COOKIE = "podium_session"
-SESSION_S = 7 * 86_400  # then users sign in again
+SESSION_S = 7 * 86_400  # after this time, users must sign in again
 NONCE_BYTES = 12
 COOKIE_SALT, TOKEN_SALT = "podium session", "podium form"
 MAX_COOKIE_CHARACTERS = 400
@@ -94,11 +94,11 @@ class Session:
     """The content of a cookie: the key, and the token for forms."""
 
     key: SessionKey
-    token: str  # sent by every form of this session
+    token: str  # every form of this session sends it
 
 
 class CachedValue(Generic[T]):
-    """A value from the store that is cached for a second, like keys."""
+    """A value from the store that is cached for a second, as keys are."""
 
     def __init__(self, threads: Threads, read: Callable[[], T]) -> None:
         self._threads, self._read = threads, read
@@ -113,7 +113,7 @@ class CachedValue(Generic[T]):
 
 
 class Sessions:
-    """Writes and reads cookies, with the secret that all processes share."""
+    """Writes and reads cookies, using the secret that all processes share."""
 
     def __init__(self, store: Store, threads: Threads) -> None:
         self._secret = CachedValue(threads, partial(session_secret, store.engine))
@@ -123,7 +123,7 @@ class Sessions:
         return str(URLSafeTimedSerializer(await self._secret.value(), COOKIE_SALT).dumps(claims))
 
     async def session(self, request: Request) -> Session | None:
-        """Return the session of a request. None if its cookie is missing, forged or too old."""
+        """Return the session of a request, or None if the cookie is missing, forged or too old."""
         cookie = request.cookies.get(COOKIE, "")
         if not cookie or len(cookie) > MAX_COOKIE_CHARACTERS:
             return None
@@ -137,18 +137,18 @@ class Sessions:
 
 
 def set_cookie(request: Request, response: Response, value: str) -> None:
-    """Store a session in the browser, or delete it if the value is empty."""
+    """Store a session in the browser, or delete the browser's session if the value is empty."""
     send_cookie(request, response, COOKIE, value, SESSION_S if value else 0, "/")
 
 
 def send_cookie(request: Request, response: Response, name: str, value: str, seconds: int, path: str) -> None:
-    """Store a text in a browser for the pages below a path, invisible to scripts. After 0 seconds it is deleted."""
+    """Store a value in a browser for all pages below a path, hidden from scripts. With 0 seconds, it is deleted."""
     is_secure = request.url.scheme == "https"
     response.set_cookie(name, value, seconds, path=path, secure=is_secure, httponly=True, samesite="lax")
 
 
 def refuse_foreign(request: Request) -> None:
-    """Reject a form sent by a page of another site."""
+    """Reject a form that was sent from a page of another site."""
     site = request.headers.get("sec-fetch-site")
     if site is not None:  # sent over HTTPS, and on loopback
         is_own = site in ("same-origin", "none")
@@ -160,27 +160,27 @@ def refuse_foreign(request: Request) -> None:
 
 
 def refuse_forged(request: Request, session: Session, token: str) -> None:
-    """Reject a form that no page of this session has sent."""
+    """Reject a form that was not sent by a page of this session."""
     refuse_foreign(request)
     if not hmac.compare_digest(token.encode(), session.token.encode()):
         raise AccessError(403, "this form belongs to another session. Open its page again, and send it from there.")
 
 
 def own_path(text: str) -> str:
-    """Return the path on this site to continue to, or the first page if the text is not a path here."""
+    """Return the path on this site to continue to. If the text is not such a path, return the first page."""
     is_own = text.startswith("/") and not text.startswith("//") and "\\" not in text and text.isprintable()
     return text if is_own and text.isascii() else "/"
 
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """The sender of a request: the owner of a key, or anybody."""
+    """The sender of a request: either the owner of a key, or anybody."""
 
     key: ApiKey | None = None
-    session: Session | None = None  # if the key comes from signing in
+    session: Session | None = None  # if the key belongs to a signed-in user
 
     def may(self, role: str, pool: str | None) -> bool:
-        """Return True if the visitor's key has a role in a pool. None means all pools."""
+        """Return True if the visitor's key has a role in a pool. None stands for all pools."""
         return self.key is not None and self.key.may(role, pool)
 
 
@@ -189,7 +189,10 @@ CurrentSessions = Annotated[Sessions, from_state("sessions")]
 
 
 async def find_visitor(request: Request) -> Visitor:
-    """Return the sender of a request by its key, or by its session. An invalid cookie means anybody."""
+    """Return the sender of a request, identified by its key or session.
+
+    A request with an invalid cookie is from anybody.
+    """
     guard: KeyGuard = request.app.state.key_guard
     if "authorization" in request.headers:
         visitor = Visitor(await guard.bearer(request))
@@ -215,9 +218,9 @@ async def public_pools(request: Request) -> frozenset[str]:
 
 
 async def check_reader(request: Request) -> Visitor:
-    """Admit visitors who may read the pool in the address. Other reads need a key for all pools.
+    """Admit visitors who may read the pool in the address. Routes without a pool require a key for all pools.
 
-    Public data is open to everybody, and scripts of other sites may read it.
+    Public data is open to everybody, including scripts of other sites.
     """
     guard: KeyGuard = request.app.state.key_guard
     pool = pool_in_path(request)

@@ -1,6 +1,6 @@
-"""Write the public pages of a store or a results file to a folder, or as one file that loads nothing.
+"""Write the public pages of a store or a results file to a folder, or as one self-contained file.
 
-In a folder only changed files are written. In one file, a page is shown when a link leads to it.
+In a folder, only files that have changed are written. In a single file, each page appears when its link is followed.
 """
 
 import base64
@@ -32,10 +32,10 @@ from podium.service.web.rendering import FILES, STATIC_ADDRESS, Page, Site, envi
 from podium.store import Store
 from podium.support.part_files import part_file
 
-Received = Mapping[str, Mapping[str, str]]  # time at which each event of a file was first read, by pool
+Received = Mapping[str, Mapping[str, str]]  # by pool, the time when each event of a file was first read
 
 
-Opened = tuple[Store, Sequence[str], Received]  # a view of the store, the pools to publish, and times of receipt
+Opened = tuple[Store, Sequence[str], Received]  # a view of the store, the pools to publish, and the times of receipt
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,10 @@ class StoreSource:
     pool: str | None = None
 
     def state(self) -> str:
-        """Return a short text of everything that pages show. Empty if changes cannot be recognised."""
+        """Return a short text that identifies everything shown on pages.
+
+        It is empty if changes cannot be recognized.
+        """
         with self.opened({}) as (view, pools, _):
             return repr([(each, view.version(each), view.pool_facts(each), view.hindsight_day(each)) for each in pools])
 
@@ -68,7 +71,7 @@ class StoreSource:
 
 @dataclass(frozen=True, slots=True)
 class ResultsSource:
-    """The results of a file, with each pool rated by a system. A single pool may have a title."""
+    """The results in a file, with each pool rated by a system. If there is only one pool, it may have a title."""
 
     results: Results
     system: System
@@ -100,7 +103,7 @@ class ResultsSource:
 
 
 def keep_received(store: Store, known: Received) -> Received:
-    """Set the time of receipt of events to the first reading of their file, so that their pages stay unchanged."""
+    """Set the time of receipt of events to when their file was first read, so that their pages stay unchanged."""
     now = datetime.now(UTC).isoformat(timespec="microseconds")
     received = {}
     with write_transaction(store.engine) as connection:
@@ -116,8 +119,8 @@ def keep_received(store: Store, known: Received) -> Received:
 
 Source = StoreSource | ResultsSource
 MANIFEST = "podium-site.json"
-LOADED = "podium.css", "filter.js", "mark.svg"  # by the pages
-UNFINISHED = ".podium-site-"  # prefix of the folder for changed files until all are written
+LOADED = "podium.css", "filter.js", "mark.svg"  # files that the pages load
+UNFINISHED = ".podium-site-"  # prefix of the folder for changed files, which is used until all are written
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,15 +132,15 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """The files of a site, and a digest of their source."""
+    """The files of a site, and a digest of the source."""
 
-    made_of: str = ""  # digest of everything that pages depend on; empty while files are moved
+    made_of: str = ""  # digest of everything that pages depend on; empty while files are being moved
     files: Collection[str] = ()
     received: Received = field(default_factory=dict)
 
     @classmethod
     def read(cls, folder: Path) -> "Manifest":
-        """Read the manifest of a folder. It is empty for a new folder."""
+        """Read the manifest in a folder. For a new folder, it is empty."""
         path = folder / MANIFEST
         try:
             return cls(**json.loads(path.read_text(encoding="utf-8"))) if path.exists() else cls()
@@ -152,7 +155,7 @@ class Manifest:
 
 
 def write_site(folder: Path, source: Source) -> Written:
-    """Write the public pages of a source to a folder, unless they are up to date."""
+    """Write the public pages of a source to a folder, unless the folder is up to date."""
     known, state = Manifest.read(folder), source.state()
     made_of = digest_of(f"{templates_digest()} {datetime.now(UTC).date()} {state}") if state else ""
     if made_of and known.made_of == made_of and all((folder / file).is_file() for file in known.files):
@@ -173,13 +176,13 @@ def digest_of(text: str) -> str:
 
 
 def write_files(folder: Path, old: Manifest, new: Manifest, contents: Iterable[tuple[str, bytes]]) -> Written:
-    """Write the files of a site. Old files stay until all new ones are complete."""
+    """Write the files of a site. Old files are kept until all new ones are complete."""
     foreign = next((file for file in sorted({*new.files} - {*old.files}) if (folder / file).exists()), None)
     if foreign is not None:
         raise SiteError(f"{folder / foreign}: does not belong to the site. Move it, or choose another folder.")
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for left_over in folder.glob(f"{UNFINISHED}*"):  # from an interrupted run
+        for left_over in folder.glob(f"{UNFINISHED}*"):  # left behind by an interrupted run
             shutil.rmtree(left_over, ignore_errors=True)
         with tempfile.TemporaryDirectory(prefix=UNFINISHED, dir=folder) as waiting:
             return _replace(folder, Path(waiting), old, new, contents)
@@ -190,7 +193,7 @@ def write_files(folder: Path, old: Manifest, new: Manifest, contents: Iterable[t
 def _replace(
     folder: Path, waiting: Path, old: Manifest, new: Manifest, contents: Iterable[tuple[str, bytes]]
 ) -> Written:
-    """Write changed files to a temporary folder, then move them."""
+    """Write changed files to a temporary folder, and then move them."""
     changed, gone = list[str](), sorted({*old.files} - {*new.files})
     for file, content in contents:
         if (folder / file).is_file() and (folder / file).read_bytes() == content:
@@ -199,7 +202,7 @@ def _replace(
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
         changed.append(file)
-    Manifest("", sorted({*old.files, *changed}), old.received).write(folder)  # for interruptions here
+    Manifest("", sorted({*old.files, *changed}), old.received).write(folder)  # in case moving is interrupted
     for file in changed:
         (folder / file).parent.mkdir(parents=True, exist_ok=True)
         (waiting / file).replace(folder / file)
@@ -216,7 +219,7 @@ def remove_empty(folder: Path, inner: Path) -> None:
         inner = inner.parent
 
 
-MAX_PLAYERS, MAX_EVENTS, MAX_EXPLAINED = 300, 100, 12  # for all pools together
+MAX_PLAYERS, MAX_EVENTS, MAX_EXPLAINED = 300, 100, 12  # totals for all pools
 SHOW_ONE = """.page:not(:target):not(:has(:target)) { display: none }
 main:not(:has(.page:target)):not(:has(.page :target)) > .page:first-child { display: grid }"""
 PARTS = re.compile(
@@ -228,7 +231,7 @@ NAMED = re.compile(r' (id|for|aria-labelledby)="([^"]*)"')
 
 
 def one_file(view: Store, pools: Sequence[str], title: str) -> str:
-    """Return one file with pages of some pools: the leaderboards, the best players and the newest events."""
+    """Return a single file with pages of these pools: the leaderboards, the best players and the newest events."""
     share = max(1, len(pools))
     extent = Extent(*(-(-most // share) for most in (MAX_PLAYERS, MAX_EVENTS, MAX_EXPLAINED)))
     anchors = {address: f"p{number}" for number, address in enumerate(public_files(view, pools, extent))}
@@ -260,7 +263,7 @@ def one_file(view: Store, pools: Sequence[str], title: str) -> str:
 
 
 def section(text: str, anchor: str, anchors: dict[str, str]) -> Markup:
-    """Return a page as a section of the file. Its IDs get the page's anchor as a prefix, to be unique."""
+    """Return a page as a section of the file. The page's anchor is prefixed to its IDs, so that they are unique."""
 
     def find_target(path: str, part: str) -> str | None:
         there = anchors.get(path)

@@ -1,4 +1,4 @@
-"""The public pages of a store as files: their names, their HTML from the service, and their links."""
+"""The public pages of a store as files: their names, the HTML that the service produces, and their links."""
 
 import hashlib
 import re
@@ -27,7 +27,7 @@ from podium.service.web.rules import page as rules
 from podium.store import Store
 from podium.views.player_models import EventListPage, Leaderboard
 
-MAX_NAME_CHARACTERS = 48  # of a name in a file's name
+MAX_NAME_CHARACTERS = 48  # maximum number of characters of a name within a file name
 DIGEST_BYTES = 8
 PLAIN = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 WITH_DIGEST = re.compile(rf".*-[0-9a-f]{{{2 * DIGEST_BYTES}}}")
@@ -35,7 +35,7 @@ DEVICES = re.compile(r"con|prn|aux|nul|(com|lpt)\d")  # invalid as file names on
 # Templates and `Markup` escape all text, so a quote ends an attribute, and no attribute contains `>`.
 ANCHOR = re.compile(r'<a\b([^>]*?) href="([^"]*)"([^>]*)>(.*?)</a>', re.DOTALL)
 LOADED = re.compile(r'(<(?:link|script)\b[^>]*? (?:href|src)=")(/[^"]*)"')
-PageFile = tuple[str, tuple[str, ...], dict[str, str]]  # stem of a file; names and query of the page's address
+PageFile = tuple[str, tuple[str, ...], dict[str, str]]  # stem of the file name; names and query in the page's address
 Listed = TypeVar("Listed", Leaderboard, EventListPage)
 
 
@@ -46,7 +46,7 @@ class SiteError(PodiumError):
 def file_stem(name: str) -> str:
     """Return a unique file name for any name.
 
-    ASCII letters and digits stay. A digest replaces everything else, including case.
+    ASCII letters and digits are kept. A digest stands for everything else, including case.
     """
     is_long, has_digest = len(name) > MAX_NAME_CHARACTERS, WITH_DIGEST.match(name)
     if PLAIN.fullmatch(name) and not (is_long or has_digest or DEVICES.fullmatch(name)):
@@ -58,15 +58,15 @@ def file_stem(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """The number of pages of each pool."""
+    """The number of pages for each pool."""
 
-    players: int = sys.maxsize  # the best players
-    events: int = sys.maxsize  # the newest events
-    explained: int = 200  # the newest events with a page of reasons per player
+    players: int = sys.maxsize  # number of players, best first
+    events: int = sys.maxsize  # number of events, newest first
+    explained: int = 200  # number of newest events that have a page of reasons for each player
 
 
 def public_files(view: Store, pools: Sequence[str], extent: Extent) -> dict[str, str]:
-    """Return the file of each public page by its address. Lists precede the pages that they link to."""
+    """Return the file for each public page, by the page's address. Lists come before the pages that they link to."""
     files = {"/": "index.html", "/find": "find.html"}
     for pool in pools:
         folder = file_stem(pool)
@@ -76,7 +76,7 @@ def public_files(view: Store, pools: Sequence[str], extent: Extent) -> dict[str,
 
 
 def list_pages(view: Store, pool: str, extent: Extent) -> Iterator[PageFile]:
-    """Yield the files of leaderboards and of the list of events."""
+    """Yield the files with leaderboards and the list of events."""
 
     def pages(
         file: str, rows: int, read: Callable[[str | None], Listed], *names: str, **query: str
@@ -99,7 +99,7 @@ def list_pages(view: Store, pool: str, extent: Extent) -> Iterator[PageFile]:
 
 
 def single_pages(view: Store, pool: str, extent: Extent) -> Iterator[PageFile]:
-    """Yield the files about a pool, its players and its events."""
+    """Yield the files about a pool itself, its players and its events."""
     header = pool_header(view.pool(pool))
     yield "rules", ("system",), {}
     there = {"distribution": True, "equipment": header.kinds, "best": header.has_hindsight, "find": True}
@@ -120,13 +120,13 @@ def single_pages(view: Store, pool: str, extent: Extent) -> Iterator[PageFile]:
 
 
 def read_pages(view: Store, pools: Sequence[str], addresses: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Get pages of some pools from the service.
+    """Get pages about these pools from the service.
 
     Yields:
-        The address and HTML of each page for a visitor without a key, without forms.
+        The address and HTML of each page, as seen by a visitor without a key, and without forms.
 
     Raises:
-        SiteError: The service answers with an error.
+        SiteError: The service responds with an error.
     """
     app = create_pages(view, pools)
     with start_blocking_portal() as portal:
@@ -135,7 +135,7 @@ def read_pages(view: Store, pools: Sequence[str], addresses: Iterable[str]) -> I
 
 
 def create_pages(view: Store, pools: Sequence[str]) -> FastAPI:
-    """Return the part of the service with pages for a site."""
+    """Return the part of the service that serves a site's pages."""
     app, threads = FastAPI(openapi_url=None), Threads()
     app.state.store, app.state.stakes, app.state.front_pages = view, KeptStakes(), home.FrontPages(view)
     app.state.address = ""
@@ -177,11 +177,11 @@ async def get_page(app: Any, address: str) -> str:
 
 
 def link_pages(text: str, find_target: Callable[[str, str], str | None]) -> str:
-    """Return a page with changed links.
+    """Return a page with its links changed.
 
     Args:
-        find_target: Function of a link's address and the part after `#`. Returns the new link, or None to keep only the
-            text.
+        find_target: Function that receives a link's address and the part after `#`, and returns the new link, or None
+            to keep only the text.
     """
 
     def replace_link(found: re.Match[str]) -> str:
@@ -198,7 +198,10 @@ def link_pages(text: str, find_target: Callable[[str, str], str | None]) -> str:
 
 
 def link_files(text: str, file: str, files: dict[str, str], static: str) -> str:
-    """Return a page as a file of this name, with links to files and to copies of the files in `static`."""
+    """Return a page as the file with this name.
+
+    Its links lead to other files, and to copies of the files in `static`.
+    """
     top = "../" * file.count("/")
 
     def find_target(path: str, part: str) -> str | None:

@@ -1,1 +1,1 @@
-"""Web pages for players and admins, complete in HTML and without required scripts."""
+"""Web pages for players and admins. They are complete in HTML and do not require scripts."""

@@ -1,4 +1,4 @@
-"""Pages with lists: the leaderboard, the events, and players found by name; and the spans of activity."""
+"""Pages with lists: the leaderboard, the events, and players found by name. It also has the spans of activity."""
 
 import sys
 import time
@@ -23,9 +23,9 @@ from podium.support.words import counted
 from podium.views.player_models import FoundPlayer, Leaderboard, Listing, PlayerCard
 
 Sort = Literal["rating", "move"]
-MIN_EVENTS: Final = (1, 10, 50)  # choices in the form
-ROWS: Final = 50  # per page
-ROW: Final = "#me"  # fragment of the visitor's row
+MIN_EVENTS: Final = (1, 10, 50)  # choices offered in the form
+ROWS: Final = 50  # number of rows per page
+ROW: Final = "#me"  # fragment for the visitor's row
 SPAN_VALID_S: Final = 60.0
 router = rendering.PageRouter()
 Active = Literal["any", "1y", "90d"]
@@ -33,9 +33,12 @@ Range = Literal["1y", "5y", "all"]
 
 
 class Span(NamedTuple):
-    """A span by its name in addresses and its length. In pools without dates, a day is an event."""
+    """A span of time, with its name in addresses and its length.
 
-    length: timedelta | None  # None for everything
+    In pools without dates, one event counts as one day.
+    """
+
+    length: timedelta | None  # None for all time
     words: str
 
 
@@ -50,13 +53,13 @@ ACTIVE: Final[Mapping[Active, Span]] = {
 ACTIVE_UNDATED: Final[Mapping[Active, Span]] = {
     "any": ANY, "1y": days(50, "in the last 50 events"), "90d": days(10, "in the last 10 events"),
 }  # fmt: skip
-# Ranges of histories in charts.
+# Time ranges of histories in charts.
 RANGES: Final[Mapping[Range, Span]] = {"1y": days(365.25, "1 year"), "5y": days(5 * 365.25, "5 years"), "all": ALL}
 RANGES_UNDATED: Final[Mapping[Range, Span]] = {"1y": days(50, "50 events"), "5y": days(250, "250 events"), "all": ALL}
 
 
 def spans_of(pool: Pool) -> Mapping[Active, Span]:
-    """Return the spans of activity by which a pool's boards can be filtered."""
+    """Return the spans of activity by which the boards of a pool can be filtered."""
     return ACTIVE_UNDATED if pool.is_undated else ACTIVE
 
 
@@ -70,11 +73,11 @@ def leaderboard(
     *,
     everyone: Annotated[bool, Query(alias="all")] = False,
 ) -> Response:
-    """Show a page of the board, with the players with provisional ratings on the first page."""
+    """Show a page of the leaderboard. The first page also lists the players with provisional ratings."""
     store = visit.store
     pool = store.pool(visit.pool)
     header = rendering.pool_header(pool)
-    terms = {"active": active, "min": min_events, "all": int(everyone)}  # query for the same listing
+    terms = {"active": active, "min": min_events, "all": int(everyone)}  # query for the same list of players
     query = {name: str(value) for name, value in terms.items() if value}
     span, spans = "any" if everyone else active or default_span(store, pool), spans_of(pool)
     listing = Listing(min_events if min_events > 1 and not everyone else None, spans[span].length, provisional=everyone)
@@ -108,14 +111,14 @@ def leaderboard(
 
 
 def default_listing(store: Store, pool: Pool) -> Listing:
-    """Return the default rules of the listing."""
+    """Return the rules that a pool's listing has by default."""
     return Listing(active_within=spans_of(pool)[default_span(store, pool)].length)
 
 
 def default_span(store: Store, pool: Pool) -> Active:
-    """Return the default span of activity of the listing.
+    """Return the span of activity that a pool's listing has by default.
 
-    It is the last year if most established players have stopped for longer, to keep the board current.
+    If most established players have not played for a year, it is the last year, so that the board stays current.
     """
     established = store.leaderboard(pool.name, Listing(), top=1).listed
 
@@ -123,12 +126,12 @@ def default_span(store: Store, pool: Pool) -> Active:
         within_year = store.leaderboard(pool.name, Listing(active_within=spans_of(pool)["1y"].length), top=1).listed
         return "1y" if 0 < within_year < established - within_year else "any"
 
-    version = established, time.monotonic() // SPAN_VALID_S  # spans are years, so no result changes it at once
+    version = established, time.monotonic() // SPAN_VALID_S  # spans are years long, so a single result hardly matters
     return store.answers.value(("default span", pool.id), version, find)
 
 
 def ranked_card(store: Store, pool: Pool, name: str) -> tuple[PlayerCard, Active]:
-    """Return a player's card, ranked as on the board with its span, or among all established players."""
+    """Return a player's card, with the rank on the board for its span, or else among all established players."""
     span = default_span(store, pool)
     card = store.player_card(pool.name, name, Listing(active_within=spans_of(pool)[span].length))
     if card.rank is not None or card.would_be_rank or span == "any":
@@ -155,14 +158,14 @@ def established_rule(system: System) -> str:
 
 
 def row_address(store: Store, pool: Pool, listing: Listing, query: dict[str, str], board: Leaderboard, me: str) -> str:
-    """Return the address of a player's row, on this or another page, or of the player's page, or an empty text."""
+    """Return the address of a player's row on this or another page, or of the player's page, or an empty string."""
     if not me:
         return ""
     if any(row.player == me for row in (*board.players, *board.provisional)):
         return ROW
     try:
         cursor = store.page_of(pool.name, listing, me, top=ROWS)
-    except UnknownError:  # the player has a new name
+    except UnknownError:  # the player has been renamed
         return ""
     if cursor is None:
         return rendering.pool_address(pool.name, "players", me)
@@ -171,7 +174,7 @@ def row_address(store: Store, pool: Pool, listing: Listing, query: dict[str, str
 
 @router.pool_page("/events")
 def events(visit: VisiblePool, cursor: Annotated[str, Query(max_length=200)] = "") -> Response:
-    """Show the list of events, with winners and the largest changes."""
+    """Show the list of events, with their winners and largest changes."""
     header = visit.header
     found = visit.store.event_list(visit.pool, before=cursor or None, top=ROWS)
     return visit.show(
@@ -185,9 +188,9 @@ def events(visit: VisiblePool, cursor: Annotated[str, Query(max_length=200)] = "
     )
 
 
-MAX_FOUND: Final = 20  # listed players
+MAX_FOUND: Final = 20  # maximum number of players to list
 Text = Annotated[str, Query(alias="q", max_length=MAX_SENT_CHARACTERS)]
-ListOnly = Annotated[bool, Query(alias="list")]  # True to list even a single hit
+ListOnly = Annotated[bool, Query(alias="list")]  # True to show a list even if there is only one match
 
 
 @router.page("/find")
@@ -240,7 +243,7 @@ EVERYBODY: Final = Listing(provisional=True)
 
 
 def everybody(store: Store, pools: Iterable[str]) -> Sequence[FoundPlayer]:
-    """List the players of some pools, best first, with the ranks of established players."""
+    """List the players in the given pools, best first. Only established players have ranks."""
     found = []
     for name in sorted(pools):
         established, rows = (store.leaderboard(name, each, top=sys.maxsize).players for each in (Listing(), EVERYBODY))

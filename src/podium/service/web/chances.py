@@ -1,4 +1,4 @@
-"""Chances of players: of two against each other, and of a whole field."""
+"""The chances of players: of two players against each other, and of a whole field."""
 
 from collections.abc import Sequence
 from decimal import Decimal
@@ -28,15 +28,15 @@ from podium.views.models import Rivalry
 from podium.views.player_models import Listing, PlayerCard
 
 router = PageRouter()
-MAX_POINTS = 150  # per history
+MAX_POINTS = 150  # maximum number per history
 LAST_MEETINGS = 10
-EVEN_PERCENT = 50  # of a hundred
+EVEN_PERCENT = 50  # half of a hundred
 Name = Annotated[str, Query(max_length=MAX_SENT_CHARACTERS)]
 
 
 @router.pool_page("/compare")
 def compare(visit: VisiblePool, player: Name = "", other: Name = "") -> Response:
-    """Compare two players, by default the first two of the board."""
+    """Compare two players. By default, compare the first two on the board."""
     store = visit.store
     pool, player, other = store.pool(visit.pool), player.strip(), other.strip()
     header = pool_header(pool)
@@ -53,7 +53,7 @@ def compare(visit: VisiblePool, player: Name = "", other: Name = "") -> Response
     if player and other and not unknown:
         try:
             pair = pair_of(store, header, store.rivalry(visit.pool, player, other, newest=LAST_MEETINGS))
-        except ParameterError:  # a name and its former name
+        except ParameterError:  # a player's former and current names
             are_one = True
     names = f"{pair['first']} or {pair['second']}?" if pair else "Compare two players"
     return visit.show(
@@ -85,7 +85,7 @@ def pair_sentence(pair: dict[str, Any] | None) -> str:
 
 
 def pair_of(store: Store, header: PoolHeader, found: Rivalry) -> dict[str, Any]:
-    """Return two players and their expected results, for the template."""
+    """Return the data on two players and their expected results, for the template."""
     first, second = found.players
     of_first = min(99, max(1, round(100.0 * first.expected)))
     favourite, outsider = (first, second) if of_first >= EVEN_PERCENT else (second, first)
@@ -100,20 +100,23 @@ def pair_of(store: Store, header: PoolHeader, found: Rivalry) -> dict[str, Any]:
         "second": second.player,
         "favourite": favourite.player,
         "outsider": outsider.player,
-        "of_hundred": of_hundred,  # duels won by the favourite; empty without a favourite
+        "of_hundred": of_hundred,  # duels in a hundred that the favourite wins; empty if there is no favourite
         "bar": split_bar(of_first / 100.0, f"{first.player} {shares[0]}, {second.player} {shares[1]}"),
         "shares": shares,
-        "figures": figures(header, cards, note),  # names, notes, and the values of both players
+        "figures": figures(header, cards, note),  # names, notes, and both players' values
         "chart": histories(store, header, (first.player, second.player)),
         "found": found,
-        # Who was rated higher on average when they met, if today's ratings differ.
+        # The player who was rated higher on average when they met, if today's ratings say otherwise.
         "leader_then": (favourite if then > 0 else outsider).player if then else "",
         "lead_then": abs(then),
     }
 
 
 def lead_then(header: PoolHeader, found: Rivalry, side: float) -> Decimal:
-    """Return the favourite's mean lead in the meetings, if larger than now or for the other player. Otherwise 0."""
+    """Return the favourite's mean lead when they met, if it was larger than now or favoured the other player.
+
+    Otherwise, return 0.
+    """
     lead = header.rounded(side * (found.mean_lead or 0.0))
     now = header.rounded(side * (found.players[0].rating - found.players[1].rating))
     return lead if lead > now or lead < 0 else Decimal(0)
@@ -159,14 +162,14 @@ def histories(store: Store, header: PoolHeader, names: tuple[str, str]) -> Marku
 
 
 MAX_ENTRANTS = 64
-MAX_SIDES, MAX_SENT_SIDE = 32, 4000  # sides, and characters per side
-MAX_COLUMNS = 12  # columns for places; in larger fields the places after the tenth share one
+MAX_SIDES, MAX_SENT_SIDE = 32, 4000  # maximum number of sides, and of characters per side
+MAX_COLUMNS = 12  # maximum number of columns for places; in larger fields, the places after the tenth share one
 SINGLE_COLUMNS, GROUP = 10, 5
 PODIUM = 3
-MIN_PODIUM_FIELD = 5  # in smaller fields nearly everybody is on the podium
-SHADES = 9  # of colour, besides none
+MIN_PODIUM_FIELD = 5  # in smaller fields, nearly everybody reaches the podium
+SHADES = 9  # number of shades of colour, in addition to none
 HUNDRED = Decimal(100)
-SHARP = 99  # percent; higher chances are still not certain
+SHARP = 99  # percent; even higher chances are not certain
 
 
 @router.pool_page("/predict")
@@ -175,7 +178,10 @@ def predict(
     entrants: Annotated[list[Annotated[str, Query(max_length=MAX_SENT_CHARACTERS)]] | None, Query()] = None,
     side: Annotated[list[Annotated[str, Query(max_length=MAX_SENT_SIDE)]] | None, Query(max_length=MAX_SIDES)] = None,
 ) -> Response:
-    """Predict a field of players or of sides `Ana,Ben`, by default that of the newest event."""
+    """Predict the result of a field of players, or of sides such as `Ana,Ben`.
+
+    The default is the field of the newest event.
+    """
     store = visit.store
     header, newest = visit.header, None
     names, sides = (tuple(dict.fromkeys(filter(None, map(str.strip, each or ())))) for each in (entrants, side))
@@ -220,7 +226,7 @@ def field_sentence(field: dict[str, Any] | None) -> str:
 def field_of(
     store: Store, header: PoolHeader, forecast: Forecast, entrants: Sequence[str], sides: Sequence[str]
 ) -> dict[str, Any]:
-    """Return the chances of a field, for the template."""
+    """Return the chances of a field, in the form that the template needs."""
     size = forecast.entrants.height
     chances = forecast.ranks["chance"].to_numpy().reshape(size, size)
     singles = size if size <= MAX_COLUMNS else SINGLE_COLUMNS
@@ -240,14 +246,14 @@ def field_of(
         rows.append(
             {
                 "player": player,
-                # Newcomers and sides have no page.
+                # Newcomers and sides do not have a page.
                 "address": pool_address(header.name, "players", player) if player in known else "",
                 "is_new": player in forecast.newcomers,
                 "rating": header.rating(points),
                 "win": chance_words(cells[0], win),
                 "podium": chance_words(podium, top),
                 "bar": share_bar(float(cells[0]) / 100.0, within=float(podium) / 100.0 if has_podium else None),
-                # By place: the text, a dot below half a percent, and the colour.
+                # For each place: the text (a dot below half a percent), and the colour.
                 "cells": [(str(cell) if cell else "·", f"h{round(SHADES * cell / most)}") for cell in cells],
             }
         )
@@ -270,20 +276,20 @@ def field_of(
 
 
 def query_with(name: str, other: str, entrants: Sequence[str], sides: Sequence[str]) -> str:
-    """Return the query of a field in which one name replaces another."""
+    """Return the query for a field in which one name has been replaced by another."""
     alone = [("entrants", other if each == name else each) for each in entrants]
     return urlencode([*alone, *(("side", each.replace(name, other)) for each in sides)])
 
 
 def chance_words(per_cent: Decimal, chance: float) -> str:
-    """Return a rounded chance as text, but never 0 or 100 for an uncertain result."""
+    """Return a rounded chance as text, which is never 0 or 100 unless the result is certain."""
     if per_cent < 1 and chance > 0.0:
         return "<1 %"
     return ">99 %" if per_cent > SHARP and chance < 1.0 else f"{per_cent} %"
 
 
 def odds_words(chance: float) -> str:
-    """Return a chance in small numbers: "1 in 5", "6 in 10"."""
+    """Return a chance as a ratio of small numbers, such as "1 in 5" or "6 in 10"."""
     if chance > SHARP / 100:
         return "more than 99 in 100"
     if chance >= 0.95:  # noqa: PLR2004  (19 in 20)

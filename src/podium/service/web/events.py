@@ -1,4 +1,4 @@
-"""The page of an event: its result, the reasons of one change, the expected score, and corrections."""
+"""The page of an event: its result, the reasons for one change, the expected score, and corrections."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -34,7 +34,7 @@ AS_SENT = "Ranked as sent"
 
 
 def reason_of(story: EventStory) -> str:
-    """Return the reason why an event is not rated, without a full stop, or an empty text."""
+    """Return the reason why an event is not rated, without a full stop, or an empty string."""
     if story.details.status != "voided":
         return capitalised(story.details.reason.replace("_", " "))
     why = next((entry.reason for entry in reversed(story.record) if entry.kind == "void"), None)
@@ -42,7 +42,7 @@ def reason_of(story: EventStory) -> str:
 
 
 def result_of(story: EventStory) -> ResultTable:
-    """Return the result of an event, from the standings that explain its change, or as it was sent."""
+    """Return the result of an event: the standings that explain its change, or the result as it was sent."""
     details, explanation, digits = story.details, story.explanation, story.pool.system.digits
     before = {each.player: each.rating_before for each in details.changes}
     changes = {each.player: shown_change(each.rating_before, each.rating, digits) for each in details.changes}
@@ -63,7 +63,7 @@ def sent_line(entry: ResultRow) -> Mapping[str, Any]:
 
 
 def performance_words(story: EventStory) -> str:
-    """Return a sentence about a player's performance in an event. Empty if nobody was compared."""
+    """Return a sentence about a player's performance in an event, or an empty string if nobody was compared."""
     played = story.performance
     if played is None or played.rating is None:
         return ""
@@ -72,13 +72,13 @@ def performance_words(story: EventStory) -> str:
     return f"{story.player} played like {level} here, because such a player is expected to win as many."
 
 
-EVEN_SCORE = 0.5  # of a duel
+EVEN_SCORE = 0.5  # expected score in an even duel
 
 
 def fairness(
     pool: PoolHeader, story: EventStory, explanation: Explanation, facts: PoolFacts
 ) -> tuple[str | Markup, ...]:
-    """Return sentences about the fairness of a change."""
+    """Return sentences about how fair a change was."""
     expectation = fair_expectation(facts, explanation)
     judged, fair, handed = "", "", handed_words(pool, story, explanation)
     if not facts.duels and len(story.details.changes) > LARGE_FIELD:
@@ -109,7 +109,7 @@ def reliability_words(pool: PoolHeader, example: ReliabilityBin) -> str:
 
 
 def handed_words(pool: PoolHeader, story: EventStory, explanation: Explanation) -> Markup:
-    """Explain why another player moved further in the other direction, if deviations decide it."""
+    """Explain why another player's rating moved further in the other direction, if their deviations are the cause."""
     system = story.pool.system
     against = [each for each in story.details.changes if each.delta * explanation.delta < 0.0]
     furthest = max(against, key=lambda each: abs(each.delta), default=None)
@@ -142,7 +142,7 @@ router = PageRouter()
 
 @router.pool_page("/events/{event_id}")
 def event(visit: VisiblePool, event_id: EventId, first: FirstRow = None) -> Response:
-    """Show an event, with its most surprising change."""
+    """Show an event, and explain its most surprising change."""
     return event_response(visit, event_id, None, first or 1)
 
 
@@ -153,7 +153,7 @@ def why(visit: VisiblePool, event_id: EventId, player: PlayerName, first: FirstR
 
 def event_response(visit: Visit, event_id: str, player: str | None, first: int | None) -> Response:
     store = visit.store
-    version = f"{store.version(visit.pool)} {today()} {event_id}\0{player}\0{first}"  # the fairness changes daily
+    version = f"{store.version(visit.pool)} {today()} {event_id}\0{player}\0{first}"  # fairness is recalculated daily
     same = unchanged(visit.request, version)
     if same is not None:
         return same
@@ -198,7 +198,7 @@ def event_response(visit: Visit, event_id: str, player: str | None, first: int |
 
 
 def expected_words(story: EventStory) -> str:
-    """Return the expected and actual change for the player's place, or an empty text without such a line."""
+    """Return the expected and the actual change for the player's place, or an empty string if the place has no line."""
     explanation, stakes = story.explanation, story.stakes_before
     if stakes is None or explanation is None or (line := expected_line(stakes, explanation)) is None:
         return ""
@@ -213,7 +213,7 @@ def expected_words(story: EventStory) -> str:
 
 
 def expected_line(stakes: Stakes, explanation: Explanation) -> Any:
-    """Return the line of the player's place. None if several players or a side shared it."""
+    """Return the line for the player's place. Return None if several players, or a side, shared the place."""
     taken = dict(zip(*(explanation.standings[name].to_list() for name in ("player", "place")), strict=True))
     if len(taken) != explanation.standings.height or stakes.sides != len(stakes.starters) or not stakes.table:
         return None
@@ -226,7 +226,10 @@ def expected_line(stakes: Stakes, explanation: Explanation) -> Any:
 
 
 def why_words(explanation: Explanation, more: Decimal) -> str:
-    """Return who finished unexpectedly, if the change differs from the expected one, or an empty text."""
+    """Return who finished unexpectedly, if the change differs from the expected one.
+
+    Otherwise, return an empty string.
+    """
     if not more:
         return ""
     duels = explanation.rows.filter(pl.col("opponent").is_not_null() & pl.col("gap").is_not_null())

@@ -37,29 +37,29 @@ NEWEST_EVENTS: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """The summary of a pool on the first page, calculated from the pool's log."""
+    """The summary of a pool on the first page, which is calculated from the pool's log."""
 
     players: int
     events: int
     top: tuple[ListedRow, ...]
     newest: tuple[EventHeadline, ...]
-    moments: tuple[datetime, ...]  # times of the newest events, to compare pools
-    planned: tuple[Fixture, ...]  # next races, more than are shown
+    moments: tuple[datetime, ...]  # times of the newest events, used to compare pools
+    planned: tuple[Fixture, ...]  # the next races, more of them than are shown
     surprise: Surprise | None
-    why: WhyView | None  # reasons of the surprise
-    spread: float  # of the pool's ratings, to compare surprises of pools
+    why: WhyView | None  # reasons for the surprise
+    spread: float  # spread of the pool's ratings, used to compare surprises between pools
 
 
 @dataclass(frozen=True, slots=True)
 class PoolCard:
     pool: PoolHeader
     headline: Headline
-    ahead: tuple[Fixture, ...]  # next races
+    ahead: tuple[Fixture, ...]  # the next races
 
 
 def find_headline(store: Store, name: str) -> Headline:
-    """Calculate the summary of a pool for the first page."""
-    movers = store.movers(name, most=0)  # only the surprise
+    """Calculate a pool's summary for the first page."""
+    movers = store.movers(name, most=0)  # only the surprise is needed
     board = store.leaderboard(name, default_listing(store, store.pool(name)), top=TOP)
     newest = store.event_list(name, top=NEWEST_EVENTS).events
     moments = store.event_moments(name, [each.event_id for each in newest])
@@ -77,7 +77,7 @@ def find_headline(store: Store, name: str) -> Headline:
 
 
 def explained(store: Store, name: str, surprise: Surprise | None) -> WhyView | None:
-    """Return the reasons of a surprise. None if they cannot be shown."""
+    """Return the reasons for a surprise, or None if they cannot be shown."""
     if surprise is None:
         return None
     try:
@@ -87,13 +87,13 @@ def explained(store: Store, name: str, surprise: Surprise | None) -> WhyView | N
 
 
 def ahead_of(headline: Headline) -> tuple[Fixture, ...]:
-    """Return the planned races that are still to come."""
+    """Return those planned races that have not started yet."""
     passed = instant(now() - WAITS_US)
     return tuple(each for each in headline.planned if each.starts_at >= passed)
 
 
 def is_used_up(headline: Headline) -> bool:
-    """Return True if so many planned races have passed that others may have to be shown."""
+    """Return True if so many of the planned races have passed that other races may have to be shown."""
     return len(headline.planned) == MAX_PLANNED and len(ahead_of(headline)) < TOP
 
 
@@ -117,13 +117,13 @@ def home_page(cards: Iterable[PoolCard]) -> Page:
 
 
 def newest_moment(card: PoolCard) -> float:
-    """Return the time of a pool's newest event, in seconds since 1970. Pools without events come first."""
+    """Return the time of a pool's newest event in seconds since 1970. Pools without events sort first."""
     moments = card.headline.moments
     return moments[0].timestamp() if moments else float("-inf")
 
 
 def explained_surprise(cards: Sequence[PoolCard]) -> tuple[PoolHeader, Surprise, WhyView] | None:
-    """Return the largest surprise in pools that played within a week of the newest event."""
+    """Return the largest surprise in pools that have played within a week of the newest event."""
     newest = newest_moment(cards[0]) if cards else 0.0
     this_week = [card for card in cards if newest - newest_moment(card) <= WEEK_S]
     found = [(card.pool, card.headline.surprise, card.headline.why, card.headline.spread) for card in this_week]
@@ -133,15 +133,15 @@ def explained_surprise(cards: Sequence[PoolCard]) -> tuple[PoolHeader, Surprise,
 
 
 def surprise_size(surprise: Surprise, spread: float) -> tuple[bool, bool, float]:
-    """Return a sort key for surprises: established players, against the result, then the share of the pool's spread."""
+    """Return a sort key for surprises: established players, unexpected results, then the share of the pool's spread."""
     won_and_lost = surprise.rank == 1 and surprise.change < 0.0
     last_and_gained = surprise.rank is not None and surprise.rank == surprise.field and surprise.change > 0.0
     share = abs(surprise.change) / spread if spread else 0.0
     return surprise.established, won_and_lost or last_and_gained, share
 
 
-MIN_VALID_S, MAX_VALID_S = 1.0, 60.0  # validity of a text before it is compared with the log
-VALID_FACTOR: Final = 10.0  # within these limits, a multiple of the time to write it
+MIN_VALID_S, MAX_VALID_S = 1.0, 60.0  # how long a text is valid before it is compared with the log
+VALID_FACTOR: Final = 10.0  # between these limits, texts are valid for this multiple of the time it takes to write them
 MAX_TEXTS: Final = 64
 ABOUT: Final = {
     "name": "Podium",
@@ -151,43 +151,43 @@ ABOUT: Final = {
     "health": "/healthz",
     "readiness": "/readyz",
 }
-Seen = tuple[frozenset[str], str]  # visible pools, and the name of the visitor's key
-Version = tuple[int, tuple[Fixture, ...]]  # of a card: newest log entry, and races
+Seen = tuple[frozenset[str], str]  # pools that are visible, and the name of the visitor's key
+Version = tuple[int, tuple[Fixture, ...]]  # version of a card: the newest log entry, and the races
 router = PageRouter()
 
 
 @dataclass(frozen=True, slots=True)
 class FrontText:
-    """The first page as HTML, with its validity."""
+    """The first page as HTML, with the time until which it is valid."""
 
     html: str
     version: str
-    versions: dict[str, Version]  # of its cards, by pool
+    versions: dict[str, Version]  # versions of its cards, by pool
     valid_until: float
 
 
 class FrontPages:
-    """The first page for each set of visible pools. One is written at a time, while the old one is sent."""
+    """The first page for each set of visible pools. Only one is written at a time, while the old page is still sent."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._texts: dict[Seen, FrontText] = {}
-        self._headlines: dict[str, tuple[int, Headline]] = {}  # by pool, with versions
-        self._kept: dict[str, int] = {}  # versions of stored headlines
+        self._headlines: dict[str, tuple[int, Headline]] = {}  # headlines with their versions, by pool
+        self._kept: dict[str, int] = {}  # versions of stored headlines, by pool
         self._writing = threading.Lock()
 
     async def text(self, request: Request, seen: Seen) -> FrontText:
-        """Return the page for visitors who see these pools."""
+        """Return the page for visitors who can see these pools."""
         text = self._texts.get(seen)
         if text is not None and (time.monotonic() < text.valid_until or self._writing.locked()):
             return text
         return await run_in_threadpool(self._renew, request, seen)
 
     def _renew(self, request: Request, seen: Seen) -> FrontText:
-        """Write the page again, if anything in it may have changed."""
+        """Write the page again if anything on it may have changed."""
         with self._writing:
             text, began = self._texts.get(seen), time.monotonic()
-            if text is not None and began < text.valid_until:  # written in the meantime
+            if text is not None and began < text.valid_until:  # another request has written it in the meantime
                 return text
 
             def write(view: Store) -> tuple[str, dict[str, Version]]:
@@ -195,7 +195,8 @@ class FrontPages:
                 versions = {each.pool.name: (self._headlines[each.pool.name][0], each.ahead) for each in cards}
                 if text is not None and text.versions == versions:
                     return text.html, versions
-                anybody = Request({**request.scope, "headers": []})  # for all who see these pools
+                # a request that stands for all visitors who can see these pools
+                anybody = Request({**request.scope, "headers": []})
                 return page_text(anybody, home_page(cards)), versions
 
             html, versions = self._store.read_view(write)
@@ -208,7 +209,7 @@ class FrontPages:
 
     def _card(self, store: Store, pool: str) -> PoolCard | None:
         try:
-            if other_arithmetic(store.pool(pool)):  # its ratings cannot be read until they are recalculated
+            if other_arithmetic(store.pool(pool)):  # its ratings cannot be read before they are recalculated
                 return None
             version = store.version(pool)
             known, headline = self._headlines.get(pool, (0, None))
@@ -223,7 +224,7 @@ class FrontPages:
             return None
 
     def _stored(self, store: Store, pool: str, version: int) -> Headline | None:
-        """Return the stored headline of this version of a pool, or None."""
+        """Return the stored headline for this version of a pool, or None."""
         found = store.cache(pool, kept.HEADLINE)
         if found is None or found.seq != version:
             return None
@@ -231,7 +232,7 @@ class FrontPages:
         return from_json(Headline, found.body)
 
     def keep(self) -> None:
-        """Store new headlines, so that a restart need not read the pools for them."""
+        """Store new headlines, so that the service can restart without reading the pools for them."""
         for pool, (version, headline) in [*self._headlines.items()]:
             if self._kept.get(pool) != version:
                 with suppress(UnknownError):
@@ -241,7 +242,7 @@ class FrontPages:
 
 @router.page("/")
 async def front(request: Request, pools: VisiblePools) -> Response:
-    """Show the first page, or for programs a description with the address of the reference."""
+    """Show the first page. To programs, return a description with the address of the API reference."""
     if "application/json" in request.headers.get("accept", ""):
         return JSONResponse(ABOUT, headers={"Vary": "Accept"})
     pages: FrontPages = request.app.state.front_pages

@@ -1,4 +1,4 @@
-"""Short messages about a pool: new results, the largest changes with reasons, and upcoming races."""
+"""Short messages about a pool: new results, the largest changes with their reasons, and upcoming races."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -23,44 +23,44 @@ from podium.views.names import find_event
 if TYPE_CHECKING:
     from podium.views.changes import Change
 
-LARGEST = 3  # explained changes per message
-MAX_SINGLE = 3  # new results with separate messages; more share one
-MAX_NAME = 60  # letters of a name or a title
-MAX_WINNERS = 3  # named winners
+LARGEST = 3  # number of changes explained per message
+MAX_SINGLE = 3  # maximum number of new results with separate messages; if there are more, they share one
+MAX_NAME = 60  # maximum length of a name or title
+MAX_WINNERS = 3  # maximum number of winners to name
 CORRECTED = {AMEND: "was corrected", VOID: "was voided", UNVOID: "counts again"}
-FROM_RIGHT = ("R", "AL")  # Unicode's classes of letters that are read from right to left
+FROM_RIGHT = ("R", "AL")  # Unicode classes of letters that are written from right to left
 
 
 class Message(NamedTuple):
-    """A message about a pool. Its texts have no markup."""
+    """A message about a pool. The texts in it have no markup."""
 
-    seq: int  # newest log entry in this message or before
+    seq: int  # newest log entry that this message or an earlier one covers
     title: str
     lines: tuple[str, ...]
-    path: str  # of the linked page
-    event_id: str = ""  # event of its result card
+    path: str  # path of the page to link to
+    event_id: str = ""  # event whose result card is shown
 
 
 class News(NamedTuple):
-    """The messages of some entries of a pool's log."""
+    """The messages about some entries of a pool's log."""
 
     messages: tuple[Message, ...]
-    newest_seq: int  # of these entries
-    leader: int | None  # number of the current leader
+    newest_seq: int  # number of the newest of these entries
+    leader: int | None  # number of the player who now leads
 
 
 def news_after(pool: PoolReader, after: int, leader: int | None, announced_until: int, *, most: int) -> News:
-    """Describe the news of a pool.
+    """Return the news of a pool as messages.
 
     Args:
         after: Number of the newest log entry that the chat knows.
-        leader: Number of the leading player at the newest message. None if there was none.
-        announced_until: Microseconds since 1970. The chat knows the races that start before. A race planned later for
-            that time is announced at once.
-        most: Number of log entries to read.
+        leader: Number of the player who led when the newest message was sent, or None if there was none.
+        announced_until: Time in microseconds since 1970. Races that start before it have been announced in the chat. If
+            a race is later planned for such a time, it is announced at once.
+        most: Maximum number of log entries to read.
 
     Returns:
-        The messages, oldest first. Entries without interest for players have none.
+        The messages, oldest first. Entries that do not interest players have no message.
     """
     found = entries_after(pool, after, most)
     if not found:
@@ -83,7 +83,8 @@ def news_after(pool: PoolReader, after: int, leader: int | None, announced_until
             if race.status == PLANNED and microseconds(race.starts_at) < announced_until:
                 messages.append(announce_race(header, race, row.seq))
     messages.sort(key=lambda message: message.seq)
-    if is_summary:  # it covers entries between those of other messages, so only all together are progress
+    # a summary covers entries between those of other messages, so progress counts only when all are sent
+    if is_summary:
         messages = [message._replace(seq=after) for message in messages]
     first = leader_of(pool)
     now_leads = None if first is None else first.number
@@ -95,7 +96,7 @@ def news_after(pool: PoolReader, after: int, leader: int | None, announced_until
 
 
 def leader_of(pool: PoolReader) -> PlayerStanding | None:
-    """Return the leader of the leaderboard."""
+    """Return the player who leads the leaderboard."""
     return next((standing for _, standing in Board.of(pool, ESTABLISHED).rows(0, 1)), None)
 
 
@@ -104,19 +105,19 @@ def is_rated(event: Event) -> bool:
 
 
 def plain(text: str) -> str:
-    """Return a name or title, shortened if necessary."""
+    """Return a name or title, shortened if it is too long."""
     return shortened(text, MAX_NAME)
 
 
 def show_name(player: str) -> str:
-    """Return a name for a sentence, so that a right-to-left name does not reorder the words next to it."""
+    """Return a name for use in a sentence, so that a right-to-left name does not reorder the words around it."""
     name = plain(player)
     is_from_right = any(bidirectional(letter) in FROM_RIGHT for letter in name)
     return f"\N{FIRST STRONG ISOLATE}{name}\N{POP DIRECTIONAL ISOLATE}" if is_from_right else name
 
 
 def card_path(pool_name: str, event_id: str) -> str:
-    """Return the path of the result card of an event."""
+    """Return the path of an event's result card."""
     return f"{pool_address(pool_name, 'cards', event_id)}.png"
 
 
@@ -125,7 +126,7 @@ def title_of(pool: PoolReader, event: Event) -> str:
 
 
 def headline_of(winners: Sequence[str]) -> str:
-    """Return a headline such as "Ana won", or an empty text if nobody won."""
+    """Return a headline such as "Ana won", or an empty string if nobody won."""
     if not winners:
         return ""
     shown = [show_name(player) for player in winners[:MAX_WINNERS]]
@@ -134,7 +135,7 @@ def headline_of(winners: Sequence[str]) -> str:
 
 
 def explain_largest(pool: PoolReader, event: Event) -> tuple[list[Explanation], tuple[str, ...]]:
-    """Return the explanations of an event's largest changes, with a line for each."""
+    """Return the explanations of the largest changes in an event, and a line of text about each."""
     replayed = rated_event(pool, event.event_id)
     largest = sorted(changes_by(pool, event), key=lambda change: -abs(change.delta))[:LARGEST]
     explanations = [explain(pool.system, *replayed, change.player) for change in largest]
@@ -154,7 +155,7 @@ def describe_result(pool: PoolReader, header: PoolHeader, row: Any) -> Message:
 
 
 def summarise_results(pool: PoolReader, header: PoolHeader, rows: Sequence[Any]) -> Message:
-    """Describe several results that arrived together, by the players with the largest changes."""
+    """Describe several results that arrived together, by naming the players whose ratings changed most."""
     newest: dict[str, Change] = {}
     moved: dict[str, float] = {}
     for event in sorted((find_event(pool, row.subject) for row in rows), key=lambda event: event.position):
@@ -183,7 +184,7 @@ def describe_correction(pool: PoolReader, header: PoolHeader, row: Any) -> Messa
 
 
 def champion(pool: PoolReader, header: PoolHeader, name: str) -> tuple[str, ...]:
-    """Return a line about the leader before a season began, if there was one."""
+    """Return a line about the player who led before a season began, if there was one."""
     events = pool.snapshot.events
     begins = next(events.key(uid) for uid, season in events.seasons.items() if season.name == name)
     board = Board(pool, ESTABLISHED, pool.snapshot.standings_at(events.position(begins)))
@@ -194,7 +195,7 @@ def champion(pool: PoolReader, header: PoolHeader, name: str) -> tuple[str, ...]
 
 
 def upcoming(pool: PoolReader, since: datetime, until: datetime) -> tuple[tuple[datetime, Message], ...]:
-    """Return the start and message of each race that starts in a span of time, earliest first."""
+    """Return the start and the message of each race that starts within a time span, earliest first."""
     header = pool_header(pool)
     ahead = fixtures(pool, since=since, ahead=True)
     return tuple((race.starts_at, announce_race(header, race, 0)) for race in ahead if race.starts_at < until)

@@ -1,4 +1,4 @@
-"""The figures of a player for the first screen of a phone: rating, uncertainty, recent changes and the next race."""
+"""A player's figures for the first screen of a phone: rating, uncertainty, recent changes and the next race."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -19,7 +19,7 @@ from podium.support.words import counted, ordinal, ordinal_number, shown, shown_
 from podium.views.player_models import FormLine, PlayerCard
 
 ESTABLISHED_BY_EVENTS = f"A rating counts as established from event {FINDING_EVENTS} on."
-MAX_AHEAD = 10  # upcoming races to search for the player's
+MAX_AHEAD = 10  # number of upcoming races that are searched for the player's next one
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ TRENDS = {"climbing": "Climbing", "falling": "Falling", "steady": "Steady"}
 
 
 def verdict_on(header: PoolHeader, card: PlayerCard) -> str:
-    """Return a sentence or two about how a player is doing."""
+    """Return one or two sentences about how a player is doing."""
     if card.trend == "provisional":
         sentence = f"Provisional rating after {counted(card.events, 'event')}."
     elif not card.last_ten_events:
@@ -56,7 +56,7 @@ def verdict_on(header: PoolHeader, card: PlayerCard) -> str:
 
 
 def beside_peak(header: PoolHeader, card: PlayerCard) -> str:
-    """Return a sentence about the distance from the highest rating, or an empty text."""
+    """Return a sentence about how far a player is from the highest rating, or an empty string."""
     if card.peak is None:
         return ""
     below = header.rounded(card.peak.rating) - header.rounded(card.rating)
@@ -72,8 +72,8 @@ class Upcoming:
     pool: PoolHeader
     race: Fixture
     is_entrant: bool
-    stakes: Stakes | None  # None if they take too long for a page, or if there are none
-    waits: bool  # True if they take too long
+    stakes: Stakes | None  # None if calculating them takes too long for a page, or if there are none
+    waits: bool  # True if calculating them takes too long
 
     @property
     def link(self) -> Markup:
@@ -81,13 +81,13 @@ class Upcoming:
         return name_link(address, self.race.title or self.race.fixture_id)
 
     def note(self) -> Markup:
-        """The time and size of the race, and its effect."""
+        """Return the time and size of the race, and its effect on the rating."""
         size = "open to everybody" if self.race.entrants is None else counted(len(self.race.entrants), self.pool.word)
         entered = "" if self.is_entrant or self.race.entrants is None else ", not entered"
         return Shape("{}, {}{}.{}").format(minute(self.race.starts_at), size, entered, self.outlook())
 
     def outlook(self) -> str:
-        """Return the places that gain, and the effect of the likeliest. Empty if unknown."""
+        """Return which places gain points, and the effect of the likeliest place. It is empty if they are unknown."""
         lines = self.lines()
         if self.stakes is None or not lines:
             return ""
@@ -97,7 +97,7 @@ class Upcoming:
         return f" {self.stakes.headline()} Likeliest, {percent(likeliest['chance'])}: {place}, {moved}."
 
     def reach(self, ahead: float) -> Markup:
-        """Return the worst result that gains this much, or the effect of the best result."""
+        """Return the worst result that gains this many points, or else the effect of the best result."""
         lines = self.lines()
         if self.stakes is None or not lines:
             return Markup("")
@@ -112,14 +112,17 @@ class Upcoming:
         return Shape("{} in {} would bring {}{}.").format(what, self.link, self.pool.rating(line["rating"]), end)
 
     def lines(self) -> list[dict[str, Any]]:
-        """Return the lines of the places, the best first."""
+        """Return the lines for the places, best first."""
         return [] if self.stakes is None else [line for line in self.stakes.lines() if line["place"] is not None]
 
 
 def upcoming(
     store: Store, kept: KeptStakes, pool: PoolHeader, player: str, *, draws: bool, has_key: bool
 ) -> Upcoming | None:
-    """Return the next race of a player, or of anybody. `draws` allows calculations too slow for a page."""
+    """Return the next race of a player, or else of anybody.
+
+    `draws` allows calculations that are too slow for a page.
+    """
     ahead = store.fixtures(pool.name, ahead=True, most=MAX_AHEAD)
     own = [each for each in ahead if any(player == starter.player for starter in each.entrants or ())]
     race = next(iter([*own, *ahead]), None)
@@ -131,13 +134,13 @@ def upcoming(
         return Upcoming(pool, race, True, None, waits=True)
     try:
         stakes = kept.of_race(store, pool.name, race, player, has_key=has_key).stakes
-    except PodiumError:  # the page of the race gives the reason
+    except PodiumError:  # the race's page gives the reason
         stakes = None
     return Upcoming(pool, race, True, stakes, waits=False)
 
 
 def tiles(header: PoolHeader, card: PlayerCard, rank: Tile, rule: str, ahead: Upcoming | None) -> tuple[Tile, ...]:
-    """Return the tiles in order of interest. `rule` says when a rating is established, or nothing."""
+    """Return the tiles, most interesting first. `rule` says when a rating becomes established, or is empty."""
     found = [Tile("Rating", header.rating(card.rating), rating_note(header, card)), rank]
     if card.provisional:
         found.append(Tile("Established", "Not yet", rule or ESTABLISHED_BY_EVENTS, is_wide=True))
@@ -167,14 +170,14 @@ def tiles(header: PoolHeader, card: PlayerCard, rank: Tile, rule: str, ahead: Up
 
 
 def change_tile(header: PoolHeader, card: PlayerCard, name: str, line: FormLine, word: str = "") -> Tile:
-    """Return a tile for a change, with a link to its reasons and the event."""
+    """Return a tile about a change, which links to the reasons and to the event."""
     link = header.change_link(line.event_id or "", card.player, line.shown)
     note = Shape("{} {}, {}").format(word, header.event_link(line), day(line.when))
     return Tile(name, link, note, is_wide=bool(word))
 
 
 def next_rank_tiles(header: PoolHeader, card: PlayerCard, ahead: Upcoming | None) -> list[Tile]:
-    """Return the tile for the distance to the next rank and the result that reaches it, or for the lead."""
+    """Return a tile about the distance to the next rank and the result that reaches it, or about the lead."""
     own = next(k for k, row in enumerate(card.nearby) if row.player == card.player)
     above = [row for row in card.nearby[:own] if row.ahead > 0.0]
     others = above[-1:] or card.nearby[own + 1 : own + 2]

@@ -1,4 +1,4 @@
-"""The pages of a player: overview, changes, opponents, and news for the player."""
+"""The pages about a player: the overview, changes, opponents, and the player's own news."""
 
 import time
 from collections.abc import Mapping
@@ -38,14 +38,14 @@ from podium.support.words import counted, ordinal, shown
 from podium.views.player_models import CurvePoint, PlayerCard
 
 MAX_POINTS = 300
-ROWS = 50  # per page of changes
+ROWS = 50  # number of changes per page
 MOVED_MOST = 6
-MAX_EVENTS = 3  # linked next to a reason
+MAX_EVENTS = 3  # maximum number of events to link next to a reason
 REASONS = {
     WON: "Won against", DRAWN: "Drew with", LOST: "Lost to", BEAT_QUITTERS: "Opponents who quit", QUIT: "Quit",
     TIME_AWAY: "Time away", BONUS: "Bonus points", SEASON: "New season", OTHER: "Other",
 }  # fmt: skip
-DAYS_FROM = 6  # changes are shown from the sixth event on
+DAYS_FROM = 6  # individual changes are shown from the sixth event on
 router = rendering.PageRouter()
 
 
@@ -58,7 +58,7 @@ def player(
     *,
     draws: Annotated[bool, Query(alias="stakes")] = False,
 ) -> Response:
-    """Show an overview of a player, or similar names if nobody has this name."""
+    """Show an overview of a player. If nobody has this name, show similar names."""
     store = visit.store
     pool = store.pool(visit.pool)
     header = rendering.pool_header(pool)
@@ -141,7 +141,7 @@ def chart(
 def ranges(
     header: rendering.PoolHeader, card: PlayerCard, spans: Mapping[boards.Range, boards.Span], current: boards.Range
 ) -> tuple[tuple[str, str, bool], ...]:
-    """Return the ranges to choose for the chart, or nothing if each would show all events."""
+    """Return the time ranges offered for the chart, or nothing if each of them would show all events."""
     first = time_of(card.first_when)
     fitting = [
         each
@@ -159,7 +159,7 @@ def ranges(
 
 @router.pool_page("/players/{player}/reasons")
 def reasons(player: PlayerName, visit: VisiblePool) -> Response:
-    """The reasons for the changes of the last ten events. Explaining them takes a moment."""
+    """Show the reasons for the changes of the last ten events. Explaining them takes a moment."""
     version = f"reasons {visit.store.version(visit.pool)} {player}"
     same = rendering.unchanged(visit.request, version)
     if same is not None:
@@ -226,14 +226,14 @@ def changes(
     )
 
 
-COOKIE = "me"  # name, newest known and newest shown log entry, and minute
+COOKIE = "me"  # contains the name, the newest log entries that are known and shown, and the minute
 YEAR_S = 365 * 86_400
-VISIT_MINUTES = 30  # news stays news for this long after the last look
-MAX_NEWS = 100  # log entries
+VISIT_MINUTES = 30  # news is shown for this long after the last look
+MAX_NEWS = 100  # maximum number of log entries to read
 
 
 class LastVisit(NamedTuple):
-    """The newest log entry that a visitor knows, and the newest one shown."""
+    """The newest log entry that a visitor knows, and the newest one that was shown."""
 
     known: int
     shown: int
@@ -247,13 +247,16 @@ class LastVisit(NamedTuple):
         return cls(*map(int, parts))
 
     def at(self, newest: int, minute: int) -> "LastVisit":
-        """Return this look: part of the same visit, or of a new one that begins where the last one ended."""
+        """Return the present look.
+
+        It belongs to the same visit, or to a new one that starts where the last one ended.
+        """
         known = self.known if minute - self.minute < VISIT_MINUTES else self.shown
         return LastVisit(min(known, newest), newest, minute)
 
 
 def remember(request: Request, answer: Response, pool: str, name: str, visit: LastVisit | None) -> None:
-    """Store in a browser which player its user is, and what was shown. Without a visit, delete both."""
+    """Store in a browser which player its user is, and what the user has seen. Without a visit, delete both."""
     value = "" if visit is None else ":".join([quote(name, safe=""), *map(str, visit)])
     send_cookie(request, answer, COOKIE, value, 0 if visit is None else YEAR_S, rendering.pool_address(pool))
 
@@ -264,7 +267,7 @@ def choose_me(
     visit: VisiblePool,
     me: Annotated[Literal["yes", "no"], Form()],
 ) -> Response:
-    """Remember the player as the visitor, or forget the choice."""
+    """Remember that the visitor is this player, or forget it."""
     refuse_foreign(visit.request)
     name, newest = visit.store.rank(visit.pool, player).player, visit.store.version(visit.pool)
     answer = RedirectResponse(rendering.pool_address(visit.pool, "players", name), 303)
@@ -274,7 +277,7 @@ def choose_me(
 
 @router.pool_page("/players/{player}/news")
 def news(player: PlayerName, visit: VisiblePool) -> Response:
-    """Show the news since the last visit of the visitor, who is the player."""
+    """Show the visitor, who is the player, everything that is new since the last visit."""
     store = visit.store
     header, newest = visit.header, store.version(visit.pool)
     name = store.rank(visit.pool, player).player

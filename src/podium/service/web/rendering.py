@@ -1,4 +1,4 @@
-"""Pages as responses: their common content, headers and entity tags."""
+"""Pages as responses: the content they have in common, their headers and their entity tags."""
 
 import hashlib
 from collections.abc import Callable, Iterable
@@ -39,7 +39,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def address(*names: str, **query: str) -> str:
-    """Return the path of these names, which may hold any characters, with a query."""
+    """Return the path made of these names, which may contain any characters, with a query."""
     path = "".join(f"/{part(name)}" for name in names) or "/"
     terms = "&".join(f"{name}={quote(value, safe='')}" for name, value in query.items())
     return f"{path}?{terms}" if terms else path
@@ -51,10 +51,10 @@ def pool_address(pool: str, *names: str, **query: str) -> str:
 
 
 class PageRouter(APIRouter):
-    """Routes of pages, which are not in the OpenAPI document."""
+    """Routes for pages, which are not part of the OpenAPI document."""
 
     def page(self, path: str) -> Callable[[Function], Function]:
-        """Add a page that reads one version of the store."""
+        """Add a page that reads a single version of the store."""
 
         def add(function: Function) -> Function:
             options: dict[str, Any] = {"methods": METHODS, "include_in_schema": False, "response_class": HTMLResponse}
@@ -64,7 +64,7 @@ class PageRouter(APIRouter):
         return add
 
     def pool_page(self, path: str, *, takes_form: bool = False) -> Callable[[Function], Function]:
-        """Add a page of each pool, or the target of a form, at both addresses that a pool may have."""
+        """Add a page that every pool has, or the target of a form, at both addresses that a pool can have."""
 
         def add(function: Function) -> Function:
             for prefix in ("/p/{pool}", "/{pool}"):
@@ -102,7 +102,7 @@ router = PageRouter()
 
 @router.page("/static/{digest}/{name}")
 async def static_file(request: Request, digest: str, name: str) -> Response:
-    """Return a file. A file of an earlier version is also returned, but not cached."""
+    """Return a static file. A file from an earlier version is returned as well, but not cached."""
     if name not in FILES:
         raise HTTPException(404, f"there is no file {name}")
     headers = FOREVER if digest == DIGEST else {"Cache-Control": "no-store"}
@@ -111,7 +111,7 @@ async def static_file(request: Request, digest: str, name: str) -> Response:
 
 @router.page("/favicon.ico")
 async def icon() -> Response:
-    """Return the icon for browsers that look for it here."""
+    """Return the icon for browsers that look for it at this address."""
     return Response(FILES["mark.svg"], media_type=MEDIA_TYPES["mark.svg"], headers={"Cache-Control": "max-age=86400"})
 
 
@@ -131,7 +131,7 @@ PACKAGES: Final = "podium.service.web", "podium.service.admin", "podium.service.
 
 
 class NamedEvent(Protocol):
-    """An event to link to."""
+    """An event that can be linked to."""
 
     @property
     def event_id(self) -> str | None: ...
@@ -141,18 +141,18 @@ class NamedEvent(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PoolHeader:
-    """The data and formats of a pool that all its pages use."""
+    """The data and formats of a pool that all of its pages use."""
 
     name: str
     title: str
     system_title: str
-    digits: int  # decimals of ratings in explanations; boards have one fewer
-    word: str  # for a player, such as "rider"
-    contact: str = ""  # email address or page to report wrong results
+    digits: int  # number of decimals of ratings in explanations; boards show one fewer
+    word: str  # the word for a player, such as "rider"
+    contact: str = ""  # email address or page for reporting wrong results
     is_public: bool = True
-    sentence: str = ""  # how to gain points, for players
-    is_undated: bool = False  # True if its events have numbers instead of dates
-    kinds: tuple[str, ...] = ()  # kinds of rated equipment, in the plural
+    sentence: str = ""  # how players gain points
+    is_undated: bool = False  # True if the pool's events have numbers instead of dates
+    kinds: tuple[str, ...] = ()  # kinds of equipment that are rated, in the plural
     has_hindsight: bool = False
 
     @property
@@ -164,35 +164,35 @@ class PoolHeader:
         return plural(self.word)
 
     def rounded(self, points: float) -> Decimal:
-        """Return points rounded as on a board, for calculations."""
+        """Return points rounded as on a board, for use in calculations."""
         return shown(points, self.digits - 1)
 
     def rating(self, points: float | Decimal) -> str:
-        """Return points as on a board."""
+        """Return points as they are shown on a board."""
         return numbers.rating(points, self.digits - 1)
 
     def margin(self, deviation: float) -> str:
-        """Return the margin of a rating as on a board."""
+        """Return the margin of a rating as it is shown on a board."""
         return numbers.deviation(deviation, self.digits - 1)
 
     def change(self, points: float) -> str:
         return numbers.change(points, self.digits)
 
     def on(self, when: date | float) -> str:
-        """Return the time of an event for a sentence: "on 12 Dec 2025", "in no. 17"."""
+        """Return the time of an event for use in a sentence, such as "on 12 Dec 2025" or "in no. 17"."""
         return f"{'in' if self.is_undated else 'on'} {numbers.day_words(when)}"
 
     def player_link(self, player: str) -> Markup:
         return numbers.name_link(f"{self.address}/players/{part(player)}", player)
 
     def event_link(self, event: NamedEvent, player: str = "") -> Markup:
-        """Return a link to an event, or to the reasons of one of its changes."""
+        """Return a link to an event, or to the reasons for one of its changes."""
         event_id = event.event_id or ""
         address = pool_address(self.name, "events", event_id, *([player] if player else []))
         return numbers.name_link(address, event.title or event_id)
 
     def change_link(self, event_id: str, player: str, points: float | Decimal | None) -> str:
-        """Return a change as a link to its reasons, or a dash without one."""
+        """Return a change as a link to its reasons, or a dash if there is no change."""
         return numbers.change_link(points, pool_address(self.name, "events", event_id), player, self.digits)
 
 
@@ -214,14 +214,17 @@ def pool_header(pool: Pool) -> PoolHeader:
 
 
 class Page(SimpleNamespace):
-    """The content of a page: these names for the frame of every page, and others for its template."""
+    """The content of a page.
 
-    title: str  # in the browser's tab
-    description = ""  # in previews of links to the page
-    picture = ""  # path of a PNG for previews
+    It has these fields for the frame of every page, and others for the page's own template.
+    """
+
+    title: str  # shown in the browser's tab
+    description = ""  # shown in previews of links to the page
+    picture = ""  # path of a PNG that is shown in previews
     tab = ""  # current tab: leaderboard, events, calendar, compare or system
     pool: PoolHeader | None = None
-    newest_entry: int | None = None  # newest log entry in the page; if given, the page reports later ones
+    newest_entry: int | None = None  # newest log entry that the page includes; if given, the page reports later ones
 
     def __init__(self, template: str, **content: Any) -> None:
         super().__init__(**content)
@@ -230,17 +233,17 @@ class Page(SimpleNamespace):
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """The data for the frame of a page, from the request and the service."""
+    """The data for the frame of a page, taken from the request and the service."""
 
-    static: str  # folder of style sheet, script and icon
-    origin: str  # scheme and host, for addresses that other programs fetch
-    me: str = ""  # player chosen as "me" in this pool
+    static: str  # folder with the style sheet, the script and the icon
+    origin: str  # scheme and host, for addresses that other programs load
+    me: str = ""  # the player whom the visitor chose as "me" in this pool
     signed_in: str = ""  # the name of the visitor's key, if any
-    token: str = ""  # for forms of the session; empty if nobody has signed in
+    token: str = ""  # token for forms of the session; empty if nobody has signed in
     may_write: bool = False  # True if the visitor may enter results in this pool
-    done: str = ""  # sentence about the act that led here
-    undo: str = ""  # number of the stored change that would undo it
-    is_static: bool = False  # True if it becomes a file, without forms
+    done: str = ""  # sentence about the action that led here
+    undo: str = ""  # number of the stored change that would undo the action
+    is_static: bool = False  # True if the page becomes a file, and so has no forms
 
 
 @cache
@@ -252,7 +255,7 @@ def environment() -> Any:
 
 @cache
 def templates_digest() -> str:
-    """Return a digest of everything that pages depend on besides their data."""
+    """Return a digest of everything that pages depend on in addition to their data."""
     digest = hashlib.blake2b(f"{__version__} {DIGEST}".encode(), digest_size=8)
     for package in (*PACKAGES, "podium.pages"):
         for each in sorted(files(package).joinpath("templates").iterdir(), key=lambda found: found.name):
@@ -277,17 +280,17 @@ def site(request: Request, pool: PoolHeader | None) -> Site:
 
 
 def is_static(request: Request) -> bool:
-    """Return True if the page becomes a file."""
+    """Return True if the page will become a file."""
     return getattr(request.state, "is_static", False)
 
 
-DONE = "podium_done"  # cookie of a sentence that the next page shows once
+DONE = "podium_done"  # cookie with a sentence that the next page shows once
 DONE_S = 60
 MAX_DONE_CHARACTERS = 300
 
 
 def go_on(request: Request, path: str, sentence: str, undo: str = "") -> Response:
-    """Redirect a browser to a page that reports an act, and can undo it with the stored change `undo`."""
+    """Redirect a browser to a page that reports what was done. The stored change `undo` can undo it."""
     response = RedirectResponse(path, SEE_OTHER)
     words = quote(f"{' '.join(sentence.split())[:MAX_DONE_CHARACTERS]}\n{undo}", safe="")
     send_cookie(request, response, DONE, words, DONE_S, path)
@@ -296,29 +299,32 @@ def go_on(request: Request, path: str, sentence: str, undo: str = "") -> Respons
 
 
 def done_just_now(request: Request) -> str:
-    """Return the sentence about the act that led to this page, and the number of its undo. Empty without one."""
+    """Return the sentence about the action that led to this page, and the number of its undo. Both may be empty."""
     return unquote(request.cookies.get(DONE, ""))
 
 
 def origin_of(request: Request) -> str:
-    """Return the scheme and host of page addresses: those of `serve --address`, or of the request."""
+    """Return the scheme and host in addresses of pages: those from `serve --address`, or those of the request."""
     address: str = request.app.state.address
     return address or f"{request.url.scheme}://{request.url.netloc}"
 
 
 def path_of(request: Request) -> str:
-    """Return the path of a request as it was sent, encoded."""
+    """Return the path of a request in its encoded form, as it was sent."""
     path: bytes = request.scope.get("raw_path") or request.url.path.encode()
     return path.split(b"?")[0].decode("ascii", "replace")
 
 
 def chosen_player(request: Request) -> str:
-    """Return the player whom the visitor chose as "me". The cookie belongs to the pool, and identifies nobody."""
+    """Return the player whom the visitor chose as "me".
+
+    The cookie is for one pool, and does not identify the visitor.
+    """
     return unquote(request.cookies.get("me", "").partition(":")[0])
 
 
 def entity_tag_of(request: Request, version: str) -> str:
-    """Return the entity tag of a page of this version, for this visitor and host."""
+    """Return the entity tag for this version of a page, as seen by this visitor through this host."""
     seen_by = f"{request.url.netloc}\0{chosen_player(request)}\0{getattr(request.state, 'signed_in', '')}"
     seen_by += f"\0{done_just_now(request)}"
     digest = hashlib.blake2b(f"{version}\0{seen_by}\0{templates_digest()}".encode("utf-8", "replace"), digest_size=12)
@@ -326,7 +332,7 @@ def entity_tag_of(request: Request, version: str) -> str:
 
 
 def unchanged(request: Request, version: str) -> Response | None:
-    """Return a response for a browser that already has this version. None if the page must be sent."""
+    """Return a response to a browser that already has this version, or None if the page must be sent."""
     tag = entity_tag_of(request, version)
     known = {each.strip() for each in request.headers.get("if-none-match", "").split(",")}
     return Response(status_code=304, headers=HEADERS | {"ETag": tag}) if tag in known else None
@@ -381,12 +387,13 @@ PASSED_ON = ("www-authenticate", "retry-after", "allow", HEADER.decode())
 
 
 def page_or_problem(handler: Handler) -> Handler:
-    """Return the handler of an error that answers browsers with a page."""
+    """Return an error handler that responds with a page if the request comes from a browser."""
 
     async def handle(request: Request, error: Exception) -> Response:
         answer: ProblemResponse = await handler(request, error)
         is_api = request.url.path.split("/")[1:2] == [API_PATH]
-        if is_api or "text/html" not in request.headers.get("accept", ""):  # not a browser that expects a page
+        # the client is not a browser that expects a page
+        if is_api or "text/html" not in request.headers.get("accept", ""):
             return answer
         status, may_sign_in = answer.problem.status, answer.problem.status in SIGN_IN_HELPS
         headline = HEADLINES.get(status, f"{answer.problem.title}.")

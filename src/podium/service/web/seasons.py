@@ -1,4 +1,4 @@
-"""Pages for seasons: the champion of each, and the leaderboard at its end."""
+"""Pages about seasons: the champion of each season, and the leaderboard at its end."""
 
 from fastapi import Request, Response
 
@@ -15,7 +15,10 @@ router = PageRouter()
 
 
 def boards_of(store: Store, pool: Pool) -> tuple[FinalLeaderboard, ...]:
-    """Return the seasons of a pool with their leaders, newest first. They are read once per version of the pool."""
+    """Return the seasons of a pool with their leaders, newest first.
+
+    They are read once for each version of the pool.
+    """
     return store.answers.value(
         ("seasons", pool.id), store.version(pool.name), lambda: store.final_leaderboards(pool.name)
     )
@@ -53,7 +56,7 @@ def season(request: Request, visit: VisiblePool, store: CurrentStore, season: Se
 
 @router.pool_page("/seasons/{season}/before")
 def before_first_season(request: Request, visit: VisiblePool, store: CurrentStore, season: SeasonName) -> Response:
-    """Show the leaderboard at the beginning of the first season."""
+    """Show the leaderboard as it was at the beginning of the first season."""
     return season_page(request, store, visit.pool, store.final_leaderboard(visit.pool, season, before=True))
 
 

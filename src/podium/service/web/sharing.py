@@ -1,4 +1,4 @@
-"""Content for other sites: feeds, badges, an embedded board, and pictures of changes."""
+"""Content for use on other sites: feeds, badges, an embedded board, and pictures of changes."""
 
 import hashlib
 from collections.abc import Sequence
@@ -40,10 +40,14 @@ MAX_AGE_S = 300
 
 
 def shared_response(request: Request, content: bytes, media_type: str) -> Response:
-    """Return content for other sites. Shared caches may keep it, unless it is private or has this site's address."""
+    """Return content for other sites.
+
+    Shared caches may keep it unless it is private or contains this site's address.
+    """
     tag = f'"{hashlib.blake2b(content, digest_size=12).hexdigest()}"'
     is_signed_in = "authorization" in request.headers or bool(getattr(request.state, "signed_in", ""))
-    is_private = is_signed_in or origin_of(request).encode() in content  # its Host comes from the request
+    # the address may come from the request's Host header
+    is_private = is_signed_in or origin_of(request).encode() in content
     headers = {
         "Cache-Control": f"{'private' if is_private else 'public'}, max-age={MAX_AGE_S}",
         "Content-Security-Policy": "default-src 'none'",
@@ -69,7 +73,7 @@ def badge(visit: VisiblePool, player: PlayerName) -> Response:
 
 @router.pool_page("/players/{player}/badge.json")
 def badge_parts(visit: VisiblePool, player: PlayerName) -> Response:
-    """Return the texts of a badge for badge services."""
+    """Return the texts of a badge, for use by badge services."""
     label, message = badge_texts(visit.store, visit.pool, player)
     parts = {"schemaVersion": 1, "label": label, "message": message, "color": "4f46b8"}
     return shared_response(visit.request, to_json(parts), "application/json")
@@ -95,11 +99,11 @@ def embed(visit: VisiblePool) -> Response:
 
 
 ENTRIES = 30
-NEVER = datetime(1970, 1, 1, tzinfo=UTC)  # date of a feed without entries
+NEVER = datetime(1970, 1, 1, tzinfo=UTC)  # date of a feed that has no entries
 
 
 class Entry(NamedTuple):
-    path: str  # of the linked page, also its ID
+    path: str  # path of the page to link to, which is also the entry's ID
     title: str
     summary: str
     updated: str
@@ -132,7 +136,7 @@ def event_entry(pool: PoolHeader, event: EventHeadline, updated: datetime) -> En
 
 
 def number_words(pool: PoolHeader, line: EventHeadline | FormLine) -> str:
-    """Return the number of an event in a pool without dates, whose time only shows when it was received."""
+    """Return the number of an event in a pool without dates, where the time only says when the event was received."""
     return f"{capitalised(day_words(line.when))}. " if pool.is_undated else ""
 
 
@@ -145,7 +149,10 @@ def change_entry(pool: PoolHeader, player: str, line: FormLine, updated: datetim
 
 
 def feed_response(request: Request, title: str, path: str, address: str, entries: Sequence[Entry]) -> Response:
-    """Return a feed in Atom's format. `path` is its own, and `address` that of its page."""
+    """Return a feed in the Atom format.
+
+    `path` is the path of the feed, and `address` the address of the page it belongs to.
+    """
     page = Page(
         "feed.xml",
         title=title,
@@ -163,7 +170,7 @@ Theme = Annotated[Literal["light", "dark"], Query(description="Dark text on a li
 
 @router.pool_page("/card.png")
 def standings_picture(visit: VisiblePool, theme: Theme = "light") -> Response:
-    """The standings card of a pool: the first of its leaderboard."""
+    """Return a card with the standings of a pool, showing the first players of its leaderboard."""
     store = visit.store
     address, is_dark = origin_of(visit.request).partition("://")[2], theme == "dark"
     pool = store.pool(visit.pool)
@@ -188,7 +195,7 @@ def standings_picture(visit: VisiblePool, theme: Theme = "light") -> Response:
 
 
 def shown_move(places: int | None) -> str:
-    """Return how many ranks a player moved, in words; empty if the rank is the same."""
+    """Return the number of ranks that a player has moved, as text. It is empty if the rank is the same."""
     return f"{'up' if places > 0 else 'down'} {abs(places)}" if places else ""
 
 
@@ -198,7 +205,7 @@ def result_picture(
     event_id: EventId,
     theme: Theme = "light",
 ) -> Response:
-    """Return the result card of an event."""
+    """Return the card with the result of an event."""
     address, is_dark = origin_of(visit.request).partition("://")[2], theme == "dark"
     kind = "card", visit.pool, event_id, is_dark, address
 
@@ -210,13 +217,13 @@ def result_picture(
 
 
 def card_png(pool: PoolReader, event_id: str, host: str, *, dark: bool = False) -> bytes:
-    """Draw the result of an event as a PNG of 1200 x 630 pixels: places, changes, ratings and ranks.
+    """Draw the result of an event as a PNG of 1200 x 630 pixels, with places, changes, ratings and ranks.
 
     Args:
-        host: Host in the address of the result, without scheme. Empty if unknown.
+        host: Host in the address of the result, without a scheme, or an empty string if unknown.
 
     Raises:
-        UnknownError: The event does not exist, or is not rated.
+        UnknownError: The event does not exist or is not rated.
     """
     header, event = pool_header(pool), find_event(pool, event_id)
     changes = Changes.by_event(pool.snapshot, event).of_players
@@ -225,7 +232,8 @@ def card_png(pool: PoolReader, event_id: str, host: str, *, dark: bool = False) 
     winners, places = shown.winners, shown.places
     newest = pool.snapshot.events.newest_rated
     board = Board.of(pool, ESTABLISHED)
-    is_newest = newest is not None and newest.event_id == event.event_id  # later events have changed the ranks
+    # otherwise, later events have changed the ranks
+    is_newest = newest is not None and newest.event_id == event.event_id
     ranked = board.ranked(board.listed(changes.numbers.tolist())) if is_newest else []
     ranks = {standing.player: f"#{rank}" for rank, standing in ranked}
     rows = [

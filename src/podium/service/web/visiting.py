@@ -1,4 +1,4 @@
-"""Access to the pages of a pool, and the pages to sign in and out."""
+"""Access to the pages of a pool, and the pages for signing in and out."""
 
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -16,12 +16,13 @@ from podium.service.web.rendering import SEE_OTHER, Page, PageRouter, PoolHeader
 from podium.store import Store
 from podium.store.keys import ApiKey, session_key
 
-ANY_POOL = "/p/{pool}"  # address of every pool, and the only one if the name is a page's address
+# address that works for every pool, and the only one if the pool's name is also the address of a page
+ANY_POOL = "/p/{pool}"
 
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """A visit to a page of a pool. A page that reads sees the store as of one version."""
+    """A visit to a page of a pool. If the page reads, it sees a single version of the store."""
 
     request: Request
     store: Store
@@ -35,13 +36,13 @@ class Visit:
     def show(
         self, template: str, *, status: int = 200, version: str = "", frames: str = "'none'", **content: Any
     ) -> Response:
-        """Return a page of the pool, which reports later log entries, as `render` does."""
+        """Return a page of the pool, as `render` does, which reports log entries that arrive later."""
         page = Page(template, **{"pool": self.header, "newest_entry": self.store.version(self.pool)} | content)
         return render(self.request, page, status=status, version=version, frames=frames)
 
 
 async def check_visit(request: Request) -> Visit:
-    """Admit visitors who may read the pool in the address. Missing and private pools get the same answer."""
+    """Admit visitors who may read the pool in the address. The answer for missing and private pools is the same."""
     pool = pool_in_path(request) or ""
     if is_reserved(pool) and not request.scope["route"].path.startswith(ANY_POOL):
         raise UnknownError("there is no such page")
@@ -64,7 +65,7 @@ async def visible_pools(request: Request) -> frozenset[str]:
     return frozenset(each.name for each in await run_in_threadpool(store.pools))
 
 
-CurrentVisitor = Annotated[visitors.Visitor, Depends(visitors.find_visitor)]  # of pages without a pool
+CurrentVisitor = Annotated[visitors.Visitor, Depends(visitors.find_visitor)]  # for pages that do not belong to a pool
 VisiblePool = Annotated[Visit, Depends(check_visit)]
 VisiblePools = Annotated[frozenset[str], Depends(visible_pools)]
 
@@ -73,20 +74,20 @@ router = PageRouter()
 
 
 def sign_in_form(next_path: str, *, refusal: str = "", key: ApiKey | None = None) -> Page:
-    """Return the form for a key, with the reason why a key does not work, or the key of the current session."""
+    """Return the form that asks for a key, with the reason why a key does not work or the session's key."""
     return Page("sign_in.html", title="Sign in", next=next_path, refusal=refusal, key=key)
 
 
 @router.page("/sign-in")
 async def sign_in_page(request: Request, visitor: CurrentVisitor, next: str = "/") -> Response:  # noqa: A002  (as in the address)
-    """Show the form for a key."""
+    """Show the form that asks for a key."""
     key = None if visitor.session is None else visitor.key
     return render(request, sign_in_form(visitors.own_path(next), key=key))
 
 
 @router.post("/sign-in", include_in_schema=False)
 async def sign_in(request: Request, guard: visitors.CurrentKeyGuard, sessions: visitors.CurrentSessions) -> Response:
-    """Open a session with a key, and continue to the previous page.
+    """Open a session with a key, and continue to the page that the user came from.
 
     Raises:
         AccessError: The form comes from another site.
@@ -112,7 +113,7 @@ async def sign_out_page(request: Request, _visitor: CurrentVisitor) -> Response:
 
 @router.post("/sign-out", include_in_schema=False)
 async def sign_out(request: Request, visitor: CurrentVisitor) -> Response:
-    """Delete the session of the browser, which must have sent its own form."""
+    """Delete the session of a browser, if the browser has sent a form of that session."""
     if visitor.session is not None:
         visitors.refuse_forged(request, visitor.session, (await visitors.read_form(request)).text("token"))
     response = RedirectResponse("/", SEE_OTHER)

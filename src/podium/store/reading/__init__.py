@@ -1,1 +1,1 @@
-"""Boards, players, events and pools as they are read, each answer of one moment."""
+"""Read boards, players, events and pools. Each response shows a single point in time."""

@@ -1,4 +1,4 @@
-"""The stakes of a race in a pool: before it, from the current ratings; after it, as they were then."""
+"""The stakes of a race: before it, from the current ratings, and after it, from the ratings just before it."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -39,17 +39,17 @@ from podium.views.models import answer_from
 from podium.views.results import event_results
 
 MAX_STARTERS = 200
-RECENT_EVENTS = 200  # among which the last comparable heat, and draws, are looked for
+RECENT_EVENTS = 200  # number of events that are searched for the last comparable heat and for draws
 Sides = Sequence[Sequence[Member]]
-Known = Before | None  # how those of a race stood, where that is known
+Known = Before | None  # the entrants' states, if they are known
 
 
 def starters_at(
     pool: PoolReader, sides: Sides, started_at: int | None, position: int, before: Known = None
 ) -> tuple[Race, bool]:
-    """A race of these sides, as everyone and the pool stood before a position; and whether duels there may be drawn.
+    """Return a race between these sides, with states from before a position, and True if duels there may be drawn.
 
-    In a numbered pool it has no date.
+    In a numbered pool, the race has no date.
     """
     players = [each.player for side in sides for each in side]
     if len(players) > MAX_STARTERS:
@@ -67,7 +67,7 @@ def starters_at(
 
 
 def recent_events(pool: PoolReader, position: int) -> Events | None:
-    """The newest events before a position that were rated; None without one."""
+    """Return the newest rated events before a position. Return None if there are none."""
     recent = pool.snapshot.events.first(range(position)[::-1], RECENT_EVENTS, RATED)[::-1]
     if not recent:
         return None
@@ -75,7 +75,7 @@ def recent_events(pool: PoolReader, position: int) -> Events | None:
 
 
 def established_board(pool: PoolReader, race: Race) -> StakesGrid:
-    """The board of today: ranks are among the established."""
+    """Return today's board, on which players with an established rating have ranks."""
     ranked = ~pool.system.is_provisional(race.states) & (race.states[:, pool.system.column("events")] > 0.0)
     mine = pool.system.scores(race.states)[ranked]
     today = Board.of(pool, ESTABLISHED)
@@ -83,7 +83,10 @@ def established_board(pool: PoolReader, race: Race) -> StakesGrid:
 
 
 def field_in(pool: PoolReader, entrants: Sequence[Named], sides: Sequence[Sequence[Named]]) -> list[list[Member]]:
-    """Each side's members, by names that the rule admits; a newcomer's that is nearly a player's is refused."""
+    """Return the members of each side under valid names.
+
+    Reject a newcomer's name that is almost the name of a player.
+    """
     field = field_of(entrants, sides, lambda names: admit_names(pool, names, "entrant"))
     known = known_numbers(pool, [each.player for side in field for each in side])
     refuse_slips(field, known, lambda name: names_like(pool, name))
@@ -93,13 +96,13 @@ def field_in(pool: PoolReader, entrants: Sequence[Named], sides: Sequence[Sequen
 def predicted(
     pool: PoolReader, entrants: Sequence[Named] = (), *, sides: Sequence[Sequence[Named]] = (), top: int = 3
 ) -> Forecast:
-    """Forecast an event with the current ratings. Unknown players are newcomers.
+    """Forecast an event with the current ratings. Unknown players are treated as newcomers.
 
     Args:
         pool: the pool.
-        entrants: the names of players who start alone, or dicts as for `podium.Rated.predict`.
+        entrants: the names of players competing individually, or dicts as for `podium.Rated.predict`.
         sides: the names of the members of each team.
-        top: number of places that count as the top.
+        top: number of places that count as top places.
 
     Returns:
         Probabilities (0 to 1) of each rank and for each pair.
@@ -123,15 +126,16 @@ def stakes_of(
     fixture: str | None = None,
     heats: int = 1,
 ) -> Stakes:
-    """Return the effect of each place in a race, from the current ratings. The result is kept until the log changes.
+    """Return the effect of each place in a race, from the current ratings. The result is cached until the log changes.
 
     Args:
         pool: the pool.
-        entrants: the names of players who start alone, or dicts as for `podium.Rated.predict`.
-        player: the player of the table, as a name or a dict; added to the entrants if missing. Default: the first one.
+        entrants: the names of players competing individually, or dicts as for `podium.Rated.predict`.
+        player: the player for whom the table is made, as a name or a dict, added to the entrants if missing. Default:
+            the first entrant.
         sides: the names of the members of each team.
-        fixture: the id of an upcoming race, which supplies entrants and start.
-        heats: number of heats, 1 to 100. Everybody has the same place in each.
+        fixture: the ID of an upcoming race, from which the entrants and the start are taken.
+        heats: number of heats, 1 to 100. Every entrant finishes in the same place in each heat.
 
     Returns:
         The table, as from `podium.Rated.stakes`. Ranks are among players with an established rating.
@@ -160,7 +164,7 @@ def stakes_of(
 
 
 def rated_members(sides: Sequence[Sequence[Member]], pool: Pool) -> list[list[Member]]:
-    """The members of planned sides with those of their equipment that the pool's system rates."""
+    """Return the members of the planned sides, each with the equipment that the pool's system rates."""
     kinds = pool.system.kinds
     return [
         [each._replace(shared={kind: name for kind, name in each.shared.items() if kind in kinds}) for each in side]
@@ -182,13 +186,13 @@ class RunningRace:
 
 
 def running_race(pool: PoolReader, race_id: str) -> RunningRace:
-    """Say how a race stands that runs, and where that would lead; nothing is rated.
+    """Return the current places in a running race, and the rating changes if it ended now. Nothing is rated.
 
     Returns:
-        Its places, with changes in their order, and no place where none was posted.
+        The places, and the changes in the same order. Without posted places, both are empty.
 
     Raises:
-        UnknownError: no such pool or fixture.
+        UnknownError: the pool or the fixture does not exist.
     """
     planned, stands = get_fixture(pool, race_id), places_now(pool, race_id)
     if stands is None:
@@ -216,9 +220,10 @@ def running_race(pool: PoolReader, race_id: str) -> RunningRace:
 def stakes_before_event(
     pool: PoolReader, event: Event, results: Results, player: str, before: Known = None
 ) -> Stakes | None:
-    """Return the effect of each place in a past event of one heat, from the states just before it.
+    """Return the effect of each place in a past event with one heat, from the states just before it.
 
-    The table has no ranks and no break-even places of the others. There is none for events of several heats.
+    The table does not contain ranks, or the other entrants' break-even places. There is no table for events with
+    several heats.
     """
 
     def find_starters() -> tuple[Race, bool] | None:
@@ -238,10 +243,10 @@ def stakes_before_event(
 
 
 def newest_heats(pool: PoolReader) -> int:
-    """Count the heats of the newest event, without the overall result.
+    """Return the number of heats in the newest event, not counting the overall result.
 
     Returns:
-        Their number; 0 without an event, or if its field is too large for stakes.
+        The number of heats, or 0 if there is no event or its field is too large for stakes.
     """
 
     def find() -> int:
@@ -255,7 +260,7 @@ def newest_heats(pool: PoolReader) -> int:
 
 
 def sides_in(pool: Pool, results: pl.DataFrame) -> list[list[Member]] | None:
-    """The sides that met in an event of one heat; None of any other."""
+    """Return the sides that met in an event with one heat, or None for any other event."""
     lines = [line for line in results.iter_rows(named=True) if line["status"] not in UNRATED_STATUS]
     if len(lines) > MAX_STARTERS or len({line.get("heat") for line in lines}) > 1:
         return None

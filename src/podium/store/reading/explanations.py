@@ -1,4 +1,4 @@
-"""Why events moved ratings, as the HTTP API, commands and pages tell it."""
+"""Explain why events changed ratings, for the HTTP API, the commands and the pages."""
 
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -156,16 +156,16 @@ class EventStory:
     details: EventDetails
     record: tuple[CorrectionRecord, ...]
     beside: AdjacentEvents
-    player: str = ""  # whose change is explained; empty where no change is
+    player: str = ""  # the player whose change is explained; empty if no change is
     explanation: Explanation | None = None
     imagined: WhatIf | None = None
-    is_first: bool = False  # whether it was the player's first rated event
+    is_first: bool = False  # True if it was the player's first rated event
     performance: PerformanceRating | None = None  # how well the player played in it
     stakes_before: Stakes | None = None  # effect of each place before the event; None for several heats
 
 
 def event_story(pool: PoolReader, event_id: str, player: str | None = None) -> EventStory:
-    """Return an event, and the reasons for one player's rating change.
+    """Return an event, and the reasons for the rating change of one player.
 
     Args:
         pool: the pool.
@@ -173,7 +173,7 @@ def event_story(pool: PoolReader, event_id: str, player: str | None = None) -> E
         player: the player to explain. Default: the most surprising change.
 
     Returns:
-        Its results and changes, the explanation, the what-if changes, and the corrections made to it.
+        The event's results and changes, the explanation, the what-if changes, and the corrections made to the event.
 
     Raises:
         UnknownError: the pool or the event does not exist, or the event does not rate the player.
@@ -185,12 +185,12 @@ def event_story(pool: PoolReader, event_id: str, player: str | None = None) -> E
 
 
 class ReadEvent(NamedTuple):
-    """The parts of an event's story that do not depend on the player."""
+    """The parts of an event's story that are the same for every player."""
 
     details: EventDetails
     record: tuple[CorrectionRecord, ...]
     beside: AdjacentEvents
-    rated: RatedEvent | None  # None where nothing is explained
+    rated: RatedEvent | None  # None if nothing is explained
 
 
 def read_event(pool: PoolReader, event_id: str) -> ReadEvent:
@@ -224,7 +224,10 @@ def explained_story(pool: PoolReader, story: EventStory, event: RatedEvent, play
 
 
 def surprise(explanation: Explanation, details: EventDetails) -> str:
-    """Return the player who won but lost most, or came last but gained most, or an empty string."""
+    """Return the player who won but lost most, or who came last but gained most.
+
+    Return an empty string if there is no such player.
+    """
     places = explanation.places
     worst = max(places.values(), default=1)
     against = [

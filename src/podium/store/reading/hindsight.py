@@ -1,6 +1,7 @@
-"""Strengths with hindsight, calculated at night and stored separately from the ledger, which they never affect.
+"""Strengths with hindsight, which are calculated at night and stored separately from the ledger.
 
-Seasons are left out, because they shrink leads by a rule and do not change anybody's strength.
+They never affect ratings. Seasons are left out, because they shrink leads by a rule, which does not change any player's
+strength.
 """
 
 import json
@@ -28,10 +29,10 @@ from podium.support.answers import answer, described
 from podium.views.boards.board import standing_of
 from podium.views.models import STARTED, Started
 
-MAX_ENTRIES, MAX_PAIRS = 2_000_000, 10_000_000  # of a history that is looked back on: 1,000,000 duels
-CHUNK_EVENTS, CHUNK_ROWS = 20_000, 1_000  # read and written at once
-MAX_POINTS = 300  # of a curve that are kept: those that tell its shape
-MAX_BEST = 50  # players of the board
+MAX_ENTRIES, MAX_PAIRS = 2_000_000, 10_000_000  # maximum size of a history that is analyzed: 1,000,000 duels
+CHUNK_EVENTS, CHUNK_ROWS = 20_000, 1_000  # number of events and rows that are read or written at once
+MAX_POINTS = 300  # maximum number of points stored per curve, chosen to keep its shape
+MAX_BEST = 50  # number of players on the board
 POINT = np.dtype([("at", "<i8"), ("rating", "<f8"), ("deviation", "<f8")])  # microseconds since 1970, and points
 
 
@@ -63,27 +64,27 @@ class BestEverBoard:
 
 
 class Kept(NamedTuple):
-    """The stored hindsight of a pool, without its curves."""
+    """The stored strengths with hindsight in a pool, without the curves."""
 
-    day: int  # since 1970
-    version: int  # of the pool's log
+    day: int  # days since 1970
+    version: int  # version of the pool's log
     system: str  # and its parameters, as JSON
-    too_large: str  # why it was skipped; empty where it was not
-    best: list[tuple[int, int, float, float]]  # number of the player, and the point
+    too_large: str  # reason why the pool was skipped, or an empty string
+    best: list[tuple[int, int, float, float]]  # number of the player, and the highest point
 
 
 def kept_of(pool: PoolView) -> Kept | None:
-    """Return the stored hindsight, or None if there is none or it is from another system."""
+    """Return the stored hindsight, or None if it does not exist or was calculated with another system."""
     found = kept.read(pool, kept.HINDSIGHT)
     known = None if found is None else Kept(*json.loads(found.body))
     return known if known is not None and known.system == system_text(pool) else None
 
 
 def keep(store: Moments, pool_name: str) -> bool:
-    """Calculate and store the hindsight of a pool, once a day if anything has changed.
+    """Calculate and store a pool's hindsight, at most once a day and only if anything has changed.
 
     Returns:
-        True if it was due. Systems without hindsight are never due.
+        True if the calculation was due. It is never due if the system does not support hindsight.
     """
 
     def find_due(pool: PoolReader) -> Snapshot | None:
@@ -112,7 +113,7 @@ def keep(store: Moments, pool_name: str) -> bool:
     chunks = [parts[start : start + CHUNK_ROWS] for start in range(0, len(parts), CHUNK_ROWS)]
     for number, chunk in enumerate([[], *chunks, [(kept.HEAD, json.dumps(found).encode())]]):
         with store.writing(pool_name, even_closed=True) as now:
-            if now.secret != pool.secret:  # another of its name, perhaps of its number too
+            if now.secret != pool.secret:  # another pool with the same name, and perhaps the same number
                 return False
             if number == 0:
                 kept.clear(now, kept.HINDSIGHT)
@@ -121,19 +122,19 @@ def keep(store: Moments, pool_name: str) -> bool:
 
 
 def rated_results(snapshot: Snapshot) -> pl.DataFrame:
-    """The rows of all rated events, players by their numbers."""
+    """Return the results of all rated events, with players by number."""
     uids = snapshot.events.order.part("uid")
     return results_of(snapshot, uids[snapshot.events.columns.at("status", uids) == RATED])
 
 
 def pairs_in(table: pl.DataFrame) -> int:
-    """Return the number of pairs of entrants in the heats."""
+    """Return the number of pairs of entrants in all heats."""
     heats = table.group_by("event_id", *(["heat"] if "heat" in table.columns else [])).len()["len"].cast(pl.Int64)
     return int((heats * (heats - 1)).sum()) // 2
 
 
 def look_back(pool: Pool, table: pl.DataFrame) -> dict[int, Any]:
-    """Each player's curve, arrays of `POINT`."""
+    """Return the curve of each player as an array of `POINT`."""
     known = rate(as_results(pool, table), pool.system).hindsight().frame
     starts = table.select("event_id", pl.col("started_at").to_physical()).unique("event_id")
     known = known.join(starts, on="event_id", how="left", maintain_order="left")
@@ -147,13 +148,14 @@ def look_back(pool: Pool, table: pl.DataFrame) -> dict[int, Any]:
 
 
 def best_ever(pool: PoolReader) -> BestEverBoard:
-    """Show the best ever by the peaks of their curves, as they were worked out last.
+    """Return the best players ever, ranked by the peaks of their curves, as last calculated.
 
     Returns:
-        The players who are established, each with the chance of having truly been above the next.
+        Players with an established rating, each with the probability of having truly been stronger than the next.
 
     Raises:
-        UnknownError: no such pool, its system has no hindsight, it is too large, or it is not worked out yet.
+        UnknownError: the pool does not exist, is too large or has not been analyzed yet, or its system does not support
+            hindsight.
     """
     known, merged = kept_of(pool), pool.snapshot.merged
     none_yet = "hindsight is calculated once a day, and has not been calculated yet" if known is None else ""
@@ -184,7 +186,7 @@ def hindsight_day(pool: PoolView) -> date | None:
 
 
 def curve_of(pool: PoolReader, name: str, since: When | None = None) -> tuple[HindsightPoint, ...]:
-    """Return a player's strength with hindsight at each event, thinned to the same shape of curve.
+    """Return a player's strength with hindsight at each event, reduced to fewer points that trace the same curve.
 
     Args:
         pool: the pool.
@@ -192,7 +194,8 @@ def curve_of(pool: PoolReader, name: str, since: When | None = None) -> tuple[Hi
         since: the start, as a time or an event number. Default: the first event.
 
     Returns:
-        The points, oldest first. Empty if there is no hindsight, or the player is newer than it.
+        The points, oldest first. The list is empty if there is no hindsight, or if the player joined after it was
+        calculated.
 
     Raises:
         UnknownError: the pool or the player does not exist.

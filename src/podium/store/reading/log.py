@@ -1,4 +1,4 @@
-"""The log as admins read it: who did what and when, why, and what it moved."""
+"""The log as admins read it: who did what, when and why, and how ratings changed."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -69,7 +69,7 @@ NO_END = 2**62
 
 
 def listing(pool: PoolView, *, after: int = 0, most: int = 100) -> tuple[LogRecord, ...]:
-    """List log entries after a number, oldest first.
+    """List the log entries after a given number, oldest first.
 
     Args:
         pool: the pool.
@@ -77,14 +77,14 @@ def listing(pool: PoolView, *, after: int = 0, most: int = 100) -> tuple[LogReco
         most: maximum number of entries.
 
     Returns:
-        The entries without their content. Each has its reason unless that was deleted. Corrections have their effect,
-        except in imported pools.
+        The entries without their content. Each has its reason, unless the reason was deleted. Corrections include their
+        effect, except in imported pools.
     """
     return records(pool, pool.execute(SELECT_ENTRIES, after=after, most=most).all())
 
 
 def newest_listing(pool: PoolView, *, before: int | None = None, most: int = 100) -> tuple[LogRecord, ...]:
-    """List log entries before a number, newest first.
+    """List the log entries before a given number, newest first.
 
     Args:
         pool: the pool.
@@ -92,7 +92,7 @@ def newest_listing(pool: PoolView, *, before: int | None = None, most: int = 100
         most: maximum number of entries.
 
     Returns:
-        The entries, as from `log`.
+        The entries, in the same form as those from `log`.
     """
     end = NO_END if before is None else before
     return records(pool, pool.execute(SELECT_NEWEST_ENTRIES, before=end, most=most).all())
@@ -123,7 +123,8 @@ SELECT_RECORDS_OF_EVENT = (
     .where(log.c.subject == sa.bindparam("event"), log.c.kind.in_([*map(sa.literal, EVENT_KINDS)]))
     .order_by(log.c.seq)
 )
-OF_EVENT = ("title", "url", "started_at", "mode", "ranked", "weight")  # the same in every row of an event
+# columns that are the same in every row of an event
+OF_EVENT = ("title", "url", "started_at", "mode", "ranked", "weight")
 OF_LINE = (
     "status", "position", "time_s", "score", "team", "team_score", "played_s", "duration_s", "handicap", "side",
 )  # fmt: skip
@@ -149,22 +150,22 @@ SELECT_MADE_UP = (
 
 
 def made_up(pool: PoolView) -> tuple[str, ...]:
-    """List what was made up of results as they were sent, such as their dates.
+    """List the values that were filled in when results were sent, such as dates.
 
     Returns:
-        A sentence each, in the order that it came.
+        One sentence per note, in the order in which they were logged.
     """
     return tuple(pool.execute(SELECT_MADE_UP).scalars())
 
 
 def event_record(pool: PoolReader, event_id: str) -> tuple[CorrectionRecord, ...]:
-    """List what was done to an event.
+    """List everything that was done to an event.
 
     Returns:
-        Its submission, and each correction with its reason and the lines that it changed, oldest first.
+        The event's submission, followed by each correction with its reason and the changed lines, oldest first.
 
     Raises:
-        UnknownError: no such pool or event.
+        UnknownError: the pool or the event does not exist.
     """
     event = find_event(pool, event_id).event_id
     rows = [row for row in pool.execute(SELECT_RECORDS_OF_EVENT, event=event) if row.seq <= pool.snapshot.seq]
@@ -181,7 +182,10 @@ def event_record(pool: PoolReader, event_id: str) -> tuple[CorrectionRecord, ...
 
 
 def names_in(pool: PoolReader, contents: list[list[Line]]) -> dict[int, str]:
-    """The name of each number in contents of an event; nobody's where there is one alone, which corrects none."""
+    """Return the names for the numbers in an event's contents.
+
+    With only one content, nothing was corrected and no name is needed.
+    """
     if len(contents) < 2:  # noqa: PLR2004
         return {}
     numbers = {each for lines in contents for line in lines for each in numbers_in(line)}
@@ -221,19 +225,19 @@ def by_key(lines: list[Line]) -> dict[LineKey, Line]:
 
 
 def words(before: Line, after: Line, columns: tuple[str, ...]) -> tuple[str, str] | None:
-    """Return the differences between two lines as text, before and after, or None if there are none."""
+    """Return the differences between two lines as two strings, before and after, or None if there are none."""
     if all(cell(before, name) == cell(after, name) for name in columns):
         return None
     return in_words(before, after, columns), in_words(after, before, columns)
 
 
 def cell(line: Line, name: str) -> Any:
-    """A cell of a line; what a line leaves out has its default."""
+    """Return a value in a line. A value that the line leaves out has its default."""
     return line.get(name, FINISHED if name == "status" else FILLED.get(name))
 
 
 def in_words(line: Line, other: Line, columns: tuple[str, ...]) -> str:
-    """Return a line's values that differ from another line, as text: "quit", "place 2, score 30", "no score"."""
+    """Return those values of a line that differ from another line, as text: "quit", "place 2, score 30", "no score"."""
     if other:
         names = [name for name in columns if cell(line, name) != cell(other, name)]
     else:

@@ -1,4 +1,4 @@
-"""Transactions of a pool: reads see one version, and writes have exclusive access."""
+"""Transactions on a pool. Reads see a single version, and writes have exclusive access."""
 
 import copy
 import functools
@@ -26,63 +26,65 @@ from podium.store import kept
 from podium.store.following import NEWEST, BehindError, Held, LogPlace, PoolReader, Snapshots, has_entry
 from podium.support.collector import allowed_memory
 
-ATTEMPTS = 2  # at reading exactly the newest version
-SHARE_OF_MEMORY = 0.6  # that may be used, for snapshots and answers
-ANSWERS_SHARE = 8  # one part of so many is for answers
+ATTEMPTS = 2  # number of attempts to read exactly the newest version
+SHARE_OF_MEMORY = 0.6  # share of the allowed memory that snapshots and cached responses may use
+ANSWERS_SHARE = 8  # one part in this many is for cached responses
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A transaction that reads, and the pools that it has read."""
+    """A read transaction, and the pools that it has read."""
 
     connection: sa.Connection
     snapshots: Snapshots
     pools: dict[str, PoolReader] = field(default_factory=dict)
-    followed: Mapping[str, Held] = field(default_factory=dict)  # by pool, what may be read, though others wrote
-    begins_again: bool = False  # whether a pool without a snapshot is followed first
+    # by pool, the snapshot that may be read even if others have written since
+    followed: Mapping[str, Held] = field(default_factory=dict)
+    begins_again: bool = False  # True if a pool without a snapshot is followed first
 
     def pool(self, name: str) -> PoolReader:
-        """Return a pool with its snapshot."""
+        """Return a pool, together with its snapshot."""
         if name not in self.pools:
             self.pools[name] = self.reader(get_pool(self.connection, name))
         return self.pools[name]
 
     def reader(self, pool: PoolView) -> PoolReader:
-        """Return a pool with its snapshot, given its row of the database."""
+        """Return a pool with its snapshot, given its row in the database."""
         held = self.followed.get(pool.name)
         is_same = held is not None and held.snapshot.pool.id == pool.id and not other_arithmetic(pool)
         if held is None or not is_same or not has_entry(pool, held.place):
             return PoolReader.of(pool, self.snapshots, begins_again=self.begins_again)
-        known = held.snapshot.pool  # the system may be another meanwhile
+        known = held.snapshot.pool  # the system may have changed in the meantime
         return PoolReader.of(replace(pool, system=known.system, order=known.order), self.snapshots, older=held.snapshot)
 
 
 class Moments:
-    observe_write: WriteObserver = staticmethod(ignore_times)  # a service counts the times
+    observe_write: WriteObserver = staticmethod(ignore_times)  # a service records the times
 
     def __init__(self, engine: sa.Engine) -> None:
         self.engine = engine
         self.snapshots = Snapshots(engine)
         self.answers = self.snapshots.answers
         self.limit_memory(int(SHARE_OF_MEMORY * allowed_memory()))
-        self._moment: Moment | None = None  # that all reads see; each has its own where None
+        self._moment: Moment | None = None  # the moment that all reads see; if None, each read has its own
 
     def limit_memory(self, most_bytes: int) -> None:
-        """Limit the memory of snapshots and of cached answers.
+        """Limit the memory for snapshots and cached responses.
 
         Args:
-            most_bytes: the limit for both together. One eighth is for answers.
+            most_bytes: the limit for both together. One eighth is for cached responses.
         """
         self.answers.most_bytes = most_bytes // ANSWERS_SHARE
         self.snapshots.most_bytes = most_bytes - self.answers.most_bytes
 
     def held_bytes(self) -> dict[str, int]:
-        """Measure what is held in memory.
+        """Measure the memory that snapshots and cached responses use.
 
         Returns:
-            The bytes of each pool's snapshots by the pool's name, and those of kept answers by an empty name.
+            The number of bytes for each pool's snapshots, by the pool's name, and for cached responses, under an empty
+            name.
         """
         return self.snapshots.held_bytes() | {"": self.answers.nbytes}
 
@@ -91,7 +93,7 @@ class Moments:
         """Return a context in which all reads see the same version.
 
         Yields:
-            The store as of the first read. It belongs to one thread and ends with the block.
+            The store as of the first read. This store belongs to one thread, and must not be used after the block.
         """
         with self._reading() as moment:
             yield self._view(moment)
@@ -110,18 +112,18 @@ class Moments:
             yield Moment(connection, self.snapshots)
 
     def read(self, find: Callable[[Moment], T], since: float = 0, *, as_stored: bool = False) -> T:
-        """Return a function's result from one version of the data.
+        """Return a function's result, calculated from one version of the data.
 
-        If the transaction sees entries of a pool that no snapshot has, the transaction ends, one thread brings the pool
-        up to date, and the function begins again. Behind a long correction it reads the older snapshot.
+        If the transaction sees entries of a pool that no snapshot includes, it ends, one thread brings the pool up to
+        date, and the function starts again. During a long correction, the function reads the older snapshot.
 
         Args:
             find: a function that only reads, so that it can be repeated.
-            since: minimum version of each pool, if the log has it.
+            since: minimum version of each pool, if its log has reached it.
             as_stored: True to read exactly the newest version, which proposals of changes need.
 
         Returns:
-            The function's answer.
+            The function's result.
         """
         if self._moment is not None:
             return find(self._moment)
@@ -130,7 +132,7 @@ class Moments:
         while True:
             try:
                 with read_transaction(self.engine) as connection:
-                    if as_stored and attempt == ATTEMPTS:  # others write all the time: this thread folds the rest
+                    if as_stored and attempt == ATTEMPTS:  # others keep writing, so this thread folds the rest
                         return find(Moment(connection, self.snapshots))
                     accepted = {} if as_stored else followed
                     return find(Moment(connection, self.snapshots, {}, accepted, begins_again=True))
@@ -140,7 +142,7 @@ class Moments:
             attempt += 1
 
     def read_pool(self, pool_name: str, find: Callable[[PoolReader], T], *, as_stored: bool = False) -> T:
-        """Read one version of a pool.
+        """Read a single version of a pool.
 
         Args:
             pool_name: the pool.
@@ -148,7 +150,7 @@ class Moments:
             as_stored: True to read exactly the newest version.
 
         Returns:
-            The function's answer.
+            The function's result.
         """
         return self.read(lambda moment: find(moment.pool(pool_name)), as_stored=as_stored)
 
@@ -157,16 +159,19 @@ class Moments:
 
         Args:
             find: a function of the store at that time. It only reads, so that it can be repeated.
-            since: minimum version of each pool, if the log has it.
+            since: minimum version of each pool, if its log has reached it.
 
         Returns:
-            The function's answer.
+            The function's result.
         """
         return self.read(lambda moment: find(self._view(moment)), since)
 
     @contextmanager
     def reading(self, pool_name: str) -> Iterator[PoolReader]:
-        """A transaction that sees one moment of a pool; if its snapshot is behind, this thread folds the rest."""
+        """Return a transaction that sees one version of a pool.
+
+        If the pool's snapshot is behind, this thread folds the rest.
+        """
         with self._reading() as moment:
             yield moment.pool(pool_name)
 
@@ -179,13 +184,13 @@ class Moments:
         return self.read_pool(pool_name, lambda pool: pool)
 
     def follow(self, pool_name: str) -> None:
-        """Have a pool in memory before it is locked: to fold a whole log takes long."""
+        """Load a pool into memory before it is locked, because folding a whole log takes long."""
         if not self.snapshots.holds(pool_name):
             self.snapshots.follow(pool_name, NEWEST)
 
     @contextmanager
     def locking(self, pool_name: str) -> Iterator[PoolReader]:
-        """A transaction that has a pool to itself, whatever its state is."""
+        """Return a transaction with exclusive access to a pool, whatever the pool's state."""
         written: list[LogPlace] = []
         try:
             with locked_pool(self.engine, pool_name, self.observe_write) as pool:
@@ -197,11 +202,11 @@ class Moments:
 
     @contextmanager
     def writing(self, pool_name: str, *, even_closed: bool = False) -> Iterator[PoolReader]:
-        """A transaction with exclusive access to a pool.
+        """Return a transaction with exclusive access to a pool.
 
         Args:
             pool_name: the pool.
-            even_closed: for what a closed pool takes, too: nothing that moves a rating.
+            even_closed: True for changes that are allowed even in a closed pool, because they do not affect ratings.
 
         Raises:
             StoreError: another revision of the arithmetic rated the pool, or it is closed.
@@ -214,7 +219,7 @@ class Moments:
 def reads(
     find: Callable[Concatenate[PoolReader, P], T], *, as_stored: bool = False
 ) -> Callable[Concatenate[Any, str, P], T]:
-    """The method of a store that reads one moment of a pool as a function does, by the pool's name."""
+    """Return a store method that takes a pool's name and applies a function to one version of the pool."""
 
     @functools.wraps(find)
     def read(store: Moments, pool_name: str, /, *args: P.args, **kwargs: P.kwargs) -> T:

@@ -1,4 +1,4 @@
-"""Facts from a pool's whole history, calculated at night, or from fewer events when requested."""
+"""Facts from a pool's whole history, which are calculated at night, or from fewer events on request."""
 
 import json
 import statistics
@@ -99,20 +99,20 @@ class FairExpectation:
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    events: int  # the newest
-    players: int  # for each point of the weights
-    rows: int = 20_000  # changes of these events
+    events: int  # number of newest events
+    players: int  # number of players for each point of the weights
+    rows: int = 20_000  # number of changes in these events
 
 
 AT_NIGHT = Effort(events=20_000, players=25, rows=1_000_000)
 WHEN_READ = Effort(events=1_000, players=5)
 
-SIDES = 2  # from which each duel is counted
-LARGE_FIELD = 1_000  # entrants beyond whom an event is not taken apart: its duels take seconds
+SIDES = 2  # each duel is counted from both sides
+LARGE_FIELD = 1_000  # a larger event is not split into duels, because that takes seconds
 
 
 def expected_and_actual(pool: PoolReader, most: Effort) -> tuple[int, int, npt.NDArray[np.float64]]:
-    """Return the number of newest rated events and players covered, and sums for each bin, (bins, 3).
+    """Return how many of the newest rated events and players are covered, and sums as an array of shape (bins, 3).
 
     The sums are the number of duels from both sides, their expected scores, and their scores.
     """
@@ -123,7 +123,7 @@ def expected_and_actual(pool: PoolReader, most: Effort) -> tuple[int, int, npt.N
     is_season = snapshot.events.columns.at("status", order.part("uid")) == SEASON
     seasons_before = np.cumsum(is_season)[positions]
     bins = np.zeros((BINS, 3))
-    for season in np.unique(seasons_before).tolist():  # in which no lead shrinks
+    for season in np.unique(seasons_before).tolist():  # no lead shrinks within a season
         uids = order.at("uid", positions[seasons_before == season])
         for run in runs_to_judge(table.filter(pl.col("uid").is_in(uids.tolist()))):
             start = position_of[run["uid"][0]]
@@ -138,7 +138,7 @@ def expected_and_actual(pool: PoolReader, most: Effort) -> tuple[int, int, npt.N
 
 
 def newest_rated_positions(snapshot: Snapshot, most: Effort) -> Array:
-    """The positions of the newest rated events, of which there are so many at most, with so many changes."""
+    """Return the positions of the newest rated events, up to a maximum number of events and of changes in them."""
     order = snapshot.events.order
     rated = np.flatnonzero(snapshot.events.columns.at("status", order.part("uid")) == RATED)
     lengths = np.diff(order.part("stop"), prepend=0)[rated]
@@ -147,7 +147,7 @@ def newest_rated_positions(snapshot: Snapshot, most: Effort) -> Array:
 
 
 def runs_to_judge(table: pl.DataFrame) -> list[pl.DataFrame]:
-    """The rows of events between those of which no heat is to be taken apart: how these ended is stored."""
+    """Return the rows of the events in between whose heats need not be split, as their outcomes are stored."""
     heats = [name for name in ("uid", "heat") if name in table.columns]
     smallest = table.select("uid", pl.len().over(heats)).select(pl.col("len").min().over("uid")).to_series()
     run = (smallest > LARGE_FIELD).rle_id().alias("run")
@@ -162,11 +162,11 @@ def reliability(bins: npt.NDArray[np.float64]) -> tuple[ReliabilityBin, ...]:
     )
 
 
-EVENT_NUMBERS = (1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 50, 100)  # of which the picture has a point
+EVENT_NUMBERS = (1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 50, 100)  # event numbers for which the picture has a point
 
 
 def weights(pool: PoolReader, most: int) -> tuple[WeightPoint, ...]:
-    """Return the effect of the most important duel in the n-th rated event of at most `most` players, for some n."""
+    """Return the effect of the most important duel in the n-th rated event of up to `most` players, for some n."""
     standings = pool.snapshot.standings
     numbers, events = standings.numbers[standings.is_player], standings.events[standings.is_player]
     points = []
@@ -181,7 +181,7 @@ def weights(pool: PoolReader, most: int) -> tuple[WeightPoint, ...]:
 
 
 def largest_duel(pool: PoolReader, player: int, number: int) -> float | None:
-    """The most that one duel of a player's n-th rated event moved the rating; None where nobody is compared."""
+    """Return the largest effect of a duel in a player's n-th rated event, or None if nobody was compared in it."""
     events = pool.snapshot.events
     nth = career_of(pool.snapshot, player).without_seasons.at(slice(number - 1, number))
     (event,) = events.at(nth.positions)
@@ -193,17 +193,17 @@ def largest_duel(pool: PoolReader, player: int, number: int) -> float | None:
     return max(duels, default=None)
 
 
-GAPS = range(-800, 801, 40)  # points of Elo by which a player is ahead
-MIDDLE_OF = 10_000  # established players of whom the middle one is taken
-GROWTH = 0.1  # of the log, up to which facts that were worked out before are still shown
+GAPS = range(-800, 801, 40)  # leads in Elo points
+MIDDLE_OF = 10_000  # maximum number of established players from whom the median is taken
+GROWTH = 0.1  # share by which the log may grow before calculated facts are no longer shown
 
 
 @dataclass(frozen=True, slots=True)
 class KeptFacts:
     facts: PoolFacts
     system: str  # and its parameters, as JSON
-    place: int  # of the log's newest entry
-    seq: int  # of the same
+    place: int  # place of the newest log entry
+    seq: int  # number of the newest log entry
 
     def is_fresh(self, pool: PoolView) -> bool:
         """Return True if the facts cover at least 90 % of the pool's current log."""
@@ -235,12 +235,12 @@ def pool_facts(pool: PoolReader) -> PoolFacts:
 
     Returns:
         The expected score by lead, the effect of one duel, and expected against actual scores. They were calculated at
-        night, or come from the newest events if the pool has grown by a tenth since.
+        night. If the pool has grown by a tenth since then, they come from the newest events.
     """
     known = kept_facts(pool)
     if known is not None and known.is_fresh(pool):
         return known.facts
-    key, answers = ("facts", pool.secret), pool.answers  # a later pool may get the number of one that is gone
+    key, answers = ("facts", pool.secret), pool.answers  # another pool may get the number of a deleted one
     found = answers.value(key, pool.system, lambda: find_facts(pool, WHEN_READ))
     if not found.is_fresh(pool):
         found = find_facts(pool, WHEN_READ)
@@ -254,7 +254,7 @@ def kept_facts(pool: PoolView) -> KeptFacts | None:
 
 
 def find_due(pool: PoolReader) -> KeptFacts | None:
-    """Work out facts if none were worked out today, or by another system; else return None."""
+    """Calculate the facts of a pool unless that was done today with the same system. In that case, return None."""
     known = kept_facts(pool)
     if known is not None and known.facts.day == date_of(today()) and known.system == system_text(pool):
         return None
@@ -266,7 +266,7 @@ def keep(pool: PoolView, found: KeptFacts) -> None:
 
 
 def expected_points(pool: PoolReader) -> tuple[ExpectedPoint, ...]:
-    """Return the expected score by lead over the median established player, or a newcomer if nobody is established."""
+    """Return the expected score by lead over the median established player, or else over a newcomer."""
     system, newcomer = pool.snapshot.system_at(pool.snapshot.events.order.size), pool.system.newcomer()
     standings = pool.snapshot.standings
     established = standings.rows[standings.is_player & standings.is_established][:MIDDLE_OF]
@@ -282,13 +282,13 @@ def expected_points(pool: PoolReader) -> tuple[ExpectedPoint, ...]:
 
 
 def event_field(pool: PoolReader, event_id: str) -> EventField:
-    """Show how strong the field of an event was, and how well each played in it.
+    """Return the strength of an event's field, and how well each entrant performed in it.
 
     Returns:
-        The mean rating before it, and each one's performance rating.
+        The mean rating before the event, and each entrant's performance rating.
 
     Raises:
-        UnknownError: no such pool or event, or it is not rated.
+        UnknownError: the pool or the event does not exist, or the event is not rated.
     """
     return pool.value(("field", event_id), lambda: rated_field(pool, event_id))
 
@@ -304,7 +304,7 @@ def rated_field(pool: PoolReader, event_id: str) -> EventField:
 
 
 def fair_expectation_of(pool: PoolReader, event_id: str, name: str) -> FairExpectation:
-    """Return the realistic number of wins of a player in an event, from similar duels in the pool.
+    """Return how many wins were realistic for a player in an event, judging by similar duels in the pool.
 
     Returns:
         The expected number of wins, and the realistic number if enough similar duels are known.
@@ -315,14 +315,14 @@ def fair_expectation_of(pool: PoolReader, event_id: str, name: str) -> FairExpec
     return fair_expectation(pool_facts(pool), explanation(pool, event_id, name))
 
 
-MIN_DUELS = 100  # of a bin that says something
+MIN_DUELS = 100  # minimum number of duels for a bin to be meaningful
 
 
 def fair_expectation(facts: PoolFacts, explanation: Explanation) -> FairExpectation:
-    """Correct each duel's expected score by the outcome of similar duels in the pool.
+    """Correct the expected score of each duel by the outcomes of similar duels in the pool.
 
-    Between the means of two bins the correction is linear. Beyond the outermost bins it is constant. There is no result
-    without a duel, or if a bin next to one has fewer than 100 duels.
+    The correction is interpolated linearly between the means of two bins, and constant beyond the outermost bins.
+    The result is None if there are no duels, or if a bin next to one has fewer than 100 duels.
     """
     expected = np.array([each for each in explanation.rows["expected"].to_list() if each is not None])
     count, total = expected.size, float(expected.sum())

@@ -1,4 +1,4 @@
-"""Previews of changes to a pool. A change is made exactly as previewed, or not at all."""
+"""Previews of changes to a pool. A change is made exactly as it was previewed, or not at all."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +16,7 @@ from podium.store.writing.receipts import Totals, names_with, with_receipts
 from podium.views.boards.board import ESTABLISHED, Board
 from podium.views.names import find_event, present_names
 
-MAX_EVENTS = 100  # that are listed
+MAX_EVENTS = 100  # maximum number of events in a preview
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +24,9 @@ class MovedRating:
     """A rating of today that would be another."""
 
     player: str
-    before: float | None  # None of a newcomer
-    after: float | None  # None of whoever would have no rating any more
-    rank_before: int | None  # among the established; None of whoever is not
+    before: float | None  # None for a newcomer
+    after: float | None  # None for a player who would no longer have a rating
+    rank_before: int | None  # rank among established players; None if the rating is not established
     rank_after: int | None
 
 
@@ -34,34 +34,34 @@ class MovedRating:
 class MovedEvent:
     """An event that would have another change of a rating."""
 
-    event_id: str | None  # None where a season begins
-    changes: int  # that would be new, other or gone
+    event_id: str | None  # None for the start of a season
+    changes: int  # number of changes that would be added, altered or removed
 
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    version: int  # of the log that it was looked at with
-    is_repeat: bool  # whether everything is so already, and nothing would be logged
+    version: int  # version of the log for which the preview was made
+    is_repeat: bool  # True if nothing would be logged, because everything is already as requested
     totals: Totals
-    lines: tuple[CorrectedLine, ...]  # of an event that would be amended: what is another in it
+    lines: tuple[CorrectedLine, ...]  # differences in the event that would be amended
     events: tuple[MovedEvent, ...]  # the first hundred, in the order of rating
-    ratings: tuple[MovedRating, ...]  # every rating of today that would move, the largest move first
-    rated: int  # players who have a rating today
-    answer: Any  # as carrying it out would give, but for what is only known then
-    notice: str = ""  # what moves with what the system has learnt of the pool; empty where nothing does
+    ratings: tuple[MovedRating, ...]  # every current rating that would change, largest change first
+    rated: int  # number of players who currently have a rating
+    answer: Any  # answer that the change would give, except for what is only known afterwards
+    notice: str = ""  # note on the effect of values that the system has learned from the pool, or an empty string
 
 
 def preview(pool: PoolReader, act: Act) -> Preview:
-    """Look at what an act would do; nothing is stored, and nobody waits.
+    """Preview a change. Nothing is stored, and no other writer has to wait.
 
     Args:
         act: the change.
 
     Returns:
-        What would be another, and the version of the log that it was looked at with.
+        The differences that the change would make, and the version of the log for which they were calculated.
 
     Raises:
-        PodiumError: the act is refused, as it would be if it were carried out.
+        PodiumError: the change is rejected, as it would be if it were actually made.
     """
     refuse_unwritable(pool)
     proposal = act(pool, "", "")
@@ -80,7 +80,7 @@ def preview(pool: PoolReader, act: Act) -> Preview:
 
 
 def amended_lines(pool: PoolReader, proposal: Proposal) -> tuple[CorrectedLine, ...]:
-    """Return the differences in the content of an event that is to be amended."""
+    """Return the differences in the content of an event that a proposal would amend."""
     if proposal.kind != AMEND or not proposal.entries:
         return ()
     (entry,) = proposal.entries
@@ -92,13 +92,16 @@ def amended_lines(pool: PoolReader, proposal: Proposal) -> tuple[CorrectedLine, 
 
 
 def moved_events(moves: Moves) -> tuple[MovedEvent, ...]:
-    """The first events that have so many changes that moved, each by its position."""
+    """Return the first events with rating changes that would differ, and how many. The events are in rating order."""
     counts = moves.count_by_event()[:MAX_EVENTS]
     return tuple(MovedEvent(moves.after.events.id_of(uid), count) for uid, count in counts)
 
 
 def moved_ratings(pool: PoolReader, moves: Moves, proposal: Proposal) -> tuple[MovedRating, ...]:
-    """Every rating of today that would move, the largest move first; who is new or gone before all."""
+    """Return every current rating that would change, largest change first.
+
+    Added and removed ratings come before all others.
+    """
     before, after = (
         ratings_and_ranks(Board(pool, ESTABLISHED, each.standings)) for each in (moves.before, moves.after)
     )
@@ -115,7 +118,7 @@ def moved_ratings(pool: PoolReader, moves: Moves, proposal: Proposal) -> tuple[M
 
 
 def ratings_and_ranks(board: Board) -> dict[int, tuple[float, int | None]]:
-    """The rating of each player, and the rank on a board, by number."""
+    """Return each player's rating and rank on a board, by the player's number."""
     standings = board.standings
     ranks = dict(zip(standings.numbers[board.entries].tolist(), board.ranks(board.entries), strict=True))
     columns = (each[standings.is_player].tolist() for each in (standings.numbers, standings.ratings))
@@ -123,5 +126,5 @@ def ratings_and_ranks(board: Board) -> dict[int, tuple[float, int | None]]:
 
 
 def size_of(moved: MovedRating) -> float:
-    """Return the size of a rating change, which is infinite for added and removed ratings."""
+    """Return the size of a rating change, which is infinite if the rating is added or removed."""
     return float("inf") if moved.before is None or moved.after is None else abs(moved.after - moved.before)

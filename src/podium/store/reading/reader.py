@@ -1,4 +1,4 @@
-"""Reads from a store, each in one transaction that sees one version."""
+"""Read from a store, using one transaction per read, which sees a single version."""
 
 from collections.abc import Iterator, Sequence
 
@@ -28,13 +28,16 @@ from podium.views.results import counting_results, rate_results
 
 
 class Reader(Moments):
-    """Pools of results with their ratings, to be read. All that take a pool's name raise `UnknownError` without one."""
+    """Read access to pools of results and their ratings.
+
+    Methods that take a pool's name raise `UnknownError` if it does not exist.
+    """
 
     def __init__(self, url: str, *, must_exist: bool = False) -> None:
         """Open the database, and upgrade its schema.
 
         Args:
-            url: the path of an SQLite file, or a URL of SQLAlchemy.
+            url: the path of an SQLite file, or a database URL for SQLAlchemy.
             must_exist: True to raise an error instead of creating a new database.
 
         Raises:
@@ -43,19 +46,19 @@ class Reader(Moments):
         super().__init__(open_database(url, must_exist=must_exist))
 
     def close(self, patience_s: float = 0.0) -> None:
-        """Let the connections go; all that an SQLite database holds is in its file then, unless others still use it.
+        """Close the connections. An SQLite database is then complete in its file, unless other processes still use it.
 
         Args:
-            patience_s: so long, in seconds, it waits for other threads of this process that still read.
+            patience_s: number of seconds to wait for other threads of this process that are still reading.
         """
         truncate_wal(self.engine)
         close_engine(self.engine, patience_s)
 
     def pools(self) -> list[Pool]:
-        """List every pool.
+        """List all pools.
 
         Returns:
-            The pools with their systems, by name.
+            The pools with their systems, sorted by name.
         """
         return self.read(lambda moment: [*every_pool(moment.connection)])
 
@@ -63,18 +66,18 @@ class Reader(Moments):
         return map(moment.reader, every_pool(moment.connection))
 
     def public_pools(self) -> frozenset[str]:
-        """Name the pools that everybody may read.
+        """List the names of the pools that everybody may read.
 
         Returns:
-            Their names.
+            The names.
         """
         return self.read(lambda moment: frozenset(moment.connection.execute(SELECT_PUBLIC).scalars()))
 
     def pool_summaries(self) -> tuple[PoolSummary, ...]:
-        """List every pool with its parameters, and a warning where its system does not suit its players.
+        """List every pool with its parameters, and with a warning if the pool's system does not suit its players.
 
         Returns:
-            A summary each, by name.
+            One summary per pool, sorted by name.
         """
         return self.read(lambda moment: tuple(map(ranks.pool_summary, self._every_pool(moment))))
 
@@ -106,13 +109,13 @@ class Reader(Moments):
     stakes = reads(ahead.stakes_of)
 
     def export_pool(self, pool_name: str) -> Iterator[str]:
-        """Write a pool as lines of JSON: its log with the chain, and its players' names.
+        """Export a pool as lines of JSON: its log with the hash chain, and the names of its players.
 
         Yields:
             A header, one line per player, and one line per log entry, all of the same version.
 
         Raises:
-            StoreError: the log is not chained yet, or its chain is broken.
+            StoreError: the log has no hash chain yet, or its chain is broken.
         """
         with self.reading(pool_name) as pool:
             yield from export_lines(pool)
@@ -124,24 +127,24 @@ class Reader(Moments):
             pool_name: the pool. Default: all pools.
 
         Returns:
-            One sentence per difference; empty if everything agrees exactly.
+            One sentence per difference; the list is empty if everything agrees exactly.
         """
         return self.verification(pool_name).findings
 
     def verification(self, pool_name: str | None = None, heads: Sequence[Head] = ()) -> Verification:
         """Check the chain of the log, and compare the stored data with a complete recalculation.
 
-        Meanwhile SQLite checks its file. An error in one pool does not stop the check of others.
+        At the same time, SQLite checks its file. An error in one pool does not stop the check of the others.
 
         Args:
             pool_name: the pool. Default: all pools.
-            heads: hashes from receipts. The log of one of the pools must have each.
+            heads: heads from receipts. Each must be found in the log of one of the pools.
 
         Returns:
-            The amount compared, and the findings.
+            The number of items compared, and the findings.
 
         Raises:
-            UnavailableError: the database is not available now.
+            UnavailableError: the database is currently unavailable.
             UnknownError: the pool does not exist.
         """
         return verify_database(self.engine, self.snapshots, pool_name, heads)
@@ -167,12 +170,12 @@ class Reader(Moments):
         """Find players by the beginning of their names, including former names.
 
         Args:
-            text: the beginning of a name. Case and accents do not matter.
+            text: the beginning of a name. Case and accents are ignored.
             pools: the pools to search. Default: all.
             most: maximum number of players.
 
         Returns:
-            The players, best rated first. Similar names if no name matches.
+            The players, best rated first. If no name matches, players with similar names.
         """
 
         def find(moment: Moment) -> tuple[FoundPlayer, ...]:

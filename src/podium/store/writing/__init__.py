@@ -1,1 +1,1 @@
-"""Acts that are written: results, corrections, accounts, imports."""
+"""Changes to pools: results, corrections, accounts and imports."""

@@ -1,4 +1,4 @@
-"""Accounts of players: merges, their reversal, and new names. The log has all of them."""
+"""The accounts of players: merging them, undoing merges, and renaming players. All changes are logged."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
@@ -44,7 +44,7 @@ def void_player(name: str) -> Act:
 
 
 def merge(name: str, into: str, kind: str = "") -> Act:
-    """Merge the results of two players, or of two pieces of equipment of a kind."""
+    """Merge the results of two players, or of two pieces of equipment of the same kind."""
     if kind:
         name, into = equipment_name(kind, name), equipment_name(kind, into)
 
@@ -63,7 +63,7 @@ def merge(name: str, into: str, kind: str = "") -> Act:
         account, end = known[name], known[into]
         if account == end:
             raise StoreError(f"{called(name)!r} cannot be merged into itself")
-        if not kind:  # of a piece of equipment, any number may be in a race
+        if not kind:  # any number of entrants in a race may use the same equipment
             refuse_meetings(pool.snapshot, account, accounts_of(pool, account), accounts_of(pool, end), into)
         entry = json_entry(str(account), {"into": end}, actor, reason)
         return Proposal(pool, MERGE, (entry,), refuses_unrateable=False)
@@ -72,7 +72,7 @@ def merge(name: str, into: str, kind: str = "") -> Act:
 
 
 def unmerge(name: str, kind: str = "") -> Act:
-    """Separate a merged player, or a merged piece of equipment of a kind."""
+    """Undo the merge of a player, or of a piece of equipment of a kind."""
     name = equipment_name(kind, name) if kind else name
 
     def propose(pool: PoolReader, actor: str, reason: str) -> Proposal:
@@ -94,7 +94,7 @@ def unmerge(name: str, kind: str = "") -> Act:
 def refuse_meetings(
     snapshot: Snapshot, number: int, accounts: Collection[int], others: Collection[int], name: str
 ) -> None:
-    """Refuse to merge accounts that met in an event that counts, rated or not."""
+    """Raise an error if accounts to be merged have competed in the same event, rated or not, and the event counts."""
     columns, rows = snapshot.events.columns, snapshot.career(slot_of(number))
     rated = snapshot.rows.at("event", rows[snapshot.rows.at("place", rows) > 0])
     uids = np.union1d(rated, np.flatnonzero(columns.part("status") == UNRATED))
@@ -111,10 +111,10 @@ def refuse_meetings(
 
 
 def refuse_player_twice(pool: PoolReader, contents: Iterable[Content], numbers: Mapping[str, int]) -> None:
-    """Raise an error for events in which one player has two entries in a heat, under two names."""
+    """Raise an error for events in which the same player has two entries in a heat, under two different names."""
     merged = pool.snapshot.merged
     if len(set(ends_of([*numbers], numbers, merged))) == len(numbers):
-        return  # every name is another player, and a name that stands twice in a heat was refused before
+        return  # every name is a different player, and a name that appears twice in a heat has already been rejected
     faults = []
     for content in contents:
         names, ends = content.players, ends_of(content.players, numbers, merged)
@@ -144,7 +144,7 @@ def ends_of(names: Sequence[str], numbers: Mapping[str, int], merged: Mapping[in
 
 
 def repeats(values: Sequence[Any]) -> Iterator[tuple[int, int]]:
-    """The places of every value that stands earlier already, each after the place where it first stands."""
+    """Return the positions of repeated values, each paired with the position of the value's first appearance."""
     first: dict[Any, int] = {}
     for place, value in enumerate(values):
         if first.setdefault(value, place) != place:
@@ -152,7 +152,7 @@ def repeats(values: Sequence[Any]) -> Iterator[tuple[int, int]]:
 
 
 def cause(pool: PoolReader, names: tuple[str, str], where: str, numbers: Mapping[str, int], end: int) -> str:
-    """Say which renaming or merge made two names one player's."""
+    """Return, as text, the rename or merge that made two names belong to the same player."""
     current = names_of(pool, [end])[end]
     if numbers[names[0]] == numbers[names[1]]:
         others, act = [name for name in names if name != current], "renamed to"
@@ -164,7 +164,7 @@ def cause(pool: PoolReader, names: tuple[str, str], where: str, numbers: Mapping
 
 
 def rename(pool: PoolReader, name: str, new: str) -> int:
-    """Rename a player or a piece of equipment, and return the number. The old name still finds it."""
+    """Rename a player or a piece of equipment, and return its number. The old name can still be used to find it."""
     kind, bare = kind_and_name(new)
     new = equipment_name(kind, admit(bare, "a name")) if kind else admit(new, "a player's name")
     number = number_of(pool, name)
@@ -182,21 +182,23 @@ def rename(pool: PoolReader, name: str, new: str) -> int:
 
 
 def rename_player(pool: PoolReader, name: str, new: str, *, kind: str = "", actor: str = "") -> None:
-    """Rename a player, or a piece of equipment of a `kind`. Results under the old name still count as theirs.
+    """Rename a player, or a piece of equipment of a `kind`. Results submitted under the old name still count for it.
 
     Raises:
-        UnknownError: no such pool, player or equipment.
-        StoreError: another has the name.
+        UnknownError: the pool, the player or the equipment does not exist.
+        StoreError: the name belongs to another player or piece of equipment.
     """
     number = rename(pool, *(equipment_name(kind, each) if kind else each for each in (name, new)))
-    append(pool, RENAME, [json_entry(str(number), None, actor)])  # no name goes into the log
+    append(pool, RENAME, [json_entry(str(number), None, actor)])  # names do not go into the log
 
 
 def name_players(pool: PoolReader, names: Mapping[str, str], *, actor: str = "") -> list[str]:
-    """Give players the names that an import has for their ids. Results under the ids still count as theirs.
+    """Give players the names that an import contains for their IDs.
+
+    Results submitted under the IDs still count for them.
 
     Args:
-        names: by id. Players who are not in the pool are skipped.
+        names: the names by ID. Players who are not in the pool are skipped.
 
     Returns:
         A sentence for each player who could not be renamed.
@@ -213,6 +215,6 @@ def name_players(pool: PoolReader, names: Mapping[str, str], *, actor: str = "")
         except (StoreError, ParameterError) as error:
             refusals.append(f"{spelling} is not called {name!r}: {error}")
         else:
-            entries.append(json_entry(str(renamed), None, actor))  # no name goes into the log
+            entries.append(json_entry(str(renamed), None, actor))  # names do not go into the log
     append(pool, RENAME, entries)
     return refusals

@@ -1,4 +1,7 @@
-"""Changes to a whole pool: seasons, systems, description and closing. All are logged, except deletion."""
+"""Changes to a whole pool: its seasons, system and description, and closing or deleting it.
+
+All are logged except deletion.
+"""
 
 import json
 import secrets
@@ -57,26 +60,26 @@ def create(
 
 
 def describe(pool: PoolView, description: PoolDescription, actor: str) -> None:
-    """Let a pool say this of itself, unless it says so already."""
+    """Set the description of a pool. If the pool has this description already, do nothing."""
     if description != pool.description:
         append(pool, DESCRIBE, [json_entry("", description.body(), actor)])
         pool.connection.execute(sa.update(pools).where(pools.c.id == pool.id).values(description.columns()))
 
 
 def describe_pool(pool: PoolView, *, actor: str = "", **changes: Unpack[DescriptionChanges]) -> PoolDescription:
-    """Change the description of a pool or its visibility, even if it is closed.
+    """Change a pool's description or visibility, even if the pool is closed.
 
     Args:
         pool: the pool.
-        actor: the sender, for the log.
-        changes: `title`, `contact` (an email address or a page), `player_word` ("rider") and `public`. An empty text is
-            removed, and omitted fields keep their value.
+        actor: the sender, which is stored in the log.
+        changes: `title`, `contact` (an email address or a page), `player_word` ("rider") and `public`. An empty string
+            removes a value, and omitted fields stay unchanged.
 
     Returns:
         The complete description.
 
     Raises:
-        ParameterError: a text is invalid.
+        ParameterError: a value is invalid.
     """
     description = pool.description.changed(**changes)
     describe(pool, description, actor)
@@ -84,10 +87,10 @@ def describe_pool(pool: PoolView, *, actor: str = "", **changes: Unpack[Descript
 
 
 def insert_pool(connection: sa.Connection, name: str, system: System) -> PoolView:
-    """Store a new pool, with nothing in its log."""
+    """Store a new pool with an empty log."""
     name, secret = admit(name, "a pool's name"), secrets.token_bytes(SECRET_BYTES)
     row = configuration(system) | {"name": name, "secret": secret}
-    try:  # no query before it: another transaction might open one in between
+    try:  # no query before this one, because another transaction might create the pool in between
         (number,) = connection.execute(sa.insert(pools).returning(pools.c.id), row).scalars()
     except sa.exc.IntegrityError:
         raise StoreError(f"there is already a pool {name!r}") from None
@@ -95,7 +98,7 @@ def insert_pool(connection: sa.Connection, name: str, system: System) -> PoolVie
 
 
 def configure(system: System) -> Act:
-    """Rate the pool with another system from its first event on. The reason is not logged."""
+    """Change the pool's rating system, and recalculate ratings from its first event on. The reason is not logged."""
 
     def propose(pool: PoolReader, actor: str, _reason: str) -> Proposal:
         entry = system_entry(system, actor, pool.order)
@@ -111,12 +114,13 @@ def configuration(system: System) -> dict[str, Any]:
 
 def system_entry(system: System, actor: str, order: Order | None) -> LogEntry:
     refuse_nameless(system)
-    ordered = {} if order is None else {"order": order}  # which comes first, where a pool is read
+    # the order must come first, because it is read from the first bytes
+    ordered = {} if order is None else {"order": order}
     return json_entry("", ordered | {"system": system.name, "parameters": settings_of(system)}, actor)
 
 
 def refuse_nameless(system: System) -> None:
-    """Refuse a system that its name alone does not find again: one in a file, or a class of a program's own."""
+    """Reject a system that cannot be found again by its name: one in a file, or a class of another program."""
     try:
         registered: Any = find(system.name)
     except ParameterError:
@@ -134,12 +138,12 @@ def refuse_nameless(system: System) -> None:
 
 
 def begin_season(name: str, starts: When, keep: float) -> Act:
-    """Begin a season: multiply every lead over a newcomer by a share. The reason is not logged.
+    """Begin a season, multiplying every lead over a newcomer by a share. The reason is not logged.
 
     Args:
         name: the name of the season.
         starts: the time, or the number of the first event in a pool without dates.
-        keep: the share, from 0 (all start level) to 1 (only the date gets a name).
+        keep: the share of every lead to keep, from 0 (all players start level) to 1 (the season only gets a name).
     """
     admitted = admit(name, "a season's name")
     refuse_share(keep)
@@ -168,27 +172,27 @@ def begin_season(name: str, starts: When, keep: float) -> Act:
 
 
 def close_pool(pool: PoolView, *, actor: str = "") -> bool:
-    """Take nothing more for a pool; it can be read, and opened again.
+    """Close a pool, so that it accepts no more changes. It can still be read, and opened again.
 
-    Names are still forgotten, and daily ranks stored: neither moves a rating.
+    Names can still be deleted and daily ranks are still stored, because neither affects a rating.
 
     Returns:
-        Whether it was open.
+        True if the pool was open.
     """
     return set_closed(pool, actor, closed=True)
 
 
 def reopen_pool(pool: PoolView, *, actor: str = "") -> bool:
-    """Open a closed pool again.
+    """Reopen a closed pool.
 
     Returns:
-        Whether it was closed.
+        True if the pool was closed.
     """
     return set_closed(pool, actor, closed=False)
 
 
 def set_closed(pool: PoolView, actor: str, *, closed: bool) -> bool:
-    """Close a pool, so that it takes nothing more, or open it again; False where it is so already."""
+    """Close a pool, so that it accepts no more changes, or reopen it. Return False if nothing had to be done."""
     if pool.closed == closed:
         return False
     append(pool, CLOSE if closed else REOPEN, [json_entry("", None, actor)])
@@ -211,9 +215,9 @@ def delete(pool: PoolView) -> None:
 
 
 OPEN, REPORTED, EXPIRED = "open", "reported", "expired"
-HOLD_S = 86_400.0  # seconds that a match waits for its result, by default
+HOLD_S = 86_400.0  # default time in seconds for which a match waits for its result
 MAX_HOLD_S = 31 * HOLD_S
-MAX_WAITING = 1_000  # matches that are listed
+MAX_WAITING = 1_000  # maximum number of matches to list
 
 
 @answer
@@ -230,22 +234,24 @@ class RegisteredMatch:
 def register(
     pool: PoolReader, match_id: str, entrants: Sequence[Any], *, held_s: float = HOLD_S, actor: str = ""
 ) -> RegisteredMatch:
-    """Register a match that starts. Its result counts once, and entrants who are missing from it have quit.
+    """Register a match that is about to start.
+
+    Only its first result counts, and entrants who are missing from it have quit.
 
     Args:
         pool: the pool.
-        match_id: the id of the match.
-        entrants: names, or dicts with `player` and `team`.
-        held_s: seconds to wait for a result. A match without a result costs nobody points.
-        actor: the sender, for the log.
+        match_id: the ID of the match.
+        entrants: the entrants, as names or as dicts with `player` and `team`.
+        held_s: number of seconds to wait for a result. If there is no result, nobody loses points.
+        actor: the sender, which is stored in the log.
 
     Returns:
         The match.
 
     Raises:
         ParameterError: there are no entrants, one is repeated, or `held_s` is not above 0 and at most 31 days.
-        ResultsError: one player is entered twice, under two names.
-        StoreError: a match of that id has other entrants.
+        ResultsError: the same player is entered twice under two names.
+        StoreError: a match with that ID has different entrants.
     """
     rows = [each if isinstance(each, Mapping) else {"player": each} for each in entrants]
     names = admit_names(pool, [str(each["player"]) for each in rows])
@@ -277,15 +283,15 @@ def register(
 
 
 class Registration(NamedTuple):
-    """A match as it was registered."""
+    """The data of a registered match."""
 
-    number: int  # among the matches of the pool
+    number: int  # number among the matches of the pool
     entrants: list[dict[str, Any]]  # `player`, by number, and `team`
     expires_at: int  # microseconds since 1970, UTC
 
 
 def find_registration(pool: PoolReader, match_id: str) -> Registration | None:
-    """Return a registered match; None if there is none."""
+    """Return a registered match, or None if it does not exist."""
     matches = pool.snapshot.events.matches
     number = matches.find(public_id(pool, match_id))
     if number < 0 or (seq := int(matches.columns.value("seq", number))) < 0:
@@ -303,13 +309,13 @@ def get_registration(pool: PoolReader, match_id: str) -> Registration:
 
 
 def match_of(pool: PoolReader, match_id: str) -> RegisteredMatch:
-    """Show a registered match, and what came of it.
+    """Return a registered match together with its outcome.
 
     Returns:
-        The match: entrants, state, expiry, and the event that is its result.
+        The match with its entrants, state and expiry, and the event that is its result.
 
     Raises:
-        UnknownError: no such pool or match.
+        UnknownError: the pool or the match does not exist.
     """
     match_id = public_id(pool, match_id)
     found, events = get_registration(pool, match_id), pool.snapshot.events
@@ -325,10 +331,10 @@ def match_of(pool: PoolReader, match_id: str) -> RegisteredMatch:
 
 
 def waiting_matches(pool: PoolReader) -> list[str]:
-    """List the matches that wait for a result.
+    """List the matches that are still waiting for a result.
 
     Returns:
-        Their ids, the first to expire first.
+        The IDs of the matches, sorted by expiry.
     """
     matches = pool.snapshot.events.matches
     expires_at, result = (matches.columns.part(name) for name in ("expires_at", "result"))
@@ -340,7 +346,10 @@ def waiting_matches(pool: PoolReader) -> list[str]:
 def attendance(
     pool: PoolReader, match_id: str | None, content: Content, numbers: Mapping[str, int], *, late: bool
 ) -> tuple[int | None, list[Absent]]:
-    """Return the number of a match's entrants in a result, and the missing ones; None and nobody without a match."""
+    """Return how many entrants of a match are in a result, and which ones are missing.
+
+    Without a match, return None and no entrants.
+    """
     if match_id is None:
         return None, []
     registered = get_registration(pool, match_id)

@@ -1,8 +1,8 @@
-"""Anonymizing a player: every name is removed from the tables of a pool and from the texts of its log.
+"""Anonymize a player: remove every name of the player from the tables of a pool and from the texts of its log.
 
-Players are numbers in the log, but titles, teams, ids and other texts may mention a name. Such an entry is redacted:
-its texts are replaced, and its hash in the chain stays. One entry `redact` has the hashes of what the redacted entries
-hold now, so that nobody can change them unnoticed.
+In the log, players appear as numbers, but titles, teams, IDs and other texts may mention a name. Such an entry is
+redacted: its texts are replaced, and its hash in the chain is kept. A `redact` entry stores hashes of the new content
+of all redacted entries, so that nobody can change them unnoticed.
 """
 
 import json
@@ -56,7 +56,8 @@ from podium.support.words import counted
 from podium.views.names import names_had, number_of
 
 OF_EVENTS = (*WITH_CONTENT, VOID, UNVOID, CANCEL)
-WORDS = dict.fromkeys(OF_EVENTS, "event") | {REGISTER: "match", PLAN: "race", SEASON: "season"}  # that begin new ids
+# words with which new IDs begin
+WORDS = dict.fromkeys(OF_EVENTS, "event") | {REGISTER: "match", PLAN: "race", SEASON: "season"}
 TEXTS, LABELS = ("title", "url", "contact", "player_word"), ("team", "heat")
 IDS = (running, "race_id"), (brought, "event_id")
 COPIES = (
@@ -88,21 +89,21 @@ class Anonymization:
     reasons: int = described("Number of reasons that mention a name. Their texts are deleted.")
 
     def __str__(self) -> str:
-        """Say what is replaced and what stays."""
+        """Describe what is replaced and what is kept."""
         found = counted(len(self.ids), "id"), counted(self.entries, "log entry"), counted(self.reasons, "reason")
         return f"The name is in {', '.join(found)}. {COPIES}"
 
 
 class Redaction:
-    """The entries of a log that mention names, and what replaces their texts."""
+    """The log entries that mention names, and the replacements for their texts."""
 
     def __init__(self, pool: PoolReader, mentions: Mentions) -> None:
         self.pool, self.mentions = pool, mentions
         self.ids: dict[str, str] = {}
-        self.entries: dict[int, dict[str, Any]] = {}  # the new columns by place
+        self.entries: dict[int, dict[str, Any]] = {}  # new values of columns, by place
         self.hashes: dict[int, str] = {}
         self.titles: list[tuple[int, int]] = []
-        self.moved: list[dict[str, int]] = []  # titles of entries that are redacted: where their hashes are now
+        self.moved: list[dict[str, int]] = []  # positions of the hashes of titles in redacted entries
         previous = chain.GENESIS
         for row in chain.chained_entries(pool):
             texts = row.subject, row.match_id or "", row.actor, row.body.decode()
@@ -129,7 +130,7 @@ class Redaction:
             self.hashes[row.place] = chain.entry_hash(previous, (columns | new).values()).hex()
 
     def _public_id(self, row: Any, text: str, word: str) -> str:
-        """Return the id that replaces one with a name in it; any other stays."""
+        """Return the ID that replaces an ID with a name in it. Other IDs are returned unchanged."""
         if text not in self.ids and text in self.mentions:
             new = f"{word} {row.place}"
             while self.pool.execute(SELECT_SUBJECT, subject=new).first() is not None or new in self.ids.values():
@@ -149,7 +150,7 @@ class Redaction:
         return dumps(self._without(json.loads(text), empty, text, labels)).encode()
 
     def _without(self, item: Any, empty: str | None, text: str, labels: dict[tuple[str, str], str]) -> Any:
-        """Return a part of a body without its texts and labels that mention a name."""
+        """Return a part of a body without those texts and labels that mention a name."""
         if isinstance(item, list):
             return [self._without(each, empty, text, labels) for each in item]
         if not isinstance(item, dict):
@@ -168,12 +169,12 @@ class Redaction:
 
     @staticmethod
     def _label(name: str, text: str, taken: Collection[str]) -> str:
-        """Return a label that no other team or heat of the entry has. Ratings only ask which labels are equal."""
+        """Return a label that no other team or heat in the entry has. Ratings depend only on which labels are equal."""
         labels = (f"{name} {k}" for k in count(1))
         return next(each for each in labels if each not in taken and f'"{each}"' not in text)
 
     def write(self, actor: str) -> None:
-        """Write what the reading found, in the transaction that has the pool."""
+        """Store the redactions, in the transaction that holds the pool's lock."""
         pool, connection = self.pool, self.pool.connection
         if self.entries:
             append(pool, REDACT, [json_entry("", {"hashes": self.hashes}, actor)])
@@ -197,11 +198,11 @@ class Redaction:
         for number, name in connection.execute(sa.select(api_key.c.id, api_key.c.name).where(of_this)).all():
             if name in self.mentions:
                 connection.execute(sa.update(api_key).where(api_key.c.id == number).values(name=f"key {number}"))
-        connection.execute(sa.delete(waiting))  # files of the last hour may have the name in any form
+        connection.execute(sa.delete(waiting))  # files from the last hour may contain the name in any form
         blank_all(pool, [*dict.fromkeys([*self.reasons, *self.titles])], actor)
 
     def _mentioning(self, table: sa.Table, column: str) -> list[str]:
-        """Return the texts of a column that mention a name."""
+        """Return the texts in a column that mention a name."""
         found = self.pool.execute(sa.select(table.c[column]).where(of_pool(table)).distinct()).scalars().all()
         return [text for text in found if text and text in self.mentions]
 
@@ -225,7 +226,7 @@ class Redaction:
 
 
 def names_removed(pool: PoolReader, number: int) -> dict[str, int]:
-    """Return every name that a player and the accounts merged into it have or had, with the accounts."""
+    """Return every name that a player, or an account merged into it, has or had, with the account."""
     return {name: account for name, account in names_had(pool, number) if name != pseudonym(pool, account)}
 
 
@@ -237,13 +238,13 @@ def pseudonym(pool: PoolReader, account: int) -> str:
 
 
 def anonymization(pool: PoolReader, name: str) -> Anonymization:
-    """Show what anonymizing a player replaces; nothing is stored.
+    """Preview the replacements that anonymizing a player makes. Nothing is stored.
 
     Returns:
-        The new name, the new ids of events, and how many entries and reasons mention a name.
+        The new name, the new IDs of events, and the number of entries and reasons that mention a name.
 
     Raises:
-        UnknownError: no such pool or player.
+        UnknownError: the pool or the player does not exist.
     """
     number = number_of(pool, name)
     found = Redaction(pool, Mentions(names_removed(pool, number)))
@@ -253,13 +254,13 @@ def anonymization(pool: PoolReader, name: str) -> Anonymization:
 
 
 def anonymize(pool: PoolReader, name: str, *, actor: str = "") -> str:
-    """Remove every name that a player had, also from titles, ids and other texts. No rating moves.
+    """Remove every name that a player has had, including those in titles, IDs and other texts. Ratings do not change.
 
     Returns:
-        The name that the player has now.
+        The player's new name.
 
     Raises:
-        UnknownError: no such pool or player.
+        UnknownError: the pool or the player does not exist.
     """
     number = number_of(pool, name)
     names = names_removed(pool, number)

@@ -1,7 +1,7 @@
-"""Submissions and corrections: each is proposed, rated in memory, logged and answered.
+"""Carry out submissions and corrections. Each is proposed, rated in memory, logged and answered.
 
-An act that rates many events again is rated before the pool is locked. Under the lock Podium only compares, logs and
-commits.
+If a change affects the ratings of many events, they are calculated before the pool is locked. While holding the lock,
+Podium only compares, logs and commits.
 """
 
 from collections.abc import Callable, Collection, Iterable
@@ -25,11 +25,11 @@ from podium.store.writing.proposals import FIRST_PLACEHOLDER, Proposal, Propose,
 from podium.store.writing.receipts import Done, Rerated, list_effects, names_with, parse_cursor, with_receipts
 
 LARGE_EVENT_ROWS = 2_000
-ATTEMPTS = 2  # at rating before the pool is locked
+ATTEMPTS = 2  # number of attempts to rate before the pool is locked
 
 
 class LongWorkError(Exception):
-    """More events are to be rated than fit into a short transaction; callers of the store never see it."""
+    """More events must be rated than fit into a short transaction. Callers of the store never see this error."""
 
 
 Opening = Callable[[], AbstractContextManager[PoolReader]]  # begins a transaction
@@ -38,23 +38,23 @@ Look = Callable[[PoolReader], tuple[Proposal, Snapshot, Head]]
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A proposal that was rated before the pool was locked."""
+    """A proposal that has been rated before the pool is locked."""
 
     entries: tuple[Any, ...]
-    head: Head  # of the log that it was rated after
+    head: Head  # head of the log for which it was rated
     moves: Moves
 
 
 def run(read: Callable[[Look], tuple[Proposal, Snapshot, Head]], lock: Opening, propose: Propose) -> Done:
-    """Carry out a proposal. If rating takes long, it happens before the pool is locked.
+    """Carry out a proposal. If rating takes long, do it before the pool is locked.
 
     Args:
-        read: calls a function with the pool in a transaction that only reads, and returns its answer.
+        read: calls a function with the pool in a read-only transaction, and returns the result.
         lock: opens a transaction that holds the pool's lock.
         propose: returns the log entries to append, or raises an error.
 
     Raises:
-        UnavailableError: the database cannot serve at the moment.
+        UnavailableError: the database is currently unavailable.
     """
 
     def look(pool: PoolReader) -> tuple[Proposal, Snapshot, Head]:
@@ -70,12 +70,12 @@ def run(read: Callable[[Look], tuple[Proposal, Snapshot, Head]], lock: Opening, 
 
 
 def execute(pool: PoolReader, propose: Propose, prepared: Prepared | None = None, *, refuse_long: bool = True) -> Done:
-    """Propose, log, rate and answer, in a transaction that has the pool's lock.
+    """Propose, log, rate and answer a change, in a transaction that holds the pool's lock.
 
     Raises:
-        LongWorkError: `refuse_long` is set, and the proposal rates a large event or more than `SHORT_EVENTS` again. A
-            bulk of new events is never refused: writing their entries takes as long anyway. Or others wrote so much
-            that to follow them takes as long.
+        LongWorkError: `refuse_long` is set, and a large event or more than `SHORT_EVENTS` events would have to be
+            re-rated, or others have written so much that catching up would take as long. A large number of new events
+            is never rejected, because writing their entries takes as long anyway.
     """
     try:
         base = pool.snapshots.at(pool, refuse_long=refuse_long)
@@ -110,13 +110,13 @@ def is_long(draft: Draft, proposal: Proposal) -> bool:
     if draft.first is None:
         return False
     if any(each.body.count(b"\n") > LARGE_EVENT_ROWS for each in proposal.entries):
-        return True  # it has pairs by the square
+        return True  # the number of pairs grows with the square of its entrants
     after = draft.base.events.order.size - draft.position
     return after > SHORT_EVENTS and len(proposal.entries) <= SHORT_EVENTS
 
 
 def entries_of(proposal: Proposal) -> list[Entry]:
-    """Return the entries of a proposal as a fold reads them, with placeholders for their numbers in the log."""
+    """Return the entries of a proposal in the form that a fold reads, with placeholders for their numbers."""
     return [
         Entry(FIRST_PLACEHOLDER + k, each.kind or proposal.kind, each.subject, each.body, each.match_id, each.present)
         for k, each in enumerate(proposal.entries)
@@ -124,25 +124,25 @@ def entries_of(proposal: Proposal) -> list[Entry]:
 
 
 def rate_entries(base: Snapshot, entries: Iterable[Entry]) -> Moves:
-    """Return the effect of log entries on a pool, without storing anything."""
+    """Return the effect that log entries would have on a pool, without storing anything."""
     draft = Draft.of(base)
     draft.follow(entries)
     return rated_draft(draft)
 
 
 def rated_draft(draft: Draft) -> Moves:
-    """Return the effect of a draft on its pool."""
+    """Return the effect that a draft would have on its pool."""
     after, ratings = rate(draft)
     table = draft.table
     return Moves(draft.base, after, ratings, table.added, table.changed.keys())
 
 
 def rebased(pool: PoolReader, base: Snapshot, prepared: Prepared) -> Moves | None:
-    """Return prepared moves with the events behind them that came meanwhile, or None if they are not behind."""
+    """Return prepared moves on top of new events that arrived in the meantime, or None if that is not possible."""
     moves = prepared.moves
     if base is moves.before:
         return moves
-    if head_fault(pool, prepared.head):  # the database was put back to an earlier state
+    if head_fault(pool, prepared.head):  # the database was restored to an earlier state
         return None
     others = [*entries_after(pool, moves.before.seq)]
     if moves.after.events.size > moves.before.events.size or not are_new_events(moves.before, base, others):
@@ -156,14 +156,14 @@ def rebased(pool: PoolReader, base: Snapshot, prepared: Prepared) -> Moves | Non
 
 
 def are_new_events(before: Snapshot, after: Snapshot, entries: Collection[Entry]) -> bool:
-    """Return True if log entries only add events behind all others."""
+    """Return True if log entries only add events that come after all others."""
     size, added = before.events.order.size, after.events.order.size - before.events.order.size
     are_plain = all(each.kind == SUBMIT and each.match_id is None for each in entries)
     return are_plain and added == len(entries) and int(after.events.order.part("uid", size).min(initial=size)) >= size
 
 
 def numbered(moves: Moves, seqs: list[int]) -> Snapshot:
-    """Return the snapshot of moves with the numbers of log entries in place of their placeholders."""
+    """Return the snapshot from moves, with placeholders replaced by the numbers of log entries."""
     after, uids = moves.after, np.array([*moves.changed], np.int64)
     events = after.events
     cells = {}
@@ -176,7 +176,7 @@ def numbered(moves: Moves, seqs: list[int]) -> Snapshot:
 
 
 def dry_run(pool: PoolReader, propose: Propose, after: str | None) -> Done:
-    """Return receipts without storing anything. The first one has the totals and the largest effects."""
+    """Return receipts without storing anything. The first receipt contains the totals and the largest effects."""
     done = with_receipts(plan(pool, propose(pool)))
     moved = rerated(done, after)
     first = [
@@ -186,13 +186,13 @@ def dry_run(pool: PoolReader, propose: Propose, after: str | None) -> Done:
 
 
 def rerated(done: Done, after: str | None) -> Rerated:
-    """Return how much a dry run would move, and the largest effects after a cursor."""
+    """Return the totals of a dry run, and the largest effects after a cursor."""
     listed, following = list_effects(done, None if after is None else parse_cursor(after))
     return Rerated(done.written, done.totals, listed, following)
 
 
 def plan(pool: PoolReader, proposal: Proposal) -> Done:
-    """Rate a proposal without storing anything, and without receipts."""
+    """Rate a proposal without storing anything or creating receipts."""
     base = pool.folded
     if not proposal.entries:
         return Done(proposal, base)
@@ -202,7 +202,7 @@ def plan(pool: PoolReader, proposal: Proposal) -> Done:
 
 
 def refuse_unrateable(proposal: Proposal, moves: Moves) -> None:
-    """Refuse what makes an event unrateable that was not so before, unless such events are to be marked."""
+    """Reject a proposal that makes a rateable event unrateable, unless such events should be marked."""
     if not proposal.refuses_unrateable:
         return
     events, ratings = moves.after.events, moves.ratings

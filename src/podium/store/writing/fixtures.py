@@ -1,8 +1,8 @@
-"""Fixtures: upcoming races, planned, moved and cancelled, and the current places of running races.
+"""Fixtures: upcoming races, which can be planned, moved and cancelled, and the current places in running races.
 
-The result of a fixture is the event with its id. Entrants who are missing from it did not start. The current places of
-a running race are stored in one row per race, outside the log, and replaced at each post. They do not affect ratings.
-They are deleted with the result, a cancellation, or a restored copy of the database.
+The result of a fixture is the event with the same ID. Entrants who are missing from it did not start. The current
+places of a running race are stored outside the log, in one row per race, which is replaced at each post. They do not
+affect ratings. They are deleted when the result arrives, the race is cancelled, or a copy of the database is restored.
 """
 
 import json
@@ -35,7 +35,7 @@ from podium.support.words import counted
 from podium.views.names import present_names
 
 PLANNED, STARTED, REPORTED, CANCELLED, NO_RESULT = "planned", "started", "reported", "cancelled", "no result"
-WAITS_US = DAY_US  # for a result, after the start, before it counts as having none
+WAITS_US = DAY_US  # how long after its start a race waits for a result before it counts as having none
 MAX_ENTRANTS = 1_000
 
 
@@ -74,7 +74,7 @@ class Fixture:
 
     @property
     def members(self) -> list[list[Member]]:
-        """Each side's members, in the order of their first ones."""
+        """The members of each side, with sides in the order of their first members."""
         sides: dict[Any, list[Member]] = {}
         for number, each in enumerate(self.entrants or ()):
             member = Member(each.player, each.shared or {}, each.side)
@@ -83,15 +83,15 @@ class Fixture:
 
     @property
     def sides(self) -> list[list[str]]:
-        """The names of each side's members, in the order of their first ones."""
+        """The names of each side's members, with sides in the order of their first members."""
         return [[each.player for each in side] for side in self.members]
 
     def standing(
         self, places: Sequence[str] = (), out: Sequence[str] = ()
     ) -> tuple[list[list[str]], list[list[str]], list[list[str]]]:
-        """Return the sides with a place, in order, the sides that are out, and the other sides.
+        """Return the sides that have a place, in order, the sides that are out, and all other sides.
 
-        A side has the place of its first member with one. In an open race, each player is a side.
+        A side has the place of its first member who has one. In an open race, each player is a side.
         """
         sides = [[name] for name in (*places, *out)] if self.entrants is None else self.sides
         side_of = {name: number for number, side in enumerate(sides) for name in side}
@@ -116,12 +116,12 @@ def plan_fixture(
 
     Args:
         pool: the pool.
-        fixture_id: the id of the race.
-        starts_at: the start, with its time zone; required for a new race.
-        title: the title. An empty one is removed.
-        entrants: the new entrants: names, or dicts with `player`, `team`, `side` and `shared`.
+        fixture_id: the ID of the race.
+        starts_at: the start with a time zone, which is required for a new race.
+        title: the title. An empty string removes it.
+        entrants: the new entrants, as names or as dicts with `player`, `team`, `side` and `shared`.
         anybody: True to remove all entrants and open the race to anyone.
-        actor: the sender, for the log.
+        actor: the sender, which is stored in the log.
 
     Returns:
         The fixture.
@@ -129,8 +129,8 @@ def plan_fixture(
     Raises:
         ParameterError: a new race has no start, an entrant is repeated, a name is invalid, or an open race has
             entrants.
-        ResultsError: one player is entered twice, under two names.
-        StoreError: the race has its result, or an event or a registered match has its id.
+        ResultsError: the same player is entered twice under two names.
+        StoreError: the race already has a result, or an event or a registered match has the same ID.
     """
     fixture_id = public_id(pool, admit(fixture_id, "a fixture's id"))
     if anybody and entrants:
@@ -163,7 +163,7 @@ def plan_fixture(
 
 
 class Plan(NamedTuple):
-    """An upcoming race as the log has it."""
+    """An upcoming race in the form in which the log stores it."""
 
     fixture_id: str
     body: Mapping[str, Any]  # `entrants`, `starts_at` and `title` of its newest entry
@@ -172,7 +172,7 @@ class Plan(NamedTuple):
 
 
 def plans_of(pool: PoolReader, numbers: Sequence[int]) -> list[Plan]:
-    """Return races by their numbers; -1 is none."""
+    """Return the races with these numbers. The number -1 stands for no race."""
     events, known = pool.snapshot.events, [number for number in numbers if number >= 0]
     fixtures, places = events.fixtures, np.array(known, np.int64)
     seqs, cancelled = (fixtures.columns.at(name, places).tolist() for name in ("seq", "is_cancelled"))
@@ -222,7 +222,7 @@ def cancel_fixture(pool: PoolReader, fixture_id: str, *, actor: str = "") -> Fix
 
     Raises:
         UnknownError: the pool or the fixture does not exist.
-        StoreError: the race has its result.
+        StoreError: the race already has a result.
     """
     known = get_fixture(pool, fixture_id)
     if known.status == REPORTED:
@@ -238,7 +238,7 @@ def get_fixture(pool: PoolReader, fixture_id: str) -> Fixture:
     """Return a fixture.
 
     Returns:
-        The fixture: title, start, entrants and status.
+        The fixture with its title, start, entrants and status.
 
     Raises:
         UnknownError: the pool or the fixture does not exist.
@@ -252,14 +252,14 @@ def get_fixture(pool: PoolReader, fixture_id: str) -> Fixture:
 def fixtures(
     pool: PoolReader, *, since: datetime | None = None, most: int = 100, ahead: bool = False, newest: bool = False
 ) -> tuple[Fixture, ...]:
-    """List fixtures, the earliest start first.
+    """List fixtures, earliest start first.
 
     Args:
         pool: the pool.
-        since: list only fixtures that start then or later. Default: all.
+        since: list only fixtures that start at this time or later. Default: all.
         most: maximum number of fixtures.
         ahead: True to leave out fixtures that are cancelled or have a result.
-        newest: True to list the latest start first.
+        newest: True to list fixtures with the latest start first.
 
     Returns:
         The fixtures.
@@ -276,7 +276,7 @@ def fixtures(
 
 
 def as_fixtures(pool: PoolReader, plans: Sequence[Plan]) -> tuple[Fixture, ...]:
-    """Return fixtures; accounts that were merged since start once, as who they are now."""
+    """Return fixtures. Accounts that have been merged since then appear once, under their current names."""
     lists = [each.body["entrants"] for each in plans]
     numbered = [each[key] for entrants in lists for each in entrants or () for key in each if holds_player_numbers(key)]
     names = present_names(pool, numbered)
@@ -294,7 +294,7 @@ def as_fixtures(pool: PoolReader, plans: Sequence[Plan]) -> tuple[Fixture, ...]:
 
 
 def starter_of(line: Mapping[str, Any]) -> Starter:
-    """Return the entrant in a line that has the form of a result's entry."""
+    """Return the entrant in a line, which has the form of an entry in a result."""
     shared = dict(kind_and_name(name) for key, name in line.items() if is_shared(key))
     return Starter(line["player"], line["team"], line.get("side"), shared or None)
 
@@ -308,7 +308,7 @@ def status_of(plan: Plan) -> str:
     return PLANNED if passed < 0 else STARTED if passed < WAITS_US else NO_RESULT
 
 
-LEAST_US = 1_000_000  # between two posts of servers
+LEAST_US = 1_000_000  # minimum time between two posts by a server
 Tap = Literal["next", "out", "back"]
 TAPS: tuple[Tap, ...] = get_args(Tap)
 OF_RACE = sa.and_(of_pool(running), running.c.race_id == sa.bindparam("race"))
@@ -325,9 +325,9 @@ def post_places(
     Args:
         pool: the pool.
         race_id: the id of the race.
-        places: the players by place, the leader first.
+        places: the players in order of their places, leader first.
         out: the players who did not finish.
-        by_hand: True for taps by a person, who may send several per second.
+        by_hand: True if a person enters them by tapping, which may happen several times per second.
 
     Returns:
         The current places.
@@ -335,7 +335,7 @@ def post_places(
     Raises:
         UnknownError: the pool or the fixture does not exist, or a player is not entered.
         ParameterError: a player is repeated.
-        StoreError: the race has its result, is cancelled, or had a post within this second.
+        StoreError: the race already has a result, is cancelled, or was posted less than a second ago.
     """
     planned = get_fixture(pool, race_id)
     race_id = planned.fixture_id
@@ -368,7 +368,7 @@ def post_places(
 
 
 def tap(pool: PoolReader, race_id: str, what: Tap, name: str) -> Places:
-    """Take the tap of a person: who comes next across the line, who is out, or whose side has neither any more.
+    """Handle a tap on a name: the next to cross the line, one who is out, or one whose side is neither placed nor out.
 
     Returns:
         The places of the moment.
@@ -393,7 +393,7 @@ def places_now(pool: PoolReader, race_id: str) -> Places | None:
     """Return the current places in a race.
 
     Returns:
-        The places, or None if none were posted or the race has its result.
+        The places, or None if none were posted or the race already has a result.
     """
     row = pool.execute(SELECT_RUNNING, race=race_id).first()
     if row is None or pool.snapshot.events.find(race_id) >= 0:

@@ -1,4 +1,4 @@
-"""A pool's order is changed: each event gets a number in place of its date, or a date in place of its number."""
+"""Change the order of a pool: give each event a number in place of its date, or a date in place of its number."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ from podium.store.following import PoolReader
 from podium.store.writing.administration import system_entry
 from podium.store.writing.proposals import Act, Proposal
 
-MAX_EVENTS = 50  # a pool with as many keeps its order
+MAX_EVENTS = 50  # a pool with this many events keeps its order
 SELECT_ALL_CONTENTS = (
     sa.select(log.c.subject, log.c.body, log.c.received_at)
     .where(of_pool(log), log.c.kind.in_(WITH_CONTENT))
@@ -34,8 +34,9 @@ def set_order(order: Order, start: datetime | None = None, every: str = "") -> A
 
     Args:
         order: `dated` or `sequence`.
-        start: the date of the first event; if None, each event gets its earlier date, or the date of receipt.
-        every: the time from each event to the next, such as 1w; empty if all were on one day.
+        start: the date of the first event. If None, each event gets the date it had before, or else the date when it
+            was received.
+        every: the time between consecutive events, such as 1w, or an empty string if all took place on one day.
     """
 
     def propose(pool: PoolReader, actor: str, _reason: str) -> Proposal:
@@ -64,7 +65,7 @@ def set_order(order: Order, start: datetime | None = None, every: str = "") -> A
 
 
 def events_to_order(pool: PoolReader, order: Order) -> list[Event]:
-    """Return the events of a pool.
+    """Return the events of a pool whose order can be changed.
 
     Raises:
         StoreError: the pool has 50 events or more, or a season.
@@ -86,7 +87,7 @@ def events_to_order(pool: PoolReader, order: Order) -> list[Event]:
 
 
 def dates_in_log(pool: PoolReader) -> dict[str, int]:
-    """The newest date that the log has of each event, else when it was received first; microseconds since 1970."""
+    """Return each event's newest date in the log, or else its time of receipt, in microseconds since 1970."""
     dates: dict[str, int] = {}
     for subject, body, received_at in pool.execute(SELECT_ALL_CONTENTS):
         if body.startswith(UNDATED_BODY):
@@ -97,7 +98,10 @@ def dates_in_log(pool: PoolReader) -> dict[str, int]:
 
 
 def in_order(rows: Sequence[Event], dates: Mapping[str, int]) -> list[int]:
-    """Dates of events that leave them in their order: each the event's own, or the earliest that is late enough."""
+    """Return dates that keep events in their order.
+
+    Each is the event's own date, or the earliest one that is late enough.
+    """
     last = OrderKey(START.started_at, 0)
     starts = []
     for row in rows:

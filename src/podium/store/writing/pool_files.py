@@ -1,4 +1,7 @@
-"""A pool as lines of JSON: exported from one database, imported into another, with the same head, and rated again."""
+"""Export a pool from one database as lines of JSON, and import it into another.
+
+It is rated again, and keeps its head.
+"""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -25,9 +28,9 @@ from podium.store.writing.proposals import store_witness
 from podium.support.words import counted
 from podium.version import ARITHMETIC, __version__
 
-FORMAT = 1  # of the lines
-CHUNK_LINES = 1_000  # that are written at once
-UNREADABLE = (  # what fields raise that fit their hashes and make no sense
+FORMAT = 1  # version of the format
+CHUNK_LINES = 1_000  # number of lines that are written at once
+UNREADABLE = (  # errors raised by fields that match their hashes but make no sense
     sa.exc.IntegrityError,
     sa.exc.DataError,
     LookupError,
@@ -40,7 +43,8 @@ HEADER = {
     "podium_pool": int, "version": str, "pool": str, "system": str, "parameters": dict, "players": int, "entries": int,
     "head": dict, "days": list, "things": int | None, "arithmetic": int | None,
 }  # fmt: skip
-NEWER = ("things", "kind", "arithmetic", "rating", "title")  # which files of earlier versions or of players lack
+# fields that are missing in files of earlier versions, or for players
+NEWER = ("things", "kind", "arithmetic", "rating", "title")
 PLAYER = {"player": int, "name": str, "former": list, "kind": str | None, "rating": float | None}
 ENTRY = {
     "place": int, "received_at": str, "kind": str, "actor": str, "subject": str, "body": str,
@@ -53,13 +57,16 @@ class Imported(NamedTuple):
     pool: str
     head: Head
     events: int
-    changes: int  # rows of the ledger
-    moved: int | None  # ratings that are other than in the file; None if the file does not have them
-    revisions: str = ""  # of the arithmetic, in the file and here, in words; empty if they are the same
+    changes: int  # number of rows in the ledger
+    moved: int | None  # number of ratings that differ from the file; None if the file has no ratings
+    revisions: str = ""  # revisions of the arithmetic in the file and here, as text; empty if they are the same
 
     @property
     def notice(self) -> str:
-        """A sentence on the ratings that another revision of the arithmetic moved; empty if none can have moved."""
+        """A sentence about ratings that another revision of the arithmetic has moved.
+
+        It is empty if none can have moved.
+        """
         if not self.revisions:
             return ""
         moved = "ratings may have moved" if self.moved is None else f"{counted(self.moved, 'rating')} moved"
@@ -117,7 +124,7 @@ def current_ratings(snapshot: Snapshot) -> dict[int, float]:
 
 
 def settings_columns(pool: Pool) -> dict[str, Any]:
-    """Return the columns of a pool's row that its log says."""
+    """Return the columns of a pool's row that follow from its log."""
     return configuration(pool.system) | {"closed": pool.closed} | pool.description.columns()
 
 
@@ -142,7 +149,7 @@ def checked(line: Line, kinds: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def import_players(pool: PoolView, lines: Iterator[Line], count: int) -> dict[int, float | None]:
-    """Store the players and equipment of a file; return the rating that each number has in the file."""
+    """Store the players and equipment in a file. Return the rating that the file has for each number."""
     ratings: dict[int, float | None] = {}
     for chunk in chunks((checked(each, PLAYER) for _, each in zip(range(count), lines, strict=False))):
         names = [(each["player"], name, former) for each in chunk for name, *former in [names_in(each)]]
@@ -153,7 +160,7 @@ def import_players(pool: PoolView, lines: Iterator[Line], count: int) -> dict[in
 
 
 def names_in(fields: Mapping[str, Any]) -> list[str]:
-    """The name of a player or a piece of equipment in a line, and the former ones."""
+    """Return the current name of the player or piece of equipment in a line, and the former names."""
     kind = fields.get("kind")
     if is_equipment(fields["player"]) != (kind is not None):
         raise ValueError(f"{fields['player']} is not the number of a {kind or 'player'}")
@@ -192,7 +199,7 @@ def import_log(pool: PoolView, lines: Iterator[Line], numbers: set[int]) -> Head
 
 
 def title_of(where: str, fields: Mapping[str, Any]) -> tuple[bytes, bytes, int]:
-    """Return the salt and the text of an entry's title, and the position of its hash in the body."""
+    """Return the salt and the text of an entry's title, and the position of the title's hash in the body."""
     salt, text = bytes.fromhex(fields["title"]["salt"]), fields["title"]["text"].encode()
     body = fields["body"].encode()
     at = body.find(entries.SEAL)
@@ -227,7 +234,7 @@ def entry_row(where: str, fields: Mapping[str, Any], numbers: set[int]) -> dict[
 
 
 def import_sheets(pool: PoolView, kept: Iterable[Mapping[str, Any]]) -> None:
-    """Store the sheets, and which events each brought; in the file their contents are named by places in the log."""
+    """Store the sheets, and the events that came from each. The file refers to their contents by places in the log."""
     numbers = sa.select(log.c.place, log.c.seq).where(log.c.pool_id == pool.id)
     seqs = dict(pool.execute(numbers).all()) if kept else {}
     for each in kept:
@@ -260,7 +267,7 @@ SELECT_FORMER_NAMES = sa.select(alias.c.name, alias.c.player_id).where(of_pool(a
 
 
 def export_lines(pool: PoolReader) -> Iterator[str]:
-    """Yield a header, then one line per player, one per piece of equipment, and one per log entry."""
+    """Yield a header, followed by one line per player, one per piece of equipment, and one per log entry."""
     head, names, equipment = newest_head(pool), names_of(pool), equipment_of(pool)
     former: dict[int, list[str]] = {}
     ratings = current_ratings(pool.snapshot)

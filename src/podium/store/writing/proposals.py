@@ -1,4 +1,4 @@
-"""Proposals: the log entries of an act with what is stored beside the log, and how both are recorded."""
+"""Proposals: the log entries for a change, with the data stored next to the log, and how both are recorded."""
 
 import hashlib
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -18,7 +18,8 @@ from podium.pool.snapshot import ROW_TYPES, Event, Snapshot
 from podium.store.following import PoolReader
 from podium.views.names import version_of
 
-FIRST_PLACEHOLDER = 2**61  # for numbers of log entries that are not drawn yet: after every number that is
+# stand for numbers of log entries that have not been drawn yet; larger than all numbers that have been
+FIRST_PLACEHOLDER = 2**61
 
 
 AGAIN, SKIP = "again", "skip_known"  # store results that look like known ones, or leave them out
@@ -26,43 +27,44 @@ AGAIN, SKIP = "again", "skip_known"  # store results that look like known ones, 
 
 class BroughtEvent(NamedTuple):
     event_id: str
-    own_id: str  # what the sheet calls it
-    content_seq: int  # of the log entry with the content that the sheet had last
-    is_gone: bool = False  # the sheet has it no more
+    own_id: str  # the sheet's name for the event
+    content_seq: int  # log entry with the sheet's latest content
+    is_gone: bool = False  # True if the sheet no longer has the event
 
 
 class Sheet(NamedTuple):
     name: str
-    map: str = ""  # what its columns mean, as TOML has it; empty where the headings say all
-    prefix: str = ""  # of the ids of its new events, where others have those that it calls them by
-    made: Mapping[str, str] = {}  # ids that Podium made: `podium.Results` has them
-    has_made_dates: bool = False  # whether its dates were made up, and prove nothing
+    map: str = ""  # meaning of its columns in TOML; empty if the headings suffice
+    prefix: str = ""  # prefix for the IDs of its new events, if other events already use the sheet's IDs
+    made: Mapping[str, str] = {}  # IDs made by Podium, as in `podium.Results`
+    has_made_dates: bool = False  # True if its dates were filled in, and so prove nothing
     answer: str = ""  # AGAIN or SKIP, for results that look like known ones
 
 
 class SheetRecord(NamedTuple):
     name: str
-    map: str  # what its columns mean, as TOML has it; empty where the headings say all
-    events: Sequence[BroughtEvent]  # those of which something else is kept, or nothing yet
-    changes: Any = None  # what became of the sheet as a whole, where it was compared
+    map: str  # meaning of its columns in TOML; empty if the headings suffice
+    events: Sequence[BroughtEvent]  # events for which new data is stored
+    changes: Any = None  # changes from the sheet as a whole, if it was compared
 
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """Log entries to append, and data stored with them. Numbers of new entries are placeholders."""
+    """Log entries to append, and the data to store with them. New entries have placeholders instead of numbers."""
 
-    pool: PoolReader  # with the system that it is to have
+    pool: PoolReader  # with the system that it will have
     kind: str
-    entries: tuple[LogEntry, ...] = ()  # none if everything is as it is to be already
-    sent: Mapping[str, int] = field(default_factory=dict)  # the events that are answered, with the number of the sender
-    known: Collection[str] = ()  # those of them about which nothing is new
+    entries: tuple[LogEntry, ...] = ()  # empty if nothing has to change
+    sent: Mapping[str, int] = field(default_factory=dict)  # events to report back, with the number of the sender
+    known: Collection[str] = ()  # those events for which there is nothing new
     warnings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by event
     newcomers: Mapping[int, str] = field(default_factory=dict)  # names of new players, by the numbers that they get
-    names: Mapping[int, str] = field(default_factory=dict)  # that players have now, of those who are known by then
+    names: Mapping[int, str] = field(default_factory=dict)  # the current names of players who are known by then
     columns: Mapping[str, Any] = field(default_factory=dict)  # new values of the pool's row
-    sets_order: bool = False  # whether its events are the pool's first, or all of them in another order
-    sheet: SheetRecord | None = None  # where its events came in one
-    refuses_unrateable: bool = True  # whether it is refused where an event cannot be rated that could be before
+    sets_order: bool = False  # True if these are the pool's first events, or if all events get another order
+    sheet: SheetRecord | None = None  # the sheet from which the events come
+    # True to reject a proposal that makes an event unrateable that could be rated before
+    refuses_unrateable: bool = True
 
 
 Propose = Callable[[PoolReader], Proposal]  # checks, and reads, but writes nothing
@@ -70,18 +72,18 @@ Act = Callable[[PoolReader, str, str], Proposal]  # proposes a change, given the
 
 
 class StaleError(StoreError):
-    """The event has changed since the version that a correction is of."""
+    """The event has changed since the version that a correction refers to."""
 
 
 def require_version(event: Event, versions: Collection[str] | None) -> None:
-    """Refuse a correction of another version than the event has."""
+    """Raise an error if an event does not have one of these versions."""
     if versions is not None and version_of(event) not in versions:
         raise StaleError(
             f"event {event.event_id!r} has changed since you read it. Read it again, and correct that version."
         )
 
 
-FOLLOW_EVENT = (  # what sheets brought stays what they brought, in another order
+FOLLOW_EVENT = (  # the data from sheets stays the same when events get another order
     sa.update(brought)
     .where(
         of_pool(brought), brought.c.event_id == sa.bindparam("event"), brought.c.content_seq == sa.bindparam("former")
@@ -93,7 +95,7 @@ DELETE_WITNESS = sa.delete(witness).where(of_pool(witness), witness.c.part >= sa
 
 
 def record(proposal: Proposal) -> Logged:
-    """Log a proposal, and store its other data."""
+    """Log a proposal, and store the data that belongs to it."""
     pool, connection = proposal.pool, proposal.pool.connection
     former = contents_before(proposal) if proposal.kind == CONFIGURE and proposal.sets_order else {}
     insert_players(pool, proposal.newcomers.items())
@@ -108,14 +110,14 @@ def record(proposal: Proposal) -> Logged:
 
 
 def contents_before(proposal: Proposal) -> dict[str, int]:
-    """Return the log entries with the contents of events that get new ones, by id."""
+    """Return the log entries with the present contents of events that get new ones, by event ID."""
     events = proposal.pool.snapshot.events
     uids = {entry.subject: events.find(entry.subject) for entry in proposal.entries}
     return {event_id: int(events.columns.value("content_seq", uid)) for event_id, uid in uids.items() if uid >= 0}
 
 
 def keep_sheet(proposal: Proposal, seqs: Sequence[int] = ()) -> None:
-    """Store which events a sheet brought."""
+    """Store which events came from a sheet."""
     pool, kept = proposal.pool, proposal.sheet
     if kept is None:
         return
@@ -128,7 +130,7 @@ def keep_sheet(proposal: Proposal, seqs: Sequence[int] = ()) -> None:
 
 
 def store_witness(pool: PoolView, snapshot: Snapshot, first_row: int = 0) -> None:
-    """Store the digests of the ledger from a row on, or of all rows if earlier digests are missing."""
+    """Store the digests of the ledger from a row on. If earlier digests are missing, store those of all rows."""
     first = part_of(first_row)
     ((known,),) = pool.run(COUNT_WITNESS, first=first)
     first = first if known == first else 0
@@ -136,19 +138,19 @@ def store_witness(pool: PoolView, snapshot: Snapshot, first_row: int = 0) -> Non
     insert(pool.connection, witness, [(pool.id, first + k, each) for k, each in enumerate(digests(snapshot, first))])
 
 
-PART_ROWS = 1_024  # a write replaces the digest of the last part, and those behind the first row that it changes
+PART_ROWS = 1_024  # a write replaces the digests of the last part and of all parts from the first changed row on
 
 
 def part_of(row: int) -> int:
-    """Return the number of the part that holds a ledger row."""
+    """Return the number of the part that contains a ledger row."""
     return row // PART_ROWS
 
 
 def digests(snapshot: Snapshot, first_part: int = 0) -> list[bytes]:
-    """Return the SHA-256 of each part of the ledger from one on.
+    """Return the SHA-256 digest of each part of the ledger, from a given part on.
 
     Returns:
-        A digest of each part's columns, one after the other: `ROW_TYPES` and `state`, little-endian.
+        A digest of each part, calculated over its columns (`ROW_TYPES` and `state`) in turn, little-endian.
     """
     rows = snapshot.rows
     found = []

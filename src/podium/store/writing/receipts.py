@@ -1,4 +1,4 @@
-"""Receipts for events that were sent, and the totals of an act."""
+"""Receipts for submitted events, and the totals of a change."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ from podium.support.answers import answer, described
 from podium.views.changes import Change, Changes
 from podium.views.names import EVENT_STATUSES
 
-MAX_EFFECTS = 1_000  # of an answer
+MAX_EFFECTS = 1_000  # maximum number of effects in a response
 NUMBERED = (
     "these are the pool's first events, so its events have numbers instead of dates; podium pool order changes that"
 )
@@ -94,15 +94,15 @@ class Receipt:
 class Done:
     """The outcome of a proposal, or of a dry run."""
 
-    proposal: Proposal  # as it was recorded
-    snapshot: Snapshot  # the pool afterwards
+    proposal: Proposal  # the recorded proposal
+    snapshot: Snapshot  # the pool after the change
     moves: Moves | None = None  # None if nothing is logged
-    head: Head | None = None  # of the log; None of a dry run
+    head: Head | None = None  # head of the log; None for a dry run
     receipts: tuple[Receipt, ...] = ()  # in the order in which events were sent
 
     @property
     def written(self) -> int:
-        """The number of ledger rows that are new or differ from before."""
+        """The number of ledger rows that are new or have changed."""
         return 0 if self.moves is None else self.moves.written
 
     @property
@@ -113,7 +113,7 @@ class Done:
 
     @property
     def notice(self) -> str:
-        """A sentence on what moves with the pool's state; empty if later events keep theirs, or have none."""
+        """A sentence about later ratings that move with the pool's state, or an empty string if none do."""
         if self.moves is None or not self.snapshot.pool.system.pool_fields:
             return ""
         relearnt = self.moves.count_relearnt({self.snapshot.events.find(each) for each in self.proposal.sent})
@@ -130,7 +130,7 @@ class Done:
 
     @property
     def answer(self) -> Any:
-        """The receipts of a submission, the receipt of a corrected event, or else how many rows of the ledger moved.
+        """Return the receipts of a submission, the receipt of a corrected event, or the number of moved ledger rows.
 
         Of a sheet that was compared as a whole it is what became of it.
         """
@@ -142,7 +142,7 @@ class Done:
 
 
 def list_effects(done: Done, after: Size | None) -> tuple[tuple[Effect, ...], str | None]:
-    """Return the largest effects after a cursor, and the cursor of those that follow."""
+    """Return the largest effects after a cursor, and the cursor of the next page."""
     if done.moves is None:
         return (), None
     found, following = done.moves.largest_effects(MAX_EFFECTS, after)
@@ -163,14 +163,14 @@ def parse_cursor(text: str) -> Size:
 
 
 def names_with(proposal: Proposal, numbers: Collection[int]) -> dict[int, str]:
-    """Return the names of players and equipment, newcomers included."""
+    """Return the names of players and equipment, including newcomers."""
     known = {**proposal.names, **proposal.newcomers}
     others = [number for number in numbers if number not in known]
     return known | names_of(proposal.pool, others) if others else known
 
 
 def with_receipts(done: Done) -> Done:
-    """Return the outcome with a receipt for each event that was sent, in their order."""
+    """Return the outcome with a receipt for each submitted event, in the order of submission."""
     proposal, events = done.proposal, done.snapshot.events
     if not proposal.sent:
         return done
@@ -207,7 +207,7 @@ def with_receipts(done: Done) -> Done:
 def changes_of(
     proposal: Proposal, snapshot: Snapshot, uids: list[int], ratings: Ratings | None
 ) -> dict[int, tuple[Change, ...]]:
-    """Return the changes of players' ratings by events, in the order of their rows, by uid."""
+    """Return the changes that events made to players' ratings, in the order of the ledger rows, by uid."""
     events = snapshot.events
     newest = events.order.size if ratings is None else ratings.position
     tail = {uid: newest + place for place, uid in enumerate(events.order.part("uid", newest).tolist())}

@@ -1,4 +1,4 @@
-"""Comparison of a resubmitted sheet with its earlier version, and the resulting changes to its pool."""
+"""Compare a resubmitted sheet with its earlier version, and change its pool accordingly."""
 
 import json
 from bisect import bisect_left
@@ -43,7 +43,7 @@ from podium.views.names import VOIDED, find_events
 
 
 class Other(NamedTuple):
-    """An event of a sheet with the data that its comparison needs."""
+    """An event of a sheet, with the data needed to compare it."""
 
     event_id: str
     sentence: str
@@ -51,18 +51,18 @@ class Other(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SheetChanges:
-    """The changes from a resubmitted sheet, made or previewed."""
+    """The changes that a resubmitted sheet makes, or would make in a preview."""
 
     sheet: str
-    is_first: bool  # nothing was known of the sheet, so that nothing can be gone
-    new: tuple[str, ...]  # ids of events in the pool
-    other: tuple[Other, ...]  # events that differ, and how
+    is_first: bool  # True if the sheet is new, so that it cannot have lost any events
+    new: tuple[str, ...]  # IDs of events in the pool
+    other: tuple[Other, ...]  # events that differ, with the differences
     gone: tuple[str, ...]
-    kept: tuple[Other, ...]  # events that people corrected or voided in the pool, and that stay so
+    kept: tuple[Other, ...]  # events that were corrected or voided in the pool by hand, and that stay so
     same: int
     receipts: tuple[Receipt, ...] = ()
-    totals: Totals = NOTHING  # how much moved
-    prefix: str = ""  # what would make its events others
+    totals: Totals = NOTHING  # how much the ratings moved
+    prefix: str = ""  # prefix that would turn its events into different ones
 
     def __str__(self) -> str:
         """Return the counts as text."""
@@ -74,14 +74,14 @@ class SheetChanges:
 def amend_sheet(
     rows: Any, sheet: Sheet, made_up: str = "", *, overrule: bool = False, order: Order | None = None
 ) -> events.Act:
-    """Make a pool what it would be if a sheet had always been as it is now, as far as it has the sheet's events.
+    """Bring a pool to the state it would have if a sheet had always been as it is now.
 
     Args:
         rows: the results of the sheet.
         sheet: the sheet.
         made_up: the reason for the log if none is given.
-        overrule: whether the sheet holds against what people corrected in the pool.
-        order: as of a submission.
+        overrule: True if the sheet overrules corrections made in the pool by hand.
+        order: the order, as for a submission.
     """
     return partial(propose, rows=rows, sheet=sheet, made_up=made_up, overrule=overrule, order=order)
 
@@ -97,10 +97,10 @@ def propose(
     overrule: bool,
     order: Order | None,
 ) -> events.Proposal:
-    """Return what `amend_sheet` does to a pool.
+    """Return the proposal for the changes that `amend_sheet` makes to a pool.
 
     Raises:
-        SheetError: an event that another sheet brought has other content, or nothing that this one brought is in it.
+        SheetError: an event from another sheet has different content, or the sheet contains none of its earlier events.
     """
     reason = reason or admit_reason(made_up)
     contents = read_sheet(pool, sheet, rows)
@@ -120,7 +120,7 @@ def propose(
     for one in sent:
         other = one.stored
         by_hand = other is not None and (other.is_voided_by_hand or (other.is_corrected and not one.is_same))
-        one.is_kept = by_hand and not overrule  # is other than the sheet has it because people made it so in the pool
+        one.is_kept = by_hand and not overrule  # differs from the sheet because it was changed in the pool by hand
     place(pool, [one for one in sent if not one.is_kept])
     draft = Draft(pool, actor, reason or f"{sheet.name} was corrected")
     draft.take(sent, sheet, {each.event.event_id for each in stored})
@@ -139,7 +139,7 @@ def propose(
 
 
 def as_known(pool: PoolReader, sheet: events.Sheet, sent: Sequence[Sent]) -> tuple[events.Sheet, bool]:
-    """A sheet under the name that it is known by: its own, or that of one with the same map and mostly the same events.
+    """Return a sheet under its known name: its own, or that of a sheet with the same map and mostly the same events.
 
     Returns:
         The sheet, and whether nothing is known of it.
@@ -160,14 +160,14 @@ def as_known(pool: PoolReader, sheet: events.Sheet, sent: Sequence[Sent]) -> tup
 
 
 def events_of(pool: PoolReader, sheet: events.Sheet, sent: Sequence[Sent]) -> list[Stored]:
-    """Return the events in the pool from a sheet, and the events with the submitted ids."""
+    """Return the events in the pool that came from a sheet, and those that have the submitted IDs."""
     known = brought_by(pool, sheet)
     wanted = known.keys() | {sheet.prefix + each.own_id for each in sent if each.own_id not in sheet.made}
     return stored_events(pool, known, sheet, find_events(pool, wanted))
 
 
 def refuse_others(pool: Pool, sheet: events.Sheet, sent: Sequence[Sent], stored: Sequence[Stored], prefix: str) -> None:
-    """Refuse a sheet that is another one, by all that is known."""
+    """Raise an error if a sheet is, by all evidence, a different one with the same name."""
     for one in sent:
         other = one.stored
         if other is not None and other.brought is None and other.others and not one.is_same:
@@ -201,7 +201,7 @@ def refuse_others(pool: Pool, sheet: events.Sheet, sent: Sequence[Sent], stored:
 
 
 def place(pool: PoolReader, sent: Sequence[Sent]) -> None:
-    """Say when each event is to be, so that those of one moment, or without any, are in the order of the sheet."""
+    """Set the time of each event, so that events at the same time, or without a time, are in the order of the sheet."""
     if any(one.content.order is None for one in sent):
         number(pool, sent)
     else:
@@ -219,7 +219,7 @@ def place(pool: PoolReader, sent: Sequence[Sent]) -> None:
 
 
 def number(pool: PoolReader, sent: Sequence[Sent]) -> None:
-    """Number events without dates, between their neighbours or after all others, with as few changes as possible."""
+    """Number the events without dates, between their neighbours or after all others, changing as few as possible."""
     if not pool.is_undated and any(one.stored is None for one in sent):
         raise submission.other_order_error(pool, DATED)
     starts = [None if one.stored is None else one.stored.event.started_at for one in sent]
@@ -248,7 +248,7 @@ def number(pool: PoolReader, sent: Sequence[Sent]) -> None:
 
 
 def longest_rise(numbers: Sequence[int | None]) -> list[int]:
-    """The places of the longest part of numbers that rises, in their order; None is in none."""
+    """Return the positions of the longest ascending subsequence of numbers. None is never part of it."""
     ends, places, before = list[int](), list[int](), dict[int, int | None]()
     for k, each in enumerate(numbers):
         if each is not None:
@@ -262,12 +262,12 @@ def longest_rise(numbers: Sequence[int | None]) -> list[int]:
     return rise[::-1]
 
 
-SHEET = "sheet"  # what is done, where it is of several kinds
-STEP_US = 10  # the smallest difference of two numbers of events
+SHEET = "sheet"  # what is done, if it is of several kinds
+STEP_US = 10  # the smallest difference between two event numbers
 
 
 class Draft:
-    """The planned changes to a pool for a sheet, entry by entry."""
+    """The planned changes to a pool for a sheet, built up entry by entry."""
 
     def __init__(self, pool: PoolReader, actor: str, reason: str) -> None:
         self.pool, self.actor, self.reason = pool, actor, reason
@@ -281,7 +281,10 @@ class Draft:
         self.same = 0
 
     def take(self, sent: Sequence[Sent], sheet: events.Sheet, taken: set[str]) -> None:
-        """Take what is new, other and back, in the order of the sheet; `taken` are the ids of events of the pool."""
+        """Plan the new, changed and restored events in the order of the sheet.
+
+        `taken` contains the IDs of the pool's events.
+        """
         logged = [one for one in sent if not one.is_same and not one.is_kept]
         self.numbered = provisional_numbers(self.pool, (name for one in logged for name in one.content.names))
         for one in sent:
@@ -303,7 +306,7 @@ class Draft:
         refuse_player_twice(self.pool, contents, self.numbered.numbers)
 
     def unused_id(self, name: str, taken: set[str]) -> str:
-        """The id, or where an event of the pool has it, the first of `name #2`, `name #3`, … that none has."""
+        """Return the ID or, if the pool has an event with it, the first of `name #2`, `name #3`, … that is free."""
         base = COUNT.sub("", name)
         if name not in taken:
             return name
@@ -313,7 +316,7 @@ class Draft:
         raise StoreError(f"Every ID that begins with {base!r} is in use. Choose another prefix.")
 
     def log(self, one: Sent, kind: str) -> int:
-        """Add the entry of an event's content, at its time, and return the placeholder of its number."""
+        """Add an entry with an event's content at its time, and return the placeholder for the entry's number."""
         content, other = one.content.at(self.pool.order or DATED, one.start), one.stored
         match_id, reason = (None, "") if other is None else (other.event.match_id, self.reason)
         if other is None or not one.is_same:
@@ -322,18 +325,19 @@ class Draft:
         else:
             event = other.event
             was, begin = (head_begin(event.event_id, self.pool.order, each) for each in (event.started_at, one.start))
-            body = other.body.replace(was.encode(), begin.encode())  # its players stay, whatever they are called
+            # its players stay the same, whatever names they have now
+            body = other.body.replace(was.encode(), begin.encode())
             own = other.digest, match_id, event.present, reason, kind
             entry = LogEntry(event.event_id, body, self.actor, *own)
         self.entries.append(entry)
         return events.FIRST_PLACEHOLDER + len(self.entries) - 1
 
     def set_voided(self, event_id: str, kind: str) -> None:
-        """Add the entry that voids or unvoids an event."""
+        """Add an entry that voids or unvoids an event."""
         self.entries.append(json_entry(event_id, None, self.actor, self.reason)._replace(kind=kind))
 
     def correct(self, one: Sent, other: Stored) -> int:
-        """Take other content of an event, or another place; let one that was gone count again."""
+        """Plan a new content or position for an event. If the event had been removed, let it count again."""
         event, number = other.event, other.event.content_seq
         is_corrected = not one.is_same or one.moves or one.start != event.started_at
         if is_corrected:
@@ -348,7 +352,7 @@ class Draft:
         return number
 
     def keep(self, one: Sent, other: Stored) -> int:
-        """Leave an event as people made it."""
+        """Leave an event as it was corrected by hand."""
         if other.is_voided_by_hand:
             sentence = "was voided by hand, and stays void"
         else:
@@ -357,7 +361,7 @@ class Draft:
         return other.event.seq if other.brought is None else other.brought.content_seq
 
     def sentence(self, one: Sent, other: Stored) -> str:
-        """Return the differences between an event and the pool's version, as a sentence."""
+        """Return the differences between an event and the pool's version of it, as a sentence."""
         if one.is_same:
             return "it comes in a different position"
         body = other.body
@@ -369,7 +373,7 @@ class Draft:
         return difference(body, names, at).partition(";")[0]
 
     def void(self, lost: Sequence[Stored], *, overrule: bool) -> None:
-        """Let events count no more that the sheet does not have, unless another has them, or people corrected them."""
+        """Void events that the sheet no longer has, unless another sheet has them or they were corrected by hand."""
         for other in lost:
             event = other.event
             if event.status == VOIDED:
@@ -384,11 +388,10 @@ class Draft:
 
 
 def pair(pool: PoolReader, sheet: Sheet, sent: Sequence[Sent], stored: Sequence[Stored]) -> None:
-    """Match each event of a sheet with an event of the pool.
+    """Match each event of a sheet with an event in the pool.
 
-    The candidates are tried in this order: the same id and content; ids that differ only in their count, in order; the
-    same
-    event with another id; the same event with another id and date.
+    Candidates are tried in this order: the same ID and content, then IDs that differ only in their count, then the same
+    event with another ID, then the same event with another ID and date.
     """
     left = sorted(stored, key=lambda each: each.is_live, reverse=True)
     if sheet.made:
@@ -408,7 +411,7 @@ Pairs = Iterable[tuple[Sent, Stored]]
 
 
 def by_id(pool: PoolReader, sheet: Sheet, sent: Sequence[Sent], left: list[Stored]) -> Pairs:
-    """Events of one id and content."""
+    """Yield pairs of events with the same ID and content."""
     known = {each.own_id: each for each in reversed(left)}
     for one in sent:
         other = known.get(one.own_id) or known.get(sheet.prefix + one.own_id)
@@ -417,7 +420,7 @@ def by_id(pool: PoolReader, sheet: Sheet, sent: Sequence[Sent], left: list[Store
 
 
 def by_count(pool: PoolReader, sheet: Sheet, sent: list[Sent], left: list[Stored]) -> Pairs:
-    """Return matching events with ids that differ only in their count: identical ones, then equal ids, then the rest.
+    """Return pairs of events whose IDs differ only in their count: identical events, then equal IDs, then the rest.
 
     If Podium made the ids from names, events with the same date and players are compared instead.
     """
@@ -443,16 +446,16 @@ def by_count(pool: PoolReader, sheet: Sheet, sent: list[Sent], left: list[Stored
 
 
 def by_content(pool: PoolReader, _sheet: Sheet, sent: list[Sent], left: list[Stored], *, dated: bool = True) -> Pairs:
-    """Events that are the same but for their ids, in their order."""
+    """Return pairs of events that are the same except for their IDs, in order."""
     live = [(each, (each.event.started_at, each.lines)) for each in left if each.is_live]
     return equal_pairs(sent, live, is_placed=dated and any(one.content.order for one in sent))
 
 
-by_lines = partial(by_content, dated=False)  # but for their ids and dates
+by_lines = partial(by_content, dated=False)  # ignores IDs and dates
 
 
 def has_content(pool: PoolReader, one: Sent, other: Stored) -> bool:
-    """Return True if an event has the content of a sheet's event, under any name."""
+    """Return True if an event in the pool has the content of a sheet's event, under any name."""
     content = one.content.renamed(other.event.event_id)
     if content.order is not None and content.started_at != other.event.started_at:
         return False

@@ -1,8 +1,8 @@
-"""Sheets: the events of each are recorded, and a resubmitted sheet is compared with them.
+"""Sheets. The events of each sheet are recorded, so that a resubmitted sheet can be compared with them.
 
 A sheet is the source of its events. When a corrected sheet is submitted, new events are added, changed events are
-amended and removed events are voided in one step, as if the corrected sheet had been first. Corrections made in the
-pool itself stay.
+amended and removed events are voided in one step, as if the corrected sheet had been submitted first. Corrections made
+in the pool itself are kept.
 """
 
 import json
@@ -41,9 +41,9 @@ from podium.store.writing.proposals import (
 from podium.support.words import counted
 from podium.views.names import VOIDED, find_events
 
-COUNT = re.compile(r" #[0-9]+$")  # after what else would be the id of two events
-MAX_SHOWN = 3  # results that a question names
-MAX_COMPARED = 20_000  # events whose contents are looked for under other ids
+COUNT = re.compile(r" #[0-9]+$")  # follows an ID that two events would otherwise share
+MAX_SHOWN = 3  # maximum number of results named in a question
+MAX_COMPARED = 20_000  # maximum number of events whose contents are searched for under other IDs
 SELECT_BROUGHT = sa.select(brought).where(of_pool(brought))
 SELECT_SHEETS = (
     sa.select(sheet.c.name, sheet.c.map, sa.func.count(brought.c.event_id).label("events"))
@@ -57,18 +57,21 @@ SELECT_SHEETS = (
 
 
 class SheetError(submission.ConflictError):
-    """A sheet is not taken as it was sent: what is wrong, what to type, and what would make its events others."""
+    """A sheet cannot be accepted as it was sent.
+
+    The error says what is wrong, what to type, and which prefix would make its events new ones.
+    """
 
     def __init__(self, what: str, ways: str, prefix: str = "") -> None:
         super().__init__(f"{what}{'' if what.endswith(('?', '.')) else '.'} {ways}")
         self.what, self.prefix = what, prefix
 
-    question = ""  # for the sender
+    question = ""  # question to the sender
     answers: Mapping[str, str] = MappingProxyType({})  # the option of `podium ingest` for each answer
 
 
 class KnownResultsError(SheetError):
-    """Some results of a sheet look like results of the pool."""
+    """Some results in a sheet look like results that are already in the pool."""
 
     answers = MappingProxyType({"again": "again", "skip": "skip_known"})
 
@@ -82,7 +85,7 @@ class KnownResultsError(SheetError):
 
 
 class MissingResultsError(SheetError):
-    """A sheet does not have all results that it brought before."""
+    """A sheet does not contain all of the results that it contained before."""
 
     answers = MappingProxyType({"corrected": "amend", "new": "again"})
 
@@ -103,24 +106,24 @@ class MissingResultsError(SheetError):
 
 
 class KnownSheet(NamedTuple):
-    """A sheet that a pool has had."""
+    """A sheet that the pool has received before."""
 
     name: str
     map: str
-    events: int  # that it has now
+    events: int  # number of events that it currently has
 
 
 @dataclass(slots=True, eq=False)
 class Stored:
-    """An event of the pool that a sheet may have."""
+    """An event in the pool that a sheet may contain."""
 
     event: Event
     body: bytes  # its content
     digest: bytes
-    keys: list["Key"]  # what this sheet brought, where people corrected it, and what it is now
-    brought: BroughtEvent | None  # by this sheet
-    others: int  # sheets that have it, too
-    is_corrected: bool  # its content is not what a sheet brought
+    keys: list["Key"]  # content from this sheet, if it was corrected by hand, and the present content
+    brought: BroughtEvent | None  # its record, if it came from this sheet
+    others: int  # number of other sheets that also contain it
+    is_corrected: bool  # True if its content did not come from a sheet
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -136,22 +139,22 @@ class Stored:
 
     @property
     def is_live(self) -> bool:
-        """True if the latest version of the sheet has the event."""
+        """Return True if the latest version of the sheet contains the event."""
         return self.brought is not None and not self.brought.is_gone
 
 
 @dataclass(slots=True, eq=False)
 class Sent:
-    """An event of a sheet that was sent."""
+    """An event in a submitted sheet."""
 
     own_id: str
     content: Content
     lines: tuple[str, ...]
     stored: Stored | None = None  # the same event in the pool
-    is_same: bool = False  # with the same content, too
-    is_kept: bool = False  # as people corrected it in the pool
-    start: int = 0  # when it is to be, microseconds since 1970
-    moves: bool = False  # whether it is to follow those that are at its moment already
+    is_same: bool = False  # True if the content is also the same
+    is_kept: bool = False  # True if it stays as it was corrected in the pool by hand
+    start: int = 0  # time that it will have, in microseconds since 1970
+    moves: bool = False  # True if it comes after the events that are already at its time
 
     @property
     def is_dated(self) -> bool:
@@ -159,24 +162,24 @@ class Sent:
 
 
 def sheets(pool: PoolReader) -> tuple[KnownSheet, ...]:
-    """List the sheets that a pool has had.
+    """List the sheets that a pool has received.
 
     Returns:
-        Their names and maps, and how many events each has, by name.
+        The name, the map and the number of events of each sheet, sorted by name.
     """
     return tuple(KnownSheet(*row) for row in pool.execute(SELECT_SHEETS))
 
 
 def find_gone(pool: PoolReader, sheet: Sheet, sent: Mapping[str, bool]) -> tuple[str, ...]:
-    """List the events that a resubmitted sheet no longer has, which `amend_sheet` would void.
+    """List the events that are missing from a resubmitted sheet, and that `amend_sheet` would therefore void.
 
     Args:
         pool: the pool.
         sheet: the sheet.
-        sent: the ids of its events, with True for known ones. If none is known, it is another sheet.
+        sent: the IDs of its events, each with True if it is known. If none is known, this is a different sheet.
 
     Returns:
-        The ids of the missing events.
+        The IDs of the missing events.
     """
     known = brought_by(pool, sheet)
     lost = known.keys() - sent.keys() if any(sent.values()) else ()
@@ -196,14 +199,14 @@ def submit(
     match_ids: Mapping[str, str] | None = None,
     received: int | None = None,
 ) -> Act:
-    """Log and rate new events, each once. The reason is not logged, but a note on supplied values is.
+    """Log and rate new events, storing each only once. The reason is not logged, but a note about filled-in values is.
 
     Args:
         rows: the results.
         made_up: the note.
-        sheet: the sheet with the events.
-        order: the order of a pool without events, if the rows do not say it.
-        match_ids: the registered match of each event that is the result of one.
+        sheet: the sheet that contains the events.
+        order: the order to use for a pool without events, if the rows do not imply one.
+        match_ids: for each event that is the result of a registered match, the ID of that match.
         received: when events without a date were received, in microseconds since 1970.
     """
     note = admit_reason(made_up)
@@ -216,10 +219,11 @@ def submit(
 
 
 def submit_sheet(pool: PoolReader, sent: submission.Submission, sheet: Sheet) -> Proposal:
-    """Log and rate the events of a sheet, each once, and keep which it brought.
+    """Log and rate the events of a sheet, storing each only once, and record which events came from it.
 
     Raises:
-        SheetError: an event is known with other content, or only the sender knows if a result is a known one.
+        SheetError: an event is known with different content, or only the sender can tell whether a result is a known
+            one.
     """
     sheet = sheet._replace(name=public_id(pool, sheet.name))
     contents = read_sheet(pool, sheet, sent.rows)
@@ -260,12 +264,12 @@ def submit_sheet(pool: PoolReader, sent: submission.Submission, sheet: Sheet) ->
 
 
 def read_sheet(pool: PoolReader, sheet: Sheet, rows: Any) -> dict[str, Content]:
-    """The events of a sheet by what it calls them, or by the ids instead of those that the sender chose."""
+    """Return the events of a sheet by the sheet's own IDs, or by the IDs that replace those chosen by the sender."""
     return submission.read_rows(pool, rows) if sheet.made else submission.check_rows(pool, rows)
 
 
 def suggested_prefix(sheet: Sheet, contents: Iterable[Content]) -> str:
-    """Return a prefix for the ids of another season's events: its year, or the sheet's name."""
+    """Return a prefix for the IDs of events from another season: the year, or the sheet's name."""
     first = min((each.started_at for each in contents if each.order == DATED), default=None)
     return f"{PurePath(sheet.name).stem if first is None else instant(first).year}/"
 
@@ -276,7 +280,7 @@ def brought_by(pool: PoolReader, sheet: Sheet) -> dict[str, BroughtEvent]:
 
 
 def sent_events(pool: PoolReader, contents: Mapping[str, Content]) -> list[Sent]:
-    """The events of a sheet, by what it calls them."""
+    """Return the events of a sheet, by the sheet's own IDs."""
     numbers = sent_numbers(pool, sorted({name for each in contents.values() for name in each.names}))
 
     def numbered(content: Content) -> str:
@@ -285,18 +289,18 @@ def sent_events(pool: PoolReader, contents: Mapping[str, Content]) -> list[Sent]
     return [Sent(own_id, content, row_set(numbered(content))) for own_id, content in contents.items()]
 
 
-Key = tuple[int, tuple[str, ...]]  # the time of an event, and the rows of its content in no order, without id and time
+Key = tuple[int, tuple[str, ...]]  # time of an event, and the sorted rows of its content without ID and time
 
 
 def key_of(pool: Pool, event_id: str, body: bytes, started_at: int) -> Key:
-    """Return what a logged content has in common with equal ones."""
+    """Return a key that equal contents in the log have in common."""
     return started_at, row_set(body.decode().replace(head_begin(event_id, pool.order, started_at), ""))
 
 
 def stored_events(
     pool: PoolReader, known: Mapping[str, BroughtEvent], sheet: Sheet, events: Sequence[Event]
 ) -> list[Stored]:
-    """Return events with their contents and what sheets brought of them."""
+    """Return the events with their contents, and with what sheets have recorded about them."""
     newest, others = dict[str, int](), Counter[str]()
     for row in pool.execute(SELECT_BROUGHT.where(among(brought.c.event_id)), among=[each.event_id for each in events]):
         newest[row.event_id] = max(newest.get(row.event_id, 0), row.content_seq)
@@ -321,14 +325,14 @@ def stored_events(
 def match_made(
     pool: PoolReader, sheet: Sheet, sent: Sequence[Sent], known: Mapping[str, BroughtEvent]
 ) -> list[BroughtEvent]:
-    """Find the stored event of each result: the n-th equal one of this sheet, or one that another source sent.
+    """Find the stored event for each result: the n-th equal one from this sheet, or one from another source.
 
     Returns:
-        Events that the sheet gives up because it is a new one of the same name.
+        The events that the sheet gives up, because it is a new sheet with the same name.
 
     Raises:
-        MissingResultsError: results that the sheet brought before are not in it.
-        KnownResultsError: results look like those of another source.
+        MissingResultsError: results that the sheet contained before are missing.
+        KnownResultsError: some results look like those from another source.
     """
     if not sent:
         return []
@@ -348,7 +352,7 @@ def match_made(
 
 
 def match_elsewhere(pool: PoolReader, sheet: Sheet, sent: Sequence[Sent], known: Mapping[str, BroughtEvent]) -> None:
-    """Find the events of other sources that results are, by their ids or by the answer that came with the sheet."""
+    """Match results with events from other sources, by their IDs or by the answer that came with the sheet."""
     left = [one for one in sent if one.stored is None]
     if not left or pool.order is None or sheet.prefix or sheet.answer == AGAIN:
         return
@@ -368,7 +372,7 @@ def match_elsewhere(pool: PoolReader, sheet: Sheet, sent: Sequence[Sent], known:
 
 
 def refuse_other_result(pool: PoolReader, sheet: Sheet, sent: Sequence[Sent], stored: Sequence[Stored]) -> None:
-    """Refuse another result of players whose result at that time or in that round another source sent."""
+    """Reject a result if another source has sent a different one for the same players and the same time or round."""
     taken = {one.stored for one in sent}
     others = {(each.event.started_at, players_in(each.lines)): each for each in stored if each not in taken}
     for one in sent:
@@ -383,13 +387,16 @@ def refuse_other_result(pool: PoolReader, sheet: Sheet, sent: Sequence[Sent], st
 
 
 def players_in(lines: Sequence[str]) -> tuple[str, ...]:
-    """Return the players of an event's lines: numbers, and names of new players."""
+    """Return the players in an event's lines: numbers, and names of new players."""
     _, *rows = lines
     return tuple(sorted(each.rpartition('"player":')[2].partition(',"shared:')[0] for each in rows))
 
 
 def pair_equal(sent: Sequence[Sent], stored: Iterable[Stored], *, apart: bool = False) -> None:
-    """Pair results with equal stored ones, the n-th with the n-th; `apart` from titles and addresses."""
+    """Pair each result with an equal stored one, the n-th with the n-th.
+
+    With `apart`, titles and addresses may differ.
+    """
     is_placed = any(one.is_dated or (one.content.order is not None and not apart) for one in sent)
     for k in range(2):
         taken = {one.stored for one in sent}
@@ -402,7 +409,7 @@ def pair_equal(sent: Sequence[Sent], stored: Iterable[Stored], *, apart: bool = 
 def equal_pairs(
     sent: Sequence[Sent], stored: Sequence[tuple[Stored, Key]], *, apart: bool = False, is_placed: bool
 ) -> Iterator[tuple[Sent, Stored]]:
-    """Yield equal results and stored ones, the n-th with the n-th; by their times if they are placed."""
+    """Yield pairs of equal results and stored ones, the n-th with the n-th, and at equal times if `is_placed`."""
     waiting = defaultdict[Any, list[Stored]](list)
     for other, (start, lines) in sorted(stored, key=lambda each: each[0].event.key, reverse=True):
         waiting[start if is_placed else 0, lines[apart:]].append(other)
@@ -413,7 +420,7 @@ def equal_pairs(
 
 
 def id_of_made(sheet: Sheet, one: Sent) -> tuple[str, bool]:
-    """The id of a result without names and number, and whether it proves that two results are the same."""
+    """Return a result's ID without names and number, and True if the ID proves that two results are the same."""
     whole, content, round_ = COUNT.sub("", one.own_id), one.content, sheet.made[one.own_id]
     start = instant(content.started_at) if one.is_dated else None
     clock = (
@@ -425,13 +432,13 @@ def id_of_made(sheet: Sheet, one: Sent) -> tuple[str, bool]:
 
 
 def is_proven(sheet: Sheet, one: Sent, other: Stored) -> bool:
-    """Return True if the id of an equal result proves that it is a stored one."""
+    """Return True if the ID of an equal result proves that it is the same as a stored one."""
     base, proves = id_of_made(sheet, one)
     return proves and COUNT.sub("", other.event.event_id) in (base, COUNT.sub("", one.own_id))
 
 
 def name_made(pool: PoolReader, sheet: Sheet, sent: Sequence[Sent]) -> None:
-    """Give new results ids without names: the date, the round and the next number of such ids in the pool."""
+    """Give new results IDs without names: the date, the round, and the next free number in the pool."""
     newest, find = dict[str, int](), pool.snapshot.events.find
     for one in sent:
         base, _ = id_of_made(sheet, one)
@@ -449,14 +456,14 @@ def numbered_id(base: str, number: int) -> str:
 
 
 def next_event_id(pool: PoolReader, base: str) -> str:
-    """Choose the id of an event that is entered by hand.
+    """Choose the ID of an event that is entered by hand.
 
     Args:
         pool: the pool.
-        base: the date of the event, or an empty text in a pool without dates.
+        base: the date of the event, or an empty string in a pool without dates.
 
     Returns:
-        The date alone for its first event, then the date and a number. Without a date, a number.
+        The date for the first event on it, and the date with a number for later ones. Without a date, only a number.
     """
     number = count_ids(pool, base) + 1
     while pool.snapshot.events.find(numbered_id(base, number)) >= 0:
@@ -465,7 +472,10 @@ def next_event_id(pool: PoolReader, base: str) -> str:
 
 
 def count_ids(pool: PoolReader, base: str) -> int:
-    """Return how far the numbers behind a base go without a gap among the ids of the pool; 1 of the base alone."""
+    """Return the last number up to which IDs with this base exist without a gap.
+
+    Return 1 if only the base itself exists.
+    """
     find = pool.snapshot.events.find
     count, step = int(find(base) >= 0 or find(numbered_id(base, 1)) >= 0), 1
     while step:

@@ -1,6 +1,6 @@
-"""Submitted and corrected results: each event is checked, numbered, proposed and answered.
+"""Submitted and corrected results. Each event is checked, numbered, proposed and answered.
 
-The operations on events come first; `podium.store.writing.execution` executes each. Their steps follow below.
+The operations on events come first, and are carried out by `podium.store.writing.execution`. Their steps follow.
 """
 
 import functools
@@ -36,20 +36,21 @@ MIXED = "is given for some events, but others have numbers. Give all events date
 
 
 class ConflictError(StoreError):
-    """The event is there already, with other content."""
+    """The event already exists with different content."""
 
 
 class UndatedError(ResultsError):
-    """Events have no dates, and nothing says when they were, or that they are only numbered."""
+    """Events have no dates, and nothing says when they took place, or that they are only numbered."""
 
 
 class Submission(NamedTuple):
     rows: Any
     actor: str
-    match_ids: Mapping[str, str]  # of each event that is the result of a registered match
-    received: int | None = None  # microseconds since 1970: when events without a date were; these are refused without
-    reason: str = ""  # for the log: what was made up
-    order: Order | None = None  # of the pool, if its events have none yet and these have neither dates nor numbers
+    match_ids: Mapping[str, str]  # IDs of registered matches, for each event that is the result of one
+    # when events without a date were received, in microseconds since 1970; if None, such events are rejected
+    received: int | None = None
+    reason: str = ""  # note for the log about values that were filled in
+    order: Order | None = None  # order of the pool, if neither the pool's events nor these have one
 
 
 class SentEvent(NamedTuple):
@@ -64,7 +65,7 @@ class SentEvent(NamedTuple):
 
 
 def submit(pool: PoolReader, submissions: Sequence[Submission | tuple[Any, ...]]) -> Proposal:
-    """Log and rate events, each once. Known events only get an answer."""
+    """Log and rate events, storing each only once. Known events are only reported back."""
     sent_by = [Submission(*each) for each in submissions]
     return submit_contents(pool, check_contents(pool, sent_by), sent_by)
 
@@ -72,7 +73,7 @@ def submit(pool: PoolReader, submissions: Sequence[Submission | tuple[Any, ...]]
 def submit_contents(
     pool: PoolReader, contents: Sequence[Mapping[str, Content]], sent_by: Sequence[Submission]
 ) -> Proposal:
-    """Log and rate what was sent, each sender's events by their ids."""
+    """Log and rate the contents that were sent. `sent_by` has the events of each sender, by their IDs."""
     sent = {
         event_id: event
         for checked, submission in zip(contents, sent_by, strict=True)
@@ -96,11 +97,11 @@ def submit_contents(
 
 
 def amend(rows: Any, versions: Collection[str] | None = None) -> Act:
-    """Log other content of an event, and rate again; a duplicate if it already has that content.
+    """Log new content for an event, and rate it again. It is a duplicate if the event already has that content.
 
     Args:
         rows: the corrected event.
-        versions: the versions that may be corrected. Default: any.
+        versions: the versions of the event that may be corrected. Default: any version.
     """
 
     def propose(pool: PoolReader, actor: str, reason: str) -> Proposal:
@@ -124,12 +125,12 @@ def amend(rows: Any, versions: Collection[str] | None = None) -> Act:
 
 
 def void(event_id: str, versions: Collection[str] | None = None) -> Act:
-    """Let an event no longer count, if it has one of these versions; a duplicate if it is voided already."""
+    """Void an event that has one of these versions. It is a duplicate if the event is already void."""
     return functools.partial(set_voided, event_id=event_id, voided=True, versions=versions)
 
 
 def unvoid(event_id: str, versions: Collection[str] | None = None) -> Act:
-    """Let a voided event count again, if it has one of these versions; a duplicate if it counts already."""
+    """Count a voided event again if it has one of these versions. It is a duplicate if the event already counts."""
     return functools.partial(set_voided, event_id=event_id, voided=False, versions=versions)
 
 
@@ -148,12 +149,12 @@ def set_voided(
 
 
 def check_contents(pool: PoolReader, submissions: Sequence[Submission]) -> list[dict[str, Content]]:
-    """Check what is sent, each the rows of other events; each one's events, in the order they were sent."""
+    """Check submissions, each of which has the rows of different events. Return each one's events in the order sent."""
     if len(submissions) == 1:
         return [check_rows(pool, submissions[0].rows)]
     contents = [plain_contents(each.rows, pool.name) for each in submissions]
     others = [k for k, each in enumerate(contents) if each is None]
-    if others:  # one table of them all takes hardly longer than one of each
+    if others:  # a table of all takes hardly longer than a table of one
         owner = {row["event_id"]: k for k in others for row in submissions[k].rows}
         by_sender: dict[int, dict[str, Content]] = {k: {} for k in others}
         rows = [row for k in others for row in submissions[k].rows]
@@ -164,7 +165,7 @@ def check_contents(pool: PoolReader, submissions: Sequence[Submission]) -> list[
 
 
 def with_public_ids(pool: PoolReader, contents: Mapping[str, Content]) -> dict[str, Content]:
-    """Return the contents by the ids that their events have now, without titles that mention a removed name."""
+    """Return the contents by the current IDs of their events, without titles that mention a removed name."""
     public, found = public_ids(pool, contents), dict[str, Content]()
     for event_id, sent in contents.items():
         content = sent.without_texts() if mentions_removed(pool, sent.title, sent.url) else sent
@@ -196,9 +197,9 @@ def read_rows(pool: PoolReader, rows: Any) -> dict[str, Content]:
 
 
 def names_in_use(pool: PoolReader, column: str, names: list[str]) -> set[str]:
-    """Return the invalid names that the pool already had before the rule for names."""
+    """Return the invalid names that were in the pool before the rule for names was introduced."""
     if pool.connection.dialect.name == "postgresql":
-        names = [name for name in names if "\0" not in name]  # which its text cannot hold
+        names = [name for name in names if "\0" not in name]  # PostgreSQL's text type cannot hold these
     if column == "player":
         return set(exact_numbers(pool, names))
     if column == "event_id":
@@ -207,9 +208,9 @@ def names_in_use(pool: PoolReader, column: str, names: list[str]) -> set[str]:
 
 
 def known_events(pool: PoolReader, sent: Mapping[str, SentEvent]) -> set[str]:
-    """Return those of the events that are in the log already, with this very content."""
+    """Return those events that are already in the log with exactly this content."""
     known = find_events(pool, sent)
-    for event in known:  # an event that was sent without a date or a number is where it is
+    for event in known:  # an event sent without a date or number stays in its position
         content, is_made_up = sent[event.event_id].content, bool(sent[event.event_id].reason)
         content = (content.undated() if is_made_up else content).at(pool.order or DATED, event.started_at)
         refuse_other_content(pool, event, content)
@@ -217,10 +218,10 @@ def known_events(pool: PoolReader, sent: Mapping[str, SentEvent]) -> set[str]:
 
 
 def order_with(pool: PoolReader, contents: Iterable[Content], undated: Order | None = None) -> Order:
-    """Return the order of a pool's events once it has these also.
+    """Return the order that a pool's events have once these contents are added.
 
     Args:
-        undated: the order if neither the pool nor an event says one.
+        undated: the order to use if neither the pool nor an event determines one.
     """
     orders = {each.order for each in contents} - {None}
     order = pool.order
@@ -241,7 +242,10 @@ def other_order_error(pool: Pool, order: Order | None) -> ResultsError:
 
 
 def with_starts(pool: PoolReader, new_events: Mapping[str, SentEvent]) -> dict[str, SentEvent]:
-    """New events, each with a date or a number: without one it follows all that are there, and all before it."""
+    """Return the new events, each with a date or a number.
+
+    Events without one come after all existing and preceding events.
+    """
     newest = pool.snapshot.events.newest_start
     placed = {}
     for event_id, each in new_events.items():
@@ -254,9 +258,10 @@ def with_starts(pool: PoolReader, new_events: Mapping[str, SentEvent]) -> dict[s
 
 
 def following(pool: Pool, newest: int | None, received: int | None) -> int:
-    """When an event is that does not say so, in microseconds since 1970: after the newest.
+    """Return the time, in microseconds since 1970, for an event that does not state one: after the newest event.
 
-    In a numbered pool it has the next whole number; in a dated pool it was when it was received, though not before.
+    In a numbered pool, it gets the next whole number. In a dated pool, it gets the time of receipt, if that is not
+    before the newest event.
     """
     if pool.is_undated:
         return NUMBER_US if newest is None else (newest // NUMBER_US + 1) * NUMBER_US
@@ -266,7 +271,7 @@ def following(pool: Pool, newest: int | None, received: int | None) -> int:
 
 
 def refuse_other_content(pool: PoolReader, known: Event, content: Content) -> None:
-    """Refuse content that is neither what an event was submitted with nor what it is now."""
+    """Reject content for an event unless it was submitted with this content, or has it now."""
     logged = contents_of(pool, [known.seq, known.content_seq])
     if any(is_repeat(pool, known, each, logged.values()) for each in (content, content.sent) if each is not None):
         return
@@ -277,11 +282,11 @@ def refuse_other_content(pool: PoolReader, known: Event, content: Content) -> No
 
 
 def has_content(pool: PoolReader, known: Event, content: Content) -> bool:
-    """Return True if an event already has exactly this content, including players missing from its match."""
+    """Return True if an event already has exactly this content, including the players missing from its match."""
     if content.started_at != known.started_at:
         return False
     logged = contents_of(pool, [known.content_seq]).values()
-    if known.match_id is not None:  # who is missing from a match may be other than it was when this was logged
+    if known.match_id is not None:  # the missing players may have changed since this was logged
         body = present_body(pool, known, content)
         if body is not None:
             return is_logged(body, logged)
@@ -292,19 +297,19 @@ Logged = Collection[tuple[bytes, bytes]]  # bodies with their digests
 
 
 def is_repeat(pool: PoolReader, known: Event, content: Content, logged: Logged) -> bool:
-    """Return True if an event was logged with this content: by the digest of the submission, or by player numbers."""
+    """Return True if an event was logged with this content, judging by the digest or by player numbers."""
     if content.digest(pool.secret) in [digest for _, digest in logged]:
         return True
     return is_logged(present_body(pool, known, content), logged)
 
 
 def is_logged(body: bytes | None, logged: Logged) -> bool:
-    """Return True if a content was logged, with rows in any order, by places, times or scores."""
+    """Return True if a content was logged with its rows in any order, sorted by places, times or scores."""
     return body is not None and row_set(body.decode()) in [row_set(each.decode()) for each, _ in logged]
 
 
 def present_body(pool: PoolReader, known: Event, content: Content) -> bytes | None:
-    """Return the log line for an event with this content, or None if it has a new player."""
+    """Return the log's lines for an event with this content, or None if it has a new player."""
     names = set(content.names)
     numbers = sent_numbers(pool, sorted(names))
     if not numbers.keys() >= names:
@@ -317,7 +322,7 @@ def present_body(pool: PoolReader, known: Event, content: Content) -> bytes | No
 
 
 def to_entry(pool: PoolReader, sent: SentEvent, numbers: Mapping[str, int], *, late: bool) -> LogEntry:
-    """The log entry of an event, its players by number, with those of its match's entrants who are missing."""
+    """Return an event's log entry, with players by number, and with those entrants of its match who are missing."""
     content, actor, match_id, _, reason = sent
     present, absent = administration.attendance(pool, match_id, content, numbers, late=late)
     body, digest = content.body(numbers, absent), content.digest(pool.secret)
@@ -327,7 +332,7 @@ def to_entry(pool: PoolReader, sent: SentEvent, numbers: Mapping[str, int], *, l
 def confusable_warnings(
     new_events: Mapping[str, SentEvent], confusables: Mapping[str, str]
 ) -> dict[str, tuple[str, ...]]:
-    """A warning of each new player whose name looks like another's, at the first event that has the player."""
+    """Return warnings about new players whose names look like another's. Each appears at the player's first event."""
     warnings: dict[str, tuple[str, ...]] = {}
     unreported = dict(confusables)
     for event_id, each in new_events.items() if confusables else ():

@@ -1,1 +1,1 @@
-"""Boards for today and earlier days, and the search for players."""
+"""The current board, boards of earlier days, and the search for players."""

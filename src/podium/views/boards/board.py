@@ -1,4 +1,4 @@
-"""A board: which players are listed, in which order, with rank and rating."""
+"""A board: the listed players in order, with their ranks and ratings."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -33,12 +33,12 @@ class PlayerStanding(NamedTuple):
     last_played_at: datetime | None
     last_sequence: float | None
     provisional: bool
-    deviation: float | None  # None if the system has no such number
-    score: float  # what ranks follow
+    deviation: float | None  # None if the system has no deviation
+    score: float  # the value that determines ranks
 
     @property
     def place(self) -> Place:
-        """The place on a board."""
+        """The player's place on a board."""
         return self.score, self.number
 
 
@@ -56,7 +56,7 @@ def standing_of(pool: PoolAt, name: str) -> PlayerStanding:
 
 
 def standings_of(pool: PoolAt, slots: Array) -> list[PlayerStanding]:
-    """Return the current rank and rating of these players in their order, without those who have no rating."""
+    """Return the current rank and rating of each of these players, in order, leaving out players without a rating."""
     system, snapshot = pool.system, pool.snapshot
     newest = snapshot.newest_rows(snapshot.rows.size, slots)
     found = Changes(snapshot, newest[newest >= 0])
@@ -75,7 +75,7 @@ def cursor_of(row: PlayerStanding) -> str:
 
 
 def span_begins(pool: PoolAt, span: timedelta, until: int) -> int:
-    """Return the start of a time span that ends at a given time; in a numbered pool, each day is one event."""
+    """Return the start of a time span that ends at a given time. In a numbered pool, one event counts as one day."""
     if not pool.is_undated:
         return until - round(span / DAY * DAY_US)
     events, count = pool.snapshot.events, max(1, round(span / DAY))
@@ -89,7 +89,7 @@ EVERYBODY, ESTABLISHED = Listing(provisional=True), Listing()
 
 
 class Position(NamedTuple):
-    """The numbers of the players around a place on a board."""
+    """The numbers of players above, below and at a place on a board."""
 
     before: int
     through: int  # and at it
@@ -98,7 +98,7 @@ class Position(NamedTuple):
 
 @dataclass(frozen=True)
 class Board:
-    """The players of a listing, best first."""
+    """The players in a listing, best first."""
 
     pool: PoolAt
     listing: Listing
@@ -111,17 +111,17 @@ class Board:
 
     @property
     def is_filtered(self) -> bool:
-        """True if the listing has other rules than the one for provisional ratings."""
+        """True if the listing has rules besides the one for provisional ratings."""
         return self.listing.min_events is not None or self.listing.active_within is not None
 
     @property
     def newest(self) -> Event | None:
-        """The pool's latest rated event, if there is one."""
+        """The pool's latest rated event, or None."""
         return self.pool.snapshot.events.newest_rated
 
     @cached_property
     def fits(self) -> Array:
-        """A flag for each entry of the standings: True if it fits the listing, provisional or not."""
+        """A mask of the standings' entries that fit the listing, whether provisional or not."""
         rules, fits = self.listing, self.standings.is_player
         if rules.min_events is not None:
             fits = fits & (self.standings.events >= rules.min_events)
@@ -132,7 +132,7 @@ class Board:
 
     @cached_property
     def is_listed(self) -> Array:
-        """A flag for each entry of the standings: True if it is on the board."""
+        """A mask of the standings' entries that are on the board."""
         return self.fits if self.listing.provisional else self.fits & self.standings.is_established
 
     @cached_property
@@ -155,7 +155,7 @@ class Board:
         return best_first[chosen[best_first]]
 
     def position(self, place: Place) -> Position:
-        """Return how many players are above a place, which need not be a player's."""
+        """Return the number of players above, below and at a place. The place does not have to be that of a player."""
         score, number = place
         above, last = int(self.count_above(score)), int(np.searchsorted(self._falling, -score, "right"))
         tied = -self.standings.numbers[self.entries[above:last]]
@@ -163,20 +163,23 @@ class Board:
         return Position(before, through, above)
 
     def rows(self, first: int, last: int) -> list[tuple[int, PlayerStanding]]:
-        """Return the rank, rating and state of each player from one place on the board to another."""
+        """Return the rank, rating and state of each player between two places on the board."""
         return self.ranked(self.entries[max(first, 0) : last])
 
     def ranked(self, entries: Array) -> list[tuple[int, PlayerStanding]]:
-        """Return the rank, rating and state of each of these listed entries."""
+        """Return the rank, rating and state for each of these listed entries."""
         return [*zip(self.ranks(entries), standings_of(self.pool, self.standings.slots[entries]), strict=True)]
 
     def ranks(self, entries: Array) -> list[int]:
-        """Return the ranks of these listed entries: 1 is best, and equal scores share the best of their ranks."""
+        """Return the ranks of these listed entries.
+
+        The best rank is 1, and equal scores share the best of their ranks.
+        """
         ranks: list[int] = (1 + self.count_above(self.standings.scores[entries])).tolist()
         return ranks
 
     def rank_of(self, score: float) -> int:
-        """Return the rank of a score, without sorting the board."""
+        """Return the rank of a score without sorting the board."""
         return 1 + int(np.count_nonzero(self.is_listed & (self.standings.scores > score)))
 
     def count_above(self, scores: Any) -> Any:
@@ -184,7 +187,7 @@ class Board:
         return np.searchsorted(self._falling, -scores)
 
     def listed(self, numbers: Sequence[int]) -> Array:
-        """Return the entries of those players who are listed, in the order of the players."""
+        """Return the entries of the listed players among these numbers, in the order of `numbers`."""
         entries = self.standings.find(numbers)
         entries = entries[entries >= 0]
         return entries[self.is_listed[entries]]

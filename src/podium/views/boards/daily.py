@@ -1,6 +1,6 @@
-"""Ranks on earlier days, as of 00:00 UTC of each day since the first rated event.
+"""Ranks on earlier days, at 00:00 UTC of each day since the first rated event.
 
-In pools without dates, ranks before each event.
+In pools without dates, the ranks before each event. In pools without dates, ranks before each event.
 """
 
 from collections.abc import Sequence
@@ -37,7 +37,7 @@ class EarlierRanks(NamedTuple):
         return self.day if isinstance(self.day, int) else None
 
     def move(self, number: int, rank: int) -> tuple[int | None, bool]:
-        """Return how many ranks a player has gained, and whether the player is new on the board."""
+        """Return how many ranks a player has gained, and True if the player is new on the board."""
         if self.day is None:
             return None, False
         earlier = self.ranks.get(number)
@@ -59,7 +59,10 @@ def earlier_ranks(board: Board, players: Sequence[int]) -> EarlierRanks:
 
 
 def every_day(pool: PoolAt) -> range:
-    """Return the days that start with somebody already rated; in pools without dates, the numbers of events."""
+    """Return the days at the start of which at least one player is rated.
+
+    In pools without dates, return event numbers.
+    """
     events, unit = pool.snapshot.events, pool.unit_us
     rated = np.flatnonzero(events.order.part("field"))
     if not rated.size:
@@ -69,10 +72,10 @@ def every_day(pool: PoolAt) -> range:
 
 
 def days(pool: PoolAt) -> list[int]:
-    """List the days that have ranks: every day since the first rated event.
+    """List the days that have ranks, that is, every day since the first rated event.
 
     Returns:
-        Days since 1970, oldest first. In a numbered pool, the numbers that come after a rated event.
+        Days since 1970, oldest first. In a numbered pool, the event numbers that come after a rated event.
     """
     if not pool.is_undated:
         return [*every_day(pool)]
@@ -83,7 +86,7 @@ def days(pool: PoolAt) -> list[int]:
 
 
 def ranks_on(pool: PoolAt, day: int) -> tuple[RankedPlayer, ...]:
-    """Return the ranks on a day.
+    """Return the ranks on a given day.
 
     Args:
         day: days since 1970, or the number of an event in a numbered pool.
@@ -104,7 +107,7 @@ def ranks_on(pool: PoolAt, day: int) -> tuple[RankedPlayer, ...]:
 
 
 def ranks_of_player(pool: PoolAt, name: str) -> tuple[DailyRank, ...]:
-    """Return a player's rank day by day.
+    """Return a player's rank on each day.
 
     Returns:
         The ranks, oldest first.
@@ -117,8 +120,8 @@ def ranks_of_player(pool: PoolAt, name: str) -> tuple[DailyRank, ...]:
     listed = np.array(days(pool), np.int64)
     starts = events.columns.at("started_at", events.order.part("uid"))
     stops = np.concatenate([[0], events.order.part("stop")])
-    ends = stops[np.searchsorted(starts, listed * pool.unit_us)]  # the ledger row with which each day begins
-    own = np.searchsorted(career, ends)  # rows of the player before it
+    ends = stops[np.searchsorted(starts, listed * pool.unit_us)]  # the first ledger row of each day
+    own = np.searchsorted(career, ends)  # number of the player's rows before it
     ratings = rows.at("state", career)[:, system.column("rating")]
     scores, row, rank, found = np.full(snapshot.newest.size, -np.inf), 0, 0, []
     for day, end, count in zip(listed.tolist(), ends.tolist(), own.tolist(), strict=True):

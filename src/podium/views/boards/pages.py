@@ -1,4 +1,4 @@
-"""Pages of boards: rows with ranks, rank changes, curves and rating changes from the latest event."""
+"""Pages of boards: rows with ranks, rank changes, rating curves and the rating changes from the latest event."""
 
 from collections.abc import Sequence
 from itertools import islice
@@ -25,10 +25,10 @@ MAX_POINTS = 16
 
 
 def sparks(pool: PoolAt, players: Sequence[int]) -> dict[int, tuple[float, ...]]:
-    """Return the ratings after each player's latest 16 changes (or fewer), oldest first, by number."""
+    """Return the ratings after each player's latest changes, at most 16, oldest first, by the player's number."""
     ledger = pool.snapshot.rows
     newest = pool.snapshot.newest_rows(ledger.size, slots_of(np.array(players, np.int64)))
-    steps = [newest.astype(np.int64)]  # a row of each player, then the row before it, and so on
+    steps = [newest.astype(np.int64)]  # one row per player, then the row before it, and so on
     while len(steps) < MAX_POINTS:
         before = np.full(len(players), NONE)
         known = np.flatnonzero(steps[-1] >= 0)
@@ -45,10 +45,10 @@ Ranked = Sequence[tuple[int | None, PlayerStanding]]  # each with the rank
 
 
 def neighbours(pool: PoolAt, name: str, each: int = 5) -> tuple[BoardRow, ...]:
-    """Return a player and the players with neighbouring ranks.
+    """Return a player, together with the players who have neighbouring ranks.
 
     Args:
-        each: how many players above, and how many below.
+        each: the number of players to return above the player, and the number below.
 
     Returns:
         The players, best first.
@@ -70,11 +70,11 @@ def leaderboard(pool: PoolAt, listing: Listing = EVERYBODY, *, after: str | None
 
     Args:
         listing: the players to show. Default: everybody with a rating.
-        after: the `next` value of the page before. None returns the first page.
+        after: the `next` value of the previous page. None returns the first page.
         top: number of rows on the page.
 
     Returns:
-        The players, best first, ranked among each other.
+        The players, best first. Ranks are relative to the players in the listing.
 
     Raises:
         ParameterError: `after` is not a cursor.
@@ -91,7 +91,7 @@ def leaderboard(pool: PoolAt, listing: Listing = EVERYBODY, *, after: str | None
 
 
 def page_of(pool: PoolAt, listing: Listing, name: str, *, top: int = 50) -> str | None:
-    """Find the page that shows a player.
+    """Find the page of the leaderboard that shows a player.
 
     Args:
         listing: the players to list.
@@ -99,7 +99,7 @@ def page_of(pool: PoolAt, listing: Listing, name: str, *, top: int = 50) -> str 
         top: number of rows per page.
 
     Returns:
-        The `after` value of that page, empty for the first page. None if the player is not listed.
+        The `after` value of that page, which is empty for the first page. None if the player is not listed.
 
     Raises:
         UnknownError: there is no such pool or player.
@@ -113,7 +113,7 @@ def page_of(pool: PoolAt, listing: Listing, name: str, *, top: int = 50) -> str 
 
 
 def newest_entrants(pool: PoolAt, listing: Listing, *, top: int = 200) -> Leaderboard:
-    """Return the players on a board who were in the pool's latest rated event, with the largest gain first.
+    """Return the listed players who took part in the pool's latest rated event, largest gain first.
 
     Args:
         listing: the players on the board.
@@ -168,6 +168,6 @@ def listed_row(
 
 
 def newest_changes(board: Board) -> Changes:
-    """Return the changes of players in the latest rated event."""
+    """Return the changes that players' ratings had in the latest rated event."""
     snapshot, newest = board.pool.snapshot, board.newest
     return Changes(snapshot, range(0)) if newest is None else Changes.by_event(snapshot, newest).of_players

@@ -1,4 +1,4 @@
-"""Ranks of players, and the whole board of a pool."""
+"""The ranks of players, and the full board of a pool."""
 
 from dataclasses import asdict, replace
 from datetime import timedelta
@@ -61,10 +61,10 @@ def player(pool: PoolAt, name: str, top: int = 1000) -> PlayerDetails:
 
 
 def distribution(pool: PoolAt) -> tuple[RatingCount, ...]:
-    """Count the players with each whole rating.
+    """Count the players who have each rating, rounded to a whole number.
 
     Returns:
-        A count for each whole rating that somebody has, lowest first.
+        The number of players for each whole rating that occurs, lowest first.
     """
     standings = pool.snapshot.standings
     ratings, players = np.unique(np.floor(standings.ratings[standings.is_player]), return_counts=True)
@@ -72,10 +72,10 @@ def distribution(pool: PoolAt) -> tuple[RatingCount, ...]:
 
 
 def board(pool: PoolAt, rules: Eligibility, at: When | None = None) -> pl.DataFrame:
-    """Return the board of the players who match the rules, at a given time.
+    """Return the board of the players who match the rules, as it was at a given time.
 
     Args:
-        rules: which players are listed.
+        rules: rules that a player must match to be listed.
         at: the time, or the number of an event in a numbered pool. None means now.
 
     Returns:
@@ -88,7 +88,7 @@ def board(pool: PoolAt, rules: Eligibility, at: When | None = None) -> pl.DataFr
 
 
 def board_before(pool: PoolAt, rules: Eligibility, key: OrderKey | None) -> pl.DataFrame:
-    """Return rank, player, rating, the state's other fields, events, last date and status of the listed players."""
+    """Return the rank, player, rating, other state fields, events, last date and status of each listed player."""
     snapshot = pool.snapshot
     standings = snapshot.standings if key is None else snapshot.standings_at(snapshot.events.position(key))
     entries = np.flatnonzero(standings.is_player)
@@ -117,7 +117,7 @@ def board_before(pool: PoolAt, rules: Eligibility, key: OrderKey | None) -> pl.D
 
 
 def pool_order(pool: PoolView) -> Order | None:
-    """Return how a pool's events are ordered: `dated` or `sequence`.
+    """Return `dated` if a pool's events are ordered by date, or `sequence` if they are ordered by number.
 
     Returns:
         The order, or None before the first event of a pool that was created without one.
@@ -126,10 +126,10 @@ def pool_order(pool: PoolView) -> Order | None:
 
 
 def pool_summary(pool: PoolAt) -> PoolSummary:
-    """Return a pool as in `pool_summaries`.
+    """Return a pool's summary, as in `pool_summaries`.
 
     Returns:
-        Its summary.
+        The summary.
     """
     notice = limit_notice(pool)
     says = asdict(pool.description)
@@ -138,11 +138,11 @@ def pool_summary(pool: PoolAt) -> PoolSummary:
 
 
 def limit_notice(pool: PoolAt) -> str | None:
-    """Warn about players at a limit of the pool's system.
+    """Warn about players whose ratings are at a limit of the pool's system.
 
     Returns:
-        The number of such players, and a system that suits such results. None if there are no such players, or the
-        pool is waiting to be rated.
+        The number of such players, and a better-suited system for such results. None if there are no such players,
+        or the pool is waiting to be rated.
     """
     if not pool.system.limits or other_arithmetic(pool):
         return None
@@ -151,7 +151,7 @@ def limit_notice(pool: PoolAt) -> str | None:
 
 
 def seasons(pool: PoolAt) -> tuple[Season, ...]:
-    """List the seasons.
+    """List the pool's seasons.
 
     Returns:
         The seasons, oldest first.

@@ -1,4 +1,4 @@
-"""The search for players, and the rated equipment."""
+"""The search for players, and the list of rated equipment."""
 
 import difflib
 from collections.abc import Callable, Sequence
@@ -20,17 +20,17 @@ from podium.views.reader import PoolAt
 TOP: sa.BindParameter[int] = sa.bindparam("top")
 
 
-MAX_HITS = 100  # names of a pool that begin alike, of which the best rated are found
-MAX_COMPARED = 1_000  # names of a pool that a name is compared with, where nothing is found
-JOINTS = " -_.|[]/"  # between the words of a name
+MAX_HITS = 100  # maximum number of names with the same beginning, of which the best rated players are returned
+MAX_COMPARED = 1_000  # maximum number of names that are compared with a search text that matches no name
+JOINTS = " -_.|[]/"  # characters between the words of a name
 LEAST_SIMILAR = 0.7  # from 0 to 1, by `difflib`
-EXACT, BEGINS, IN_A_WORD = 0.0, 1.0, 1.5  # how far a name is from what was searched
-END = "\U0010ffff"  # after every character of a name
+EXACT, BEGINS, IN_A_WORD = 0.0, 1.0, 1.5  # distance between a name and the search text
+END = "\U0010ffff"  # sorts after every character of a name
 Names = tuple[sa.Select[Any], ...]
 
 
 def names_where(condition: Callable[[sa.Table], sa.ColumnElement[bool]]) -> Names:
-    """The SQL statements for the players' names that match a condition, and for former names."""
+    """Return SQL statements that find the current and former names of players for a condition."""
     present = sa.select(player.c.id, player.c.folded, sa.null().label("name")).where(of_pool(player), condition(player))
     former = sa.select(alias.c.player_id, alias.c.folded, alias.c.name).where(of_pool(alias), condition(alias))
     return present.order_by(player.c.folded).limit(TOP), former.order_by(alias.c.folded).limit(TOP)
@@ -59,15 +59,15 @@ SPACES = dict.fromkeys(map(ord, JOINTS), " ")
 
 class Hit(NamedTuple):
     account: int
-    former: str | None  # the name, where it is a former one
-    distance: float  # from what was searched: the same, begins so, or more where it is only similar
+    former: str | None  # the matching name, if it is a former one
+    distance: float  # distance from the search text: exact, a matching start, or more for a similar name
 
 
 def search(pools: Sequence[PoolAt], text: str, most: int) -> tuple[FoundPlayer, ...]:
-    """Search the players of some pools by the start of a name or of a word in it; if none match, by similar names.
+    """Search for players in the given pools by the start of a name, or of a word in it.
 
-    Exact matches come first, then names that start with the text, each group sorted by rank; similar names are sorted
-    by similarity.
+    If nothing matches, find similar names. Exact matches come first, then names that start with the text. Each group is
+    sorted by rank. Similar names are sorted by similarity.
     """
     folded = search_key(" ".join(text.split()))
     if not folded:
@@ -81,18 +81,24 @@ def search(pools: Sequence[PoolAt], text: str, most: int) -> tuple[FoundPlayer, 
 
 
 def beginnings(pool: PoolView, folded: str, most: int) -> list[Hit]:
-    """Return the names that start with this text. If there are too few, also return those with a word that does."""
+    """Return the names that start with this text.
+
+    If there are too few, add names that contain a word starting with it.
+    """
     params = {"first": folded, "last": folded + END, "top": MAX_HITS}
     begun = names(pool, SELECT_BEGINNINGS, params)
     hits = [Hit(account, former, EXACT if name == folded else BEGINS) for account, name, former in begun]
-    if len(hits) >= most:  # which those with a word would stand behind; to find these takes a look at every name
+    if len(hits) >= most:  # names that match by a word would come last, and finding them takes a look at every name
         return hits
     words = names(pool, SELECT_WORDS, {"word": escaped(folded), "top": MAX_HITS})
     return hits + [Hit(account, former, IN_A_WORD) for account, _, former in words]
 
 
 def similar(pool: PoolView, folded: str, _most: int) -> list[Hit]:
-    """Return similar names, or names with a similar word, among those with a word that starts with the same letter."""
+    """Return names that are similar, or that contain a similar word.
+
+    Only words with the same first letter are compared.
+    """
     letter, params = folded[0], {"top": MAX_COMPARED}
     rows = names(pool, SELECT_BEGINNINGS, params | {"first": letter, "last": letter + END})
     rows += names(pool, SELECT_WORDS, params | {"word": escaped(letter)})
@@ -106,7 +112,7 @@ def similar(pool: PoolView, folded: str, _most: int) -> list[Hit]:
 
 
 def ratio(matcher: "difflib.SequenceMatcher[str]", word: str) -> float:
-    """Return the similarity of a word and the search text, from 0 to 1. A word that is too different gets 0."""
+    """Return the similarity of a word and the search text, from 0 to 1. Words that are too different get 0."""
     matcher.set_seq1(word)
     return 0.0 if min(matcher.real_quick_ratio(), matcher.quick_ratio()) < LEAST_SIMILAR else matcher.ratio()
 
@@ -117,14 +123,14 @@ def names(pool: PoolView, statements: Names, params: dict[str, Any]) -> list[Any
 
 
 def players(pool: PoolAt, hits: Sequence[Hit], most: int) -> list[tuple[float, FoundPlayer]]:
-    """Return the players with the names that were found, each once, sorted by similarity and then by rating."""
+    """Return the players who have the matching names, each player once, sorted by similarity and then by rating."""
     if not hits:
         return []
     standings, merged = pool.snapshot.standings, pool.snapshot.merged
     number_of = {hit.account: merged.get(hit.account, hit.account) for hit in hits}
     names, established = names_of(pool, {*number_of, *number_of.values()}), Board.of(pool, ESTABLISHED)
 
-    def is_former(hit: Hit) -> bool:  # whether the player has another name now than the one that was found
+    def is_former(hit: Hit) -> bool:  # True if the player now has a different name than the one that matched
         return hit.former is not None or number_of[hit.account] != hit.account
 
     by_player: dict[int, Hit] = {}
@@ -154,7 +160,7 @@ def equipment(pool: PoolAt) -> tuple[Equipment, ...]:
     """List the equipment that the system rates. Equipment has no ranks.
 
     Returns:
-        Equipment of rated events, by kind in the system's order, with the most points first.
+        The equipment that was used in rated events, grouped by kind in the system's order, most points first.
     """
     kinds, usual = pool.system.kinds, pool.system.newcomer().rating
     if not kinds:

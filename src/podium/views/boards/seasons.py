@@ -1,4 +1,4 @@
-"""The leaderboards at the ends of seasons."""
+"""The leaderboards as they were at the ends of seasons."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -15,19 +15,19 @@ When = datetime | float | None
 
 
 class FinalStanding(NamedTuple):
-    """How an established player stood at the end of a season."""
+    """The standing of an established player at the end of a season."""
 
     rank: int
     player: str
     rating: float
-    deviation: float | None  # None if the system has no such number
+    deviation: float | None  # None if the system has no deviation
     events: int
 
 
 class FinalLeaderboard(NamedTuple):
     """The leaderboard at the end of a season, or before the first one began."""
 
-    season: str  # its name, or the name of the first season
+    season: str  # name of the season, or of the first season for the time before it
     is_before: bool  # True for the time before the first season
     since: When  # its beginning; None before the first season
     until: When  # its end; None if it has not ended
@@ -43,7 +43,7 @@ class Span(NamedTuple):
 
 
 def season_spans(pool: PoolAt) -> Iterator[Span]:
-    """Yield the time before the first season, and then each season, oldest first."""
+    """Yield the time before the first season, followed by each season, oldest first."""
     events = pool.snapshot.events
     begun = sorted((events.key(uid), season.name) for uid, season in events.seasons.items())
     ends: list[OrderKey | None] = [*(key for key, _ in begun[1:]), None]
@@ -77,27 +77,27 @@ def board_of(pool: PoolAt, span: Span, top: int) -> FinalLeaderboard:
 
 
 def final_leaderboards(pool: PoolAt) -> tuple[FinalLeaderboard, ...]:
-    """Show who led at the end of each season.
+    """Return the leader at the end of each season.
 
     Returns:
-        The seasons, newest first, each with its leader. The last is the time before the first season.
+        The seasons, newest first, each with its leader. The last entry is the time before the first season.
     """
     return tuple(board_of(pool, span, 1) for span in reversed([*season_spans(pool)]))
 
 
 def final_leaderboard(pool: PoolAt, season: str, *, before: bool = False, top: int = 200) -> FinalLeaderboard:
-    """Show the leaderboard at the end of a season, or the current one if it has not ended.
+    """Return the leaderboard at the end of a season, or the current one if the season has not ended.
 
     Args:
-        season: its name.
-        before: show the time before this season instead, which must be the first.
-        top: rows to show.
+        season: name of the season.
+        before: return the leaderboard from before this season instead, which must be the first season.
+        top: number of rows to return.
 
     Returns:
         The established players, best first, as they stood when the season ended.
 
     Raises:
-        UnknownError: no such pool or season.
+        UnknownError: there is no such pool or season.
     """
     for span in season_spans(pool):
         if span.season in (season, normalise(season)) and span.is_before == before:

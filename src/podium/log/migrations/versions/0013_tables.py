@@ -1,4 +1,4 @@
-"""The tables, as the first release has them: frozen, whatever podium.log.schema says by now."""
+"""Create the tables of the first release. They are frozen, whatever podium.log.schema declares today."""
 
 from alembic import op
 
@@ -180,7 +180,7 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
 
 
 def upgrade() -> None:
-    """Create the tables; request budgets need outlive no crash, so PostgreSQL does not log them."""
+    """Create the tables. Request budgets need not survive a crash, so PostgreSQL does not log them."""
     connection = op.get_bind()
     script = TABLES.format(**WORDS[connection.dialect.name])
     if connection.dialect.name == "sqlite":

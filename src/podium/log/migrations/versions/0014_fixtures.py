@@ -1,4 +1,4 @@
-"""Races to come, and the places of the moment in those that run."""
+"""Add upcoming races, and the current places in running races."""
 
 from alembic import op
 
@@ -22,7 +22,7 @@ UPDATE compatibility SET earliest = '0014'
 
 
 def upgrade() -> None:
-    """Create the tables; a version that does not know it would leave fixtures in the log without their facts."""
+    """Create the tables. A version without them would keep fixtures in the log but not read their data."""
     connection = op.get_bind()
     for statement in TABLES.format(number=NUMBERS[connection.dialect.name]).split(";"):
         connection.exec_driver_sql(statement)

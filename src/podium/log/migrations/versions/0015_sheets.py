@@ -1,4 +1,4 @@
-"""Sheets and the events that they brought."""
+"""Add sheets and the events that came from them."""
 
 from alembic import op
 
@@ -25,7 +25,7 @@ UPDATE compatibility SET earliest = '0015'
 
 
 def upgrade() -> None:
-    """Create the tables; a version that does not know them would read moved events where they were."""
+    """Create the tables. A version without them would read moved events at their earlier positions."""
     connection = op.get_bind()
     for statement in TABLES.format(**WORDS[connection.dialect.name]).split(";"):
         connection.exec_driver_sql(statement)

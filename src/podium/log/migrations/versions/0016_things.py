@@ -1,4 +1,4 @@
-"""Things that entrants share: in a table of their own; former names and merges are of players or of things."""
+"""Add equipment shared by entrants, in its own table. Former names and merges can belong to players or equipment."""
 
 from alembic import op
 
@@ -48,7 +48,10 @@ WORDS = {
 
 
 def upgrade() -> None:
-    """Create the table; a version that does not know it would rate without the things, and not know their numbers."""
+    """Create the table.
+
+    A version without it would rate without the equipment, and not know the numbers of equipment.
+    """
     connection = op.get_bind()
     dialect = connection.dialect.name
     for statement in (THINGS.format(**WORDS[dialect]) + OTHER_KEYS[dialect]).split(";"):

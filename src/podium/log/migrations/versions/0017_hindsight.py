@@ -1,4 +1,4 @@
-"""How strong players were, knowing all since."""
+"""Add strengths with hindsight, which take all later results into account."""
 
 from alembic import op
 
@@ -15,6 +15,6 @@ CREATE TABLE hindsight (
 
 
 def upgrade() -> None:
-    """Create the table; a version that does not know it does without it."""
+    """Create the table. A version that does not know the table works without it."""
     connection = op.get_bind()
     connection.exec_driver_sql(TABLE.format(**WORDS[connection.dialect.name]))

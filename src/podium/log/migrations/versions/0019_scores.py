@@ -1,4 +1,4 @@
-"""What ranks follow: ratings, less deviations where a system says so."""
+"""Add the scores that determine ranks: ratings, minus deviations if the system says so."""
 
 from alembic import op
 
@@ -22,7 +22,7 @@ UPDATE compatibility SET earliest = '0019'
 
 
 def upgrade() -> None:
-    """Add the column; a version that does not know it would write standings without a rank."""
+    """Add the column. A version that does not know the column would write standings without a rank."""
     connection = op.get_bind()
     for statement in SCORES.format(**WORDS[connection.dialect.name]).split(";"):
         connection.exec_driver_sql(statement)

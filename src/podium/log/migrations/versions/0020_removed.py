@@ -1,4 +1,4 @@
-"""Hashes of names and ids that were removed when a player was anonymized."""
+"""Add hashes of the names and IDs that were removed when a player was anonymized."""
 
 from alembic import op
 
@@ -16,7 +16,7 @@ UPDATE compatibility SET earliest = '0020'
 
 
 def upgrade() -> None:
-    """Create the table. A version that does not know it would bring removed names back."""
+    """Create the table. A version that does not know the table would bring removed names back."""
     connection = op.get_bind()
     number, content = TYPES[connection.dialect.name]
     for statement in TABLE.format(number=number, bytes=content).split(";"):

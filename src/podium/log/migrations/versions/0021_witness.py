@@ -1,4 +1,7 @@
-"""Titles next to the log, digests of the parts of each pool's ledger in its place, and caches that can be deleted."""
+"""Store titles next to the log, and digests of each pool's ledger in place of the ledger.
+
+Add caches that can be deleted.
+"""
 
 from alembic import op
 
@@ -27,7 +30,7 @@ UPDATE compatibility SET earliest = '0021'
 
 
 def upgrade() -> None:
-    """Create the tables. An earlier version would find no titles, and read a ledger that is written no more."""
+    """Create the tables. An earlier version would find no titles, and would read a ledger that is no longer written."""
     connection = op.get_bind()
     number, content = TYPES[connection.dialect.name]
     for statement in TABLES.format(number=number, bytes=content).split(";"):

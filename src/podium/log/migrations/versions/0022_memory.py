@@ -1,4 +1,4 @@
-"""Pools are folded from their logs in memory: the tables that earlier versions kept beside the log are not read."""
+"""Build pools in memory from their logs. The tables that earlier versions kept next to the log are no longer read."""
 
 from alembic import op
 
@@ -11,7 +11,7 @@ TABLES = (
 
 
 def upgrade() -> None:
-    """Drop the tables of a database without pools. Elsewhere `podium db upgrade` compares them with the log first."""
+    """Drop the tables if the database has no pools. Otherwise, `podium db upgrade` first compares them with the log."""
     connection = op.get_bind()
     if connection.exec_driver_sql("SELECT count(*) FROM pool").scalar() == 0:
         for name in TABLES:

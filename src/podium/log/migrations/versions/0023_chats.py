@@ -1,4 +1,4 @@
-"""Webhooks in the form of a chat, with the leader and the upcoming races that its messages have named."""
+"""Add webhooks that post to a chat, with the leader and the upcoming races that have been announced there."""
 
 from alembic import op
 
@@ -14,7 +14,7 @@ UPDATE compatibility SET earliest = '0023'
 
 
 def upgrade() -> None:
-    """Add the columns. An earlier version would send its own JSON to chats, which refuse it."""
+    """Add the columns. An earlier version would send its own JSON to chats, which reject it."""
     connection = op.get_bind()
     for statement in STATEMENTS.format(number=TYPES[connection.dialect.name]).split(";"):
         connection.exec_driver_sql(statement)

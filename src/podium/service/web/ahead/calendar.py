@@ -1,4 +1,4 @@
-"""The calendar of upcoming races, for people and for calendar programs, and the cached effects of their places.
+"""The calendar of upcoming races, for people and for calendar programs, and cached tables with the effects of places.
 
 Only one table of effects is calculated at a time. A table up to a minute old may be shown.
 """
@@ -21,21 +21,21 @@ from podium.store import Store
 from podium.store.writing.fixtures import CANCELLED, Fixture
 
 MAX_AGE_S: Final = 60.0
-MAX_WAITING: Final = 8  # requests that wait for a table or calculate one; each holds a thread
-WAITING_S: Final = 5.0  # so that a table is ready within 10 s
-MAX_KEYLESS: Final = 64  # players of a table without a key
+MAX_WAITING: Final = 8  # requests that wait for a table or calculate one; each occupies a thread
+WAITING_S: Final = 5.0  # chosen so that a table is ready within 10 s
+MAX_KEYLESS: Final = 64  # maximum number of players in a table for visitors without a key
 BUSY: Final = "Too many people are waiting for forecasts. Look again in a few seconds."
 
 
 class Aged(NamedTuple):
-    """Stakes, and their age since newer results."""
+    """Stakes, and the time for which they have been out of date."""
 
     stakes: Stakes
     age_s: float  # 0 if there are no newer results
 
 
 class KeptStakes:
-    """The stakes of recently viewed races."""
+    """The stakes of races that were viewed recently."""
 
     def __init__(self) -> None:
         self._turn = threading.Lock()
@@ -52,7 +52,7 @@ class KeptStakes:
         is_fixture: bool = True,
         has_key: bool = False,
     ) -> Aged:
-        """Return the stakes of a planned race or a registered match, at most a minute old."""
+        """Return the stakes of a planned race or a registered match. They are at most a minute out of date."""
         refuse_large_field(sum(map(len, planned.members)), has_key=has_key)
         members = planned.members
 
@@ -64,7 +64,7 @@ class KeptStakes:
         return self.find(store, pool, (planned.fixture_id, planned.starts_at, str(members), str(player), heats), find)
 
     def find(self, store: Store, pool: str, key: tuple[Any, ...], find: Callable[[], Stakes]) -> Aged:
-        """Return the stakes for the race and player that `key` names, at most a minute old."""
+        """Return the stakes for the race and player that `key` identifies. They are at most a minute out of date."""
         version = store.version(pool)
         found = self._kept(store, pool, key, version)
         if found is not None:
@@ -95,7 +95,7 @@ class KeptStakes:
 
 
 def refuse_large_field(players: int, *, has_key: bool) -> None:
-    """Reject a large race for a visitor without a key."""
+    """Reject a race that is too large for a visitor without a key."""
     if players > MAX_KEYLESS and not has_key:
         raise ParameterError(
             f"There are {players} players. A table for more than {MAX_KEYLESS} players needs a key."
@@ -133,7 +133,7 @@ def calendar(visit: VisiblePool) -> Response:
 
 @router.pool_page("/calendar.ics")
 def calendar_file(visit: VisiblePool) -> Response:
-    """Return the upcoming races for calendar programs, by RFC 5545."""
+    """Return the upcoming races for calendar programs, in the format of RFC 5545."""
     pool = visit.header
     planned = visit.store.fixtures(visit.pool, most=CALENDAR_MOST, newest=True)
     text = ics(pool, planned, rendering.origin_of(visit.request), visit.store.version(visit.pool))
@@ -141,7 +141,7 @@ def calendar_file(visit: VisiblePool) -> Response:
 
 
 def ics(pool: rendering.PoolHeader, planned: Sequence[Fixture], origin: str, version: int) -> str:
-    """Return the text of a calendar, with line ends by RFC 5545 and lines of at most 75 octets."""
+    """Return the text of a calendar, with the line ends of RFC 5545 and lines of at most 75 octets."""
     lines = ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//Podium//Podium//EN", f"NAME:{ics_text(pool.title)}"]
     for each in planned:
         address = f"{origin}{rendering.pool_address(pool.name, 'matches', each.fixture_id)}"
@@ -169,7 +169,7 @@ MAX_OCTETS = 75
 
 
 def folds(line: str) -> list[str]:
-    """Return a line in pieces of at most 75 octets. All but the first begin with a blank."""
+    """Return a line in pieces of at most 75 octets. All except the first begin with a space."""
     pieces, piece = list[str](), ""
     for letter in line:
         if len((piece + letter).encode()) > MAX_OCTETS:

@@ -1,4 +1,7 @@
-"""The page of an upcoming race: the effect of each place. After the result, it leads to the event's page."""
+"""The page of an upcoming race, which shows the effect of each place.
+
+After the result, it leads to the event's page.
+"""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -23,30 +26,31 @@ from podium.store.writing.fixtures import NO_RESULT, Fixture, Starter
 from podium.support.words import counted, ordinal_number, shown, shown_change
 
 router = rendering.PageRouter()
-MAX_LINES = 30  # of a table shown completely
-AROUND = 4  # lines on either side of the likeliest, in longer tables
+MAX_LINES = 30  # maximum number of lines of a table that is shown completely
+AROUND = 4  # in longer tables, the number of lines on either side of the likeliest place
 
 
 def moment_view(store: Store, pool: rendering.PoolHeader, planned: Fixture, player: str) -> dict[str, Any] | None:
-    """Return the current state of a race for the template, or None if no places were posted."""
+    """Return the current state of a race for the template, or None if no places have been posted."""
     stands = store.running_race(pool.name, planned.fixture_id)
     if stands.posted_at is None:
         return None
     in_place, gone, waiting = planned.standing(stands.places, stands.out)
     sides = len(in_place) + len(gone) + len(waiting)
     order = {name: number for number, name in enumerate(stands.changes)}
-    waiting.sort(key=lambda side: order.get(side[0], 0))  # in their expected order
+    waiting.sort(key=lambda side: order.get(side[0], 0))  # in the order in which they are expected to finish
     rows = [*enumerate(in_place, 1), *(("out", side) for side in gone), *((DASH, side) for side in waiting)]
     moved = {name: None if change is None else shown(change, pool.digits) for name, change in stands.changes.items()}
     likely = {name: place_words(place, sides) for name, place in stands.likely.items()}
     minutes = int((datetime.now(UTC) - stands.posted_at).total_seconds() // MINUTE_S)
     own = [place_words(place, sides) for place, side in enumerate(in_place, 1) if player in side]
     return {
-        # Place, player, the change if the race ended now, if known, and the likeliest place of players without one.
+        # The place, the player, the change if the race ended now (if known), and the likeliest place of players without
+        # one.
         "lines": [(str(place), name, moved.get(name), likely.get(name, "")) for place, side in rows for name in side],
         "posted_at": stands.posted_at,
         "age": f"{counted(minutes, 'minute')} ago" if minutes else "",
-        "place": own[0] if own else None,  # of the chosen player, as in the stakes
+        "place": own[0] if own else None,  # the place of the chosen player, as in the stakes
         "likely": likely.get(player),
     }
 
@@ -63,7 +67,7 @@ def race(
     *,
     new: Annotated[bool, Query(description="True for a newcomer, even if the name is similar to a known one.")] = False,
 ) -> Response:
-    """Return the page of an upcoming race. After the result, redirect to the event."""
+    """Return the page of an upcoming race. After the result, redirect to the event's page."""
     store = visit.store
     pool = visit.header
     result = result_of(store, visit.pool, match_id)
@@ -109,7 +113,7 @@ def race(
 
 
 def result_of(store: Store, pool: str, race_id: str) -> str:
-    """Return the event that is the result of a race, or an empty text."""
+    """Return the event that is the result of a race, or an empty string."""
     with suppress(UnknownError):
         return store.event(pool, race_id).event_id
     with suppress(UnknownError):
@@ -118,7 +122,7 @@ def result_of(store: Store, pool: str, race_id: str) -> str:
 
 
 def planned_race(store: Store, pool: str, race_id: str) -> tuple[Fixture, bool, str]:
-    """Return a planned race or registered match, True if it is a match, and the treatment of missing entrants."""
+    """Return a planned race or registered match, True if it is a match, and how missing entrants are treated."""
     try:
         fixture = store.fixture(pool, race_id)
     except UnknownError:
@@ -136,14 +140,14 @@ def planned_race(store: Store, pool: str, race_id: str) -> tuple[Fixture, bool, 
 
 
 def default_player(request: Request, planned: Fixture) -> str:
-    """Return the player whose table is shown by default: the visitor, or the first entrant."""
+    """Return the player whose table is shown by default: the visitor or, failing that, the first entrant."""
     names = [each.player for each in planned.entrants or ()]
     me = rendering.chosen_player(request)
     return me if me in names else names[0] if len(names) > 1 else ""
 
 
 def stakes_view(aged: Aged, player: str, *, is_entrant: bool) -> dict[str, Any] | None:
-    """Return a table for the template, or None if there is none."""
+    """Return a table of stakes for the template, or None if there is none."""
     found = aged.stakes
     lines = found.lines()
     if not lines:
@@ -186,7 +190,7 @@ def stakes_view(aged: Aged, player: str, *, is_entrant: bool) -> dict[str, Any] 
         "before": before,
         "standing": f"Now {rank_words(own['rank']) or 'without a rank'}, with {with_minus(before)}.",
         "lines": view_lines,
-        "likeliest": likeliest,  # number of its line
+        "likeliest": likeliest,  # number of the line with the likeliest place
         "field": starters,
         "method": found.method,
         "age_s": aged.age_s,
@@ -195,7 +199,7 @@ def stakes_view(aged: Aged, player: str, *, is_entrant: bool) -> dict[str, Any] 
 
 
 def lines_near(lines: Sequence[Any], likeliest: int, own: Any, sides: int) -> set[int]:
-    """Return the lines shown of a long table: near the likeliest, the ends, the next rank's and the break-even."""
+    """Return the lines to show of a long table: near the likeliest place, the ends, the next rank and break-even."""
     if len(lines) <= MAX_LINES:
         return set(range(len(lines)))
     near = {0, sides - 1, len(lines) - 1, *range(max(0, likeliest - AROUND), min(sides, likeliest + AROUND + 1))}
@@ -214,7 +218,7 @@ def rank_words(rank: int | None) -> str:
 
 
 def break_even_words(place: int | None, sides: int) -> str:
-    """Return the last place that loses no points, as text."""
+    """Return the lowest finishing place that costs no points, as text."""
     if place is None:
         return "none"
     return DUEL[float(place)] if sides == DUEL_SIDES else place_words(float(place), sides)

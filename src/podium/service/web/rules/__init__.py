@@ -1,1 +1,1 @@
-"""The page that explains ratings: pictures, questions with this pool's answers, settings and formulas."""
+"""The page that explains how ratings work: pictures, questions answered for this pool, settings and formulas."""

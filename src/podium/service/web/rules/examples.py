@@ -1,4 +1,4 @@
-"""Events of a pool that answer questions, explained for one of their players."""
+"""Events of a pool that serve as answers to questions, explained for one of their players."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,14 +13,14 @@ from podium.support.words import shown_change
 from podium.views.models import EventDetails
 from podium.views.player_models import EventHeadline, ListedRow, Listing
 
-SEARCHED = 50  # searched newest events
-READ = 8  # newest events read completely
+SEARCHED = 50  # number of newest events to search
+READ = 8  # number of newest events to read completely
 QUIT = ("quit", "dnf")
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """The effect of an event on a player, with its reasons."""
+    """The effect that an event had on a player, with the reasons."""
 
     headline: EventHeadline
     explanation: Explanation
@@ -28,17 +28,17 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Examples:
-    """Examples of events and players of a pool, if they exist."""
+    """Examples of events and players in a pool. Those that do not exist are None."""
 
     latest: EventHeadline | None = None
-    newest: Example | None = None  # of the largest loss, or of the largest gain if nobody lost
-    winner: Example | None = None  # the same event, for its winner
+    newest: Example | None = None  # shows the largest loss, or the largest gain if nobody lost
+    winner: Example | None = None  # shows the same event for its winner
     won_yet_lost: Example | None = None
     quit: tuple[Example, Alternative | None] | None = None  # somebody who did not finish, and the effect of finishing
     exchange: tuple[EventHeadline, Decimal, Decimal] | None = None  # sums of gains and losses, as shown
     unrated: EventHeadline | None = None
     best: ListedRow | None = None
-    longest_away: ListedRow | None = None  # on the first page of the board
+    longest_away: ListedRow | None = None  # someone on the first page of the board
     provisional: ListedRow | None = None
     listed: int = 0
     players: int = 0
@@ -46,7 +46,7 @@ class Examples:
 
 
 def find_examples(store: Store, pool_name: str, digits: int) -> Examples:
-    """Find examples in the newest events of a pool, and on its board."""
+    """Find examples among a pool's newest events and on its board."""
     board = store.leaderboard(pool_name, Listing(), top=50)
     headlines = store.event_list(pool_name, top=SEARCHED).events
     latest = [each for each in headlines if each.status == "rated"]
@@ -77,7 +77,7 @@ def explained(store: Store, pool_name: str, headline: EventHeadline, player: str
 def won_yet_lost(
     store: Store, pool_name: str, rated: Sequence[EventHeadline], read: Sequence[EventDetails], digits: int
 ) -> Example | None:
-    """Return the newest event whose winner lost most points, or else the one that cost a winner most."""
+    """Return the newest event in which the winner lost most points, or else the one that cost a winner most."""
     for headline in rated:
         lost = headline.most_lost
         if lost is not None and headline.winners == (lost.player,):
@@ -93,7 +93,7 @@ def won_yet_lost(
 
 
 def unfinished(details: EventDetails) -> Iterator[str]:
-    """Yield the rated players who did not finish a heat of an event, with those who quit first."""
+    """Yield the rated players who did not finish a heat of an event, starting with those who quit."""
     rated = {each.player for each in details.changes}
     for status in QUIT:
         yield from (each.player for each in details.entries if each.status == status and each.player in rated)
@@ -105,13 +105,14 @@ def quit_example(
     for headline, details in zip(rated, read, strict=False):
         player = next(unfinished(details), None)
         if player is not None:
-            alternatives = store.what_if(pool_name, headline.event_id, player).alternatives  # quit heats come first
+            # heats that were quit come first
+            alternatives = store.what_if(pool_name, headline.event_id, player).alternatives
             return explained(store, pool_name, headline, player), next(iter(alternatives), None)
     return None
 
 
 def exchange(headline: EventHeadline, details: EventDetails, digits: int) -> tuple[EventHeadline, Decimal, Decimal]:
-    """Return the sums of gains and losses in an event, from the changes as shown."""
+    """Return the sums of gains and losses in an event, calculated from the changes as shown."""
     changes = [shown_change(each.rating_before, each.rating, digits) for each in details.changes]
     nothing = Decimal(0)
     gained, lost = (sum((each for each in changes if sign * each > 0), nothing) for sign in (1, -1))

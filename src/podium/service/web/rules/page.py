@@ -1,4 +1,4 @@
-"""How ratings of a pool work, with three pictures, questions and answers, settings, formulas and source."""
+"""The page on how ratings of a pool work, with three pictures, questions and answers, settings, formulas and source."""
 
 import threading
 from datetime import UTC, datetime
@@ -21,7 +21,7 @@ from podium.store.reading.pool_facts import PoolFacts
 from podium.support.words import shown
 
 LATER_EVENT = 10
-LESS_SHARE = 0.9  # of a first event; below it a later event moves clearly less
+LESS_SHARE = 0.9  # share of a first event's effect; below it, a later event moves ratings clearly less
 
 
 def expected(header: PoolHeader, facts: PoolFacts) -> Picture:
@@ -51,7 +51,7 @@ def weights(header: PoolHeader, facts: PoolFacts) -> Picture:
     return Picture(heading, weights_curve(points, labels, caption), caption)
 
 
-WRITING = threading.Lock()  # one page at a time
+WRITING = threading.Lock()  # held while a page is written, so that only one is written at a time
 router = PageRouter()
 
 
@@ -66,7 +66,10 @@ def rules(visit: VisiblePool) -> Response:
 
 
 def explained_rules(store: Store, pool_name: str) -> dict[str, Any]:
-    """Return the content of the page. It has examples from the newest events, so it is cached until the next entry."""
+    """Return the content of the page.
+
+    Because it uses the newest events as examples, it is cached until the next log entry.
+    """
     pool, facts = store.pool(pool_name), store.pool_facts(pool_name)
     header, system = pool_header(pool), pool.system
     pictures = expected(header, facts), weights(header, facts), reliability_picture(facts.reliability)
@@ -76,9 +79,9 @@ def explained_rules(store: Store, pool_name: str) -> dict[str, Any]:
         "pictures": tuple(each for each in pictures if each.drawing),
         "counted_on": facts.day,
         "questions": tuple(questions(Known(header, system, facts, find_examples(store, pool_name, header.digits)))),
-        "settings": settings(system),  # names, meanings, values, and True for defaults
+        "settings": settings(system),  # names, meanings, values, and True for default values
         "system": system,
         "about": (getdoc(type(system)) or "").partition("\n")[0],
-        "made_up": store.made_up(pool_name),  # notes on made-up dates
+        "made_up": store.made_up(pool_name),  # notes about dates that were filled in
         "without_days": without_days(system) if pool.is_undated else "",
     }

@@ -1,4 +1,4 @@
-"""Answers to players' questions, from the system's rules, the pool's settings and its events."""
+"""Answers to players' questions, which depend on the system's rules, the pool's settings and its events."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -19,15 +19,15 @@ from podium.service.web.rules.examples import Example, Examples
 from podium.store.reading.pool_facts import PoolFacts
 from podium.support.words import counted, shown
 
-LATER_EVENT = 10  # event to compare with a first event
+LATER_EVENT = 10  # number of the event that is compared with a first event
 AWAY = timedelta(days=90)
-CLEAR_CHANCE = 0.75  # chance of a clear favourite
+CLEAR_CHANCE = 0.75  # chance of winning that makes a clear favourite
 Parts = Iterator[str | Markup]
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The data for answers."""
+    """The data that answers are based on."""
 
     header: PoolHeader
     system: System
@@ -40,7 +40,7 @@ class Known:
 
 
 def questions(known: Known) -> Iterator[tuple[str, Markup]]:
-    """Yield every question that has an answer for a pool, with the answer."""
+    """Yield every question that can be answered for a pool, together with its answer."""
     for answer in ANSWERS:
         parts = [escape(each) for each in answer(known)]
         if parts:
@@ -48,7 +48,7 @@ def questions(known: Known) -> Iterator[tuple[str, Markup]]:
 
 
 def reasons(example: Example) -> Parts:
-    """Yield the verdict of an example, and its main cause."""
+    """Yield the verdict on an example, and its main cause."""
     names = [example.explanation.player, *example.explanation.rows["opponent"].drop_nulls().unique().to_list()]
     yield in_sentence(example.explanation.verdict, *names)
     if example.explanation.duels.headline:
@@ -116,7 +116,7 @@ def margin_of_wins(known: Known) -> Parts:
 
 
 def near_and_far(known: Known, example: Example) -> Parts:
-    """Yield how far the first of an event was ahead of the second and of the last."""
+    """Yield how far ahead the winner of an event was of the second and of the last."""
     lines = example.explanation.standings
     heat = lines["heat"].drop_nulls().unique(maintain_order=True).to_list()
     finishers = lines.filter(pl.col("place").is_not_null(), pl.col("status") == "finished")
@@ -268,7 +268,7 @@ def strength_of_opponents(known: Known) -> Parts:
 
 
 def gap_words(known: Known, gap: float) -> tuple[str, str]:
-    """Return how far above or below an opponent was rated: a number, and the direction."""
+    """Return how far above or below an opponent a player was rated, as a number and a direction."""
     return known.header.rating(abs(gap)), "above" if gap > 0 else "below"
 
 

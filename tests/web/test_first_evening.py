@@ -68,7 +68,7 @@ def begin(page, store, look_at):
     assert "3 of today\N{RIGHT SINGLE QUOTATION MARK}s 3 ratings" in page.inner_text("main")
     look_at(page, "6-dry-run")
     page.click("main form button.main")
-    assert "from the first event on" in done(page)
+    assert "starting with the first event" in done(page)
     assert store.pool("karts").system.name == "glicko2"
 
 

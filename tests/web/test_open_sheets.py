@@ -56,7 +56,7 @@ def test_a_sheet_is_read_by_drop_downs_to_the_end(site, league, screens, width, 
     assert site.store.event(league[0], "3/4/2026").started_at.day == 3
     assert 'format = "%d/%m/%Y"' in site.store.sheets(league[0])[0].map
     send(page, league, SHEET + "6/4/2026,Ana,1\n6/4/2026,Ben,2\n")
-    assert page.inner_text("main").count("already stored") == 2  # by the map that is kept
+    assert page.inner_text("main").count("already saved") == 2  # by the map that is kept
 
 
 def test_answers_are_changed_and_a_known_file_is_asked_about_anew(site, league, screens):

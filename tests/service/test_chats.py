@@ -130,6 +130,7 @@ def test_corrections_leaders_and_seasons_are_told(store):
         store.void("main", "e3")
         store.unvoid("main", "e3")
         store.amend("main", rows(3, "ba"))
+        (best,) = store.leaderboard("main", top=1).players
         store.begin_season("main", "2026", datetime(2026, 1, 1, tzinfo=UTC), keep=0.5)
         deliver(store)
         for number in range(40, 100):
@@ -141,6 +142,7 @@ def test_corrections_leaders_and_seasons_are_told(store):
     assert again.startswith("e3 counts again\n")
     assert amended.startswith("e3 was corrected\n")
     assert season.startswith("Tuesday league: the season 2026\na finished the previous season on top with ")
+    assert f" on top with {best.rating:.0f}." in season
     assert "b now leads with" in results[0] + results[-1]
 
 

@@ -12,7 +12,7 @@ from podium.ledger.history import are_established
 from podium.log.players import names_of, unrated_error
 from podium.log.pools import DAY, START
 from podium.log.statements import DAY_US, is_equipment
-from podium.pool.columns import Array, slot_of
+from podium.pool.columns import NONE, Array, slot_of
 from podium.pool.snapshot import Event
 from podium.pool.standings import Standings
 from podium.views.changes import Changes
@@ -48,18 +48,19 @@ def standing_of(pool: PoolAt, name: str) -> PlayerStanding:
     Raises:
         UnknownError: there is no such player, or the player has no rating.
     """
-    number = number_of(pool, name)
-    found = [] if is_equipment(number) else standings_of(pool, np.array([slot_of(number)]))
-    if not found:
+    number, snapshot = number_of(pool, name), pool.snapshot
+    row = NONE
+    if not is_equipment(number):
+        row = int(snapshot.newest_rows(snapshot.rows.size, np.array([slot_of(number)]))[0])
+    if row < 0:
         raise unrated_error(pool, name)
-    return found[0]
+    return standings_of(pool, np.array([row]))[0]
 
 
-def standings_of(pool: PoolAt, slots: Array) -> list[PlayerStanding]:
-    """Return the current rank and rating of each of these players, in order, leaving out players without a rating."""
+def standings_of(pool: PoolAt, rows: Array) -> list[PlayerStanding]:
+    """Return how players stand after these rows of the ledger, in the order of the rows."""
     system, snapshot = pool.system, pool.snapshot
-    newest = snapshot.newest_rows(snapshot.rows.size, slots)
-    found = Changes(snapshot, newest[newest >= 0])
+    found = Changes(snapshot, rows)
     numbers, names = found.numbers.tolist(), names_of(pool, found.numbers.tolist())
     events, played_at = found.field("events").astype(np.int64).tolist(), snapshot.played_at(found.places).tolist()
     provisional, scores = (~are_established(system, found.states)).tolist(), system.scores(found.states).tolist()
@@ -168,7 +169,7 @@ class Board:
 
     def ranked(self, entries: Array) -> list[tuple[int, PlayerStanding]]:
         """Return the rank, rating and state for each of these listed entries."""
-        return [*zip(self.ranks(entries), standings_of(self.pool, self.standings.slots[entries]), strict=True)]
+        return [*zip(self.ranks(entries), standings_of(self.pool, self.standings.rows[entries]), strict=True)]
 
     def ranks(self, entries: Array) -> list[int]:
         """Return the ranks of these listed entries.

@@ -86,7 +86,7 @@ def leaderboard(pool: PoolAt, listing: Listing = EVERYBODY, *, after: str | None
     others = []
     if not (listing.provisional or after):
         provisional = board.best(board.fits & ~board.standings.is_established)[:MAX_PROVISIONAL]
-        others = standings_of(pool, board.standings.slots[provisional])
+        others = standings_of(pool, board.standings.rows[provisional])
     return page(board, ranked, [(None, row) for row in others], following)
 
 

@@ -166,7 +166,7 @@ def equipment(pool: PoolAt) -> tuple[Equipment, ...]:
     if not kinds:
         return ()
     standings = pool.snapshot.standings
-    rated = standings_of(pool, standings.slots[~standings.is_player])
+    rated = standings_of(pool, standings.rows[~standings.is_player])
     named = ((each, *kind_and_name(each.player)) for each in rated)
     found = [
         answer_from(Equipment, each, kind=kind, name=name, points=each.rating - usual) for each, kind, name in named

@@ -71,20 +71,20 @@ class Content:
         if self.order is not None:
             return self
         sent = None if self.sent is None else self.sent.at(order, started_at)
-        return replace(self._begun(self.event_id, order, started_at), sent=sent, sent_heads=self.heads)
+        return replace(self._with_head(self.event_id, order, started_at), sent=sent, sent_heads=self.heads)
 
     def undated(self) -> "Content":
         """Return the content with its date or number removed."""
-        return self._begun(self.event_id, None, 0)
+        return self._with_head(self.event_id, None, 0)
 
     def renamed(self, event_id: str) -> "Content":
         """Return the content with a different ID, before the store adds a date or number to it."""
-        return self if event_id == self.event_id else self._begun(event_id, self.order, self.started_at)
+        return self if event_id == self.event_id else self._with_head(event_id, self.order, self.started_at)
 
-    def _begun(self, event_id: str, order: Order | None, started_at: int) -> "Content":
+    def _with_head(self, event_id: str, order: Order | None, started_at: int) -> "Content":
         begin = head_begin(event_id, order, started_at)
         heads = tuple(begin + rest for rest in self.row_tails)
-        sent = None if self.sent is None else self.sent._begun(event_id, order, started_at)  # noqa: SLF001  (its own)
+        sent = None if self.sent is None else self.sent._with_head(event_id, order, started_at)  # noqa: SLF001  (its own)
         return replace(self, event_id=event_id, order=order, started_at=started_at, heads=heads, sent=sent)
 
     def without_texts(self) -> "Content":

@@ -165,8 +165,8 @@ async def answer(admission: Sender, number: str) -> Response:
     """Preview a waiting file with the chosen answers, or ask further questions."""
     form = await admission.form()
     try:
-        wait = admission.threads.writing
-        file = await run_in(wait, waiting_file, admission.store.engine, admission.owner(FILE), number)
+        threads = admission.threads.writing
+        file = await run_in(threads, waiting_file, admission.store.engine, admission.owner(FILE), number)
     except UnknownError as error:
         page = await run_in_threadpool(upload_page, admission, Form({}))
         page.error = error

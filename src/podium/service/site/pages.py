@@ -103,11 +103,12 @@ def single_pages(view: Store, pool: str, extent: Extent) -> Iterator[PageFile]:
     header = pool_header(view.pool(pool))
     yield "rules", ("system",), {}
     there = {"distribution": True, "equipment": header.kinds, "best": header.has_hindsight, "find": True}
+    there["seasons"] = bool(view.seasons(pool))
     yield from ((page, (page,), {}) for page, is_there in there.items() if is_there)
-    for board in seasons.boards_of(view, view.pool(pool)):
-        names = "seasons", board.season, *(["before"] if board.is_before else [])
-        yield "seasons", ("seasons",), {}
-        yield f"seasons/{'/'.join(map(file_stem, names[1:]))}", names, {}
+    for number, season in enumerate(view.seasons(pool)):
+        for part in [(), ("before",)] if number == 0 else [()]:
+            names = season.name, *part
+            yield f"seasons/{'/'.join(map(file_stem, names))}", ("seasons", *names), {}
     for row in view.leaderboard(pool, boards.EVERYBODY, top=extent.players).players:
         yield f"players/{file_stem(row.player)}", ("players", row.player), {}
     for number, event in enumerate(view.event_list(pool, top=extent.events).events):

@@ -16,7 +16,7 @@ from podium.log.pools import Pool
 from podium.pages.numbers import deviation
 from podium.service.http.json import MAX_SENT_CHARACTERS
 from podium.service.http.requests import CurrentStore
-from podium.service.web import rendering, seasons
+from podium.service.web import rendering
 from podium.service.web.visiting import VisiblePool, VisiblePools
 from podium.store import Store
 from podium.support.words import counted
@@ -93,7 +93,7 @@ def leaderboard(
         description=f"{counted(board.listed, header.word)} of {header.title}, rated by {header.system_title}.",
         picture=rendering.pool_address(pool.name, "card.png") if board.players else "",
         board=board,
-        season=None if cursor else next(iter(seasons.boards_of(store, pool)), None),
+        season=None if cursor else next(reversed(store.seasons(pool.name)), None),
         ahead=None if cursor else next(iter(store.fixtures(pool.name, ahead=True, most=1)), None),
         reasons=listing_reasons(pool.system, listing, spans[span]) if board.listed < board.rated else "",
         made_up=(*store.made_up(pool.name), *filter(None, [pool.system.ranking])),

@@ -5,23 +5,12 @@ from datetime import datetime
 from typing import NamedTuple
 
 from podium.errors import UnknownError
-from podium.log.players import names_of
 from podium.log.pools import OrderKey
 from podium.results.names import normalise
 from podium.views.boards.board import ESTABLISHED, Board
+from podium.views.boards.pages import board_rows
+from podium.views.models import BoardRow
 from podium.views.reader import PoolAt
-
-When = datetime | float | None
-
-
-class FinalStanding(NamedTuple):
-    """The standing of an established player at the end of a season."""
-
-    rank: int
-    player: str
-    rating: float
-    deviation: float | None  # None if the system has no deviation
-    events: int
 
 
 class FinalLeaderboard(NamedTuple):
@@ -29,10 +18,10 @@ class FinalLeaderboard(NamedTuple):
 
     season: str  # name of the season, or of the first season for the time before it
     is_before: bool  # True for the time before the first season
-    since: When  # its beginning; None before the first season
-    until: When  # its end; None if it has not ended
+    since: datetime | float | None  # its beginning; None before the first season
+    until: datetime | float | None  # its end; None if it has not ended
     players: int  # established players
-    rows: tuple[FinalStanding, ...]  # the best of them, best first
+    rows: tuple[BoardRow, ...]  # the best of them, best first
 
 
 class Span(NamedTuple):
@@ -53,27 +42,15 @@ def season_spans(pool: PoolAt) -> Iterator[Span]:
         yield Span(name, False, key, end)
 
 
-def moment_of(pool: PoolAt, key: OrderKey) -> When:
-    return pool.sequence(key.started_at) if pool.is_undated else pool.moment(key.started_at)
-
-
 def board_of(pool: PoolAt, span: Span, top: int) -> FinalLeaderboard:
-    snapshot, system = pool.snapshot, pool.system
+    snapshot = pool.snapshot
     standings = snapshot.standings
     if span.ends is not None:
         standings = snapshot.standings_at(snapshot.events.position(span.ends))
     board = Board(pool, ESTABLISHED, standings)
-    entries = board.entries[:top]
-    numbers = standings.numbers[entries].tolist()
-    deviations: list[float | None] = [None] * entries.size
-    if "deviation" in system.state_type._fields:
-        deviations = standings.states[entries, system.column("deviation")].tolist()
-    counts = standings.events[entries].tolist()
-    names, ratings = names_of(pool, numbers), standings.ratings[entries].tolist()
-    cells = zip(board.ranks(entries), numbers, ratings, deviations, counts, strict=True)
-    rows = tuple(FinalStanding(rank, names[number], *others) for rank, number, *others in cells)
-    since, until = (None if key is None else moment_of(pool, key) for key in (span.begins, span.ends))
-    return FinalLeaderboard(span.season, span.is_before, since, until, board.size, rows)
+    times = [None if key is None else key.started_at for key in (span.begins, span.ends)]
+    since, until = (None if time is None else pool.moment(time) or pool.sequence(time) for time in times)
+    return FinalLeaderboard(span.season, span.is_before, since, until, board.size, board_rows(board.rows(0, top)))
 
 
 def final_leaderboards(pool: PoolAt) -> tuple[FinalLeaderboard, ...]:

@@ -160,9 +160,9 @@ class ResultsError(PodiumError, ValueError):
         remaining = iter(faults)
         self.source = source
         self.faults = tuple(islice(remaining, SHOWN_FAULTS))
-        marks = ("" if each.row or (each.place and not each.is_group) else ":" for each in self.faults)
+        marks = ("" if fault.row or (fault.place and not fault.is_group) else ":" for fault in self.faults)
         lines = [
-            f"{each.file or source}{mark} {each.with_command}" for each, mark in zip(self.faults, marks, strict=True)
+            f"{fault.file or source}{mark} {fault.with_command}" for fault, mark in zip(self.faults, marks, strict=True)
         ]
         if next(remaining, None) is not None:
             lines.append(f"{source}: these are the first {SHOWN_FAULTS} errors; there are more")

@@ -260,7 +260,7 @@ def _progress(out: Path, files: ParquetFiles, system: System, period: str) -> tu
     """Return the progress of the run in an output folder, and its ratings so far."""
     path = out / RATINGS
     if not path.exists():
-        others = {each.name for each in out.iterdir()} - {HISTORY}
+        others = {path.name for path in out.iterdir()} - {HISTORY}
         if others:
             raise OutputError(f"{out}: holds other files, such as {min(others)}. Name a new folder.")
         return Progress(), None

@@ -177,7 +177,7 @@ class Rated(boards.Standings):
             reason = boards.why_nothing_counts(self.results.frame)
             raise UnknownError(f"there is no rated event{f': {reason}' if reason else ''}")
         if name is None:
-            return max(sizes, key=lambda each: sizes[each])
+            return max(sizes, key=lambda name: sizes[name])
         from podium.ledger.forecast import existing_pool
 
         return existing_pool(name, list(sizes))

@@ -128,7 +128,7 @@ class DuelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         names = pairs.ravel().tolist()
         if None in names:
             raise ValueError(f"X: row {names.index(None) // COLUMNS} has None for a player. Leave out the duel.")
-        texts = [str(int(each)) if isinstance(each, float) and each.is_integer() else str(each) for each in names]
+        texts = [str(int(name)) if isinstance(name, float) and name.is_integer() else str(name) for name in names]
         return np.array(texts, dtype=np.str_).reshape(pairs.shape)
 
     def __sklearn_tags__(self) -> Any:

@@ -173,8 +173,8 @@ def show_reasons(totals: "ReasonTotals", form: Format) -> None:
         show.show_json(asdict(totals))
         return
     rows = [
-        {"reason": each.reason, "points": each.shown, "count": each.count, "events": ", ".join(each.events)}
-        for each in totals.reasons
+        {"reason": reason.reason, "points": reason.shown, "count": reason.count, "events": ", ".join(reason.events)}
+        for reason in totals.reasons
     ]
     if form is Format.table:
         typer.echo(totals.summary)

@@ -250,7 +250,7 @@ def sums_up(system: System) -> bool:
     of_heats = [rule for rule in (compare_all, judge_large_heat) if overrides(rule, system)]
     of_pairs = [rule for rule in (compare, evidence) if overrides(rule, system)]
     hands = {
-        (next(each for each in kind.__mro__ if each in rule.registry), rule.dispatch(kind).__module__)
+        (next(ancestor for ancestor in kind.__mro__ if ancestor in rule.registry), rule.dispatch(kind).__module__)
         for rule in (*of_heats, *of_pairs)
     }
     return bool(of_heats) and len(hands) == 1

@@ -105,7 +105,7 @@ def check_registered(system: System) -> None:
     own = [rule for rule in RULES if overrides(rule, system)]
     for rule in own:
         function = rule.dispatch(kind)
-        taken, needed = (", ".join(inspect.signature(each).parameters) for each in (function, rule))
+        taken, needed = (", ".join(inspect.signature(signature_of).parameters) for signature_of in (function, rule))
         sentence = f"{rule_title(rule, system)} takes ({taken}); it must take ({needed}), with these names"
         require(taken == needed, function, sentence)
     register, by_events = f"register it for {kind.__name__}", rules.rate_event in own
@@ -158,7 +158,7 @@ def run_pairs(system: System, columns: Columns) -> None:
     params, newcomer, run = system.params(), system.newcomer(), partial(run_rule, system)
     heat, present = Heat(float(FIELD), 0.0), [entrant_at(columns, i) for i in range(FIELD)]
     entries = [Entry(*map(float, entry_at(columns, i, heat.entries))) for i in range(FIELD)]
-    entering = [run(rules.enter, params, newcomer, each, returns=system.entering_type) for each in present]
+    entering = [run(rules.enter, params, newcomer, rival, returns=system.entering_type) for rival in present]
     for entry in entries:
         run(rules.counts, params, entry, heat)
     for i, j in combinations(range(FIELD), 2):

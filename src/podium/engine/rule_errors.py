@@ -107,7 +107,7 @@ def is_record(kind: Any) -> bool:
 def description(value: Any) -> str:
     """Describe a value by its type, or a tuple by the types of its members."""
     if isinstance(value, tuple) and not is_record(type(value)):
-        return f"({', '.join(type(each).__name__ for each in value)})"
+        return f"({', '.join(type(item).__name__ for item in value)})"
     return type(value).__name__ if value is not None else "nothing"
 
 

@@ -29,7 +29,7 @@ _WORDS = {
     "status": "|".join(sorted(times.STATUS_WORDS, key=len, reverse=True)).replace("_", " "),
     "date": times.IN_A_LINE,
     "beat": "|".join(heads.BEAT),
-    "verbs": "|".join(each for each in heads.BEAT + heads.LOST + heads.DREW if len(each) > 2),
+    "verbs": "|".join(phrase for phrase in heads.BEAT + heads.LOST + heads.DREW if len(phrase) > 2),
 }
 PATTERNS = heads.written_out(heads.WORDS["lines"], _WORDS)
 LINE_PATTERNS = tuple(PATTERNS[name] for name in heads.WORDS["lines"] if name.startswith("row_"))
@@ -50,7 +50,7 @@ def split_lists(text: str) -> str:
             f"{place}. {name.strip(' .,;')}" for place, name in zip(listed[::2], listed[1::2], strict=True)
         )
     if re.search(r"(?m)^\s*1[.)]\s", text):
-        return LISTED.sub(lambda line: "\n".join(f"{line[1]} {each.strip()}" for each in line[2].split(",")), text)
+        return LISTED.sub(lambda line: "\n".join(f"{line[1]} {name.strip()}" for name in line[2].split(",")), text)
     lines = [LABELLED.fullmatch(line.strip()) for line in text.splitlines() if line.strip()]
     rows = [[line[1], *ORDINALS.split(line[2])[1:]] for line in lines if line]
     counts = [[*map(str, range(1, len(row) // 2 + 1))] for row in rows]
@@ -81,7 +81,7 @@ def with_tabs(text: str) -> str:
     """Replace spaces with tabs where all lines that have two spaces in a row have them in the same columns."""
     lines = text.splitlines()
     rows = [line for line in lines if "  " in line.strip()]
-    blanks = "".join(" " if set(each) <= {" "} else "x" for each in zip_longest(*rows, fillvalue=" "))
+    blanks = "".join(" " if set(column) <= {" "} else "x" for column in zip_longest(*rows, fillvalue=" "))
     cuts = [gap.end() for gap in re.finditer(r"(?<=x)  +(?=x)", blanks)]
     parts = [[line[start:end].strip() for start, end in pairwise([0, *cuts, None])] for line in rows]
     written = dict(zip(rows, map("\t".join, parts), strict=True))
@@ -111,7 +111,7 @@ def from_lines(text: str, name: str, rule: SourceRule) -> Grid:
             cells = cells.str.replace(r"^(..[ \d]{3}\d(?: \S)?)\s*$", "${1}Z") if rule.names else cells
             cells = cells.str.replace_all(" ", "")
             frame = frame.with_columns(cells.alias(f"{start // rule.width + 1} {name_above}".strip()))
-    frame = frame.select(pl.all().str.strip_chars()).select(each for each in frame.columns if frame[each].count())
+    frame = frame.select(pl.all().str.strip_chars()).select(column for column in frame.columns if frame[column].count())
     titles = pl.lit("\n".join(lines.filter(~lines.str.contains(pattern)))) if rule.width else titles_of(lines, rows)
     return Grid(name, frame.with_columns(titles.alias(TITLE)), labels=[f"line {row + 1}" for row in rows])
 
@@ -145,8 +145,8 @@ class Block(NamedTuple):
 
 def game_by_game(grid: Grid) -> Grid:
     """Return a table with one row per game, if cells count games, such as +2 =3 -1 for wins, draws and losses."""
-    texts = [each for each in grid.headings if grid.frame[each].dtype == pl.String]
-    name = next((each for each in texts if grid.frame[each].head(1).str.contains(TALLY).any()), None)
+    texts = [heading for heading in grid.headings if grid.frame[heading].dtype == pl.String]
+    name = next((heading for heading in texts if grid.frame[heading].head(1).str.contains(TALLY).any()), None)
     if name is None or not grid.frame[name].str.contains(TALLY).fill_null(value=False).all():
         return grid
     counts = grid.frame[name].str.extract_groups(TALLY).struct.unnest().cast(pl.Int64)
@@ -165,8 +165,8 @@ def below_each_other(grid: Grid) -> Grid:
     for size in range(2, len(names) // 2 + 1):
         parts = [names[start : start + size] for start in range(0, len(names), size)]
         blocks = {part[0].rpartition(" ")[0]: part for part in parts}
-        heads, *others = ([each.removeprefix(f"{title} ") for each in part] for title, part in blocks.items())
-        is_named = {"player", "position"} <= {meanings().get(fold(each)) for each in heads}
+        heads, *others = ([heading.removeprefix(f"{title} ") for heading in part] for title, part in blocks.items())
+        is_named = {"player", "position"} <= {meanings().get(fold(head)) for head in heads}
         if is_named and all(own == heads for own in others) and all(blocks) and len(blocks) == len(parts):
             rows = [*range(grid.frame.height)]
             renamed = (Block(title, rows, dict(zip(own, heads, strict=True))) for title, own in blocks.items())
@@ -178,8 +178,8 @@ def below_each_other(grid: Grid) -> Grid:
 
 def names_round(title: str) -> bool:
     """Return True if a line names a round or a race, by a date or by a word and a number."""
-    words = [fold(each) for each in re.findall(r"[^\W\d_]{2,}", title)]
-    is_named = any(meanings().get(each) == "event_id" or each in heads.ROUND for each in words)
+    words = [fold(word) for word in re.findall(r"[^\W\d_]{2,}", title)]
+    is_named = any(meanings().get(word) == "event_id" or word in heads.ROUND for word in words)
     is_numbered = is_named and re.search(r"\d", title)
     return bool(is_numbered or heads.is_round(title) or pl.Series([title]).str.contains(times.A_DATE).any())
 
@@ -192,15 +192,15 @@ def in_blocks(grid: Grid) -> Grid:
     names, frame = grid.headings, grid.frame.select(grid.headings)
     if any(kind != pl.String for kind in frame.dtypes) or len(names) < 2 or not frame.height:
         return grid
-    is_again = all(each and (frame[each] == each).any() for each in names)
-    if not is_again and sum(frame[each].null_count() > 0 for each in names) < len(names) - 2:
+    is_again = all(name and (frame[name] == name).any() for name in names)
+    if not is_again and sum(frame[name].null_count() > 0 for name in names) < len(names) - 2:
         return grid
     title = grid.frame[TITLE][0] or "" if TITLE in grid.frame.columns else "1" if is_again else ""
     blocks = find_blocks(frame, title, is_again=is_again)
     titles, first = [block.title for block in blocks], blocks[0].head
     used = titles if blocks[0].rows else titles[1:]
     others = {block.title: block.head for block in blocks if block.head != first}
-    are_clear = not any("event_id" in map(meanings().get, fold(each).split("_")) for each in filter(is_total, others))
+    are_clear = not any("event_id" in map(meanings().get, fold(other).split("_")) for other in filter(is_total, others))
     if len(titles) == 1 or not all(used) or len({*used}) < len(used) or not are_clear:  # as in a points race
         return grid
     sums = [title for title, head in others.items() if is_total(title) or is_of_teams(head, first)]
@@ -245,17 +245,17 @@ def find_blocks(frame: pl.DataFrame, title: str, *, is_again: bool) -> list[Bloc
 
 def is_of_teams(head: Mapping[str, str], first: Mapping[str, str]) -> bool:
     """Return True if a head is for places of other entrants, such as teams, while the first head is for players."""
-    meant, above = ({meanings().get(fold(each)) for each in own.values()} for own in (head, first))
+    meant, above = ({meanings().get(fold(heading)) for heading in own.values()} for own in (head, first))
     has_sides = not {*heads.MET}.isdisjoint(map(heads.side_of, head.values()))
     return "position" in meant and "player" in above - meant and not has_sides
 
 
 def stacked(grid: Grid, blocks: Iterable[Block]) -> Grid:
     frame = grid.frame.with_row_index(ROW_NUMBER)
-    beside = [each for each in frame.columns if each.startswith("\0") and each != TITLE]
+    beside = [column for column in frame.columns if column.startswith("\0") and column != TITLE]
     parts = []
     for title, rows, head in blocks:
-        columns = (pl.col(each).alias(name) for each, name in head.items() if name)
+        columns = (pl.col(column).alias(name) for column, name in head.items() if name)
         parts.append(frame[rows].select(*beside, pl.lit(title).alias(TITLE), *columns))
     table = pl.concat(parts, how="diagonal")
     return replace(grid, frame=table.drop(ROW_NUMBER), labels=[grid.place(row) for row in table[ROW_NUMBER]])
@@ -268,19 +268,19 @@ def dated_titles(titles: list[str]) -> list[str]:
     """
     outer, _, first = titles[0].rpartition("\n")
     dated = pl.Series([outer, first, *titles[1:]]).str.contains(times.A_DATE).arg_true().to_list()
-    return [titles[0], *(f"{outer} {each}" for each in titles[1:])] if dated == [0] else titles
+    return [titles[0], *(f"{outer} {title}" for title in titles[1:])] if dated == [0] else titles
 
 
 def drop_footer_rows(grid: Grid) -> tuple[list[dict[str, Any]], pl.Series]:
     """Return conditions that drop sums and notes below each sheet, such as `Fastest lap: …`, and the other rows."""
     rows = grid.frame.with_row_index(ROW_NUMBER)
     sheets = rows.partition_by(SHEET, maintain_order=True) if SHEET in rows.columns else [rows]
-    numbers = [each[ROW_NUMBER] for each in sheets]
+    numbers = [sheet[ROW_NUMBER] for sheet in sheets]
     notes = {row: cell for own in numbers for row, cell in notes_below(grid.only(own), own).items()}
     left = rows.filter(~pl.col(ROW_NUMBER).is_in([*notes]))
-    again = {each for each in notes.values() if (left[each[0]].cast(pl.String) == each[1]).any()}
-    found = dict.fromkeys(each for each in notes.values() if each not in again)
-    gone = [row for row, each in notes.items() if each in found]
+    again = {note for note in notes.values() if (left[note[0]].cast(pl.String) == note[1]).any()}
+    found = dict.fromkeys(note for note in notes.values() if note not in again)
+    gone = [row for row, note in notes.items() if note in found]
     drops = [{"column": name, "equals": cell, "reason": "row below the table"} for name, cell in found]
     return drops, rows[ROW_NUMBER].filter(~rows[ROW_NUMBER].is_in(gone))
 

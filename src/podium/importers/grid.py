@@ -65,7 +65,7 @@ class Grid:
     @property
     def lists(self) -> list[str]:
         """The columns from JSON that contain lists of objects."""
-        return [each for each in self.headings if self.frame[each].cast(pl.String).str.starts_with("[{").any()]
+        return [heading for heading in self.headings if self.frame[heading].cast(pl.String).str.starts_with("[{").any()]
 
     def records_in(self, heading: str) -> str:
         """Return the path to the objects in a column's lists, in the form of `records`."""
@@ -164,7 +164,7 @@ def is_headless(rows: Sequence[Sequence[str]]) -> bool:
     first, second = (*rows[:2], [], [])[:2]
     alike = [one for one, other in zip(first, second, strict=False) if VALUE.fullmatch(one) and VALUE.fullmatch(other)]
     is_numbered = [*map(str, range(1, len(alike) + 1))] == alike  # the head of a crosstable
-    has_words = any(each and not VALUE.fullmatch(each) for each in first)
+    has_words = any(cell and not VALUE.fullmatch(cell) for cell in first)
     return bool(alike) and not is_numbered and has_words and not any(map(is_heading, chain.from_iterable(rows)))
 
 
@@ -222,14 +222,14 @@ def are_one_head(upper: Sequence[str], lower: Sequence[str], known: Sequence[int
     if len(upper) > 2 and len({*upper}) == 1:
         return False  # a title merged across all columns
     pairs = list(zip_longest(upper, lower, fillvalue=""))
-    over_words = ["" if is_day else each for each, is_day in zip(upper, are_days(upper), strict=True)]
-    if [column for column, each in enumerate(over_words) if each] == [0] and (pairs[0][1] or not is_heading(upper[0])):
+    over_words = ["" if is_day else cell for cell, is_day in zip(upper, are_days(upper), strict=True)]
+    if [column for column, word in enumerate(over_words) if word] == [0] and (pairs[0][1] or not is_heading(upper[0])):
         return False  # this is a title
     dated = [low for _, low in pairs if low]
     are_dates = len(dated) >= 2 and all(are_days(dated))
     if known[0] and are_dates and all(up for up, low in pairs if low):
         return True
-    words = not any(VALUE.fullmatch(each) for each in (*over_words, *lower) if each and not is_heading(each))
+    words = not any(VALUE.fullmatch(word) for word in (*over_words, *lower) if word and not is_heading(word))
     below = [low for up, low in pairs if low and low != up]
     often = Counter(upper)
     parted = any(low and low != up and (not up or often[up] > 1) for up, low in pairs)
@@ -253,18 +253,20 @@ def are_days(cells: Sequence[str]) -> list[bool]:
 def number_repeats(names: list[str]) -> list[str]:
     """Number repeated names that have no known meaning, such as Elo 1 and Elo 2, or that belong to two sides."""
     counts = Counter(filter(None, names))
-    twice = {each for each, often in counts.items() if often == 2}
-    players = [each for each in counts if meanings().get(fold(each)) == "player"]
-    parts = {side_of(each) for each in counts}
-    again = {each for each, often in counts.items() if often > 1 and not is_heading(each)}
+    twice = {heading for heading, often in counts.items() if often == 2}
+    players = [heading for heading in counts if meanings().get(fold(heading)) == "player"]
+    parts = {side_of(heading) for heading in counts}
+    again = {heading for heading, often in counts.items() if often > 1 and not is_heading(heading)}
     if "first" in parts and parts & {"second", "opponent"}:
         again |= {
-            each for each in twice if side_of(each) in (None, "number", "total") and fold(each) not in GOALS + SHORT
+            heading
+            for heading in twice
+            if side_of(heading) in (None, "number", "total") and fold(heading) not in GOALS + SHORT
         }
     elif len(players) == 1:
         again |= twice.intersection(players)
     numbers = defaultdict[str, Iterator[int]](lambda: count(1))
-    return [f"{each} {next(numbers[each])}" if each in again else each for each in names]
+    return [f"{name} {next(numbers[name])}" if name in again else name for name in names]
 
 
 def name_by_neighbours(names: list[str], written: list[str], rows: Sequence[Sequence[str]]) -> list[str]:
@@ -273,11 +275,11 @@ def name_by_neighbours(names: list[str], written: list[str], rows: Sequence[Sequ
     If a score appears twice and no other column is a result, the two columns belong to the two sides in order.
     """
     named, first = list(names), {name: place for place, name in reversed([*enumerate(names)])}
-    twice = [each for each, often in Counter(written).items() if often == 2]
-    for each in (each for each in twice if fold(each) in GOALS + SHORT or side_of(each) == "result"):
-        places = [place for place, name in enumerate(written) if name == each]
+    twice = [heading for heading, often in Counter(written).items() if often == 2]
+    for heading in (heading for heading in twice if fold(heading) in GOALS + SHORT or side_of(heading) == "result"):
+        places = [place for place, name in enumerate(written) if name == heading]
         parts = [side_of(written[place - 1]) if place else None for place in places]
-        others = [side_of(name) for name in written if name != each]
+        others = [side_of(name) for name in written if name != heading]
         if not {"result", "score of first", "score of second"}.intersection(others):
             parts = [part for part in dict.fromkeys(others) if part in ("first", "second")]
         if {*parts} == {"first", "second"}:
@@ -295,7 +297,7 @@ def name_by_neighbours(names: list[str], written: list[str], rows: Sequence[Sequ
             named[left], named[place] = f"{names[left]} 1", f"{names[left]} 2"
         elif part in ("first", "second") and "result" not in map(side_of, names):
             again = f"{names[left]} score" in named and part == "first"  # both columns are between the sides
-            second = next((each for each in names if side_of(each) == "second"), names[left])
+            second = next((heading for heading in names if side_of(heading) == "second"), names[left])
             named[place] = f"{second if again else names[left]} score"
     return named
 
@@ -319,14 +321,14 @@ def members_beside(grid: Grid) -> list[str]:
 
     Return none if they may be the sides of a match.
     """
-    words = {each: fold(each) for each in grid.headings}
+    words = {heading: fold(heading) for heading in grid.headings}
     meant = {meanings().get(word) for word in words.values() if word not in WEAK}
-    found = {each: base[1] for each, word in words.items() if (base := MEMBER.fullmatch(word))}
-    members = [each for each, base in found.items() if meanings().get(base) == "player"]
-    cells = grid.frame.select(each for each in words if side_of(each) == "result").cast(pl.String)
+    found = {heading: base[1] for heading, word in words.items() if (base := MEMBER.fullmatch(word))}
+    members = [heading for heading, base in found.items() if meanings().get(base) == "player"]
+    cells = grid.frame.select(heading for heading in words if side_of(heading) == "result").cast(pl.String)
     of_matches = {"winner", "loser", "opponent", "score of first"}.intersection(map(side_of, words))
-    of_matches |= {each.name for each in cells if not each.str.contains("^[0-9.,]+$").all()}
-    is_of_teams = {"position", "team"} <= meant and len({found[each] for each in members}) == 1 and not of_matches
+    of_matches |= {cell.name for cell in cells if not cell.str.contains("^[0-9.,]+$").all()}
+    is_of_teams = {"position", "team"} <= meant and len({found[member] for member in members}) == 1 and not of_matches
     return members if is_of_teams and len(members) > 1 else []
 
 
@@ -335,11 +337,11 @@ def name_parts(grid: Grid) -> list[str]:
 
     Return none if one column has both, or if there are no such columns.
     """
-    known = {sides().get(fold(each)): each for each in reversed(grid.headings)}
-    whole = next((each for each in grid.headings if meanings().get(fold(each)) == "player"), None)
+    known = {sides().get(fold(heading)): heading for heading in reversed(grid.headings)}
+    whole = next((heading for heading in grid.headings if meanings().get(fold(heading)) == "player"), None)
     if known.keys().isdisjoint({"given", "family"}):
         return []
-    parts = [each for each in (known.get("given", whole), known.get("family", whole)) if each is not None]
+    parts = [name for name in (known.get("given", whole), known.get("family", whole)) if name is not None]
     if len(parts) < 2 or parts[0] == parts[1]:
         return []
     if whole in parts:

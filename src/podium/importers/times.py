@@ -191,7 +191,7 @@ CODES, SHAPES = (
 
 def shape_of(form: str) -> str:
     codes = "|".join(CODES)
-    return SHAPES.get(form) or f"^{re.sub(rf'{codes}|[.]', lambda each: CODES.get(each[0], chr(92) + each[0]), form)}$"
+    return SHAPES.get(form) or f"^{re.sub(rf'{codes}|[.]', lambda code: CODES.get(code[0], chr(92) + code[0]), form)}$"
 
 
 DATE_FORMATS = tuple((form, shape_of(form)) for form in DATES["formats"])

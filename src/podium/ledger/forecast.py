@@ -132,7 +132,7 @@ def member_of(given: Named) -> Member:
         lacking = f"has no {unknown[0]!r}" if unknown else "needs a player"
         raise ParameterError(f"an entrant {lacking}. The keys are player, shared, side and new.")
     shared, side = given.get("shared") or {}, given.get("side")
-    if not isinstance(shared, Mapping) or not all(isinstance(each, str) for each in shared.values()):
+    if not isinstance(shared, Mapping) or not all(isinstance(name, str) for name in shared.values()):
         raise ParameterError(f"{given['player']}: shared is {shared!r}. Give equipment by kind: {{'car': 'Ferrari'}}")
     if side is not None and side not in SIDES:
         raise ParameterError(f"{given['player']}: the side {side!r} does not exist. Use one of {', '.join(SIDES)}.")
@@ -157,23 +157,23 @@ def field_of(
     """
     if isinstance(entrants, str):
         raise ParameterError(f"entrants: {entrants!r} is a string, not a list. Give a list of names.")
-    field = [[member_of(each)] for each in entrants]
+    field = [[member_of(entrant)] for entrant in entrants]
     for side in sides:
         if isinstance(side, str):
             raise ParameterError(f"sides: {side!r} is a string, not a list. Give each side as a list of names.")
-        field.append([member_of(each) for each in side])
+        field.append([member_of(entrant) for entrant in side])
         if not field[-1]:
             raise ParameterError("sides: a side is empty. Name its members, or leave it out.")
     beginning = [side[0].player for side in field if begins(side)]
     if len(beginning) > 1:
         raise ParameterError(f"{beginning[0]!r} and {beginning[1]!r} are both home or white. Set it for only one side.")
-    names = iter(admitted([each.player for side in field for each in side]))
-    return [[each._replace(player=next(names)) for each in side] for side in field]
+    names = iter(admitted([entrant.player for side in field for entrant in side]))
+    return [[entrant._replace(player=next(names)) for entrant in side] for side in field]
 
 
 def begins(side: Iterable[Member]) -> bool:
     """Return True if a side is at home or has the first move."""
-    return any(each.side in BEGINNING for each in side)
+    return any(entrant.side in BEGINNING for entrant in side)
 
 
 def played(states: Mapping[str, Any]) -> set[str]:
@@ -196,15 +196,17 @@ def refuse_slips(
     Raises:
         NearNameError: a name is very similar to a known one.
     """
-    for name in [each.player for side in field for each in side if not each.new and each.player not in known]:
-        near = {each for each in candidates(name) if is_nearly(name, each)}
+    for name in [
+        entrant.player for side in field for entrant in side if not entrant.new and entrant.player not in known
+    ]:
+        near = {candidate for candidate in candidates(name) if is_nearly(name, candidate)}
         if near and name not in near:
             raise NearNameError(name, min(near))
 
 
 def equipment_of(field: Iterable[Iterable[Member]], kinds: Sequence[str]) -> list[str]:
     """Return the stored names of all rated equipment in a field. Raise ParameterError for other equipment."""
-    given = {(kind, name): None for side in field for each in side for kind, name in each.shared.items()}
+    given = {(kind, name): None for side in field for entrant in side for kind, name in entrant.shared.items()}
     unknown = [kind for kind, _ in given if kind not in kinds]
     if kinds and unknown:
         raise ParameterError(f"{unknown[0]}: the system does not rate this kind of equipment. Use {', '.join(kinds)}.")
@@ -213,7 +215,7 @@ def equipment_of(field: Iterable[Iterable[Member]], kinds: Sequence[str]) -> lis
 
 def names_to_rate(field: Sequence[Sequence[Member]], kinds: Sequence[str]) -> list[str]:
     """Return the stored names of all players and their equipment."""
-    return [each.player for side in field for each in side] + equipment_of(field, kinds)
+    return [entrant.player for side in field for entrant in side] + equipment_of(field, kinds)
 
 
 def line_up(
@@ -230,22 +232,22 @@ def line_up(
     equipment: list[list[Shared]] = []
     for side in field:
         owners = Counter(
-            (equipment_name(what, each.shared[what]), kind)
+            (equipment_name(what, entrant.shared[what]), kind)
             for kind, what in enumerate(system.kinds, 1)
-            for each in side
-            if what in each.shared
+            for entrant in side
+            if what in entrant.shared
         )
         shares = ((name, kind, count / len(side)) for (name, kind), count in owners.items())
         equipment.append([Shared(numbers[name], kind, states[name], share) for name, kind, share in shares])
     home = [float(system.rates_sides and begins(side)) for side in field]
-    return [[states[each.player] for each in side] for side in field], equipment, home
+    return [[states[entrant.player] for entrant in side] for side in field], equipment, home
 
 
 def names_of_field(field: Sequence[Sequence[Member]]) -> list[str]:
     """Return all names, one side after the other. Raise ParameterError for repeated names or fewer than two sides."""
     if len(field) < 2:  # noqa: PLR2004  (it takes two to compare)
         raise ParameterError("entrants: a forecast needs at least two. Add one.")
-    names = [each.player for side in field for each in side]
+    names = [entrant.player for side in field for entrant in side]
     repeated = sorted(name for name, count in Counter(names).items() if count > 1)
     if repeated:
         raise ParameterError(f"entrants: {repeated[0]!r} appears twice. Name each entrant once.")
@@ -284,7 +286,7 @@ def forecast(system: System, field: Sequence[Sequence[Member]], states: Mapping[
     order = np.argsort(-chances[:, 0], kind="stable")
     entrants = pl.DataFrame(
         {
-            "player": [", ".join(each.player for each in field[i]) for i in order],
+            "player": [", ".join(entrant.player for entrant in field[i]) for i in order],
             "rating": [math.fsum(state.rating for state in sides[i]) / len(sides[i]) for i in order],
             "events": [min(int(state.events) for state in sides[i]) for i in order],
             "win": chances[order, 0],

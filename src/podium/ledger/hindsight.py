@@ -29,8 +29,8 @@ from podium.systems.adaptive import Adaptive
 
 ENTRY_AT = _adaptive_state.THETA + _adaptive_state.ENTRY - 1  # position in the state of a pool
 NUMBERS_AT = [
-    _adaptive_state.THETA + each - 1
-    for each in (_adaptive_state.NOISE, _adaptive_state.UNFINISHED, _adaptive_state.REACH)
+    _adaptive_state.THETA + parameter - 1
+    for parameter in (_adaptive_state.NOISE, _adaptive_state.UNFINISHED, _adaptive_state.REACH)
 ]
 
 
@@ -92,7 +92,7 @@ def hindsight(system: System, events: Events, replayed: Replayed) -> Hindsight:
     deviation[way.order] = _adaptive_state.SCALE * np.sqrt(visits.variance)
     named = taken.select("player", "pool", "event_id", at="started_at")
     shown = {"rating": rows.entrant.take(rating), "deviation": rows.entrant.take(deviation)}
-    return Hindsight(named.with_columns(**{name: pl.Series(each) for name, each in shown.items()}), sweeps)
+    return Hindsight(named.with_columns(**{name: pl.Series(values) for name, values in shown.items()}), sweeps)
 
 
 def level(replayed: Replayed, visits: Appearances, way: SmootherState) -> Any:
@@ -160,7 +160,7 @@ def visits_of(system: Adaptive, events: Events, replayed: Replayed, way: Smoothe
     visits.drift[first] = (replayed.before[way.order[first]] - system.initial) / _adaptive_state.SCALE
     if replayed.start is None:  # uses what the pool knows about newcomers now, not what it knew then
         pool, before = way.pool[first], way.event[first] - 1
-        is_later = before >= np.array([each.first for each in events.pools])[pool]
+        is_later = before >= np.array([pool.first for pool in events.pools])[pool]
         maturity = replayed.pool_history[before, _adaptive_state.MATURITY] * is_later
         visits.drift[first] += maturity * (replayed.pools[pool, ENTRY_AT] - replayed.pool_history[before, ENTRY_AT])
     return visits

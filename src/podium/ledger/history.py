@@ -202,7 +202,7 @@ def learnt_history(system: System, events: Events, replayed: Replayed, pool: str
         raise ParameterError(
             f"{system.name}: this system learns no parameters from results. Use one that does, such as adaptive."
         )
-    span = next(each for each in events.pools if each.name == pool)
+    span = next(part for part in events.pools if part.name == pool)
     last_entrants = events.columns.entrants[span.first + 1 : span.last + 1] - 1
     rows = events.results.frame[entrant_rows(events)[last_entrants]]
     fields = system.pool_state_type._fields
@@ -212,8 +212,10 @@ def learnt_history(system: System, events: Events, replayed: Replayed, pool: str
             "event_id": rows["event_id"],
             "started_at": started_at(rows),
             **{
-                each.name: pl.Series([each.convert(value) for value in numbers[:, fields.index(each.name)].tolist()])
-                for each in system.learnt_parameters
+                parameter.name: pl.Series(
+                    [parameter.convert(value) for value in numbers[:, fields.index(parameter.name)].tolist()]
+                )
+                for parameter in system.learnt_parameters
             },
         }
     )

@@ -137,18 +137,18 @@ class Race:
                 these events.
             period: the rating period.
         """
-        players = [each for side in field for each in side]
+        players = [entrant for side in field for entrant in side]
         return cls(
             system=system,
             pool=pool,
-            sides=tuple(tuple(each.player for each in side) for side in field),
-            states=np.array([states[each.player] for each in players], np.float64),
+            sides=tuple(tuple(entrant.player for entrant in side) for side in field),
+            states=np.array([states[entrant.player] for entrant in players], np.float64),
             period=period,
             started_at=started_at,
-            seen=np.array([seen.get(each.player, NEVER) for each in players], np.int64),
+            seen=np.array([seen.get(entrant.player, NEVER) for entrant in players], np.int64),
             lines=None if recent is None else last_lines(system, recent, pool, len(field)),
-            given={each.player: each for each in players if each.shared or each.side},
-            equipment={each: states[each] for each in equipment_of(field, system.kinds)},
+            given={entrant.player: entrant for entrant in players if entrant.shared or entrant.side},
+            equipment={name: states[name] for name in equipment_of(field, system.kinds)},
         )
 
     @cached_property
@@ -211,8 +211,8 @@ class Race:
         last = 0 if lines is None else lines.measures.height - 1
         are_teams = any(len(side) > 1 for side in self.sides)
         given: dict[str, dict[str, str | None]] = {
-            name: {"side": each.side} | {f"{SHARED}{kind}": equipment for kind, equipment in each.shared.items()}
-            for name, each in self.given.items()
+            name: {"side": entrant.side} | {f"{SHARED}{kind}": equipment for kind, equipment in entrant.shared.items()}
+            for name, entrant in self.given.items()
         }
         rows: list[dict[str, Any]] = []  # rows of the first heat
         for side, members in enumerate(self.sides):
@@ -316,7 +316,7 @@ def last_lines(system: System, events: Events, pool: str, sides: int) -> Lines |
 
     Only entries that the system rates count. Return None if the pool has no heats.
     """
-    span = next((each for each in events.pools if each.name == pool), None)
+    span = next((part for part in events.pools if part.name == pool), None)
     columns, best, chosen = events.columns, 0, None
     if span is None or not system.needs:
         return None
@@ -333,7 +333,7 @@ def last_lines(system: System, events: Events, pool: str, sides: int) -> Lines |
         return None
     known = {name: getattr(columns, name) for name in MEASURES}
     measures = pl.DataFrame(
-        {name: each[chosen] if each.size else np.full(len(chosen), np.nan) for name, each in known.items()}
+        {name: values[chosen] if values.size else np.full(len(chosen), np.nan) for name, values in known.items()}
     )
     row = events.results.frame[events.entry_row.at(chosen[0])]
     return Lines(str(row["event_id"][0]), row["mode"][0] if "mode" in row.columns else None, measures.fill_nan(None))
@@ -342,7 +342,7 @@ def last_lines(system: System, events: Events, pool: str, sides: int) -> Lines |
 def has_draws(events: Events, pool: str) -> bool:
     """Return True if two finishers have drawn in any heat of the pool."""
     columns = events.columns
-    span = next((each for each in events.pools if each.name == pool), None)
+    span = next((part for part in events.pools if part.name == pool), None)
     if span is None or not columns.rank.size:
         return False
     first, last = heats_of(columns, span.first)[0], heats_of(columns, span.last - 1)[1]

@@ -58,8 +58,8 @@ class Standings:
         """Return the system for a pool, the members of each side, and the states of players and equipment."""
         from podium.ledger import forecast  # noqa: PLC0415  (not needed if only ratings are used)
 
-        field = forecast.field_of(entrants, sides, lambda names: [admit(each, "entrant") for each in names])
-        if player is not None and not any(each.player == player for side in field for each in side):
+        field = forecast.field_of(entrants, sides, lambda names: [admit(name, "entrant") for name in names])
+        if player is not None and not any(entrant.player == player for side in field for entrant in side):
             field.append([forecast.Member(player)])
         names = forecast.names_to_rate(field, self.system.kinds)
         system, found = self._standing_of(names, pool)

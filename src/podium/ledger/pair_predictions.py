@@ -153,7 +153,7 @@ def name_keys(names: pl.Series) -> npt.NDArray[np.uint64]:
 def event_keys(ids: pl.Series) -> npt.NDArray[np.uint64]:
     """Return a number for each heat's event, from its ID. The heats of an event must be together."""
     number, starts = runs(ids)
-    return np.array([crc32(each.encode()) for each in ids.gather(starts).to_list()], np.uint64)[number]
+    return np.array([crc32(event_id.encode()) for event_id in ids.gather(starts).to_list()], np.uint64)[number]
 
 
 def _fill(

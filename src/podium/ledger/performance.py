@@ -219,7 +219,7 @@ KERNELS = {
 def performances(system: System, events: Events, replayed: Replayed, entrant: int) -> list[PerformanceRating]:
     """Return the performance ratings of all entrants in the update that contains `entrant`, in order."""
     update = update_number(events, entrant)
-    first, last = (int(each) for each in events.columns.entrants[update : update + 2])
+    first, last = (int(start) for start in events.columns.entrants[update : update + 2])
     return Duels(system, events, replayed, update).performances(0, last - first)
 
 
@@ -239,7 +239,7 @@ class Duels:
     def __init__(self, system: System, events: Events, replayed: Replayed, update: int) -> None:
         self.system = system_at(system, events, replayed, update)
         self.columns, self.update = events.columns, update
-        first, last = (int(each) for each in events.columns.entrants[update : update + 2])
+        first, last = (int(entrant) for entrant in events.columns.entrants[update : update + 2])
         players = events.columns.player[first:last]
         self.names = events.player_names[players].to_list()
         self.states: States = states_before(system, events, update, replayed)[players]
@@ -263,7 +263,8 @@ class Duels:
         ratings = (self.states[begin:end, self.rating] + shift).tolist()
         found = zip(self.names[begin:end], ratings, bounds, totals_before[:, DUELS], strict=True)
         return [
-            PerformanceRating(name, *each) if duels else PerformanceRating(name, None) for name, *each, duels in found
+            PerformanceRating(name, *numbers) if duels else PerformanceRating(name, None)
+            for name, *numbers, duels in found
         ]
 
     def finished(self) -> npt.NDArray[np.bool_]:
@@ -274,11 +275,11 @@ class Duels:
         """Return the totals of all entrants, without expected scores. A large heat is counted by places, not duels."""
         place, finished = self.columns.place[self.entries], self.finished()
         totals = np.zeros((place.size, 3))
-        for each in (True, False):
-            met, mine = np.sort(place if each else place[finished]), finished == each
+        for is_finish in (True, False):
+            met, mine = np.sort(place if is_finish else place[finished]), finished == is_finish
             ahead = np.searchsorted(met, place[mine]) + np.searchsorted(met, place[mine], "right")
-            totals[mine, DUELS] = met.size - each
-            totals[mine, RESULT] = met.size - 0.5 * (ahead + each)
+            totals[mine, DUELS] = met.size - is_finish
+            totals[mine, RESULT] = met.size - 0.5 * (ahead + is_finish)
         return totals
 
     def totals(self, begin: int, shift: Floats) -> Floats:
@@ -309,13 +310,15 @@ class Duels:
         field, point = self.states[:, self.rating], self.system.points_per_logit
         hosts, finished, reach = np.arange(field.size), self.finished(), (REACH_LOGITS + 1.0) * point
         one, ends = int(finished.argmax()), (-0.5 * point, 0.5 * point)
-        p = [self.expect_met(hosts, field[one] + each - field, one, one + 1) for each in ends]
-        below, above = (np.log(each / (1.0 - each)) for each in np.clip(p, TAIL, 1.0 - TAIL))  # log-odds at both ends
+        p = [self.expect_met(hosts, field[one] + end - field, one, one + 1) for end in ends]
+        below, above = (
+            np.log(probability / (1.0 - probability)) for probability in np.clip(p, TAIL, 1.0 - TAIL)
+        )  # log-odds at both ends
         even = field[one] - 0.5 * point * (below + above) / np.maximum(above - below, TAIL)
         met, spread = np.arange(PROBES) * field.size // PROBES, 2.0 * (GOLDEN * np.arange(PROBES) % 1.0) - 1.0
         far = even - field + (field[met] - field[one] + PROBE_LOGITS * point * spread)[:, None]
         samples = np.array([self.expect_met(hosts, far[k], met[k], met[k] + 1) for k in range(PROBES)])
-        chosen, weights = choose(np.vstack([samples * each for each in (finished, ~finished) if each.any()]))
+        chosen, weights = choose(np.vstack([samples * mask for mask in (finished, ~finished) if mask.any()]))
         low, high = field.min() - even.max() - reach, field.max() - even.min() + reach
         nodes, some = np.arange(low, high, point / NODES_PER_LOGIT), hosts[::CHECKED]
         curves = [self.expect_met(np.repeat(k, nodes.size), nodes + even[k] - field[k], 0, field.size) for k in chosen]

@@ -108,8 +108,8 @@ class Stakes:
         Returns:
             One dict per row, best place first. If `player` is None, the rows of the first player.
         """
-        chosen = next((each["player"] for each in self.table), None) if player is None else player
-        return [{**each} for each in self.table if each["player"] == chosen]
+        chosen = next((line["player"] for line in self.table), None) if player is None else player
+        return [{**line} for line in self.table if line["player"] == chosen]
 
     def in_words(self) -> pl.DataFrame:
         """Return the table with places as text.
@@ -135,12 +135,12 @@ class Stakes:
             One sentence about the best likely place, or about the most likely one if no place is likely. None if the
             table is empty.
         """
-        lines = [each for each in self.lines(player) if each["chance"] is not None]
+        lines = [line for line in self.lines(player) if line["chance"] is not None]
         if not lines:
             return None
-        likeliest = max(lines, key=lambda each: float(each["chance"]))
-        best = next((each for each in lines if each["chance"] >= LIKELY), likeliest)
-        rank = next(each["rank"] for each in self.starters if each["player"] == best["player"])
+        likeliest = max(lines, key=lambda line: float(line["chance"]))
+        best = next((line for line in lines if line["chance"] >= LIKELY), likeliest)
+        rank = next(starter["rank"] for starter in self.starters if starter["player"] == best["player"])
         return hypothetical_race.outlook(best, self.sides, rank)
 
     def to_dict(self) -> dict[str, Any]:
@@ -216,7 +216,7 @@ def changes_now(race: Race, order: Sequence[int], out: Sequence[int]) -> dict[st
     """
     level = [race.before[race.side_of == side].mean() for side in range(len(race.sides))]
     waiting = waiting_sides(race, order, out)
-    finishers = [*order, *sorted(waiting, key=lambda each: -level[each])]
+    finishers = [*order, *sorted(waiting, key=lambda player: -level[player])]
     places = np.full((1, len(race.sides)), np.nan)
     places[0, finishers] = np.arange(1.0, len(finishers) + 1.0)
     changes = race.changes(race.ended(*out), places)[0].tolist()
@@ -243,7 +243,7 @@ def field_of(race: Race, ranks: Floats, board: StakesGrid, places: Sequence[int 
     listed = [rank if is_listed else None for rank, is_listed in zip(now, board.is_listed, strict=True)]
     columns = race.players, race.before.tolist(), listed, ranks[race.side_of, 0].tolist(), places
     rows = (dict(zip(STARTER, row, strict=True)) for row in zip(*columns, strict=True))
-    return tuple(sorted(rows, key=lambda each: -float(each["rating"])))
+    return tuple(sorted(rows, key=lambda line: -float(line["rating"])))
 
 
 class Table:
@@ -260,7 +260,7 @@ class Table:
 
     @property
     def draws(self) -> int:
-        return sum(len(each) for each in self.moved)
+        return sum(len(changes) for changes in self.moved)
 
     def fill(self, budget_s: float) -> None:
         """Rate every order of the others, or draw orders until the table is accurate or the time is up."""
@@ -316,7 +316,7 @@ class Table:
 
     def mine(self) -> tuple[Floats, Floats]:
         """Return the player's own mean change in each line, and twice its standard error."""
-        own = np.concatenate([each[:, :, self.number] for each in self.moved])
+        own = np.concatenate([changes[:, :, self.number] for changes in self.moved])
         if self.weights is not None:
             return self.means()[:, self.number], np.zeros(own.shape[1])
         return own.mean(axis=0), 2.0 * own.std(axis=0, ddof=1) / math.sqrt(len(own))
@@ -331,11 +331,11 @@ class Table:
         """Return the table: `player, place, chance, delta, rating, rank, error`."""
         mean, error = self.mine()
         scores, rating = self.race.system.scores(self.race.states), self.race.before[self.number]
-        chance = [float(ranks[self.side, int(each) - 1]) if each == int(each) else None for each in self.places]
+        chance = [float(ranks[self.side, int(place) - 1]) if place == int(place) else None for place in self.places]
         then = scores + self.means()
         rivals = [k for k in np.flatnonzero(board.will_be_listed) if k != self.number]
         rank = board.ranks(scores[self.number] + mean, then[:, rivals])
-        numbers = (each.tolist() for each in (mean, rating + mean, rank, error))
+        numbers = (column.tolist() for column in (mean, rating + mean, rank, error))
         quits, name = [None] * (len(mean) - len(self.places)), self.race.players[self.number]
         rows = zip([*self.places, *quits], [*chance, *quits], *numbers, strict=True)
         return [dict(zip(LINE, (name, *row), strict=True)) for row in rows]
@@ -360,7 +360,7 @@ def break_evens(race: Race, numbers: Sequence[int], table: Table, budget_s: floa
     if is_exact(race):
         without = {side: [k for k in range(sides) if k != side] for side in range(sides)}
         found = {side: order_chances(race.performances(others)) for side, others in without.items()}
-        orders = {side: np.array(without[side])[each] for side, (each, _) in found.items()}
+        orders = {side: np.array(without[side])[rows] for side, (rows, _) in found.items()}
         weights = {side: chances / chances.sum() for side, (_, chances) in found.items()}
     else:
         races_a_draw = len(numbers) * math.ceil(math.log2(sides + 1))
@@ -380,8 +380,8 @@ def break_evens(race: Race, numbers: Sequence[int], table: Table, budget_s: floa
         rounds += 1
         races = [with_place(orders[side_of[k]], int(side_of[k]), int(middle[k])) for k in rest]
         moved = np.split(changes_in_parts(race, race.whole, np.concatenate(races)), np.cumsum([*map(len, races)])[:-1])
-        for k, each in zip(rest, moved, strict=True):
-            place, value = int(middle[k]), float(weights[int(side_of[k])] @ each[:, numbers[k]])
+        for k, changes in zip(rest, moved, strict=True):
+            place, value = int(middle[k]), float(weights[int(side_of[k])] @ changes[:, numbers[k]])
             before, known = tried.get(k, (0, value))
             fall[k] = max((known - value) / (place - before), SLOWEST) if before else fall[k]
             low[k], high[k] = (place, high[k]) if value >= LOSS_LIMIT else (low[k], place - 1)

@@ -46,10 +46,12 @@ class RatedEvent:
     @property
     def players(self) -> dict[str, PlayerChange]:
         """Return each player's change by name, team by team."""
-        return {each.player: each for team in self.teams for each in team}
+        return {member.player: member for team in self.teams for member in team}
 
     def __repr__(self) -> str:
-        changes = ", ".join(f"{each.player} {each.rating:.1f} ({each.delta:+.1f})" for each in self.players.values())
+        changes = ", ".join(
+            f"{player.player} {player.rating:.1f} ({player.delta:+.1f})" for player in self.players.values()
+        )
         return f"RatedEvent({self.event_id}: {changes})"
 
 
@@ -95,7 +97,7 @@ def rows_of_teams(
     if scores is not None:
         values["team_score" if in_teams else "score"] = numbers(scores, members, "scores")
     return [
-        shared | {"player": name} | {column: each[k] for column, each in values.items()}
+        shared | {"player": name} | {column: column_values[k] for column, column_values in values.items()}
         for k, team in enumerate(members)
         for name in team
     ]

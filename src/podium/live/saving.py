@@ -59,7 +59,7 @@ class LiveRatings:
 
     def __copy__(self) -> "LiveRatings":
         """Return an independent copy."""
-        return LiveRatings(self.system, *(copy(getattr(self, each.name)) for each in fields(self)[1:]))
+        return LiveRatings(self.system, *(copy(getattr(self, field.name)) for field in fields(self)[1:]))
 
     def rows_of(self, events: Events) -> RowNumbers:
         """Return the row of each player in the events, and add rows for newcomers."""

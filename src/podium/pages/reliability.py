@@ -78,7 +78,7 @@ def reliability_picture(all_bins: Sequence[ReliabilityBin]) -> Picture:
     bins = [bin_ for bin_ in all_bins if bin_.duels]
     if len(bins) < 2:  # noqa: PLR2004  (a line)
         return Picture(heading, Markup(""), "")
-    duels = counted(sum(each.duels for each in bins), "duel")
+    duels = counted(sum(bin_.duels for bin_ in bins), "duel")
     caption = (
         f"Across: the predicted chance. Up: how often it came true, over {duels} seen from both sides. Larger dots mean"
         " more duels, and the line through a dot covers 19 out of 20 cases."

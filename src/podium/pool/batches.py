@@ -128,7 +128,7 @@ def players_twice(table: pl.DataFrame) -> dict[int, int]:
     if surely_distinct_within(places, np.cumsum(run_bounds(uid)[:-1], dtype=index_type(uid.size))):
         return {}
     doubles = table.filter(table.select("uid", "player", *(["heat"] if has_heats else [])).is_duplicated())
-    return {each: int(number) for each, number in reversed(doubles.select("uid", "player").rows())}
+    return {player: int(number) for player, number in reversed(doubles.select("uid", "player").rows())}
 
 
 def reasons_of(pool: Pool, table: pl.DataFrame, unrated: list[int]) -> Mapping[int, int]:

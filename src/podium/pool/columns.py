@@ -112,14 +112,14 @@ class Columns:
         """Return the columns with some rows changed. `columns` has one value for each of `rows`."""
         chunks = list(self._chunks)
         number = rows >> CHUNK_BITS
-        for each in np.unique(number).tolist():
-            chosen = number == each
-            chunk = dict(chunks[each])
+        for chunk_number in np.unique(number).tolist():
+            chosen = number == chunk_number
+            chunk = dict(chunks[chunk_number])
             for name, values in columns.items():
                 array = chunk[name].copy()
                 array[rows[chosen] & CHUNK_ROWS - 1] = values[chosen]
                 chunk[name] = frozen(array)
-            chunks[each] = chunk
+            chunks[chunk_number] = chunk
         return Columns(self._types, tuple(chunks), self.size)
 
     def filled_to(self, size: int, values: Mapping[str, Any]) -> "Columns":
@@ -147,10 +147,10 @@ class Columns:
         for part in parts:
             rows = len(next(iter(part.values())))
             expected = {name: (kind.base, (rows, *kind.shape)) for name, kind in self._types.items()}
-            if {name: (each.dtype, each.shape) for name, each in part.items()} != expected or size % CHUNK_ROWS:
+            if {name: (array.dtype, array.shape) for name, array in part.items()} != expected or size % CHUNK_ROWS:
                 raise ValueError("the stored columns do not match this version")
             for first in range(0, rows, CHUNK_ROWS):
-                chunks.append({name: each[first : first + CHUNK_ROWS] for name, each in part.items()})
+                chunks.append({name: array[first : first + CHUNK_ROWS] for name, array in part.items()})
             size += rows
         return Columns(self._types, tuple(chunks), size)
 

@@ -170,7 +170,7 @@ def rows_of(begins: Integers, lengths: Integers) -> Integers:
 def as_results(frame: pl.DataFrame, lengths: Integers, values: Mapping[str, Any]) -> pl.DataFrame:
     """Return parsed rows as a checked results table. Each value given for a content is repeated in all of its rows."""
     content = np.repeat(np.arange(lengths.size), lengths)
-    columns = {name: pl.Series(name, each)[content] for name, each in values.items()}
+    columns = {name: pl.Series(name, cells)[content] for name, cells in values.items()}
     columns["started_at"] = columns["started_at"].cast(INSTANT)
     for column in frame:
         name, missing = column.name, column.null_count()

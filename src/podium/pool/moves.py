@@ -72,7 +72,7 @@ class Moves:
         size = self.before.events.size
         differ = np.zeros(size, np.bool_)
         for name in ("started_at", "seq"):
-            old, new = (each.events.columns.part(name, 0, size) for each in (self.before, self.after))
+            old, new = (state.events.columns.part(name, 0, size) for state in (self.before, self.after))
             differ |= old != new
         return np.flatnonzero(differ)
 
@@ -184,7 +184,7 @@ class Moves:
             for k in order[:most].tolist()
         ]
         following = found[-1].size if order.size > most else None
-        return sorted(found, key=lambda each: each.size[1:]), following
+        return sorted(found, key=lambda effect: effect.size[1:]), following
 
     def count_relearnt(self, without: set[int]) -> int:
         """Count the events after which the values learned from the pool are different than before.
@@ -195,7 +195,7 @@ class Moves:
         before, after = self.before, self.after
         if not before.pool.system.pool_fields or not after.pool.system.pool_fields:
             return 0
-        old, new = (rated_positions(each, self.ratings) for each in (before, after))
+        old, new = (rated_positions(state, self.ratings) for state in (before, after))
         uids = [uid for uid in old if uid in new and uid not in without]
         if not uids:  # such as for a new event after all others
             return 0

@@ -148,7 +148,7 @@ class Events:
 
     def _events(self, positions: Array, uids: Array) -> list[Event]:
         names = "seq", "content_seq", "started_at", "status", "reason", "match", "present"
-        columns = (each.tolist() for each in (positions, uids, *(self.columns.at(name, uids) for name in names)))
+        columns = (column.tolist() for column in (positions, uids, *(self.columns.at(name, uids) for name in names)))
         return [
             Event(
                 position, self.ids[uid], seq, content_seq, started_at, STATUSES[status], REASONS[reason],
@@ -235,7 +235,7 @@ class Snapshot:
         events, found = self.events, dict[int, int]()
         for part in (self.rows, self.newest, self.learnt, self.contents, events.columns, events.order, events.ids):
             found |= part.memory()
-        return found | {id(each): each.nbytes for each in self.carry(self.rows.size) if each is not None}
+        return found | {id(array): array.nbytes for array in self.carry(self.rows.size) if array is not None}
 
     def row_at(self, position: int) -> int:
         """Return the first ledger row of the event or season at a position."""
@@ -247,7 +247,9 @@ class Snapshot:
 
     def spans(self, positions: Array) -> tuple[Array, Array]:
         """Return the first ledger row and the number of rows for each position."""
-        stops, before = (self.events.order.at("stop", np.maximum(each, 0)) for each in (positions, positions - 1))
+        stops, before = (
+            self.events.order.at("stop", np.maximum(position, 0)) for position in (positions, positions - 1)
+        )
         begins = np.where(positions > 0, before, 0)
         return begins, stops - begins
 
@@ -347,7 +349,7 @@ class Snapshot:
     def carry(self, row: int) -> Carried:
         """Return the values that a later snapshot can reuse if the ledger rows before this one stay the same."""
         known = (self.__dict__.get(name) or getattr(self.carried, name) for name in Carried._fields)
-        return Carried(*(each if each is not None and each.stop <= row else None for each in known))
+        return Carried(*(cache if cache is not None and cache.stop <= row else None for cache in known))
 
     def standings_at(self, position: int) -> Standings:
         """Return the standings before a position in the order of rating."""
@@ -375,7 +377,7 @@ def count_counting(snapshot: Snapshot) -> int:
 
 def empty(pool: Pool) -> Snapshot:
     """Return a pool as it is before the first entry of its log."""
-    matches, fixtures = (IdTable(Texts(), Columns(each)) for each in (MATCH_TYPES, FIXTURE_TYPES))
+    matches, fixtures = (IdTable(Texts(), Columns(types)) for types in (MATCH_TYPES, FIXTURE_TYPES))
     events = Events(Texts(), Columns(EVENT_TYPES), Columns(POSITION_TYPES), {}, matches, fixtures)
     blank = Snapshot(
         pool, 0, events, Contents(), Columns({}), Columns({"row": np.int32}), States(0),
@@ -396,23 +398,23 @@ Table = Columns | States | Texts | Contents
 
 def tables_of(item: Any, path: str = "") -> Iterator[tuple[str, Table]]:
     """Yield the tables of a snapshot, or of a part of one, each with its path."""
-    for each in fields(item):
-        value = getattr(item, each.name)
+    for attribute in fields(item):
+        value = getattr(item, attribute.name)
         if isinstance(value, Table):
-            yield path + each.name, value
+            yield path + attribute.name, value
         elif is_dataclass(value) and not isinstance(value, Pool):
-            yield from tables_of(value, f"{path}{each.name}.")
+            yield from tables_of(value, f"{path}{attribute.name}.")
 
 
 def with_tables(item: Any, parts_of: Callable[[str], Iterable[Part]], path: str = "") -> Any:
     """Return a snapshot, or a part of one, with the tables that `parts_of` returns for their paths."""
     found: dict[str, Any] = {}
-    for each in fields(item):
-        value = getattr(item, each.name)
+    for attribute in fields(item):
+        value = getattr(item, attribute.name)
         if isinstance(value, Table):
-            found[each.name] = value.of_parts(parts_of(path + each.name))
+            found[attribute.name] = value.of_parts(parts_of(path + attribute.name))
         elif is_dataclass(value) and not isinstance(value, Pool):
-            found[each.name] = with_tables(value, parts_of, f"{path}{each.name}.")
+            found[attribute.name] = with_tables(value, parts_of, f"{path}{attribute.name}.")
     return replace(item, **found)
 
 

@@ -32,7 +32,7 @@ class Standings:
     @property
     def nbytes(self) -> int:
         """The size of the arrays in bytes."""
-        return sum(each.nbytes for each in self.__dict__.values() if isinstance(each, np.ndarray))
+        return sum(value.nbytes for value in self.__dict__.values() if isinstance(value, np.ndarray))
 
     @property
     def states(self) -> States:

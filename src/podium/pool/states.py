@@ -73,7 +73,7 @@ class States:
             ValueError: the parts have other types or sizes.
         """
         states = [part["state"] for part in parts]
-        if any(each.dtype != np.float64 or each.shape[1:] != (self.fields,) for each in states):
+        if any(state.dtype != np.float64 or state.shape[1:] != (self.fields,) for state in states):
             raise ValueError("the stored states do not match this version")
         return self.replaced_from(0, states) if states else self
 

@@ -55,7 +55,7 @@ class Texts:
 
     def memory(self) -> dict[int, int]:
         """Return the size of each finished level in bytes, by its `id`, because snapshots share levels."""
-        return {id(each): len(each.letters) + sum(array.nbytes for array in each[2:]) for each in self._levels}
+        return {id(level): len(level.letters) + sum(array.nbytes for array in level[2:]) for level in self._levels}
 
     def find(self, text: str) -> int:
         """Return the latest number of a string, or -1 if it is not known."""
@@ -136,7 +136,7 @@ class Texts:
 
 def level_of(first: int, texts: Sequence[str]) -> Level:
     """Return a level of strings, numbered from `first` on."""
-    encoded = [each.encode() for each in texts]
+    encoded = [text.encode() for text in texts]
     lengths = np.fromiter(map(len, encoded), np.int64, len(encoded))
     hashes = np.fromiter(map(zlib.crc32, encoded), np.uint32, len(encoded))
     return sorted_level(first, b"".join(encoded), np.concatenate([[0], np.cumsum(lengths)]), hashes)

@@ -238,7 +238,9 @@ def learnt_curves(history: pl.DataFrame, system: System, title: str) -> Any:
     """Chart every learned parameter over time, with a dashed line at its initial value."""
     alt = altair()
     start = dict(zip(type(system.new_pool())._fields, system.new_pool(), strict=True))
-    panels = [panel(history, each, each.convert(start[each.name])) for each in system.learnt_parameters]
+    panels = [
+        panel(history, parameter, parameter.convert(start[parameter.name])) for parameter in system.learnt_parameters
+    ]
     return alt.concat(*panels, columns=2, title=alt.TitleParams(title, offset=12), spacing=24)
 
 
@@ -355,7 +357,7 @@ def win_expectancy(system: Any) -> list[tuple[float, float, str]]:
     params, even = system.params(), system.newcomer()
     points = []
     for gap in GAPS:
-        a, b = (enter(params, each, PRESENT) for each in (even._replace(rating=even.rating + gap), even))
+        a, b = (enter(params, entrant, PRESENT) for entrant in (even._replace(rating=even.rating + gap), even))
         points.append((float(gap), float(expect(params, a, b)), "win expectancy"))
     return points
 

@@ -169,7 +169,7 @@ def as_svg(chart: Any, *, inline: bool = False, narrow: bool = False) -> str:
 
 def as_page(chart: Any, title: str) -> str:
     """Return a page that shows the chart on wide and narrow screens, in light and dark colours."""
-    wide, narrow = (as_svg(chart, inline=True, narrow=each) for each in (False, True))
+    wide, narrow = (as_svg(chart, inline=True, narrow=narrow) for narrow in (False, True))
     return PAGE.format(title=html.escape(title), wide=wide, narrow=narrow)
 
 
@@ -190,10 +190,10 @@ def parts_of(document: Any) -> Iterator[dict[str, Any]]:
     """Yield the objects in a document, leaving out those in its data."""
     if isinstance(document, dict):
         yield document
-        document = [each for name, each in document.items() if name not in ("data", "datasets")]
+        document = [value for name, value in document.items() if name not in ("data", "datasets")]
     if isinstance(document, list):
-        for each in document:
-            yield from parts_of(each)
+        for item in document:
+            yield from parts_of(item)
 
 
 def coloured_names(document: dict[str, Any]) -> Iterator[list[str]]:

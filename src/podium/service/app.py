@@ -111,7 +111,7 @@ class Upkeep:
 
     async def _keep_facts(self) -> None:
         """Calculate the facts of each pool for which they are due."""
-        for pool in [each.name for each in await self._do(FACTS, self._store.pools) or ()]:
+        for pool in [pool.name for pool in await self._do(FACTS, self._store.pools) or ()]:
             if await self._do(FACTS, self._store.keep_facts, pool):
                 LOGGER.info("pool %s: facts calculated", pool)
                 await self._do(SNAPSHOTS, partial(self._store.keep_snapshot, pool, entries=NIGHTLY_ENTRIES))
@@ -204,7 +204,7 @@ def create_app(
     # All routes are flat, because FastAPI searches included routers more slowly.
     for module in (*API, *ADMIN):
         app.router.routes.extend(module.router.routes)
-    app.router.routes.extend(rendering.in_order(each.router for each in PAGES))
+    app.router.routes.extend(rendering.in_order(page.router for page in PAGES))
     app.add_middleware(requests.CompressionMiddleware, session_cookie=COOKIE)
     app.add_middleware(PathMiddleware, refusal=problem)
     app.add_middleware(requests.RequestMiddleware, observe=metrics.observe_request, log=log)
@@ -256,7 +256,9 @@ def complete_document(app: FastAPI) -> None:
             for route in app.routes:
                 if isinstance(route, APIRoute) and route.include_in_schema:
                     is_of_pool = "{pool}" in route.path_format  # only a pool can be public
-                    needed = [each for each in marked(route.dependant, "security") if each or is_of_pool]
+                    needed = [
+                        dependency for dependency in marked(route.dependant, "security") if dependency or is_of_pool
+                    ]
                     sent = marked(route.dependant, "models")
                     models |= schemas(sent) if sent else {}
                     for method in route.methods or ():
@@ -276,8 +278,8 @@ def complete_document(app: FastAPI) -> None:
 
 def marked(dependant: Dependant, name: str) -> Sequence[Any]:
     """Return how a route's dependencies are marked: the key they need (`security`), or the `models` of the body."""
-    for each in dependant.dependencies:
-        found: Sequence[Any] = getattr(each.call, name, None) or marked(each, name)
+    for dependency in dependant.dependencies:
+        found: Sequence[Any] = getattr(dependency.call, name, None) or marked(dependency, name)
         if found:
             return found
     return ()

@@ -80,10 +80,10 @@ class Metrics:
         self.write.labels(pool).observe(held_s)
 
     def count_receipts(self, pool: str, receipts: Sequence[Receipt]) -> None:
-        counts = collections.Counter("duplicate" if each.duplicate else each.status for each in receipts)
+        counts = collections.Counter("duplicate" if receipt.duplicate else receipt.status for receipt in receipts)
         for outcome, count in counts.items():
             self.events.labels(pool, outcome).inc(count)
-        self.rerated.labels(pool).inc(max((each.rerated for each in receipts), default=0))
+        self.rerated.labels(pool).inc(max((receipt.rerated for receipt in receipts), default=0))
 
     def add_part(
         self,
@@ -115,8 +115,8 @@ class Metrics:
             await asyncio.sleep(SHARE_S)
 
     def _store_parts(self) -> None:
-        for each in self._parts:
-            each.store()
+        for part in self._parts:
+            part.store()
 
     def text(self) -> bytes:
         self._store_parts()

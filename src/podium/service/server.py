@@ -73,10 +73,12 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def make_room(self, count: int) -> None:
         """Close this many other connections, choosing those that have waited longest for their clients."""
-        others = (each for each in self.connections if isinstance(each, LimitedProtocol) and each is not self)
-        waiting = (each for each in others if each.waits())
-        for each in heapq.nsmallest(count, waiting, key=lambda each: each.since):
-            each.abort()
+        others = (
+            protocol for protocol in self.connections if isinstance(protocol, LimitedProtocol) and protocol is not self
+        )
+        waiting = (other for other in others if other.waits())
+        for protocol in heapq.nsmallest(count, waiting, key=lambda protocol: protocol.since):
+            protocol.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)

@@ -142,8 +142,8 @@ class Announcements:
             self._probe_at = 0.0
             LOGGER.warning("announcements no longer arrive, so the logs are checked until they do: %s", error)
             return
-        for each in announcements:
-            self._note(each)
+        for announcement in announcements:
+            self._note(announcement)
 
     def _note(self, announcement: Announcement) -> None:
         """Wake everyone waiting for the change that was announced."""
@@ -247,7 +247,7 @@ class Watchers:
         self.is_closed = False
 
     def listeners(self) -> list[Listener]:
-        return [each for watcher in self._watchers.values() for each in watcher.listeners]
+        return [listener for watcher in self._watchers.values() for listener in watcher.listeners]
 
     def refuse_too_many(self, key: int | None) -> None:
         """Reject a listener if there are too many. Listeners without a key must leave room for those with a key."""
@@ -295,8 +295,8 @@ class Watchers:
         self.is_closed = True
         for watcher in self._watchers.values():
             watcher.is_ready.set()
-        for each in self.listeners():
-            each.end(STOPS)
+        for listener in self.listeners():
+            listener.end(STOPS)
 
     async def _watch(self, pool: str, watcher: Watcher) -> None:
         """Query a pool's log whenever it has grown, for as long as anybody is listening."""
@@ -324,7 +324,7 @@ class Watchers:
                 if not entries:
                     await grown.wait()
                     continue
-                blocks = [event_block(each) for each in entries]
+                blocks = [event_block(entry) for entry in entries]
                 after = blocks[-1][0]
                 for listener in watcher.listeners:
                     listener.add(blocks)
@@ -334,15 +334,15 @@ class Watchers:
         while True:
             await asyncio.sleep(KEY_CHECK_S)
             listeners = self.listeners()
-            keys = {each.key for each in listeners if each.key is not None}
+            keys = {listener.key for listener in listeners if listener.key is not None}
             try:
                 valid = await run_in(self._threads.watching, valid_keys, self._store.engine, keys)
                 public = await run_in(self._threads.watching, self._store.public_pools)
             except Exception as error:  # noqa: BLE001  (for example without a database; the next check will find out)
                 LOGGER.warning("the keys of open streams could not be checked: %s", error)
                 continue
-            for each in listeners:
-                if each.key is None and each.pool not in public:
-                    each.end("the pool is no longer public")
-                elif each.key is not None and each.key not in valid:
-                    each.end("the key is no longer valid")
+            for listener in listeners:
+                if listener.key is None and listener.pool not in public:
+                    listener.end("the pool is no longer public")
+                elif listener.key is not None and listener.key not in valid:
+                    listener.end("the key is no longer valid")

@@ -82,12 +82,12 @@ async def exchange(parts: SplitResult, address: str, body: bytes, headers: dict[
         sent = {"Host": parts.netloc, "User-Agent": f"podium/{__version__}", "Content-Length": str(len(body))} | headers
         target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         connection = h11.Connection(h11.CLIENT)
-        for each in (
+        for event in (
             h11.Request(method="POST", target=target, headers=[*sent.items(), ("Connection", "close")]),
             h11.Data(body),
             h11.EndOfMessage(),
         ):
-            writer.write(connection.send(each) or b"")
+            writer.write(connection.send(event) or b"")
         await writer.drain()
         while not isinstance(answer := connection.next_event(), h11.Response):
             if answer is h11.NEED_DATA:
@@ -109,14 +109,14 @@ def port_of(parts: SplitResult) -> int:
 
 def look_up(parts: SplitResult) -> list[str]:
     found = socket.getaddrinfo(parts.hostname, port_of(parts), type=socket.SOCK_STREAM)
-    return [str(each[4][0]) for each in found]
+    return [str(address[4][0]) for address in found]
 
 
 def permitted(addresses: list[str], *, allow_private: bool) -> str:
     """Return the first permitted address that a host name resolves to."""
-    for each in addresses:
-        if allow_private or is_public(ip_address(each)):
-            return each
+    for address in addresses:
+        if allow_private or is_public(ip_address(address)):
+            return address
     raise DeliveryError(f"{addresses[0]} is not a public address. To send to it, use podium webhook create --private.")
 
 
@@ -196,8 +196,8 @@ class Webhooks:
             try:
                 yield
             finally:
-                for each in self._under_way.values():
-                    each.task.cancel()
+                for delivery in self._under_way.values():
+                    delivery.task.cancel()
 
     async def _run(self) -> None:
         while True:
@@ -213,15 +213,15 @@ class Webhooks:
             return
         under_way = {**self._under_way}  # copied first, because the query may miss later progress
         now, marks = datetime.now(UTC), dict[int, str | None]()
-        for each in await run_in(self._threads, list_webhooks, self._store.engine):
-            if each.id not in under_way:
+        for webhook in await run_in(self._threads, list_webhooks, self._store.engine):
+            if webhook.id not in under_way:
                 # the mark was stored after the delivery ended, or its process was killed
-                if each.under_way_since is not None:
-                    marks[each.id] = None
-                if self.is_due(each):
-                    self._under_way[each.id] = Delivery(asyncio.create_task(self._deliver(each)), now)
-            elif now - under_way[each.id].started_at > timedelta(seconds=LONG_S) and each.under_way_since is None:
-                marks[each.id] = under_way[each.id].started_at.isoformat(timespec="seconds")
+                if webhook.under_way_since is not None:
+                    marks[webhook.id] = None
+                if self.is_due(webhook):
+                    self._under_way[webhook.id] = Delivery(asyncio.create_task(self._deliver(webhook)), now)
+            elif now - under_way[webhook.id].started_at > timedelta(seconds=LONG_S) and webhook.under_way_since is None:
+                marks[webhook.id] = under_way[webhook.id].started_at.isoformat(timespec="seconds")
         if marks:
             await run_in(self._threads, store_under_way, self._store.engine, marks)
 
@@ -310,9 +310,9 @@ class Webhooks:
     async def _entries(self, webhook: Webhook) -> AsyncIterator[dict[str, Any]]:
         newest, ends_at = webhook.delivered_seq, time.monotonic() + TURN_S
         while entries := await run_in(self._threads, self._store.news, webhook.pool, newest, ENTRIES):
-            for each in entries:
-                newest = each["seq"]
-                yield each
+            for entry in entries:
+                newest = entry["seq"]
+                yield entry
                 if time.monotonic() > ends_at:
                     return
 

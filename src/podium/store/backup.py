@@ -99,7 +99,7 @@ def refuse_existing(target: Path) -> None:
     """Raise an error if any file of a database already exists, because SQLite would use it for the new database."""
     files = files_of(target)
     if target in files:
-        names = " ".join(str(each) for each in files)
+        names = " ".join(str(file) for file in files)
         raise StoreError(f"{target} already exists. Move it away first, with all of its files: {names}")
     if files:
         raise StoreError(

@@ -106,8 +106,8 @@ class Snapshots:
     def large(self, contents: int) -> list[str]:
         """Return the names of pools with a snapshot in memory that has more than this many contents of events."""
         with self._lock:
-            held = {name: [*each.snapshots.values()] for name, each in self._pools.items()}
-        return [name for name, some in held.items() if any(each.contents.size > contents for each in some)]
+            held = {name: [*pool.snapshots.values()] for name, pool in self._pools.items()}
+        return [name for name, some in held.items() if any(snapshot.contents.size > contents for snapshot in some)]
 
     def newest_version(self, name: str) -> int:
         """Return the version of the newest snapshot of a pool in memory.
@@ -224,15 +224,15 @@ class Snapshots:
             followed, key = self._followed(pool.name), (pool.id, place)
             followed.snapshots = dict([*followed.snapshots.items()][1 - MAX_EARLIER :]) | {key: snapshot}
             parts = dict[int, int]()
-            for each in followed.snapshots.values():
-                parts |= each.memory()
+            for held in followed.snapshots.values():
+                parts |= held.memory()
             followed.nbytes = sum(parts.values())
             self._make_room(followed)
         return Held(place, snapshot)
 
     def _make_room(self, kept: Followed) -> None:
         """Remove the least recently read pools from memory. Readers that are using them keep their snapshots."""
-        total = sum(each.nbytes for each in self._pools.values())
+        total = sum(pool.nbytes for pool in self._pools.values())
         for name, followed in [*self._pools.items()]:
             if total > self.most_bytes and followed is not kept and followed.fold is None:
                 total -= followed.nbytes
@@ -241,13 +241,13 @@ class Snapshots:
     def held_bytes(self) -> dict[str, int]:
         """Return the size of each pool's snapshots in bytes, by the pool's name."""
         with self._lock:
-            return {name: each.nbytes for name, each in self._pools.items()}
+            return {name: pool.nbytes for name, pool in self._pools.items()}
 
     def drop(self, pool: Pool, place: LogPlace) -> None:
         """Remove the snapshot of an entry that was not committed."""
         followed, gone = self._followed(pool.name), (pool.id, place)
         with self._lock:
-            followed.snapshots = {key: each for key, each in followed.snapshots.items() if key != gone}
+            followed.snapshots = {key: snapshot for key, snapshot in followed.snapshots.items() if key != gone}
 
     def forget(self, name: str) -> None:
         """Remove a deleted pool from memory."""
@@ -257,7 +257,7 @@ class Snapshots:
     def newest(self, pool: PoolView, place: LogPlace) -> Held | None:
         """Return the newest snapshot before an entry, among those whose own entry the log still has, or None."""
         held = self._followed(pool.name).snapshots
-        for (number, known), snapshot in sorted(held.items(), key=lambda each: -each[0][1].seq):
+        for (number, known), snapshot in sorted(held.items(), key=lambda entry: -entry[0][1].seq):
             if number == pool.id and known.seq < place.seq and has_entry(pool, known):
                 return Held(known, snapshot)
         return None

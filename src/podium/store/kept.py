@@ -240,10 +240,10 @@ def packed(part: Part) -> bytes:
     """
     import zstandard  # noqa: PLC0415  (only where a snapshot is kept)
 
-    head = json.dumps([(name, each.dtype.str, each.shape) for name, each in part.items()]).encode()
+    head = json.dumps([(name, array.dtype.str, array.shape) for name, array in part.items()]).encode()
     pieces = [len(head).to_bytes(HEAD_SIZE, "little"), head]
-    for each in part.values():
-        rows = np.ascontiguousarray(each).reshape(-1).view(np.uint8).reshape(len(each) or 1, -1)
+    for array in part.values():
+        rows = np.ascontiguousarray(array).reshape(-1).view(np.uint8).reshape(len(array) or 1, -1)
         pieces += [rows[:, k].tobytes() for k in range(rows.shape[1])]
     return zstandard.ZstdCompressor(ZSTD_LEVEL).compress(b"".join(pieces))
 

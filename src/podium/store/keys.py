@@ -67,7 +67,7 @@ class ApiKey:
     @classmethod
     def from_row(cls, row: "sa.Row[tuple[object, ...]]") -> Self:
         stored = {"backdating_limit_s": BACKDATING_LIMIT}
-        return cls(*(getattr(row, stored.get(each.name, each.name)) for each in fields(cls)))
+        return cls(*(getattr(row, stored.get(field.name, field.name)) for field in fields(cls)))
 
     @property
     def is_limited(self) -> bool:
@@ -394,7 +394,7 @@ def create_webhook(engine: sa.Engine, pool_name: str, url: str, *, form: str = "
         row["format"] = form or CHAT_HOSTS.get(urlsplit(url).hostname or "", JSON)
         row["delivered_seq"] = newest_seq(pool)
         (number,) = connection.execute(sa.insert(webhook).returning(webhook.c.id), row).scalars()
-    return next(each for each in list_webhooks(engine) if each.id == number)
+    return next(hook for hook in list_webhooks(engine) if hook.id == number)
 
 
 def refuse_url(url: str) -> None:
@@ -419,9 +419,9 @@ def list_webhooks(engine: sa.Engine, pool: str | None = None) -> list[Webhook]:
 
 
 def find_webhook(engine: sa.Engine, pool: str, number: int) -> Webhook:
-    for each in list_webhooks(engine, pool):
-        if each.id == number:
-            return each
+    for hook in list_webhooks(engine, pool):
+        if hook.id == number:
+            return hook
     raise UnknownError(f"pool {pool!r} has no webhook {number}")
 
 

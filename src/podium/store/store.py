@@ -189,9 +189,9 @@ class Store(Reader):
         except Exception as error:  # noqa: BLE001  (raised again below, where its sender is known)
             LOGGER.debug("pool %s: %d submissions are taken one by one, not together: %s", pool_name, len(sent), error)
         outcomes: list[list[Receipt] | Exception] = []
-        for each in sent:
+        for group in sent:
             try:
-                outcomes.append(self._submit_one(pool_name, each, leave_long=leave_long))
+                outcomes.append(self._submit_one(pool_name, group, leave_long=leave_long))
             except UnavailableError as error:
                 return [*outcomes, *[error] * (len(sent) - len(outcomes))]
             except Exception as error:  # noqa: BLE001  (its sender is answered with it, the others with their receipts)

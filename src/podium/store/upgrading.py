@@ -166,7 +166,7 @@ def former_differences(pool: PoolReader, former: pl.DataFrame) -> Iterator[str]:
     rows = pool.execute(SELECT_FORMER_EVENTS).all()
     if not rows and former.is_empty():  # an earlier upgrade has compared the pool and deleted its rows
         return
-    left = {each.event_id: each for each in events.at(np.arange(events.size)) if each.status != STATUSES[SEASON]}
+    left = {event.event_id: event for event in events.at(np.arange(events.size)) if event.status != STATUSES[SEASON]}
     for event_id, *cells, status in rows:
         event = left.pop(event_id, None)
         if event is None or event_cells(event) != (*cells, status if status in UNCOUNTED else ""):
@@ -175,7 +175,7 @@ def former_differences(pool: PoolReader, former: pl.DataFrame) -> Iterator[str]:
         yield "an event is missing"
     if dict(pool.execute(SELECT_FORMER_MERGES).all()) != snapshot.merged:
         yield "merges"
-    seasons = {(each.name, *reversed(events.key(uid)), each.keep) for uid, each in events.seasons.items()}
+    seasons = {(own.name, *reversed(events.key(uid)), own.keep) for uid, own in events.seasons.items()}
     if {*map(tuple, pool.execute(SELECT_FORMER_SEASONS))} != seasons:
         yield "seasons"
     rerated = [json.loads(body)["arithmetic"] for (body,) in pool.run(SELECT_RERATES)]  # by this version, perhaps

@@ -119,11 +119,11 @@ def ledger_differences(pool: PoolView, held: Snapshot, replayed: Snapshot) -> li
     """Yield the first few differences between the served ledger and a replay, in the order of rating."""
     moves = Moves(held, replayed, Ratings(0, 0))
     effects, _ = moves.largest_effects(MAX_DIFFERENCES)
-    names = names_of(pool, {each.size.number for each in effects}) if effects else {}
+    names = names_of(pool, {effect.size.number for effect in effects}) if effects else {}
     found = [
-        f"the change of {called(names.get(each.size.number, '?'))!r} in the event of log entry {each.size.seq} "
-        + ("is missing" if each.rating_was is None else "should not be" if each.rating is None else "differs")
-        for each in effects
+        f"the change of {called(names.get(effect.size.number, '?'))!r} in the event of log entry {effect.size.seq} "
+        + ("is missing" if effect.rating_was is None else "should not be" if effect.rating is None else "differs")
+        for effect in effects
     ]
     if not found and held.pool.system.pool_fields and moves.count_relearnt(set()):
         found.append("the values that the system has learnt from the pool differ")
@@ -143,7 +143,7 @@ def verify_database(
         compared = compare_pools(engine, snapshots, pool_name, heads)
         with contextlib.suppress(sa.exc.DatabaseError):  # a damaged database is reported by its own check
             lost = [*lost_heads(engine, pool_name), *key_faults(engine)]
-        faults = [f"the database is damaged: {each}" for each in integrity_check.result()]
+        faults = [f"the database is damaged: {fault}" for fault in integrity_check.result()]
     return replace(compared, differences=(*faults, *lost, *compared.differences))
 
 
@@ -169,14 +169,14 @@ def compare_pools(
                 head_faults[name] = {head: log.head_fault(pool, head) for head in heads}
                 notes.append(log.head_note(pool))
                 for faults in (log.chain_faults(pool), differences(pool, compared)):
-                    found.extend(f"{name}: {each}" for each in islice(faults, MAX_DIFFERENCES))
+                    found.extend(f"{name}: {fault}" for fault in islice(faults, MAX_DIFFERENCES))
         except (UnavailableError, UnknownError):
             raise
         except Exception as error:
             cause = getattr(error, "orig", None) or error
             found.append(f"{name}: cannot be verified further ({type(error).__name__}: {first_line(cause)})")
     for head in heads:
-        reasons = [f"{name}: {each[head]}" if each[head] else "" for name, each in head_faults.items()]
+        reasons = [f"{name}: {faults[head]}" if faults[head] else "" for name, faults in head_faults.items()]
         if all(reasons):
             found.append(reasons[0] if len(reasons) == 1 else f"no pool's log has the head {head}")
     counts = len(names), compared["events"], compared["changes"]
@@ -186,4 +186,4 @@ def compare_pools(
 def pool_names(engine: sa.Engine) -> list[str]:
     """Return the names of all pools."""
     with read_transaction(engine) as connection:
-        return [each.name for each in every_pool(connection)]
+        return [pool.name for pool in every_pool(connection)]

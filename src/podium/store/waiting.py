@@ -64,13 +64,13 @@ def keep_waiting(engine: sa.Engine, owner: Owner, file: WaitingFile) -> str:
     row = {"id": number, "session": owner.digest(), "expires_at": now() + WAITS_US, "name": file.name}
     with write_transaction(engine) as connection:
         connection.execute(sa.insert(waiting), row | {"content": zlib.compress(file.content, 1)})
-        sizes = [(each, owned[:KEY_BYTES], size) for each, owned, size in connection.execute(SELECT_SIZES)]
+        sizes = [(upload_id, owned[:KEY_BYTES], size) for upload_id, owned, size in connection.execute(SELECT_SIZES)]
         share, held = MAX_BYTES / max(LEAST_SHARES, len({key for _, key, _ in sizes})), Counter[bytes]()
-        for each, key, size in sizes:
+        for upload_id, key, size in sizes:
             held[key] += max(size, LEAST_BYTES)
             if held[key] > share:
-                connection.execute(sa.delete(waiting).where(waiting.c.id == each))
-                if each == number:
+                connection.execute(sa.delete(waiting).where(waiting.c.id == upload_id))
+                if upload_id == number:
                     raise UnavailableError(FULL)
     return number
 

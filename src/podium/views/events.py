@@ -99,7 +99,7 @@ def news(pool: PoolAt, after: int, most: int = 100) -> list[dict[str, Any]]:
         if row.kind in EVENT_KINDS:
             event = find_event(pool, row.subject)
             one |= {"event_id": row.subject, "status": event.status, "reason": event.reason}
-            one["changes"] = [asdict(each) for each in changes_by(pool, event)]
+            one["changes"] = [asdict(change) for change in changes_by(pool, event)]
         elif row.kind == REGISTER:
             one["match_id"] = row.subject
         elif row.kind == SEASON:
@@ -297,7 +297,7 @@ def ledger(pool: PoolAt) -> pl.DataFrame:
             "pool": pl.repeat(pool.name, len(found), dtype=pl.String, eager=True),
             "started_at": (nothing if pool.is_undated else times).cast(UTC),
             "sequence": (times if pool.is_undated else nothing).replace_strict(
-                numbers, [pool.sequence(each) for each in numbers], default=None, return_dtype=pl.Float64
+                numbers, [pool.sequence(number) for number in numbers], default=None, return_dtype=pl.Float64
             ),
             "player": pl.Series(map(names.get, found.numbers.tolist()), dtype=pl.String),
             "rank": pl.Series(found.rank).replace(0, None),
@@ -324,7 +324,7 @@ def sent_winners(pool: PoolAt, events: Sequence[Event]) -> dict[str, Winners]:
     counting = frame.with_row_index("row").filter(~pl.col("status").is_in(UNRATED_STATUS))
     if "heat" in counting.columns:
         counting = pl.concat([counting, overall_rows(counting)], how="diagonal")
-    lines: dict[str, list[Line]] = {each.event_id: [] for each in events}
+    lines: dict[str, list[Line]] = {event.event_id: [] for event in events}
     for line in counting.iter_rows(named=True):
         lines[line["event_id"]].append(line)
     return {
@@ -339,7 +339,7 @@ def winners(lines: Sequence[Line]) -> tuple[str, ...]:
     finishers = [line for line in lines if (line.get("heat") or "") in deciding and line["status"] == "finished"]
     results = sent_results(finishers)
     best = min(results, default=None)
-    return tuple(line["player"] for line, each in zip(finishers, results, strict=False) if each == best)
+    return tuple(line["player"] for line, result in zip(finishers, results, strict=False) if result == best)
 
 
 def sent_results(finishers: Sequence[Line]) -> list[Decimal]:
@@ -349,8 +349,8 @@ def sent_results(finishers: Sequence[Line]) -> list[Decimal]:
     """
     for name, sign in (("team_score", -1), ("position", 1), ("score", -1), ("time_s", 1)):
         sent = [line.get(name) for line in finishers]
-        if all(each is not None for each in sent):
-            results = [sign * Decimal(str(each)) for each in sent]
+        if all(value is not None for value in sent):
+            results = [sign * Decimal(str(value)) for value in sent]
             return team_sums(finishers, results) if name == "score" else results
     return []
 
@@ -384,12 +384,14 @@ def encounters(pool: PoolAt, number: int, career: Changes) -> tuple[Encounters, 
     met = np.flatnonzero((others.rank > 0) & (others.numbers != number))
     mine, theirs = career.rank[own][event[met]], others.rank[met]
     found, which, counts = np.unique(others.numbers[met], return_inverse=True, return_counts=True)
-    ahead, behind = (np.bincount(which, each, found.size).astype(np.int64) for each in (theirs > mine, theirs < mine))
+    ahead, behind = (
+        np.bincount(which, condition, found.size).astype(np.int64) for condition in (theirs > mine, theirs < mine)
+    )
     again = np.flatnonzero(counts > 1)
     order = again[np.lexsort((found[again], -counts[again], (behind - ahead)[again]))]
     chosen = [k for k in order[:MAX_NAMED].tolist() if ahead[k] > behind[k]]
     chosen += [k for k in order[-1:].tolist() if behind[k] > ahead[k]]
     numbers = found[chosen].tolist()
     names = names_of(pool, numbers)
-    columns = (each[chosen].tolist() for each in (counts, ahead, behind))
+    columns = (column[chosen].tolist() for column in (counts, ahead, behind))
     return tuple(Encounters(names[number], *cells) for number, *cells in zip(numbers, *columns, strict=True))

@@ -37,7 +37,7 @@ MAX_NAMED = 3  # maximum number of winners in a headline; if there are more, it 
 
 def headlines(pool: PoolAt, events: Sequence[Event]) -> tuple[EventHeadline, ...]:
     """Return a headline for each of these events."""
-    positions = np.array([each.position for each in events], np.int64)
+    positions = np.array([event.position for event in events], np.int64)
     every, event = Changes.by_events(pool.snapshot, positions)
     counts = np.bincount(event, minlength=len(events)).tolist()
     is_notable = every.rank == 1
@@ -50,8 +50,8 @@ def headlines(pool: PoolAt, events: Sequence[Event]) -> tuple[EventHeadline, ...
     columns = event[is_notable].tolist(), notable.numbers.tolist(), notable.gain.tolist(), notable.rank.tolist()
     for k, number, gain, rank, points in zip(*columns, notable.shown, strict=True):
         entrants[k].append((EntrantChange(names[number], gain, float(points)), rank))
-    undecided = [each for each, some in zip(events, entrants, strict=True) if not any(rank for _, rank in some)]
-    sent, titles = sent_winners(pool, undecided), titles_of(pool, [each.content_seq for each in events])
+    undecided = [event for event, some in zip(events, entrants, strict=True) if not any(rank for _, rank in some)]
+    sent, titles = sent_winners(pool, undecided), titles_of(pool, [event.content_seq for event in events])
     return tuple(
         headline(pool, event, titles[event.content_seq], some, count, sent.get(event.event_id))
         for event, some, count in zip(events, entrants, counts, strict=True)
@@ -76,11 +76,11 @@ def headline(
         count: number of rated entrants.
         sent: the winners according to the results, if no rank is stored.
     """
-    changes = [each for each, _ in notable]
-    winners = tuple(each.player for each, rank in notable if rank == 1) if sent is None else sent.names
+    changes = [change for change, _ in notable]
+    winners = tuple(change.player for change, rank in notable if rank == 1) if sent is None else sent.names
     entrants = count or (0 if sent is None else sent.entrants)
-    gained = max((each for each in changes if each.change > 0.0), key=lambda each: each.change, default=None)
-    lost = min((each for each in changes if each.change < 0.0), key=lambda each: each.change, default=None)
+    gained = max((change for change in changes if change.change > 0.0), key=lambda change: change.change, default=None)
+    lost = min((change for change in changes if change.change < 0.0), key=lambda change: change.change, default=None)
     words = headline_words(winners, entrants, changes, gained, event.status, pool.system.digits)
     return EventHeadline(
         event.event_id, *titles, pool.moment(event.started_at), event.status, entrants, winners, gained, lost, words,
@@ -103,10 +103,10 @@ def headline_words(
     sentences = [f"{winners_words(winners, entrants)}."] if winners else []
     if status != STATUSES[RATED]:
         return " ".join([*sentences, "The result is void." if status == STATUSES[VOIDED] else "It is not rated."])
-    winner = next((each for each in changes if winners == (each.player,)), None)
-    loser = next((each for each in changes if entrants == 2 and each is not winner), None)  # noqa: PLR2004
+    winner = next((change for change in changes if winners == (change.player,)), None)
+    loser = next((change for change in changes if entrants == 2 and change is not winner), None)  # noqa: PLR2004
     if winner is not None and loser is not None and winner.shown >= 0.0:
-        moved = ", ".join(signed(shown(each.shown, digits)) for each in (winner, loser))
+        moved = ", ".join(signed(shown(side.shown, digits)) for side in (winner, loser))
         return f"{winner.player} beat {loser.player}: {moved}."
     if winner is not None and winner.shown < 0.0:
         return wording.verdict(winner.player, "won", shown(winner.shown, digits))
@@ -175,9 +175,9 @@ def events_beside(pool: PoolAt, event: Event) -> AdjacentEvents:
     """Return the events before and after this one."""
     events = pool.snapshot.events
     positions = range(event.position)[::-1], range(event.position + 1, events.order.size)
-    beside = [next(iter(events.first(each, 1, RATED, UNRATED)), None) for each in positions]
-    titles = titles_of(pool, [each.content_seq for each in beside if each is not None])
-    return AdjacentEvents(*(None if each is None else event_name(pool, each, titles) for each in beside))
+    beside = [next(iter(events.first(position, 1, RATED, UNRATED)), None) for position in positions]
+    titles = titles_of(pool, [event.content_seq for event in beside if event is not None])
+    return AdjacentEvents(*(None if event is None else event_name(pool, event, titles) for event in beside))
 
 
 def event_name(pool: Pool, event: Event, titles: Mapping[int, Titles]) -> EventName:
@@ -254,8 +254,8 @@ def most_moved(pool: PoolAt, gains: Changes, most: int) -> tuple[tuple[Mover, ..
     names = names_of(pool, [number for _, number in (*gained, *lost)])
     best, worst = (
         tuple(
-            Mover(names[each], len(points[each]), exact[each], near.at(near.numbers == each).shown_sum)
-            for _, each in some
+            Mover(names[number], len(points[number]), exact[number], near.at(near.numbers == number).shown_sum)
+            for _, number in some
         )
         for some in (gained, lost)
     )

@@ -25,7 +25,7 @@ LAST_PLAYED = "When the player's last rated event started; null in a numbered po
 
 def either(moment: str, number: str) -> Any:
     """Return whichever of a response's two fields is set: its time, or in a numbered pool its number."""
-    return property(lambda each: getattr(each, moment) if getattr(each, number) is None else getattr(each, number))
+    return property(lambda limit: getattr(limit, moment) if getattr(limit, number) is None else getattr(limit, number))
 
 
 @answer_part
@@ -404,7 +404,7 @@ def answer_from(kind: type[Row], source: Any, /, **given: Any) -> Row:
 @cache
 def field_names(kind: Any) -> list[str]:
     """Return the names of a dataclass's fields."""
-    return [each.name for each in fields(kind)]
+    return [field.name for field in fields(kind)]
 
 
 def field_chances(forecast: Forecast) -> FieldChances:

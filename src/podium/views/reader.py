@@ -59,7 +59,7 @@ def read_cursor(cursor: str, page: str, *kinds: type[int] | type[float]) -> tupl
         found: tuple[float, ...] = tuple(kind(part) for kind, part in zip(kinds, cursor.split(","), strict=True))
     except ValueError:
         found = (MAX_NUMBER,)
-    if not all(abs(each) < MAX_NUMBER for each in found):
+    if not all(abs(number) < MAX_NUMBER for number in found):
         raise ParameterError(f"the cursor {cursor!r} is not the `next` of {page}")
     return found
 

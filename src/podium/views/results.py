@@ -64,7 +64,7 @@ def results_of(pool: PoolAt, uids: Array) -> pl.DataFrame:
 
 def event_results(pool: PoolAt, events: Sequence[Event]) -> Results:
     """Return the results of events as checked results, with the current names of players and equipment."""
-    uids = pool.snapshot.events.order.at("uid", np.array([each.position for each in events], np.int64))
+    uids = pool.snapshot.events.order.at("uid", np.array([event.position for event in events], np.int64))
     return as_results(pool, results_of(pool, uids))
 
 
@@ -74,7 +74,7 @@ def with_names(pool: PoolAt, table: pl.DataFrame) -> pl.DataFrame:
         return table
     is_small, columns = table.height <= SMALL_ROWS, [*filter(holds_player_numbers, table.columns)]
     named = [{*table[name].to_list()} if is_small else table[name].unique() for name in columns]
-    numbers = {int(each) for some in named for each in some if each is not None}
+    numbers = {int(number) for some in named for number in some if number is not None}
     name_of = {str(number): kind_and_name(name)[1] for number, name in present_names(pool, numbers).items()}
     if is_small:  # an expression takes ten times as long for one event
         renamed = {name: pl.Series(name, map(name_of.get, table[name].to_list()), pl.String) for name in columns}

@@ -81,7 +81,8 @@ def explained_events(pool: PoolAt, stands: PlayerStanding) -> dict[Moved, Explai
     columns = (column.tolist() for column in (newest.uids, newest.before, newest.rating))
     ids, every = pool.snapshot.events.ids, [*map(Moved._make, zip(*columns, strict=True))]
     events = {
-        each: known[each] if each in known else duels_in_event(pool, ids[each.uid], stands.player) for each in every
+        event: known[event] if event in known else duels_in_event(pool, ids[event.uid], stands.player)
+        for event in every
     }
     pool.answers.keep(key, version, events)
     return events
@@ -90,10 +91,10 @@ def explained_events(pool: PoolAt, stands: PlayerStanding) -> dict[Moved, Explai
 def duels_in_event(pool: PoolAt, event_id: str, name: str) -> ExplainedEvent:
     rows = explanation(pool, event_id, name).rows
     columns = zip(
-        *(rows[each].to_list() for each in ("opponent", "heat", "result", "expected", "contribution")), strict=True
+        *(rows[column].to_list() for column in ("opponent", "heat", "result", "expected", "contribution")), strict=True
     )
-    duels = [each for each in columns if each[0] is not None]  # other causes have no opponent
-    numbers = known_numbers(pool, sorted({each[0] for each in duels}))
+    duels = [column for column in columns if column[0] is not None]  # other causes have no opponent
+    numbers = known_numbers(pool, sorted({duel[0] for duel in duels}))
     known = [(float(numbers[opponent]), *scores) for opponent, _, *scores in duels]
     upsets = [
         Upset(expected, numbers[opponent], heat or "")
@@ -105,22 +106,22 @@ def duels_in_event(pool: PoolAt, event_id: str, name: str) -> ExplainedEvent:
 
 def duels_by_opponent(pool: PoolAt, name: str) -> Rivals:
     events = explained_events(pool, standing_of(pool, name))
-    opponent, score, expected, points = np.concatenate([NO_DUELS, *(each.duels for each in events.values())]).T
+    opponent, score, expected, points = np.concatenate([NO_DUELS, *(event.duels for event in events.values())]).T
     numbers, which = np.unique(opponent, return_inverse=True)
-    together = np.concatenate([opponent[:0], *(np.unique(each.duels[:, 0]) for each in events.values())])
+    together = np.concatenate([opponent[:0], *(np.unique(event.duels[:, 0]) for event in events.values())])
     names = names_of(pool, numbers.astype(np.int64).tolist())
     outcomes = score >= 0.0, score > DRAW_SCORE, score == DRAW_SCORE, score < DRAW_SCORE
     columns = (
         np.unique(together, return_counts=True)[1],
         *(np.bincount(which[chosen], minlength=numbers.size) for chosen in outcomes),
-        *(np.bincount(which, weights=each, minlength=numbers.size) for each in (score, expected, points)),
+        *(np.bincount(which, weights=values, minlength=numbers.size) for values in (score, expected, points)),
     )
     rows = [
         RivalRow(names[int(number)], *cells)
         for number, *cells in zip(numbers, *(column.tolist() for column in columns), strict=True)
     ]
     upsets = [(event.upset, moved.uid) for moved, event in events.items() if event.upset is not None]
-    best = min(reversed(upsets), key=lambda each: each[0].expected, default=None)  # the oldest if several are equal
+    best = min(reversed(upsets), key=lambda row: row[0].expected, default=None)  # the oldest if several are equal
     return Rivals(
         events=len(events),
         duels=score.size,
@@ -222,7 +223,7 @@ def rivalry(pool: PoolAt, name: str, other: str, *, newest: int = 10) -> Rivalry
     unranked = np.flatnonzero((ranks[0] == 0) | (ranks[1] == 0))
     counted = np.union1d(np.arange(min(newest, len(meetings.own))), unranked[unranked >= newest][:MAX_UNRANKED])
     scores = dict(zip(counted.tolist(), results_against(pool, meetings.own.uids[counted], one, two), strict=True))
-    each_rank = enumerate(zip(*(each.tolist() for each in ranks), strict=True))
+    each_rank = enumerate(zip(*(column.tolist() for column in ranks), strict=True))
     ahead = [side_ahead(own, theirs, scores.get(number, NO_HEATS)) for number, (own, theirs) in each_rank]
     first = meetings.at(slice(newest))
     return Rivalry(
@@ -258,7 +259,7 @@ def common_events(pool: PoolAt, meetings: Meetings, scores: Sequence[Heats]) -> 
     own, theirs = meetings
     titles, shown = titles_of(pool, own.content_seqs), zip(map(float, own.shown), map(float, theirs.shown), strict=True)
     columns = own.started_at, own.gain, theirs.gain, own.rank, theirs.rank, meetings.lead
-    rows = zip(own.event_ids, own.content_seqs, scores, shown, *(each.tolist() for each in columns), strict=True)
+    rows = zip(own.event_ids, own.content_seqs, scores, shown, *(column.tolist() for column in columns), strict=True)
     return tuple(
         CommonEvent(
             event_id or "", pool.moment(time), wins, draws, losses, gain, other_gain, titles[seq].title,

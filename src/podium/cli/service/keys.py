@@ -144,7 +144,7 @@ def list_receivers(store: "Store" = STORE, form: Format = options.FORM) -> None:
         "stopped",
     ]
     kinds = dict.fromkeys(names, str) | {"id": int, "delivered_seq": int, "stopped": bool}
-    receivers = [{**asdict(each), "url": each.shown_url} for each in list_webhooks(store.engine)]
+    receivers = [{**asdict(webhook), "url": webhook.shown_url} for webhook in list_webhooks(store.engine)]
     show.show_records(receivers, kinds, form)
 
 

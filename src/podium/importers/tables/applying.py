@@ -80,7 +80,7 @@ def apply_map(grid: Grid, mapping: Map) -> Mapped:
     frame = join_tables(grid, mapping)
     if mapping.is_preset:
         check_needs(mapping, grid)
-        lacking = [each for each in mapping.names if each not in frame.columns and each not in NOT_OF_TABLES]
+        lacking = [name for name in mapping.names if name not in frame.columns and name not in NOT_OF_TABLES]
         frame = frame.with_columns(pl.lit(None, pl.String).alias(name) for name in lacking)
     check_names(mapping, [name for name in frame.columns if not name.startswith("\0")], grid.name)
     frame, dropped = filter_rows(frame, mapping)
@@ -110,7 +110,7 @@ def apply_map(grid: Grid, mapping: Map) -> Mapped:
     names = [name for name in ALL if name in laid.columns]
     bad = [BAD + name for name in names if BAD + name in laid.columns]
     made_ids = zip(laid["event_id"], laid[ROUND], strict=True) if made is not None else ()
-    rounds = {form: name or "" for each, name in made_ids if each for form in (each, normalise(each))}
+    rounds = {form: name or "" for event_id, name in made_ids if event_id for form in (event_id, normalise(event_id))}
     written = (name.replace(BAD, WRITTEN) for name in bad)
     frame = laid.select(ROW_NUMBER, *names, *written, *(pl.col(name).fill_null(value=False) for name in bad))
     mapped = Mapped(grid, frame, remedies, headings, dropped, local.notes(), rounds)
@@ -124,12 +124,12 @@ def round_names(table: Table, headings: tuple[str, ...]) -> pl.Series:
 
     The result is empty if the table has none.
     """
-    cells = pl.DataFrame([table.texts(each).alias(each) for each in headings])
+    cells = pl.DataFrame([table.texts(heading).alias(heading) for heading in headings])
     if not headings:
         return pl.Series([""], dtype=pl.String).new_from_index(0, table.frame.height)
     shown = [
-        pl.when(pl.col(each).str.contains(r"^\d+$")).then(pl.format(f"{each} {{}}", each)).otherwise(each)
-        for each in headings
+        pl.when(pl.col(heading).str.contains(r"^\d+$")).then(pl.format(f"{heading} {{}}", heading)).otherwise(heading)
+        for heading in headings
     ]
     return cells.select(pl.concat_str(shown, separator=" ", ignore_nulls=True)).to_series()
 
@@ -165,7 +165,7 @@ def by_laps(columns: dict[str, Cells], laps: Cells) -> dict[str, Cells]:
     nothing = pl.Series("time_s", [None], pl.Float64).new_from_index(0, laps.column.len())
     time_s = columns["time_s"].column if "time_s" in columns else nothing
     table = pl.DataFrame([*(columns[name].column for name in heat), laps.column.alias(LAPS), time_s.alias("time_s")])
-    order = pl.struct(each.fill_null(float("inf")) for each in (-pl.col(LAPS), pl.col("time_s")))
+    order = pl.struct(key.fill_null(float("inf")) for key in (-pl.col(LAPS), pl.col("time_s")))
     position = table.select(order.rank("dense").over(heat).cast(pl.Float64)).to_series()
     if "position" not in columns:
         columns["position"] = replace(laps, column=position)
@@ -249,7 +249,7 @@ def decimal_marks(columns: Iterable[pl.Series]) -> str:
     if not texts:
         return ""
     everything = pl.concat([column.alias("cell") for column in texts])
-    comma, point = (everything.str.contains(rf"[0-9]{each}[0-9]+\s*\p{{L}}*\.?$").any() for each in (",", r"\."))
+    comma, point = (everything.str.contains(rf"[0-9]{mark}[0-9]+\s*\p{{L}}*\.?$").any() for mark in (",", r"\."))
     return "both" if comma and point else "," if comma else "." if point else ""
 
 
@@ -268,7 +268,7 @@ def outcome_points(words: Iterable[str], table: Mapping[float, str] = OUTCOMES) 
     points = {word: own for own, names in table.items() for word in names.split()}
     bare = {word: word.strip().lower().rstrip(".") for word in words}
     letters = sorted({*bare.values()}) if table is OUTCOMES else []
-    ways = {tuple(map(each.find, letters)) for each in OUTCOME_LETTERS if all(letters)}
+    ways = {tuple(map(letter.find, letters)) for letter in OUTCOME_LETTERS if all(letters)}
     ways = {way for way in ways if {0, 2} <= {*way} and -1 not in way}  # includes both wins and losses
     if len(ways) == 1:
         points |= zip(letters, (1 - place / 2 for place in ways.pop()), strict=True)
@@ -298,10 +298,10 @@ PARTS = {"matrix": OF_CELLS, "crosstable": OF_CELLS, "swiss": (*OF_CELLS, PAIR)}
 def check_names(mapping: Map, columns: Iterable[str], table_name: str) -> None:
     known = list(columns)
     columns = {*PARTS.get(mapping.layout.kind, ()), *known}
-    used = [(f"where.{way}", each.column) for way in ("drop", "keep") for each in getattr(mapping, way)]
+    used = [(f"where.{way}", condition.column) for way in ("drop", "keep") for condition in getattr(mapping, way)]
     used += [("layout.rows", mapping.layout.rows)] if mapping.layout.rows is not None else []
     used += [("layout.except", name) for name in mapping.layout.excluded]
-    for key, rule in (each for rules in mapping.rules() for each in rules.items()):
+    for key, rule in (item for rules in mapping.rules() for item in rules.items()):
         in_template = {part.text for part in rule.template if part.is_column} & {ROW, FILE, *BESIDE}
         used += [(f"columns.{key}", name) for name in rule.names if name not in in_template]
     for place, name in used:
@@ -367,7 +367,10 @@ def filter_rows(frame: pl.DataFrame, mapping: Map) -> tuple[pl.DataFrame, Counte
     If a match is reported by both sides, only the reports from the same side as the first row count.
     """
     dropped: Counter[str] = Counter()
-    for condition, keeps in [*((each, False) for each in mapping.drop), *((each, True) for each in mapping.keep)]:
+    for condition, keeps in [
+        *((condition, False) for condition in mapping.drop),
+        *((condition, True) for condition in mapping.keep),
+    ]:
         if condition.column in frame.columns:
             texts = as_texts(frame[condition.column]).replace(dict.fromkeys(mapping.source.null))
             stays = meets(texts, condition) == keeps

@@ -58,7 +58,7 @@ def parse_result(text: str) -> Result | None:
     if shot and shot.start():
         if len(pairs) != 1 or pairs[0][0] != pairs[0][1]:
             return None
-        one, other = (int(each) for each in shot.groups() if each)
+        one, other = (int(group) for group in shot.groups() if group)
         pairs = [(pairs[0][0] + (one > other), pairs[0][1] + (other > one))]
     if not pairs:
         own = float(bare) if re.fullmatch(RESULTS["points"], bare) else None
@@ -135,13 +135,15 @@ def build(table: Table, name: str, rule: Rule) -> Cells:
         texts = (texts == table.texts(rule.equals)).replace_strict(words, return_dtype=pl.String)
     texts = worded(texts, rule)
     if rule.started:
-        has_part = reduce(or_, (table.texts(each).str.contains(PLAYED).fill_null(value=False) for each in rule.started))
+        has_part = reduce(
+            or_, (table.texts(heading).str.contains(PLAYED).fill_null(value=False) for heading in rule.started)
+        )
         texts = texts.set((texts == "did_not_start") & has_part, "dnf")
     if rule.count:  # values that repeat in other rows are numbered, starting with #2
         count = pl.col("row").rank("dense").over("text").cast(pl.String)
         counts = pl.DataFrame({"text": texts, "row": table.rows}).select(count).to_series()
         texts = texts.zip_with(counts == "1", texts + " #" + counts)
-    cells, sources = as_kind(table, name, rule, texts), tuple(each for each in rule.names if each not in rule.started)
+    cells, sources = as_kind(table, name, rule, texts), tuple(name for name in rule.names if name not in rule.started)
     return Cells(cells.column.alias(name), cells.bad, texts, cells.remedy, sources, cells.statuses, cells.gaps)
 
 
@@ -153,7 +155,7 @@ def origin(table: Table, rule: Rule) -> pl.Series:
         return filled(table, rule.template)
     names = rule.columns or rule.first
     cells = (filled(table, template(name)) if "{" in name and rule.first else table.texts(name) for name in names)
-    columns = pl.DataFrame([each.alias(str(number)) for number, each in enumerate(cells)])
+    columns = pl.DataFrame([column.alias(str(number)) for number, column in enumerate(cells)])
     if rule.first:
         return columns.select(pl.coalesce(pl.all())).to_series()
     if len(names) == 1:
@@ -230,7 +232,7 @@ def points_of(result: Result | None, name: str, side: int) -> float | None:
 def each_once(texts: pl.Series, read: Callable[[str], Any], kind: type[pl.DataType] = pl.Float64) -> pl.Series:
     """Return the meaning of each cell. Equal cells are parsed only once."""
     distinct = texts.drop_nulls().unique().to_list()
-    values = pl.Series([read(each) for each in distinct], dtype=kind)
+    values = pl.Series([read(text) for text in distinct], dtype=kind)
     return texts.replace_strict(distinct, values, default=None, return_dtype=kind)
 
 
@@ -301,7 +303,7 @@ def number(text: str | None) -> float:
 
 def are_winnings(parts: Iterable[Iterable[str | None]]) -> bool:
     """Return True if players won the points of each part from each other: some are negative, and they add up to 0."""
-    amounts = [[number(each) for each in part] for part in parts]
+    amounts = [[number(text) for text in part] for part in parts]
     return all(min(part) < 0 and abs(sum(part)) < TINY for part in amounts)
 
 
@@ -351,7 +353,9 @@ def as_moments(table: Table, rule: Rule, texts: pl.Series) -> Cells:
     elif table.local.name == "UTC":
         instants = local.dt.replace_time_zone("UTC")
     else:
-        instants = pl.Series([each and table.local.microseconds(each) for each in local], dtype=pl.Int64).cast(UTC)
+        instants = pl.Series([moment and table.local.microseconds(moment) for moment in local], dtype=pl.Int64).cast(
+            UTC
+        )
     if form is None:
         zoned = distinct.str.contains(r"([Zz]|UTC|[+-]\d{2}:?\d{2})$")
         absolute = from_texts(distinct)

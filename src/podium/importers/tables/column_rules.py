@@ -106,7 +106,9 @@ def ask_day_or_month(sheet: Sheet, dates: pl.Series, forms: Sequence[str], colum
     """Ask for the format of dates. Each choice shows how the first date is read in that format."""
     days = [dates.head(1).str.to_datetime(form, strict=False)[0] for form in forms]
     meanings = [f"{day.day} {day:%B %Y}" if day else form for day, form in zip(days, forms, strict=True)]
-    choices = [Choice(each, "columns.started_at.format", form) for each, form in zip(meanings, forms, strict=True)]
+    choices = [
+        Choice(meaning, "columns.started_at.format", form) for meaning, form in zip(meanings, forms, strict=True)
+    ]
     sheet.ask(f"{dates[0]!r} may start with the day or the month", choices, column)
 
 
@@ -122,7 +124,9 @@ def read_times(sheet: Sheet, columns: Columns, name: str, heading: str) -> Colum
             return columns.make({name: None})._replace(asides={**columns.asides, heading: why})
         if "gap" not in sheet.refined.get("time_s", {}):
             whom = {"leader": "the winner", "previous": "the racer ahead"}
-            choices = tuple(Choice(f"a gap to {each}", "columns.time_s.gap", key) for key, each in whom.items())
+            choices = tuple(
+                Choice(f"a gap to {reference}", "columns.time_s.gap", key) for key, reference in whom.items()
+            )
             sheet.ask(GAP, choices, heading, signed[0])
     if sheet.grid.rule.format != "csv" and texts.str.contains(r"\d,\d+$").any():
         return columns.make({name: {"from": heading, "regex": COMMA, "as": "duration"}})
@@ -201,10 +205,10 @@ def read_started(sheet: Sheet, columns: Columns) -> Columns:
     made = build_map({"columns": {"status": table}}, sheet.grid.name).columns["status"]
     rows = build(Table(sheet.frame, sheet.grid.rule), "status", made).column == "did_not_start"
     # R1 and R2 differ only in their number
-    bare = {each: re.sub(r"\d+", "", fold(each)) for each in columns.open(sheet)}
-    often = Counter(own for each, own in bare.items() if own != fold(each))
-    parts = [*sheet.under(heads.LAPS_WORDS), *(each for each, own in bare.items() if often[own] > 1)]
-    played = [each for each in dict.fromkeys(parts) if sheet.texts(each).filter(rows).str.contains(PLAYED).any()]
+    bare = {heading: re.sub(r"\d+", "", fold(heading)) for heading in columns.open(sheet)}
+    often = Counter(own for heading, own in bare.items() if own != fold(heading))
+    parts = [*sheet.under(heads.LAPS_WORDS), *(heading for heading, own in bare.items() if often[own] > 1)]
+    played = [part for part in dict.fromkeys(parts) if sheet.texts(part).filter(rows).str.contains(PLAYED).any()]
     if not played:
         return columns
     return columns.make({"status": {**table, "started": played}}, f"entrants with {' or '.join(played)} as started")
@@ -212,13 +216,13 @@ def read_started(sheet: Sheet, columns: Columns) -> Columns:
 
 def columns_with_status(sheet: Sheet, columns: Columns, compared: Sequence[str]) -> list[str]:
     """Return the columns that give a status to entrants without a result, and nothing or a number to all others."""
-    cells = (pl.col(each).cast(pl.String).replace("", None).is_null() for each in compared)
+    cells = (pl.col(heading).cast(pl.String).replace("", None).is_null() for heading in compared)
     lacking = sheet.frame.select(pl.all_horizontal(pl.lit(bool(compared)), *cells)).to_series()
     found = []
     for heading in (*columns.open(sheet), *columns.asides) if lacking.any() else ():
         texts = sheet.texts(heading)
         distinct = texts.filter(lacking).drop_nulls().unique()
-        words = [each for each in distinct if times.status_word(each)]
+        words = [word for word in distinct if times.status_word(word)]
         others = pl.concat([texts.filter(~lacking).drop_nulls(), distinct.filter(~distinct.is_in(words))])
         if words and others.str.contains(r"\d").all():
             found.append(heading)

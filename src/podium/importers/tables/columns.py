@@ -74,7 +74,11 @@ def choose_columns(sheet: Sheet) -> Columns:
         chosen[column] = decide(sheet, column, headings)
     chosen |= sheet.named
     bases = [re.sub(r"\d+", "", heading) for heading in columns.unknown]  # columns of members, such as Leg 1 and Leg 2
-    others = (each for each, base in zip(columns.unknown, bases, strict=True) if base == each or bases.count(base) == 1)
+    others = (
+        heading
+        for heading, base in zip(columns.unknown, bases, strict=True)
+        if base == heading or bases.count(base) == 1
+    )
     if (
         "team" in chosen
         and "player" not in chosen.keys() | sheet.given
@@ -134,7 +138,7 @@ def misfit(sheet: Sheet, column: str, heading: str) -> str | None:
     if column == "started_at":
         return None if not texts.len() or texts.head(SAMPLE_CELLS).str.contains(r"\d").any() else ""
     words = texts.unique().to_list()
-    plain = [each for each in words if times.status_word(each) is None and not times.is_lapped(each)]
+    plain = [word for word in words if times.status_word(word) is None and not times.is_lapped(word)]
     is_doubtful = word in heads.DOUBTFUL and all(map(PLAIN_NUMBER.fullmatch, plain))
     if column == "position":
         if is_doubtful and plain and not are_ranks(sheet, heading, sheet.of_column.get("event_id", [])[:1]):
@@ -145,7 +149,7 @@ def misfit(sheet: Sheet, column: str, heading: str) -> str | None:
     if column == "status" or is_doubtful:
         return DOUBT
     cells = plain[:SAMPLE_CELLS]
-    return None if not plain or any(times.parse(each, decimal=mark) for mark in ".," for each in cells) else ""
+    return None if not plain or any(times.parse(cell, decimal=mark) for mark in ".," for cell in cells) else ""
 
 
 def codes(sheet: Sheet, heading: str) -> dict[str, str]:
@@ -164,9 +168,9 @@ def decide(sheet: Sheet, column: str, headings: Sequence[str]) -> str:
     """Return the most certain heading for a results column. If others with different cells are equally certain, ask."""
     most = max(map(evidence, headings))
     first, *others = (heading for heading in headings if evidence(heading) == most)
-    rivals = [first, *(each for each in others if not sheet.frame[each].equals(sheet.frame[first], null_equal=True))]
+    rivals = [first, *(other for other in others if not sheet.frame[other].equals(sheet.frame[first], null_equal=True))]
     if len(rivals) > 1:
-        choices = tuple(Choice(each, f"columns.{column}", each) for each in rivals)
+        choices = tuple(Choice(rival, f"columns.{column}", rival) for rival in rivals)
         sheet.ask(f"{' and '.join(map(repr, rivals))} may each be {column}. Which is it?", choices)
     return first
 
@@ -175,8 +179,8 @@ def sum_of(sheet: Sheet, headings: Sequence[str]) -> tuple[str, str, str] | None
     """Return a time, a total, and the column whose values make up the difference, if there are such columns."""
     if len(headings) != 2:  # noqa: PLR2004
         return None
-    texts = {each: sheet.texts(each).str.replace(",", ".", literal=True) for each in sheet.headings}
-    seconds = {each: times.parse_column(own)["seconds"] for each, own in texts.items()}
+    texts = {heading: sheet.texts(heading).str.replace(",", ".", literal=True) for heading in sheet.headings}
+    seconds = {heading: times.parse_column(own)["seconds"] for heading, own in texts.items()}
     for own, whole in (headings, headings[::-1]):
         steps = seconds[whole] - seconds[own]
         for more in sheet.others(*headings):
@@ -190,14 +194,16 @@ def sum_of(sheet: Sheet, headings: Sequence[str]) -> tuple[str, str, str] | None
 def take_sum(sheet: Sheet, name: str, headings: list[str], columns: Columns) -> tuple[list[str], Columns]:
     """Return the time or score column that already includes another column, such as a penalty, or None."""
     is_adjusted = bool(sheet.under(heads.PENALTY))
-    others = [each for each in (*columns.asides, *columns.unknown) if is_adjusted or is_total(each)]
-    wholes = [each for each in others if fold(each) not in heads.PENALTY] if is_adjusted or name == "score" else []
-    ways = [headings, *([heading, each] for heading in headings for each in wholes)]
+    others = [heading for heading in (*columns.asides, *columns.unknown) if is_adjusted or is_total(heading)]
+    wholes = (
+        [heading for heading in others if fold(heading) not in heads.PENALTY] if is_adjusted or name == "score" else []
+    )
+    ways = [headings, *([heading, total] for heading in headings for total in wholes)]
     found = next(filter(None, (sum_of(sheet, way) for way in ways)), None)
     if found is None:
         return headings, columns
     own, whole, more = found
-    before, after = (sheet.cells(each).cast(pl.Float64, strict=False).sum() for each in (own, whole))
+    before, after = (sheet.cells(heading).cast(pl.Float64, strict=False).sum() for heading in (own, whole))
     if name == "score" and "score" not in sheet.named and before > after:
         choices = Choice("more", "columns.score", whole), Choice("less", "columns.position", whole)
         sheet.ask(f"is {own} minus {more}. Is more of it better, or less?", choices, whole)
@@ -241,10 +247,12 @@ def split_events(sheet: Sheet, columns: Columns) -> Columns:
         return columns
     rows = columns.headings("event_id", "heat", "player")
     if "event_id" in chosen and sheet.repeats(rows, ROWS_FOR_REPEATS):
-        dates = columns.headings("started_at") + [each for each in columns.unknown if fold(each) in heads.YEARS]
+        dates = columns.headings("started_at") + [
+            heading for heading in columns.unknown if fold(heading) in heads.YEARS
+        ]
         titles = [TITLE] if TITLE in sheet.frame.columns else []
-        apart = [each for each in (*dates, *titles, *columns.unknown) if not sheet.repeats([*rows, each])]
-        templates = {f"{each} and {rows[0]}": f"{{{each}}} {{{rows[0]}}}" for each in apart}
+        apart = [heading for heading in (*dates, *titles, *columns.unknown) if not sheet.repeats([*rows, heading])]
+        templates = {f"{heading} and {rows[0]}": f"{{{heading}}} {{{rows[0]}}}" for heading in apart}
         if apart and apart[0] == TITLE:
             columns = columns._replace(event=f"{{title}} {{{rows[0]}}}")
         elif apart and apart[0] in dates:
@@ -257,10 +265,10 @@ def split_events(sheet: Sheet, columns: Columns) -> Columns:
                 choices,
                 rows[0],
             )
-    classes = [each for each in columns.unknown if fold(each) in heads.CLASSES]
+    classes = [heading for heading in columns.unknown if fold(heading) in heads.CLASSES]
     if "position" in chosen and "heat" not in chosen:
         event = columns.headings("event_id", "started_at")[:1]
-        ways = (event, *([*event, each] for each in classes))
+        ways = (event, *([*event, heading] for heading in classes))
         found = next((way for way in ways if are_ranks(sheet, chosen["position"], way)), event) if classes else event
         columns = columns._replace(chosen={**chosen, "heat": found[1]}) if len(found) > 1 else columns
     return columns
@@ -275,8 +283,8 @@ def leave_clubs(sheet: Sheet, columns: Columns) -> Columns:
     if not by or not {"team", "player"} <= columns.chosen.keys():
         return columns
     team, decides = columns.headings("team", by)
-    apart = (each for each in (SHEET, TITLE) if each in sheet.frame.columns and not event)
-    event += [each for each in apart if sheet.frame[each].null_count() == 0]
+    apart = (column for column in (SHEET, TITLE) if column in sheet.frame.columns and not event)
+    event += [column for column in apart if sheet.frame[column].null_count() == 0]
     teams = sheet.frame.select(*event, team, decides).drop_nulls()
     if not teams.is_duplicated().any():
         return columns
@@ -309,7 +317,7 @@ def ask_what_times(sheet: Sheet, columns: Columns) -> Columns:
     time, event = columns.chosen.get("time_s"), columns.chosen.get("event_id")
     if time is None or "position" in columns.chosen or not {"time_s", "position", "score"}.isdisjoint(sheet.named):
         return columns
-    for other in (each for each in (*columns.unknown, *columns.asides) if each not in columns.used):
+    for other in (heading for heading in (*columns.unknown, *columns.asides) if heading not in columns.used):
         words = {*fold(other).replace("km_h", "").split("_")}
         is_far, is_added = bool(words & heads.DISTANCES), not words.isdisjoint(heads.PENALTY)
         may_count = is_far or is_added or bool(words & heads.BESIDE_TIMES)
@@ -324,8 +332,8 @@ def ask_what_times(sheet: Sheet, columns: Columns) -> Columns:
     start = sheet.first_under(heads.STARTS)
     if not start or not sheet.texts(start).str.contains(":").all() or not varies(sheet, start, event):
         return columns
-    sums = {each: sum_of(sheet, [each, time]) for each in columns.unknown}
-    since = next((each for each, found in sums.items() if found and found[2] == start), None)
+    sums = {heading: sum_of(sheet, [heading, time]) for heading in columns.unknown}
+    since = next((heading for heading, found in sums.items() if found and found[2] == start), None)
     if since is not None:
         return columns.leave("time_s", f"with {start}").take("time_s", since)
     choice = Choice("no: they count", "source.aside", start)
@@ -381,9 +389,9 @@ def ask_what_is_near(sheet: Sheet, columns: Columns) -> None:
     words = [name for name in ALL if not name.endswith("_s")]
     words += [word for word, column in meant.items() if column not in columns.chosen and word not in heads.WEAK]
     known = {*heads.LAPS_WORDS, *meant, *sides()}
-    others = (each for each in columns.open(sheet) if each in columns.unknown and fold(each) not in known)
-    plain = (each for each in others if not sheet.texts(each).str.starts_with("[").any())  # excludes lists
-    slips = ((each, near) for each in plain if (near := near_miss(each, words)) is not None)
+    others = (heading for heading in columns.open(sheet) if heading in columns.unknown and fold(heading) not in known)
+    plain = (other for other in others if not sheet.texts(other).str.starts_with("[").any())  # excludes lists
+    slips = ((heading, near) for heading in plain if (near := near_miss(heading, words)) is not None)
     for heading, near in islice(slips, SHOWN_FAULTS):
         own = meant.get(fold(heading).partition("_")[0], "")  # Time (min) is not a misspelling of Time in
         if meant.get(near) != own:

@@ -28,7 +28,7 @@ BY_ORDER = "#"  # lines are numbered by their order
 def line_numbers(cells: pl.DataFrame, number: str | None) -> list[str]:
     """Return the numbers of lines that headings or cells refer to, from a column or from the order of lines."""
     in_order = [str(line) for line in range(1, cells.height + 1)]
-    return in_order if number in (None, BY_ORDER) else [str(each) for each in as_texts(cells[number])]
+    return in_order if number in (None, BY_ORDER) else [str(text) for text in as_texts(cells[number])]
 
 
 def crosstable_games(cells: pl.DataFrame, names: list[str], mapping: Map, grid: Grid) -> pl.DataFrame:
@@ -51,11 +51,11 @@ def crosstable_games(cells: pl.DataFrame, names: list[str], mapping: Map, grid: 
     met = [*combinations(range(len(players)), 2)]
     both = [(cells[lines[other]][one], cells[lines[one]][other]) for one, other in met]
     both = [(cell, mirrored(cell)) for cell, _ in both] if is_half else both
-    played = as_games(both) if is_result else [[each] for each in both]
+    played = as_games(both) if is_result else [[cells] for cells in both]
     rows: list[tuple[int, str, str, str | None, str]] = []
     for (one, other), cell_and_mirror, own in zip(met, both, played, strict=True):
-        player, opponent, lacking = players[one], players[other], [each is None for each in cell_and_mirror]
-        if own is None or [each.count(None) for each in own] == [1]:
+        player, opponent, lacking = players[one], players[other], [cell is None for cell in cell_and_mirror]
+        if own is None or [game.count(None) for game in own] == [1]:
             line, name = (one, opponent) if own is None or lacking[0] else (other, player)
             unfit = f"contradicts the opponent's cell, {cell_and_mirror[1]}"
             remedy = "is empty, but the opponent's cell is not" if any(lacking) else unfit
@@ -91,7 +91,7 @@ def as_games(met: Sequence[Mirrors]) -> list[list[Mirrors] | None]:
             return [several.get(own, [own]) for own in met]
         if len(unfit) * 2 > len(whole) and all(own and not all(map(is_alone, own)) for own in map(results, unfit)):
             home = [[(own[0], mirrored(own[0])), (mirrored(own[1]), own[1])] for own in met]
-            return [[each for each in games if each != (None, None)] for games in home]
+            return [[game for game in games if game != (None, None)] for games in home]
     return [None if own in unfit else [own] for own in met]
 
 
@@ -128,9 +128,9 @@ def in_several(mirrors: Mirrors, count: int) -> list[Mirrors] | None:
             points = [1.0] * int(points[0]) + [0.5] * (points[0] % 1 > 0) + [0.0] * rest
         of_both.append(points if len(points) == count and {*points} <= {*WHOLE} else [])
     own, other = of_both
-    if not own or sorted(own) != sorted(1 - each for each in other):
+    if not own or sorted(own) != sorted(1 - points for points in other):
         return None
-    return [(f"{each:g}", f"{1 - each:g}") for each in own]
+    return [(f"{points:g}", f"{1 - points:g}") for points in own]
 
 
 def with_cells(cells: pl.DataFrame, rows: Sequence[tuple[Any, ...]], names: Sequence[str]) -> pl.DataFrame:
@@ -173,9 +173,9 @@ def swiss_games(cells: pl.DataFrame, names: list[str], layout: Layout, grid: Gri
                 dropped["forfeit"] += line < other
             elif line < other:
                 pair = f"{players[line]} - {players[other]}"
-                both = (cells[name][each] or "" for each in (line, other))
-                mark = UNRATED_MARK if any(UNRATED.fullmatch(each.replace(" ", "")) for each in both) else ""
-                rows += [(own, name, f"{each.points}{mark}", pair) for own, each in ((line, game), (other, mirror))]
+                both = (cells[name][row] or "" for row in (line, other))
+                mark = UNRATED_MARK if any(UNRATED.fullmatch(cell.replace(" ", "")) for cell in both) else ""
+                rows += [(own, name, f"{seen.points}{mark}", pair) for own, seen in ((line, game), (other, mirror))]
     if faults:
         raise ResultsError(grid.name, faults)
     return with_cells(cells, rows, (COLUMN, CELL, PAIR)), +dropped

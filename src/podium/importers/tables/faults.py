@@ -53,7 +53,7 @@ def find_faults(mapped: Mapped) -> Findings:
         checked = normalise_table(rows.table)
     frame = checked.frame
     if found.events:
-        whole = ~rows.table["event_id"].is_in([each for each in found.events if each is not None])
+        whole = ~rows.table["event_id"].is_in([event for event in found.events if event is not None])
         frame, rows = frame.filter(whole), rows.only_rows(whole)
     add_contradictions(found, rows, frame)
     found.checked = frame, checked.sent
@@ -94,7 +94,7 @@ def add_blanks(found: Findings, mapped: Mapped, frame: pl.DataFrame) -> None:
     heats = bare_heats(table)
     rows = finishers(table).filter(pl.col("unit").is_in(heats["unit"].implode()))
     known = [name for name in COMPARED if name in rows.columns]
-    name = min(known, key=lambda each: rows[each].null_count(), default=None)
+    name = min(known, key=lambda column: rows[column].null_count(), default=None)
     lacking = rows if name is None else rows.filter(pl.col(name).is_null())
     where = mapped.grid.places([int(mapped.rows[row - 1]) for row in lacking["row"]])
     subject = "nothing" if name is None else "is empty, and no other column"
@@ -108,7 +108,7 @@ def located(mapped: Mapped, fault: Fault) -> Fault:
     """Return a fault that was found in the results, with its location in the source."""
     name = fault.column
     place = "" if fault.row is None else mapped.grid.place(int(mapped.rows[fault.row - 1]))
-    day, event = (mapped.headings.get(each) for each in ("started_at", "event_id"))
+    day, event = (mapped.headings.get(column) for column in ("started_at", "event_id"))
     if name == "started_at" and day and event and fault.remedy.endswith("an event can have only one"):
         by_day = Choice("each day is an event", "columns.event_id", f"{{{day}}} {{{event}}}")
         fault = fault._replace(command=Question("", (by_day,)).command(mapped.grid.name), choices=(by_day,))
@@ -126,7 +126,7 @@ def without_bad_events(mapped: Mapped) -> tuple[Mapped, list[Fault], int]:
         if "event_id" not in mapped.table.columns or not findings.events:
             mapped = mapped.only_rows(pl.Series([], dtype=pl.UInt32))
             break
-        known = [each for each in findings.events if each is not None]
+        known = [event for event in findings.events if event is not None]
         mapped = mapped.only_rows(~mapped.table["event_id"].is_in(known).fill_null(value=True))
     return mapped, faults, len(skipped)
 
@@ -150,6 +150,6 @@ def ask_what_it_says(mapped: Mapped, name: str, cell: str) -> Question:
     if name == "score" and None not in (parse_result(cell) or (None,)):
         choices.append(Choice("the first of two scores", "columns.score.as", "result"))
     may_lack = name not in ("event_id", "player") and heading in mapped.grid.headings
-    if may_lack and any(each in mapped.table.columns for each in COMPARED if each != name):
+    if may_lack and any(column in mapped.table.columns for column in COMPARED if column != name):
         choices.append(ignoring(heading))
     return Question(f"what does {cell!r} mean?", tuple(choices), heading or None)

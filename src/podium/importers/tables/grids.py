@@ -89,22 +89,24 @@ def places_across(sheet: Sheet) -> Document | None:
     words = (heading.split() for heading in sheet.headings)
     bare = [" ".join(word for word in own if meanings().get(fold(word)) != "position") for own in words]
     read = zip(sheet.headings, placed(pl.Series(bare, dtype=pl.String)), strict=True)
-    places = {each: place or heads.PLACES.get(fold(each) or each, 0) for each, place in read}
-    places = {each: int(place) for each, place in places.items() if place}
+    places = {heading: place or heads.PLACES.get(fold(heading) or heading, 0) for heading, place in read}
+    places = {heading: int(place) for heading, place in places.items() if place}
     if len(places) < LEAST_PLACES or [*places.values()] != [*range(1, len(places) + 1)]:
         return None
     when = sheet.first("started_at") or sheet.first_under(heads.YEARS)
-    both = [each for each in (when, sheet.first("event_id", "heat")) if each is not None and each not in places]
-    ways = [*([each] for each in reversed(both)), both]
+    both = [
+        heading for heading in (when, sheet.first("event_id", "heat")) if heading is not None and heading not in places
+    ]
+    ways = [*([heading] for heading in reversed(both)), both]
     named = next((way for way in ways if way and not sheet.repeats(way)), both)
     if sheet.first("player", "team") or not sheet.cells(*places).str.contains(r"^\p{L}|\p{L}{2}").all():
         return None
-    fallen = [each for each in sheet.headings if times.status_word(each) and each not in places]
+    fallen = [heading for heading in sheet.headings if times.status_word(heading) and heading not in places]
     for heading in fallen:
         if sheet.has(heading, r"[,;&+]"):
             text = "has several names in a cell. Write each in a separate column with this heading"
             sheet.ask(text, [ignoring(heading)], heading)
-    event = "{row_name}" if len(named) == 1 else " ".join(f"{{{each}}}" for each in named)
+    event = "{row_name}" if len(named) == 1 else " ".join(f"{{{heading}}}" for heading in named)
     columns = {
         "event_id": {"from": event or sheet.event or "{file}", "count": True},
         "player": {"from": "cell", **pair_rule(sheet, *places)},
@@ -117,12 +119,12 @@ def places_down(sheet: Sheet) -> Document | None:
     """Return the map for one event per column, with places as lines and names that repeat in the cells."""
     place = sheet.first("position")
     events = sheet.others(place)
-    are_events = all(is_of_a_round(each) or sheet.is_unknown(each) for each in events)
+    are_events = all(is_of_a_round(heading) or sheet.is_unknown(heading) for heading in events)
     if place is None or len(events) <= 1 or not are_events or not are_ranks(sheet, place):
         return None
     cells = sheet.cells(*events)
     are_names = cells.str.contains(r"\p{L}").all() and not cells.str.contains(r"[:;]|\d{3}").any()
-    is_once = all(sheet.cells(each).is_unique().all() for each in events)
+    is_once = all(sheet.cells(heading).is_unique().all() for heading in events)
     if not are_names or not is_once or cells.n_unique() == cells.len():
         return None
     position = {"from": "row_name", "as": "place"}
@@ -146,14 +148,19 @@ def dates_of(headings: Sequence[str]) -> Document:
 
 def players_across(sheet: Sheet) -> Document | None:
     """Return the map for one event per row, with players as columns and results below headings that are not known."""
-    named = [each for each in (sheet.first("started_at"), sheet.first("event_id")) if each is not None]
-    unknown = (each for each in sheet.headings if sheet.is_unknown(each) and not is_of_a_round(each))
-    are_results = {each: [*map(is_result, sheet.cells(each).unique())] for each in unknown}
-    players = [each for each, own in are_results.items() if any(own)]
-    players = [each for each in players if not sheet.has(each, "[€£$%]")] or players
-    if not named or len(players) <= 1 or not all(all(are_results[each]) for each in players) or sheet.repeats(named):
+    named = [heading for heading in (sheet.first("started_at"), sheet.first("event_id")) if heading is not None]
+    unknown = (heading for heading in sheet.headings if sheet.is_unknown(heading) and not is_of_a_round(heading))
+    are_results = {heading: [*map(is_result, sheet.cells(heading).unique())] for heading in unknown}
+    players = [heading for heading, own in are_results.items() if any(own)]
+    players = [player for player in players if not sheet.has(player, "[€£$%]")] or players
+    if (
+        not named
+        or len(players) <= 1
+        or not all(all(are_results[player]) for player in players)
+        or sheet.repeats(named)
+    ):
         return None
-    columns: Document = {"event_id": " ".join(f"{{{each}}}" for each in named), "player": "column"}
+    columns: Document = {"event_id": " ".join(f"{{{heading}}}" for heading in named), "player": "column"}
     lines = [*zip(*map(sheet.texts, players), strict=True)]
     rows = [[number(cell) for cell in line if cell] for line in lines]
     are_points = max(map(len, rows)) == 2 and any(0 in row or len({*row}) == 1 for row in rows)  # noqa: PLR2004
@@ -178,22 +185,22 @@ def crosstable(sheet: Sheet) -> Document | None:
     if player is None:
         return None
     headings, players = sheet.others(player), sheet.texts(player).to_list()
-    columns = {each: sheet.texts(each).to_list() for each in headings}
+    columns = {heading: sheet.texts(heading).to_list() for heading in headings}
     if len({*players}) < len(players):
         return None
     called = next((own for own in columns.values() if {*own} <= {*headings}), [])
-    numbered = [each for each in headings if each.isdecimal()]
+    numbered = [heading for heading in headings if heading.isdecimal()]
     numbered = called if len({*called}) == len(players) else numbered
     counts = [str(line) for line in range(1, len(players) + 1)]
-    names = [each for each in headings if each in {*players}]
+    names = [heading for heading in headings if heading in {*players}]
     if len(names) < len(players):
         names = numbered
         if not names or names not in (counts, called) or not is_diagonal(sheet, names):
             return None
-    numbers = [each for each in headings if each not in names and columns[each] == names][:1]
+    numbers = [heading for heading in headings if heading not in names and columns[heading] == names][:1]
     layout: Document = {"kind": "crosstable", "rows": player}
     layout |= {"number": (numbers or [BY_ORDER])[0]} if names[0].isdecimal() or numbers else {}
-    layout["except"] = [each for each in headings if each not in (*names, *numbers)]
+    layout["except"] = [heading for heading in headings if heading not in (*names, *numbers)]
     rules = {"heat": "{row_name} - {column}", "score": {"from": "cell", "as": "result"}}
     columns_of = {"event_id": sheet.event or "{file}", **rules}
     return {"layout": layout, **without(sheet, names, heads.FORFEIT, "forfeit"), "columns": columns_of}
@@ -207,20 +214,20 @@ def rounds(sheet: Sheet) -> Document | None:
     headings, players = sheet.others(player), sheet.texts(player)
     if not players.is_unique().all() or len({*players} & {*headings}) > 1:  # an incomplete crosstable
         return None
-    totals, suffix = [each for each in headings if is_total(each)], place_of_rounds(headings)
-    found = [each for each in headings if (each.endswith(suffix) if suffix else is_of_a_round(each))]
+    totals, suffix = [heading for heading in headings if is_total(heading)], place_of_rounds(headings)
+    found = [heading for heading in headings if (heading.endswith(suffix) if suffix else is_of_a_round(heading))]
     if len(found) <= 1:
         found = rounds_by_cells(sheet, headings, totals)
     of_events = {*sheet.of_column.get("event_id", ())}
     if not found or not of_events <= {*found} or are_parts(sheet, found, totals):
         return None
-    aside = [each for each in headings if each not in found]
+    aside = [heading for heading in headings if heading not in found]
     if document := swiss_list(sheet, player, found, aside):
         return document
     event = event_of_column(sheet)
     columns: Document = {"event_id": {"from": event, "regex": [f"^(.*){suffix}$", "$1"]} if suffix else event}
     by_head: Document = {"position": {"from": "cell", "as": "place"}} if suffix else {}
-    columns |= by_head or meaning(sheet, found, [each for each in aside if is_total(each)])
+    columns |= by_head or meaning(sheet, found, [heading for heading in aside if is_total(heading)])
     if columns.keys().isdisjoint(COMPARED):
         ask_what_cells_are(sheet, found)
     if "time_s" in columns and {*map(fold, found)} <= heads.LEGS:
@@ -233,8 +240,8 @@ def rounds(sheet: Sheet) -> Document | None:
 
 def rounds_by_cells(sheet: Sheet, headings: Sequence[str], totals: Sequence[str]) -> list[str]:
     """Return the columns of rounds that are recognized by their results, because they have other headings."""
-    found = [each for each in headings if each not in totals and sheet.is_unknown(each)]
-    found = [each for each in found if fold(each) not in heads.PENALTY and has_results(sheet, each)]
+    found = [heading for heading in headings if heading not in totals and sheet.is_unknown(heading)]
+    found = [heading for heading in found if fold(heading) not in heads.PENALTY and has_results(sheet, heading)]
     meant = meaning(sheet, found, totals) if len(found) > 1 else {}
     whole = sheet.first("time_s")
     is_timed = whole is not None and (not is_total(whole) or sheet.has(whole, ":"))
@@ -243,7 +250,7 @@ def rounds_by_cells(sheet: Sheet, headings: Sequence[str], totals: Sequence[str]
     if meant:
         return found
     is_summed = len(found) > 1 and summing(sheet, found, totals) is not None
-    found = [each for each in found if is_summed or are_nearly_places(sheet, each)]
+    found = [heading for heading in found if is_summed or are_nearly_places(sheet, heading)]
     if len(found) <= 2:  # noqa: PLR2004
         return []
     ask_what_cells_are(sheet, found)
@@ -261,15 +268,15 @@ def has_results(sheet: Sheet, heading: str) -> bool:
 def swiss_list(sheet: Sheet, player: str, found: Sequence[str], aside: Sequence[str]) -> Document | None:
     """Return the map of a Swiss list, using the first numbering of lines for which all games agree."""
     bare = map(game_text, sheet.cells(*found).unique())
-    are_games = (GAME.fullmatch(each) and any(map(str.isalpha, each)) for each in bare)
-    if all(are_ranks(sheet, each) for each in found) or not any(are_games):
+    are_games = (GAME.fullmatch(text) and any(map(str.isalpha, text)) for text in bare)
+    if all(are_ranks(sheet, heading) for heading in found) or not any(are_games):
         return None
     score = {"from": "cell", "regex": [r"\*$", ""], "as": "number"}
     columns: Document = {"event_id": event_of_column(sheet), "heat": "{pair}", "score": score}
-    numbers = [each for each in aside if sides().get(fold(each)) == "number"]
+    numbers = [heading for heading in aside if sides().get(fold(heading)) == "number"]
     refusals = list[ResultsError]()
     for name in (*numbers, *sheet.of_column.get("position", []), BY_ORDER):
-        excluded = [each for each in aside if each != name]
+        excluded = [heading for heading in aside if heading != name]
         layout = {"kind": "swiss", "rows": player, "number": name, "except": excluded}
         document = {"layout": layout, "columns": columns}
         try:
@@ -297,7 +304,7 @@ def ask_what_cells_are(sheet: Sheet, headings: Sequence[str]) -> None:
 
 def place_of_rounds(headings: Sequence[str]) -> str:
     """Return the ending of headings for rounds with places, such as " Place", or an empty string."""
-    parts = (each.rpartition(" ") for each in headings)
+    parts = (heading.rpartition(" ") for heading in headings)
     ends = [end for start, _, end in parts if start and fold(start) not in heads.STARTS]
     places = [end for end in ends if meanings().get(fold(end)) == "position"]
     return f" {places[0]}" if len(places) > 1 and len({*places}) == 1 else ""
@@ -320,15 +327,15 @@ def meaning(sheet: Sheet, found: Sequence[str], totals: Sequence[str]) -> Docume
         return summed(sheet, found, whole)
     if are_times:
         return as_times
-    are_places = all(are_ranks(sheet, each) for each in found)
+    are_places = all(are_ranks(sheet, heading) for heading in found)
     return {"position": {"from": "cell", "as": "place"}} if are_places else {}
 
 
 def summing(sheet: Sheet, found: Sequence[str], totals: Iterable[str]) -> list[float | None] | None:
     """Return the numbers of a column that adds up rounds, with or without penalties, or None if none does."""
-    sums = [*map(sum, zip(*(numbers_of(sheet, each) for each in found), strict=True))]
-    penalties = [numbers_of(sheet, each) for each in sheet.under(heads.PENALTY) if each not in found]
-    added = [[0.0] * len(sums), *([sign * own for own in each] for each in penalties for sign in (1, -1))]
+    sums = [*map(sum, zip(*(numbers_of(sheet, heading) for heading in found), strict=True))]
+    penalties = [numbers_of(sheet, heading) for heading in sheet.under(heads.PENALTY) if heading not in found]
+    added = [[0.0] * len(sums), *([sign * own for own in penalty] for penalty in penalties for sign in (1, -1))]
     for total in totals:
         whole = [None if cell is None else number(cell) for cell in sheet.texts(total)]
         if any(whole) and any(sums_up(whole, map(sum, zip(sums, more, strict=True))) for more in added):
@@ -339,21 +346,21 @@ def summing(sheet: Sheet, found: Sequence[str], totals: Iterable[str]) -> list[f
 def are_of_parts(sheet: Sheet, found: Sequence[str], cells: Sequence[str]) -> bool:
     """Return True if columns are different parts, as in a decathlon: some lack clock times, and values vary widely."""
     seconds = times.parse_column(pl.Series(cells), decimal=".,")["seconds"]
-    clocks = (sheet.has(each, ":") for each in found if sheet.texts(each).count())
+    clocks = (sheet.has(heading, ":") for heading in found if sheet.texts(heading).count())
     return not all(clocks) and bool(seconds.max() > MAX_TIMES_APART * seconds.min())  # type: ignore[operator]
 
 
 def are_parts(sheet: Sheet, found: Sequence[str], totals: Sequence[str]) -> bool:
     """Return True if rounds are parts of one event: golf with ties such as T2, or attempts of which the best counts."""
-    place, whole = sheet.first("position"), [each for each in totals if each not in found]
+    place, whole = sheet.first("position"), [total for total in totals if total not in found]
     meant = meaning(sheet, found, whole)
     if place is None:
         return False
     if meant:
         return bool(whole) and sheet.has(place, r"^T\d") and meant.get("position", {}).get("as") == "number"
-    parts = [*zip(*(numbers_of(sheet, each) for each in found), strict=True)]
+    parts = [*zip(*(numbers_of(sheet, heading) for heading in found), strict=True)]
     best = [*map(max, parts)]
-    others = (numbers_of(sheet, each) for each in sheet.others(place, *found))
+    others = (numbers_of(sheet, other) for other in sheet.others(place, *found))
     return any(best) and best != [*map(sum, parts)] and best in others
 
 
@@ -363,9 +370,9 @@ def summed(sheet: Sheet, found: Sequence[str], sums: Sequence[float | None]) -> 
     This is decided by the order of the players, or by the cells. Places are not taken as points if every winner has the
     same.
     """
-    columns = [numbers_of(sheet, each) for each in found]
+    columns = [numbers_of(sheet, heading) for heading in found]
     least, order = min(map(min, columns)), standing(sheet, sums)
-    are_places = all(are_ranks(sheet, each) for each in found)
+    are_places = all(are_ranks(sheet, heading) for heading in found)
     are_alike = len({*map(max, columns)}) == 1
     if order is None and not are_places:
         order = 1 if are_alike else None

@@ -98,9 +98,11 @@ def ask_what_is_empty(sheet: Sheet) -> None:
         if is_apart and no_place.equals(no_team, check_names=False):
             names += ["position", "team"]  # filled only in the row of each team's first member
     found = (heading for name in names if (heading := sheet.first(name)) is not None)
-    empty = [each for each in found if each not in sheet.used and each not in sheet.grid.rule.fill]
-    counts = {each: own.null_count() for each in empty if (own := sheet.texts(each)).len() and own[0] is not None}
-    holes = [each for each, count in counts.items() if count]
+    empty = [heading for heading in found if heading not in sheet.used and heading not in sheet.grid.rule.fill]
+    counts = {
+        heading: own.null_count() for heading in empty if (own := sheet.texts(heading)).len() and own[0] is not None
+    }
+    holes = [heading for heading, count in counts.items() if count]
     if holes:
         text = f"is empty in {counts[holes[0]]:,} rows below a filled one"
         choices = (Choice("repeat the value above", "source.fill", toml_value(holes)),)
@@ -112,11 +114,11 @@ def ask_if_standing(sheet: Sheet) -> None:
     names = sheet.headings
     if sheet.first("event_id") or "event_id" in sheet.given or not sheet.first("player", "team"):
         return
-    own = [sheet.texts(each).cast(pl.Int64, strict=False) for each in names]
-    whole = [each.null_count() == 0 and each.len() > 1 and each.sum() > 0 for each in own]
+    own = [sheet.texts(name).cast(pl.Int64, strict=False) for name in names]
+    whole = [cells.null_count() == 0 and cells.len() > 1 and cells.sum() > 0 for cells in own]
     sums = [all(whole[n : n + 4]) and (own[n] == sum(own[n + 1 : n + 4])).all() for n in range(len(names) - 3)]
-    played = [is_whole and fold(each) in heads.PLAYED for each, is_whole in zip(names, whole, strict=True)]
-    found = [each for n, each in enumerate(names) if any(sums[n : n + 1]) or played[n]]
+    played = [is_whole and fold(heading) in heads.PLAYED for heading, is_whole in zip(names, whole, strict=True)]
+    found = [heading for n, heading in enumerate(names) if any(sums[n : n + 1]) or played[n]]
     if found:
         choice = Choice("one event, by its places", "columns.event_id", "{file}")
         text = "counts games, so this may be a table of standings. It does not say who won each game"
@@ -149,7 +151,7 @@ def is_of_many_events(sheet: Sheet, columns: Columns) -> bool:
     """Return True if players repeat, but not among rows with the same value in some unused column."""
     rows = columns.headings("player", "heat")
     again = bool(rows) and sheet.repeats(rows)
-    return again and any(not sheet.repeats([*rows, each]) for each in columns.open(sheet))
+    return again and any(not sheet.repeats([*rows, heading]) for heading in columns.open(sheet))
 
 
 def find_missing(sheet: Sheet, columns: Columns) -> list[Question]:
@@ -165,7 +167,7 @@ def find_missing(sheet: Sheet, columns: Columns) -> list[Question]:
     if known.issuperset(REQUIRED):
         return []
     if lists := grid.lists:
-        records = {f"those of {each}": grid.records_in(each) for each in lists}
+        records = {f"those of {name}": grid.records_in(name) for name in lists}
         remedy = f'holds the rows. Read them with a map that has [source] records = "{grid.records_in(lists[0])}"'
         choices = tuple(Choice(meaning, "source.records", path) for meaning, path in records.items())
         question = Question("which rows are the results?", choices)
@@ -186,9 +188,9 @@ def likely_headings(sheet: Sheet, columns: Columns) -> list[str]:
     headings = columns.open(sheet) if sheet.frame.height > 1 else []
     if "player" in columns.chosen:
         player = columns.chosen["player"]
-        once = (each for each in headings if not sheet.repeats([each, player]))
-        return [each for each in once if not each.isdecimal()] or headings
-    return headings if "player" in sheet.given else sorted(headings, key=lambda each: not has_words(sheet, each))
+        once = (heading for heading in headings if not sheet.repeats([heading, player]))
+        return [heading for heading in once if not heading.isdecimal()] or headings
+    return headings if "player" in sheet.given else sorted(headings, key=lambda heading: not has_words(sheet, heading))
 
 
 def which_column(name: str, headings: Sequence[str]) -> list[Question]:
@@ -196,13 +198,13 @@ def which_column(name: str, headings: Sequence[str]) -> list[Question]:
     what = "the players" if name == "player" else "the event, such as a race or round"
     none = Choice("none: the first line has no headings", "source.header", "0")
     none = none if name == "player" else Choice("none: all rows are one event", "columns.event_id", "{file}")
-    choices = [Choice(each, f"columns.{name}", each) for each in headings]
+    choices = [Choice(heading, f"columns.{name}", heading) for heading in headings]
     return [Question(f"which column has {what}?", (*choices, none))] if choices else []
 
 
 def ask_thousand_or_more(sheet: Sheet, cell: str, column: str) -> None:
     """Ask what a mark before three digits means: 1,234 may be more than a thousand, or slightly more than 1."""
-    mark = next(each for each in cell if each in ".,")
+    mark = next(mark for mark in cell if mark in ".,")
     readings = cell.replace(mark, ""), cell.replace(mark, ".")
     choices = [Choice(readings[0], "source.thousands", mark), Choice(readings[1], "source.decimal", mark)]
     sheet.ask(f"{cell!r} may be {' or '.join(readings)}", choices, column)
@@ -241,7 +243,9 @@ def check_compared(sheet: Sheet, columns: Columns) -> None:
         return
     doubtful = [f"{heading} ({why})" for heading, why in columns.asides.items()]
     hint = f". Is it {' or '.join(doubtful)}?" if doubtful else ""
-    ways = ([own for each in way for own in comparisons(sheet, each)] for way in (columns.asides, columns.open(sheet)))
+    ways = (
+        [own for heading in way for own in comparisons(sheet, heading)] for way in (columns.asides, columns.open(sheet))
+    )
     choices = tuple(next(filter(None, ways), ()))
     text = f"no column says who beat whom. Add a position, a score or a time{hint}"
     if choices:
@@ -266,12 +270,12 @@ def ask_which_is_better(sheet: Sheet, columns: Columns, score: str) -> None:
 def comparisons(sheet: Sheet, heading: str) -> list[Choice]:
     """Return the ways in which a column might compare entrants."""
     words = sheet.cells(heading).head(SAMPLE_CELLS).unique()
-    plain = [each for each in words if times.status_word(each) is None]
+    plain = [word for word in words if times.status_word(word) is None]
     if not plain or heads.LANES & {*fold(heading).split("_")}:
         return []
     cells = pl.Series(plain, dtype=pl.String).str.strip_chars()
     are_numbers = cells.str.contains(r"^[+-]?[0-9][0-9 ]*([.,][0-9]+)?\s?[€£$%]?$").all()
-    are_times = all(times.is_lapped(each) or times.parse(each.replace(",", ".")) for each in cells)
+    are_times = all(times.is_lapped(cell) or times.parse(cell.replace(",", ".")) for cell in cells)
     ways = [("position", "places, or numbers where less is better", are_numbers or not placed(cells).null_count())]
     ways += [("time_s", "times", are_times), ("score", "points: more is better", are_numbers)]
     return [Choice(f"{heading}: {meaning}", f"columns.{name}", heading) for name, meaning, fits in ways if fits]
@@ -304,7 +308,7 @@ def map_of_layout(sheet: Sheet, shape: Document) -> tuple[Document, str]:
     mapping = build_map(own, sheet.grid.name)
     used = {layout.get("rows"), layout.get("number"), *mapping.names}
     used |= {*sheet.others(*aside)} if layout["kind"] != "wide" else set()
-    read = [each or "the first column" for each in sheet.headings if each in used]
+    read = [heading or "the first column" for heading in sheet.headings if heading in used]
     return own, line(f"read {', '.join(read)} as {KINDS[kind]}", columns.notes, sheet.others(*used))
 
 

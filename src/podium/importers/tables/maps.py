@@ -77,13 +77,13 @@ class Rule:
     @property
     def names(self) -> tuple[str, ...]:
         in_template = tuple(part.text for part in self.template if part.is_column)
-        first = (name for each in self.first for name in PLACEHOLDER.findall(each) or [each])
+        first = (name for part in self.first for name in PLACEHOLDER.findall(part) or [part])
         return (*in_template, *self.columns, *first, *([self.equals] if self.equals else []), *self.started)
 
     @property
     def is_plain(self) -> bool:
-        others = (each for each in fields(self) if each.name != "columns")
-        return len(self.columns) == 1 and all(getattr(self, each.name) == each.default for each in others)
+        others = (field for field in fields(self) if field.name != "columns")
+        return len(self.columns) == 1 and all(getattr(self, other.name) == other.default for other in others)
 
 
 @dataclass(frozen=True)
@@ -128,15 +128,15 @@ class Map:
             return None
         sides = [side[name] for side in self.rules() for name in ("player", "team") if name in side]
         when = self.columns.get("started_at", Rule())
-        others = {FILE, *BESIDE, *when.names, *(name for each in sides for name in each.names)}
+        others = {FILE, *BESIDE, *when.names, *(name for side in sides for name in side.names)}
         lines = {ROW_NAME: self.layout.rows or ROW_NAME}
         rounds = tuple(name for name in rule.names if not others & {name, lines.get(name, name)})
         return rounds if rule.count or not rounds else None
 
     @property
     def names(self) -> frozenset[str]:
-        conditions = (each.column for each in (*self.drop, *self.keep))
-        columns = (name for rules in self.rules() for each in rules.values() for name in each.names)
+        conditions = (condition.column for condition in (*self.drop, *self.keep))
+        columns = (name for rules in self.rules() for rule in rules.values() for name in rule.names)
         return frozenset((*conditions, *columns, *self.once))
 
     def rules(self) -> list[Mapping[str, Rule]]:
@@ -237,7 +237,7 @@ def as_list(value: Any, place: str) -> list[Any]:
 
 
 def list_of(read: Reader) -> Reader:
-    return lambda value, place: tuple(read(each, place) for each in as_list(value, place))
+    return lambda value, place: tuple(read(item, place) for item in as_list(value, place))
 
 
 def table_of(read: Reader) -> Reader:
@@ -259,7 +259,7 @@ def read_any_text(value: Any, place: str) -> str:
 
 
 def read_texts(value: Any, place: str) -> tuple[str, ...]:
-    return tuple(read_any_text(each, place) for each in (value if isinstance(value, list | tuple) else [value]))
+    return tuple(read_any_text(item, place) for item in (value if isinstance(value, list | tuple) else [value]))
 
 
 def read_names(value: Any, place: str) -> tuple[str, ...]:
@@ -337,7 +337,7 @@ def read_words(value: Any, place: str) -> dict[str, Scalar]:
 def read_rewriting(value: Any, place: str) -> tuple[str, str]:
     """Read a pattern and its replacement, in which $1 is the first group."""
     both = as_list(value, place)
-    if [type(each) for each in both] != [str, str]:
+    if [type(item) for item in both] != [str, str]:
         raise UnfitError(place, 'must be a pattern and its replacement, such as ["^C?(.*)$", "ZCT$1"]')
     return read_pattern(both[0], place), re.sub(r"\$(\d+)", r"${\1}", both[1])
 
@@ -388,7 +388,7 @@ def read_rules(value: Any, place: str) -> dict[str, Rule]:
     table = as_table(value, place)
     if len(table) > MAX_COLUMNS:
         raise UnfitError(place, f"has {len(table)} columns; a map can have up to {MAX_COLUMNS}")
-    return {key: read_rule(each, f"{place}.{read_word(key, place, (*ALL, LAPS))}", key) for key, each in table.items()}
+    return {key: read_rule(rule, f"{place}.{read_word(key, place, (*ALL, LAPS))}", key) for key, rule in table.items()}
 
 
 def read_rule(value: Any, place: str, column: str) -> Rule:
@@ -475,8 +475,8 @@ def write_map(document: Mapping[str, Any]) -> str:
 
     for name, table in document.items():
         if name == "join":
-            for key, each in table.items():
-                add(each, f"join.{toml_key(key)}")
+            for key, join in table.items():
+                add(join, f"join.{toml_key(key)}")
         elif table:
             add(table, name)
     return "\n".join(lines) + "\n"
@@ -491,10 +491,10 @@ def toml_value(value: Any) -> str:
         return str(value).lower()
     if isinstance(value, str):
         escaped = value.replace("\\", "\\\\").replace('"', '\\"')
-        shown = re.sub(r"[\x00-\x1f\x7f]", lambda each: f"\\u{ord(each[0]):04X}", escaped)
+        shown = re.sub(r"[\x00-\x1f\x7f]", lambda character: f"\\u{ord(character[0]):04X}", escaped)
         return f'"{shown}"'
     if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{toml_key(key)} = {toml_value(each)}" for key, each in value.items()) + " }"
+        return "{ " + ", ".join(f"{toml_key(key)} = {toml_value(item)}" for key, item in value.items()) + " }"
     if isinstance(value, list | tuple):
-        return "[" + ", ".join(toml_value(each) for each in value) + "]"
+        return "[" + ", ".join(toml_value(item) for item in value) + "]"
     return repr(value)

@@ -69,7 +69,7 @@ def matches(sheet: Sheet) -> Document | None:
     else:
         rest = pair_rule(sheet, one, other)
     mark = rest.get("split", mark)
-    players: list[Any] = [{"from": [each], **rest} for each in (one, other)] if mark else [one, other]
+    players: list[Any] = [{"from": [heading], **rest} for heading in (one, other)] if mark else [one, other]
     several = [members.get(name, []) for name in names]
     words = map(fold, chain(*several))
     are_members = (heads.SIDE.fullmatch(word) or heads.MEMBER.fullmatch(word) for word in words)
@@ -78,7 +78,7 @@ def matches(sheet: Sheet) -> Document | None:
         players, mark = [[one, other], [third, fourth]], None
     elif len(several[0]) == len(several[1]) > 1 and (names[0] == "winner" or all(are_members)):
         players, mark = several, None
-    names_of = [each if isinstance(each, list) else [each] for each in (players if not mark else (one, other))]
+    names_of = [player if isinstance(player, list) else [player] for player in (players if not mark else (one, other))]
     met = " - ".join(" / ".join(f"{{{name}}}" for name in side) for side in names_of)
     event = f"{lead(sheet, 'started_at', 'event_id')} {met}"
     document = match_rows(sheet, players, mark, rules, conditions, event)
@@ -89,7 +89,7 @@ def matches(sheet: Sheet) -> Document | None:
 def parts_of_match(sheet: Sheet, members: Mapping[str, Sequence[str]]) -> dict[str, str]:
     """Return the first heading for each part of a match. If players are next to opponents, they are a side."""
     parts = {part: headings[0] for part, headings in members.items()}
-    goals = [each for each in sheet.under(heads.GOALS) if are_pairs(sheet, each)]
+    goals = [heading for heading in sheet.under(heads.GOALS) if are_pairs(sheet, heading)]
     if results := goals[:1] or sum_of_pairs(sheet):
         parts.setdefault("result", results[0])
     player = sheet.first("player", "team")
@@ -134,9 +134,9 @@ def sum_of_pairs(sheet: Sheet) -> list[str]:
 
 def sides_by_cells(sheet: Sheet) -> dict[str, str]:
     """Return the sides and the result of a match by its cells alone: two columns share names, and one has results."""
-    columns = {each: sheet.cells(each) for each in sheet.headings if sheet.is_unknown(each)}
-    results = [each for each in columns if are_pairs(sheet, each)]
-    names = [each for each, cells in columns.items() if cells.str.contains(r"\p{L}{2}").all() and cells.len()]
+    columns = {heading: sheet.cells(heading) for heading in sheet.headings if sheet.is_unknown(heading)}
+    results = [column for column in columns if are_pairs(sheet, column)]
+    names = [heading for heading, cells in columns.items() if cells.str.contains(r"\p{L}{2}").all() and cells.len()]
     if len(results) != 1 or len(names) != 2:  # noqa: PLR2004
         return {}
     is_met = columns[names[0]].is_in(columns[names[1]].implode()).any()
@@ -246,7 +246,7 @@ def compared(sheet: Sheet, parts: Parts) -> Compared:
     if points.keys() >= {*words}:
         return by_words(result, points), conditions
     ask_who_retired(sheet, result, words)
-    later = [each for each in sheet.under(heads.LATER) if are_pairs(sheet, each)]
+    later = [heading for heading in sheet.under(heads.LATER) if are_pairs(sheet, heading)]
     origin = {"first": [*reversed(later), result]} if later else {"from": [result]}
     read = filter(None, map(parse_result, words))
     is_won = all(own in WHOLE and other == 1 - own for own, other in read if own is not None) and not later
@@ -304,7 +304,7 @@ def ask_which_to_ignore(sheet: Sheet, text: str, *headings: str) -> None:
 def sets(sheet: Sheet) -> list[str] | None:
     """Return the columns of sets, in order. Their cells contain the points of both sides."""
     found = []
-    for heading in (each for each in sheet.headings if re.search(r"^\d|\D\d$", each.strip())):
+    for heading in (heading for heading in sheet.headings if re.search(r"^\d|\D\d$", heading.strip())):
         words = {*fold(heading).split("_")}
         is_set = not words & heads.QUARTERS and (heading[-1].isdigit() or words & heads.SETS)
         found += [heading] if is_set and are_pairs(sheet, heading) else []

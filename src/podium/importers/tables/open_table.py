@@ -42,7 +42,7 @@ def read_frame(source: Any, name: str, answers: Iterable[str] = ()) -> Results:
     Raises:
         ResultsError: Cells of a results table are invalid, or another table leaves a question open.
     """
-    if hasattr(source, "reset_index") and any(each is not None for each in source.index.names):
+    if hasattr(source, "reset_index") and any(name is not None for name in source.index.names):
         source = source.reset_index()
     frame, name = loaded(source, name)
     try:
@@ -50,7 +50,7 @@ def read_frame(source: Any, name: str, answers: Iterable[str] = ()) -> Results:
     except ResultsError as error:
         if not header_faults(frame) and not answers:
             read_results(frame, name=name)
-        raise ResultsError(name, [in_python(each)._replace(file=name) for each in error.faults]) from None
+        raise ResultsError(name, [in_python(fault)._replace(file=name) for fault in error.faults]) from None
 
 
 def in_python(fault: Fault) -> Fault:
@@ -63,7 +63,7 @@ def content_of(frame: pl.DataFrame) -> bytes:
     """Return a frame as the content of a file that it could come from: CSV, or JSON if a cell has parts."""
     columns = [as_written(frame[name]) for name in frame.columns]
     written = pl.DataFrame(columns)
-    if any(each.dtype.is_nested() for each in columns):
+    if any(column.dtype.is_nested() for column in columns):
         return written.write_json().encode()
     heads = io.StringIO()
     csv.writer(heads).writerow("" if BLANK_HEAD.fullmatch(name) else name for name in frame.columns)
@@ -101,7 +101,7 @@ def mapped_rows(
     source = of_bytes(content, "standard input") if content is not None else sources(path)[0]
     own_name = name or Path(path).name
     document: dict[str, Any] | None = None
-    for key, _, value in (each.partition("=") for each in answers):
+    for key, _, value in (reply.partition("=") for reply in answers):
         document = answer(key, value, document)
     with called(own_name):
         grid, mapping, note = read_with_map(source, Options(map=document, guess=document is not None))
@@ -113,7 +113,7 @@ def called(name: str) -> Iterator[None]:
     try:
         yield
     except UndecidedError as error:
-        raise UndecidedError(name, [each._replace(file="") for each in error.faults], error.questions) from None
+        raise UndecidedError(name, [fault._replace(file="") for fault in error.faults], error.questions) from None
     except ResultsError as error:
         raise ResultsError(name, error.faults) from None
 
@@ -234,7 +234,7 @@ def matches_map(
     if date is not None:
         columns = {**columns, "started_at": {"from": [date]} if isinstance(date, str) else date}
     names = as_list(event) if event is not None else []
-    written = "-".join(f"{{{each}}}" for each in names) if len(names) != 1 else {"from": names}
+    written = "-".join(f"{{{name}}}" for name in names) if len(names) != 1 else {"from": names}
     rules = {"event_id": written or match_id(as_list(first), as_list(second), columns), **columns}
     return {"layout": {"kind": "wide", "sides": sides}, "columns": rules}
 

@@ -203,8 +203,8 @@ def answer(key: str, value: str, document: Mapping[str, Any] | None = None) -> d
     Returns:
         The document in the form of TOML, for `Options(map=…, guess=True)`.
     """
-    *tables, last = (each.strip('"') for each in re.findall(r'"[^"]*"|[^.]+', key))
-    whole: dict[str, Any] = {name: {**each} for name, each in (document or {}).items()}
+    *tables, last = (part.strip('"') for part in re.findall(r'"[^"]*"|[^.]+', key))
+    whole: dict[str, Any] = {name: {**table} for name, table in (document or {}).items()}
     table = whole
     for name in tables:
         inner = table.get(name, {})
@@ -222,8 +222,10 @@ def answer_questions(file: str, answers: Collection[str]) -> tuple[Posed, dict[s
     document: dict[str, Any] | None = None
     while all(choice for _, choice in posed):
         found = questions([file], Options(map=document, guess=True))
-        news = [(each, next((one for one in each.choices if one.answer in answers), None)) for each in found]
-        if not news or any(each in posed for each in news):  # an answer that has no effect is rejected later
+        news = [
+            (question, next((one for one in question.choices if one.answer in answers), None)) for question in found
+        ]
+        if not news or any(question in posed for question in news):  # an answer that has no effect is rejected later
             break
         posed += news
         for _, choice in news:
@@ -239,7 +241,7 @@ def presets() -> dict[str, Map]:
 def preset_of(source: Source) -> Map | None:
     content = source.content()
     kind = kind_of(content, source.name).replace("jsonl", "json")
-    fitting = [each for each in presets().values() if each.source.format == kind]
+    fitting = [preset for preset in presets().values() if preset.source.format == kind]
     if not fitting:
         return None
     try:
@@ -253,7 +255,7 @@ def preset_of(source: Source) -> Map | None:
         document = (json_document if kind == "json" else xml_document)(text, source.name)
     except PodiumError:
         return None  # the reader of the file will report it
-    return next((each for each in fitting if all(is_there(document, path) for path in each.needs)), None)
+    return next((preset for preset in fitting if all(is_there(document, path) for path in preset.needs)), None)
 
 
 def is_there(document: Any, path: str) -> bool:

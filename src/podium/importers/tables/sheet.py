@@ -193,13 +193,13 @@ def refuse_unclear(sheet: Sheet, alone: Sequence[Question] = ()) -> None:
     """Reject a sheet if it has questions or faults. If `alone` is given, ask only these questions."""
     grid, faults = sheet.grid, list[Fault]()
     found = [*dict.fromkeys(sheet.unclear)]
-    for each in found:
-        if isinstance(each, Fault):
-            faults.append(each)
+    for finding in found:
+        if isinstance(finding, Fault):
+            faults.append(finding)
             continue
-        row = None if each.cell is None else sheet.frame[each.column or ""].cast(pl.String).index_of(each.cell)
-        faults.append(each.fault(grid.name, None, each.cell, "" if row is None else grid.place(row)))
-    questions = [each.with_cell() for each in alone or found if isinstance(each, Question)]
+        row = None if finding.cell is None else sheet.frame[finding.column or ""].cast(pl.String).index_of(finding.cell)
+        faults.append(finding.fault(grid.name, None, finding.cell, "" if row is None else grid.place(row)))
+    questions = [finding.with_cell() for finding in alone or found if isinstance(finding, Question)]
     if questions:
         raise UndecidedError(grid.name, faults, questions)
     if faults:
@@ -220,7 +220,7 @@ def are_ranks(sheet: Sheet, heading: str, within: Sequence[str] = (), first: int
 
 def day_column(sheet: Sheet, headings: Iterable[str]) -> str | None:
     """Return the only column in which all cells are days, or years if its heading says so."""
-    found = [each for each in headings if not sheet.texts(each).null_count() and is_of_days(sheet, each)]
+    found = [heading for heading in headings if not sheet.texts(heading).null_count() and is_of_days(sheet, heading)]
     return found[0] if len(found) == 1 else None
 
 
@@ -233,7 +233,7 @@ def is_of_days(sheet: Sheet, heading: str) -> bool:
 
 def all_have(sheet: Sheet, mark: str, *headings: str) -> bool:
     """Return True if every cell contains a mark exactly once, with text on both sides."""
-    if not all(sheet.texts(each).head(SAMPLE).str.contains(mark, literal=True).any() for each in headings):
+    if not all(sheet.texts(heading).head(SAMPLE).str.contains(mark, literal=True).any() for heading in headings):
         return False
     cells = sheet.cells(*headings)
     parts = cells.filter(~cells.str.contains(heads.ABSENT)).str.split(mark)

@@ -160,8 +160,8 @@ class Explanation:
             "standings": self.standings.to_dicts(),
             "method": self.method,
             "equipment": [
-                {"kind": each.kind, "name": each.name, "points": each.points, "shown": float(each.shown)}
-                for each in self.equipment
+                {"kind": use.kind, "name": use.name, "points": use.points, "shown": float(use.shown)}
+                for use in self.equipment
             ],
             "shared": self.shared,
         }

@@ -239,8 +239,8 @@ class Account:
         alone, of_members = fair_shares(self.system, self.update, self.entrant, self.states, change, by_part)
         of_entry = {
             entry: points
-            for part, each in zip(by_part, of_members, strict=True)
-            for entry, points in zip(part.members, each, strict=True)
+            for part, shares in zip(by_part, of_members, strict=True)
+            for entry, points in zip(part.members, shares, strict=True)
         }
         counting = []
         for duel in duels:
@@ -295,9 +295,9 @@ class Partition:
     def among(self, before: Sequence[int], after: Sequence[int]) -> "Partition":
         """Return the partition restricted to some of the duels, given by entry. Parts without duels are removed."""
         number_of = {entry: number for number, entry in enumerate(after)}
-        members = [[number_of[before[k]] for k in each if before[k] in number_of] for each in self.members]
-        pairs = [(heading, each) for heading, each in zip(self.headings, members, strict=True) if each]
-        return Partition([heading for heading, _ in pairs], [each for _, each in pairs])
+        members = [[number_of[before[k]] for k in member if before[k] in number_of] for member in self.members]
+        pairs = [(heading, group) for heading, group in zip(self.headings, members, strict=True) if group]
+        return Partition([heading for heading, _ in pairs], [group for _, group in pairs])
 
 
 def partition(
@@ -317,8 +317,8 @@ def partition(
     digits = system.digits - 1
     gaps = [shown(leads[duel.opponent], digits) for duel in duels]
     members = members_of([sum(gap >= edge for edge in edges) for gap in gaps], len(edges) + 1)
-    bands = [(Heading(BAND, edges=(limits[k], limits[k + 1])), each) for k, each in enumerate(members) if each]
-    return Partition([heading for heading, _ in bands], [each for _, each in bands])
+    bands = [(Heading(BAND, edges=(limits[k], limits[k + 1])), group) for k, group in enumerate(members) if group]
+    return Partition([heading for heading, _ in bands], [group for _, group in bands])
 
 
 def runs_of_heats(heats: list[int], overall: set[int], most: int) -> list[tuple[int, ...]]:

@@ -56,7 +56,7 @@ def explain(
     explanation = Breakdown(account, table, event_id, player, before, after).explanation()
     equipment = equipment_parts(account, replayed, after, explanation)
     own = sum((group.shown for group in explanation.groups if group.kind != CAUSE), Decimal(0))
-    words = wording.shared_words(player, own, [(each.kind, each.name, each.shown) for each in equipment])
+    words = wording.shared_words(player, own, [(use.kind, use.name, use.shown) for use in equipment])
     return replace(explanation, equipment=equipment, shared=words)
 
 
@@ -115,7 +115,7 @@ def states_before(system: System, events: Events, update: int, replayed: Replaye
     """Return the states before a rating update, of shape (players, fields). Rows of non-entrants are undefined."""
     columns = events.columns
     pool = next(pool for pool in events.pools if pool.first <= update < pool.last)
-    first, now, stop = (int(columns.entrants[each]) for each in (pool.first, update, update + 1))
+    first, now, stop = (int(columns.entrants[row]) for row in (pool.first, update, update + 1))
     last = np.full(events.player_names.len(), -1)
     last[columns.player[first:now]] = np.arange(first, now)
     players = columns.player[now:stop]
@@ -232,12 +232,12 @@ class Breakdown:
         digits = self.system.digits
         points = [[duels[k].contribution for k in members] for members in parts.members]
         opponents = [{duels[k].opponent: number for number, k in enumerate(members)} for members in parts.members]
-        is_table = len(opponents) > 1 and all(each.keys() == opponents[0].keys() for each in opponents)
+        is_table = len(opponents) > 1 and all(opponent.keys() == opponents[0].keys() for opponent in opponents)
         if not is_table or any(len(heading.heats) != 1 for heading in parts.headings):
-            return [shown_parts(each, total, digits) for each, total in zip(points, visible, strict=False)]
+            return [shown_parts(row, total, digits) for row, total in zip(points, visible, strict=False)]
         columns = list(visible[: len(opponents)])
         table = [[part[of[who]] for part, of in zip(points, opponents, strict=True)] for who in opponents[0]]
-        rows = shown_parts([math.fsum(each) for each in table], sum(columns, Decimal(0)), digits)
+        rows = shown_parts([math.fsum(row) for row in table], sum(columns, Decimal(0)), digits)
         cells = dict(zip(opponents[0], shown_table(table, rows, columns, digits), strict=True))
         return [[cells[who][k] for who in of] for k, of in enumerate(opponents)]
 

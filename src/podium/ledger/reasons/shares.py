@@ -83,8 +83,8 @@ def fair_shares(
     blocks = [blocks_of(part.members, parts, update) for part in parts]
     whole = np.ones(size, np.bool_)
     left_out = []
-    for number, (part, each) in enumerate(zip(parts, blocks, strict=True)):
-        for block in each if len(each) > 1 else []:
+    for number, (part, blocks_of_part) in enumerate(zip(parts, blocks, strict=True)):
+        for block in blocks_of_part if len(blocks_of_part) > 1 else []:
             present = (within[1 << number] if part.alone and len(parts) > 1 else whole).copy()
             present[np.array(block) - base] = False
             left_out.append(present)
@@ -93,17 +93,19 @@ def fair_shares(
     values = shapley_values(worth)
     rest = iter(changes[coalitions.size :].tolist())
     of_members = []
-    for number, (part, each) in enumerate(zip(parts, blocks, strict=True)):
+    for number, (part, blocks_of_part) in enumerate(zip(parts, blocks, strict=True)):
         share, of_part = values[number], float(worth[1 << number]) if part.alone else change
-        effects = [of_part - next(rest) for _ in each] if len(each) > 1 else [share]
+        effects = [of_part - next(rest) for _ in blocks_of_part] if len(blocks_of_part) > 1 else [share]
         of_blocks = divided(share, effects)
-        of_members.append([points / len(block) for points, block in zip(of_blocks, each, strict=True) for _ in block])
+        of_members.append(
+            [points / len(block) for points, block in zip(of_blocks, blocks_of_part, strict=True) for _ in block]
+        )
     return float(worth[0]), of_members
 
 
 def blocks_of(members: list[int], parts: Sequence[Part], update: RatingUpdate) -> list[list[int]]:
     """Return the members of a part, to be left out one at a time, or blocks of neighbours in a large field."""
-    total = sum(len(each.members) for each in parts)
+    total = sum(len(part.members) for part in parts)
     field = float((update.stop - update.start).max())
     most = min(MAX_BLOCKS, max(len(parts), int(MAX_WORK / field**2)))
     count = len(members) if total <= most else max(1, most * len(members) // total)

@@ -206,7 +206,7 @@ def ranked_by(table: Standings, player: str) -> str:
     others = [line for line in lines if line.status != "finished"]
     words += [(line.player, f"{line.player} {STATUS_WORDS[line.status]}") for line in others]
     if len(words) > MAX_NAMED:
-        words = words[:FIRST_NAMED] + [each for each in words[FIRST_NAMED:] if each[0] == player]
+        words = words[:FIRST_NAMED] + [word for word in words[FIRST_NAMED:] if word[0] == player]
     return f"Ranked {basis}: {', '.join(text for _, text in words)}."
 
 

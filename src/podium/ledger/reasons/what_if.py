@@ -60,7 +60,10 @@ class WhatIf:
 
     def _repr_html_(self) -> str:
         """Return the actual change and the alternatives as a table for notebooks."""
-        lines = [("as it was", signed(self.shown)), *((each.words, signed(each.shown)) for each in self.alternatives)]
+        lines = [
+            ("as it was", signed(self.shown)),
+            *((alternative.words, signed(alternative.shown)) for alternative in self.alternatives),
+        ]
         return lines_html(f"What if {self.player} had …", lines)
 
     def to_dict(self) -> dict[str, Any]:
@@ -70,8 +73,13 @@ class WhatIf:
             The actual change, and `alternatives`: `words, delta, shown, better`.
         """
         alternatives = [
-            {"words": each.words, "delta": each.delta, "shown": float(each.shown), "better": float(each.better)}
-            for each in self.alternatives
+            {
+                "words": alternative.words,
+                "delta": alternative.delta,
+                "shown": float(alternative.shown),
+                "better": float(alternative.better),
+            }
+            for alternative in self.alternatives
         ]
         plain = {name: getattr(self, name) for name in ("event_id", "player", "rating_before", "delta")}
         return plain | {"shown": float(self.shown), "alternatives": alternatives}
@@ -134,9 +142,9 @@ def what_if(
     changes = changes_with(account, altered, period)
     was = shown_change(before, after, system.digits)
     alternatives = []
-    for each, delta in zip(altered, changes, strict=True):
+    for alternative, delta in zip(altered, changes, strict=True):
         would = shown_change(before, before + delta, system.digits)
-        alternatives.append(Alternative(each.words, delta, would, would - was))
+        alternatives.append(Alternative(alternative.words, delta, would, would - was))
     return WhatIf(event_id, player, before, after - before, was, tuple(alternatives))
 
 
@@ -162,14 +170,15 @@ def own_heats(account: Account, event_id: str) -> list[OwnHeat]:
             if not columns.finished.size or columns.finished[j]
         ]
         rivals = sorted(
-            (each for each in finishers if side < 0 or each[2] != side), key=lambda each: (each[1], each[0])
+            (finisher for finisher in finishers if side < 0 or finisher[2] != side),
+            key=lambda heat_and_place: (heat_and_place[1], heat_and_place[0]),
         )
-        mates = [each for each in finishers if 0 <= side == each[2]]
+        mates = [finisher for finisher in finishers if 0 <= side == finisher[2]]
         if rivals:
-            rank = 1 + len({side_of(each) for each in rivals if each[1] < place}) if finished else 0
-            tied = any(each[1] == place for each in rivals)
+            rank = 1 + len({side_of(rival) for rival in rivals if rival[1] < place}) if finished else 0
+            tied = any(rival[1] == place for rival in rivals)
             entering = [] if finished else [account.entering(account.entrant_of(j)) for j in others]
-            ahead = sum(rules.expect(account.params, each, account.me) for each in entering)
+            ahead = sum(rules.expect(account.params, entrant, account.me) for entrant in entering)
             expected = 0 if finished else 1 + round(float(ahead))
             heats.append(OwnHeat(name, row, side, rank, place, tied, status, expected, rivals, mates))
     return heats
@@ -185,7 +194,7 @@ def alterations(heats: list[OwnHeat], most: int) -> list[Altered]:
     quits, wins = [], []
     for heat in heats:
         where = f" {heat_words(heat.name)}" if len(heats) > 1 else ""
-        others = [each.rank for each in heats if each.rank and each is not heat and each.name != OVERALL]
+        others = [other.rank for other in heats if other.rank and other is not heat and other.name != OVERALL]
         if heat.rank == 1 and not heat.tied:
             continue
         if not heat.rank:
@@ -200,9 +209,9 @@ def alterations(heats: list[OwnHeat], most: int) -> list[Altered]:
     quits = quits[:most]
     room = max(0, most - len(quits) - len(every))
     if len(wins) > room:  # keep the worst heats, in order
-        worst = sorted(wins, key=lambda each: each[0].rank or len(each[0].rivals) + 1, reverse=True)[:room]
-        wins = [each for each in wins if each in worst]
-    return [*quits, *(each for _, each in wins), *every][:most]
+        worst = sorted(wins, key=lambda win: win[0].rank or len(win[0].rivals) + 1, reverse=True)[:room]
+        wins = [win for win in wins if win in worst]
+    return [*quits, *(win for _, win in wins), *every][:most]
 
 
 def finish_of(heat: OwnHeat, others: list[int]) -> tuple[int, str]:
@@ -211,8 +220,8 @@ def finish_of(heat: OwnHeat, others: list[int]) -> tuple[int, str]:
     `others` are the player's places in other heats.
     """
     if heat.mates:
-        return 1 + len({side_of(each) for each in heat.rivals if each[1] < heat.mates[0][1]}), "with the team"
-    sides = len({side_of(each) for each in heat.rivals})
+        return 1 + len({side_of(rival) for rival in heat.rivals if rival[1] < heat.mates[0][1]}), "with the team"
+    sides = len({side_of(rival) for rival in heat.rivals})
     place = min(median_high(others) if others else heat.expected, sides + 1)
     return place, f"{ordinal(place)} ({'the middle of the other heats' if others else 'as the ratings expected'})"
 
@@ -221,7 +230,7 @@ def instead(heat: OwnHeat) -> str:
     """Return the actual outcome that the change replaces."""
     if not heat.rank:
         return "instead of quitting" if heat.status == "quit" else "instead of not finishing"
-    if len({side_of(each) for each in heat.rivals}) == 1:
+    if len({side_of(rival) for rival in heat.rivals}) == 1:
         return "instead of drawing" if heat.tied else "instead of losing"
     return f"instead of {'sharing' if heat.tied else 'finishing'} {ordinal(heat.rank)}{' place' if heat.tied else ''}"
 
@@ -232,7 +241,7 @@ def changes_with(account: Account, altered: Sequence[Altered], period: str) -> l
         return []
     system, events = account.system, account.events
     first, stop = account.update.entrants
-    number = {account.name(each): each - first for each in range(first, stop)}
+    number = {account.name(entry): entry - first for entry in range(first, stop)}
     imagined = encode(altered_results(account, altered), system, period)
     seats = np.array([number[name] for name in imagined.player_names.to_list()])
     entrants = seats[imagined.columns.player]
@@ -255,9 +264,9 @@ def altered_results(account: Account, altered: Sequence[Altered]) -> Results:
     copies = pl.concat([once.with_columns(pool=pl.lit(f"{k}")) for k in range(len(altered))])
     numbers = {name: number_column(copies, name) for name in NUMBERS}
     finishes = np.zeros(copies.height, np.bool_)  # rows of a player who quit and is assumed to have finished
-    for k, each in enumerate(altered):
+    for k, alternative in enumerate(altered):
         place_of = {int(row): k * once.height + number for number, row in enumerate(rows)}
-        for heat, place in each.places:
+        for heat, place in alternative.places:
             finishes[place_of[heat.row]] = not heat.rank
             if heat.side >= 0:
                 take_place_of_team(numbers, heat, place, place_of)
@@ -278,7 +287,7 @@ def altered_results(account: Account, altered: Sequence[Altered]) -> Results:
 
 def take_place(numbers: Numbers, heat: OwnHeat, place: int, place_of: dict[int, int]) -> None:
     """Move the player to a place in a heat without teams. Scores and times stay with the places."""
-    behind = len(heat.rivals) if not heat.rank else sum(each[1] < heat.place for each in heat.rivals)
+    behind = len(heat.rivals) if not heat.rank else sum(rival[1] < heat.place for rival in heat.rivals)
     lines = [place_of[row] for row, _, _ in heat.rivals]
     lines.insert(behind, place_of[heat.row] if heat.rank else lines[-1])  # an extra finisher gets the last result
     order = [place_of[row] for row, _, _ in heat.rivals]
@@ -297,14 +306,14 @@ def take_place_of_team(numbers: Numbers, heat: OwnHeat, place: int, place_of: di
 
     Individual scores and times do not change.
     """
-    places = {side_of(each): each[1] for each in heat.rivals}
+    places = {side_of(rival): rival[1] for rival in heat.rivals}
     order = sorted(places, key=lambda side: places[side])
     sorted_places = [places[side] for side in order]
     numbers_of_sides = {side: k for k, side in enumerate(order)}
-    for each in heat.rivals:
-        side = side_of(each)
+    for rival in heat.rivals:
+        side = side_of(rival)
         ahead = bisect_left(sorted_places, places[side])
-        numbers["team_score"][place_of[each[0]]] = -(ahead + 1.0 + (numbers_of_sides[side] >= place - 1))
+        numbers["team_score"][place_of[rival[0]]] = -(ahead + 1.0 + (numbers_of_sides[side] >= place - 1))
     for row in (heat.row, *(mate for mate, _, _ in heat.mates)):
         numbers["team_score"][place_of[row]] = -float(place)
     if not heat.rank:

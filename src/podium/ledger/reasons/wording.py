@@ -226,16 +226,16 @@ def effect(points: Decimal) -> str:
 def deciding(phrases: Sequence[Phrases], change: Decimal) -> Phrases | None:
     """Return the part that explains the change: the largest in its direction, if it is unique and at least 40 %."""
     sign = 1 if change > 0 else -1
-    largest = max(phrases, key=lambda each: sign * each.points, default=None)
+    largest = max(phrases, key=lambda cause: sign * cause.points, default=None)
     if largest is None or not change or sign * largest.points < DECIDING_SHARE * abs(change):
         return None
-    alike = sum(each.points == largest.points for each in phrases)
+    alike = sum(phrase.points == largest.points for phrase in phrases)
     return largest if alike == 1 else None
 
 
 def cause(phrases: Sequence[Phrases], change: Decimal, *, you: bool = False) -> str:
     """Return a sentence about the decisive part ("Quitting heat 2 cost 33.4 of them."), or about the lack of one."""
-    moving = [each for each in phrases if each.points]
+    moving = [phrase for phrase in phrases if phrase.points]
     if not change:
         return "Gains and losses are equal." if moving else ""
     largest = deciding(phrases, change)
@@ -253,7 +253,7 @@ def cause(phrases: Sequence[Phrases], change: Decimal, *, you: bool = False) -> 
 def counterweight(phrases: Sequence[Phrases], change: Decimal) -> str:
     """Return a sentence to the player about the largest part that works against a change, or an empty string."""
     sign = 1 if change > 0 else -1
-    against = min(phrases, key=lambda each: sign * each.points, default=None)
+    against = min(phrases, key=lambda cause: sign * cause.points, default=None)
     if against is None or not change or sign * against.points >= 0:
         return ""
     return f"Against that, {against.to_player} {effect(against.points)}."
@@ -273,7 +273,10 @@ def shared_words(player: str, own: Decimal, equipment: Sequence[tuple[str, str, 
     if not equipment:
         return ""
     total = own + sum((points for _, _, points in equipment), Decimal(0))
-    parts = [f"{signed(own)} to {player}", *(f"{signed(each)} to the {kind} {name}" for kind, name, each in equipment)]
+    parts = [
+        f"{signed(own)} to {player}",
+        *(f"{signed(points)} to the {kind} {name}" for kind, name, points in equipment),
+    ]
     return f"The result was worth {signed(total)}: {listed(parts)}."
 
 

@@ -53,7 +53,7 @@ def keys_page(admission: Admission, _form: Form) -> FormsPage:
     if admission.key.is_limited:
         create = Section(heading="Create a key", notes=("A key that expires or has a limit cannot create others.",))
     seen = reversed(visible_keys(store, admission.key, admission.pool))
-    items = tuple(key_item(each, admission.key, base) for each in seen)
+    items = tuple(key_item(key, admission.key, base) for key in seen)
     known = Section(heading="Keys", items=items, notes=() if items else ("No keys yet.",))
     heading = f"Keys of {pool.title}"
     return FormsPage(title="Keys", pool=pool, heading=heading, current="Keys", sections=(create, known))
@@ -145,7 +145,7 @@ def webhooks_page(admission: Admission, _form: Form) -> FormsPage:
             "A program gets every entry of the log, signed with a secret that is shown only once.",
         ),
     )
-    items = tuple(webhook_item(each, newest, base) for each in store_keys.list_webhooks(store.engine, pool.name))
+    items = tuple(webhook_item(webhook, newest, base) for webhook in store_keys.list_webhooks(store.engine, pool.name))
     known = Section(heading="Webhooks", items=items, notes=() if items else ("No webhooks yet.",))
     return FormsPage(title="Webhooks", pool=pool, current="Webhooks", sections=(create, known))
 
@@ -156,16 +156,16 @@ def webhook_item(webhook: store_keys.Webhook, newest: tuple[LogRecord, ...], bas
     if webhook.failing_since:
         note += f"; failing since {webhook.failing_since[:16].replace('T', ' ')}: {webhook.last_error}"
     created_at = datetime.fromisoformat(webhook.created_at)
-    sent = [each for each in newest if each.received_at >= created_at]
-    following = min((each.seq for each in sent if each.seq > webhook.delivered_seq), default=0)
+    sent = [entry for entry in newest if entry.received_at >= created_at]
+    following = min((entry.seq for entry in sent if entry.seq > webhook.delivered_seq), default=0)
     resume = ((f"{base}/{webhook.id}/resume", "Start again"),) if webhook.stopped else ()
-    words = [f"Entry {each.seq}: {DEEDS[each.kind]} {each.player or each.subject}".rstrip() for each in sent]
+    words = [f"Entry {entry.seq}: {DEEDS[entry.kind]} {entry.player or entry.subject}".rstrip() for entry in sent]
     return Item(
         name=webhook.shown_url,
         note=note,
         tag="stopped" if webhook.stopped else "failing" if webhook.failing_since else "",
         buttons=((f"{base}/{webhook.id}/test", "Send a test"), *resume, (f"{base}/{webhook.id}/delete", "Delete")),
-        lines=tuple(zip(words, (delivery_words(webhook, each.seq, following) for each in sent), strict=True)),
+        lines=tuple(zip(words, (delivery_words(webhook, entry.seq, following) for entry in sent), strict=True)),
     )
 
 

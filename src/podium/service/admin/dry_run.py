@@ -69,7 +69,7 @@ async def look_at(
     def find_effect() -> Page:
         refuse_beyond_key(admission, intent)
         seen, pool = store.preview(admission.pool, intent.act()), store.pool(admission.pool)
-        rows = [(each, change_of(each, pool.system.digits)) for each in seen.ratings]
+        rows = [(rating, change_of(rating, pool.system.digits)) for rating in seen.ratings]
         receipts: list[Receipt] = seen.answer if isinstance(seen.answer, list) else []
         # the changes from a sheet that was sent before
         changes = seen.answer if isinstance(seen.answer, SheetChanges) else None
@@ -87,12 +87,17 @@ async def look_at(
             hardly=[moved.player for moved, change in rows if change == 0],
             unit=Decimal(1).scaleb(-pool.system.digits),
             changes=changes,
-            new_events={*(changes.new if changes else ()), *(each.event_id for each in receipts if not each.duplicate)},
+            new_events={
+                *(changes.new if changes else ()),
+                *(receipt.event_id for receipt in receipts if not receipt.duplicate),
+            },
             sent=receipts,
-            warnings=[warning for each in receipts for warning in each.warnings][:MAX_ROWS],
+            warnings=[warning for receipt in receipts for warning in receipt.warnings][:MAX_ROWS],
             max_rows=MAX_ROWS,
             max_names=MAX_NAMES,
-            meant=meant_players(store, admission.pool, [each.player for each in seen.ratings if each.before is None]),
+            meant=meant_players(
+                store, admission.pool, [rating.player for rating in seen.ratings if rating.before is None]
+            ),
         )
 
     try:
@@ -125,7 +130,7 @@ async def look_at_sheet(admission: Admission, details: Mapping[str, Any], notes:
             return await refusal(admission, error, sent.heading, sent)
         return await look_at(admission, amended, notes=(error.what, *notes))
 
-    is_known = any(each.name == details["sheet"][0] for each in known) and not details.get("made")
+    is_known = any(sheet.name == details["sheet"][0] for sheet in known) and not details.get("made")
     if may_amend and (is_known or details.get("is_corrected")):
         return await look_at(admission, amended, notes=notes)
     return await look_at(admission, sent, notes=notes, refused=refused)
@@ -213,7 +218,7 @@ async def refusal(admission: Admission, error: PodiumError, heading: str, intent
     may_amend = admission.may(ADMIN) and admission.key.backdating_limit_s is None
     posed = error if isinstance(error, SheetError) else None
     every = posed.answers.items() if posed else ()
-    answers = [(each, LABELS[label]) for label, each in every if each != "amend" or may_amend]
+    answers = [(kind, LABELS[label]) for label, kind in every if kind != "amend" or may_amend]
     prefix = posed.prefix if posed else ""
     page = Page(
         "refusal.html",

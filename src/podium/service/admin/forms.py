@@ -78,7 +78,7 @@ class FormsPage(Page):
 
 def filled(section: Section, form: Form) -> Section:
     values = (
-        replace(each, value=form.text(each.name)) if each.name in form.fields else each for each in section.fields
+        replace(field, value=form.text(field.name)) if field.name in form.fields else field for field in section.fields
     )
     return replace(section, fields=tuple(values))
 
@@ -129,7 +129,7 @@ def acts(router: PageRouter, path: str, build: Build | None = None, admission_of
                 if isinstance(page, FormsPage):
                     sent_to = path_of(request)
                     page.sections = tuple(
-                        filled(each, form) if each.action == sent_to else each for each in page.sections
+                        filled(section, form) if section.action == sent_to else section for section in page.sections
                     )
                 return render(request, page, status=status_of(error))
 

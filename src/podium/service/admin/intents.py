@@ -236,7 +236,7 @@ class Intent:
             if len(answer) != 1:
                 return ("events",)
             words["event_id"] = answer[0].event_id
-        return tuple(each.format_map(words) for each in self.kind.lands)
+        return tuple(template.format_map(words) for template in self.kind.lands)
 
     def act(self) -> Act:
         return self.kind.act(self.details)
@@ -277,8 +277,8 @@ def rows_of(details: EventDetails) -> list[dict[str, Any]]:
     event = {"event_id": details.event_id, "title": details.title, "url": details.url, "sequence": details.sequence}
     event["started_at"] = None if details.started_at is None else details.started_at.isoformat()
     rows = []
-    for each in details.entries:
-        row = asdict(each)
+    for entry in details.entries:
+        row = asdict(entry)
         row |= {f"{SHARED}{kind}": name for kind, name in (row.pop("shared", None) or {}).items()}
         rows.append({name: value for name, value in (row | event).items() if value is not None})
     return rows

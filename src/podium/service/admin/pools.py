@@ -31,7 +31,7 @@ router = PageRouter(include_in_schema=False)
 
 @cache
 def system_choices() -> Choices:
-    return tuple((each.name, each.title) for each in (*map(find, names()), *outsiders()[0]))
+    return tuple((known_system.name, known_system.title) for known_system in (*map(find, names()), *outsiders()[0]))
 
 
 def description_fields(says: PoolDescription, name: str = "its name") -> tuple[Field, ...]:
@@ -55,7 +55,7 @@ def description_in(form: Form) -> DescriptionChanges:
 
 @shows(router, "/admin", SignedIn)
 def admin_page(admission: Admission, _form: Form) -> FormsPage:
-    opened = [each for each in admission.store.pools() if admission.key.may(ROLES[0], each.name)]
+    opened = [pool for pool in admission.store.pools() if admission.key.may(ROLES[0], pool.name)]
     items = tuple(
         Item(
             name=header.title,
@@ -63,7 +63,7 @@ def admin_page(admission: Admission, _form: Form) -> FormsPage:
             address=address("admin", header.name),
             tag="" if header.is_public else "private",
         )
-        for pool, header in ((each, pool_header(each)) for each in opened)
+        for pool, header in ((pool, pool_header(pool)) for pool in opened)
     )
     note = () if items else ("No pools yet.",)
     pools = Section(heading="Pools", items=items, notes=note)
@@ -286,12 +286,13 @@ def parameter_fields(system: System) -> tuple[Field, ...]:
 
     return tuple(
         Field(
-            name=PREFIX + each.name,
-            label=f"{each.name}: {each.metadata['help']}" + (f" ({unit})" if (unit := each.metadata["unit"]) else ""),
-            value=as_setting(getattr(system, each.name)),
-            choices=words(each),
+            name=PREFIX + field.name,
+            label=f"{field.name}: {field.metadata['help']}"
+            + (f" ({unit})" if (unit := field.metadata["unit"]) else ""),
+            value=as_setting(getattr(system, field.name)),
+            choices=words(field),
         )
-        for each in fields(system)
+        for field in fields(system)
     )
 
 

@@ -42,7 +42,7 @@ def planned_race(admission: Admission, form: Form) -> Page:
     content = {
         "name": planned.title or "",
         "starts": f"{planned.starts_at:%Y-%m-%dT%H:%M}",
-        "entrants": "\n".join(each.player for each in planned.entrants or ()),
+        "entrants": "\n".join(entrant.player for entrant in planned.entrants or ()),
         "anybody": "yes" if planned.entrants is None else "",
     }
     is_cancelled = planned.status == CANCELLED
@@ -159,7 +159,7 @@ def make_result(admission: Admission, form: Form) -> Intent:
     ends: list[tuple[str, dict[str, Any]]]
     ends = [(name, {"position": place}) for place, side in enumerate(in_place, 1) for name in side]
     ends += [(name, {"status": "dnf"}) for side in out for name in side]
-    starters = {each.player: each for each in race.entrants or ()}
+    starters = {entrant.player: entrant for entrant in race.entrants or ()}
     rows = [shared | {"player": name} | end | plan_of(starters.get(name)) for name, end in ends]
     return Intent("submit", {ROWS: pl.DataFrame(rows, infer_schema_length=None), "names": {}})
 

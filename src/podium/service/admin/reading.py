@@ -64,7 +64,7 @@ class Interview:
 
 def formats() -> dict[str, str]:
     """Return the titles of file formats, by name."""
-    known = {name: each.title for name, each in FORMATS.items() if name != TABLES}
+    known = {name: form.title for name, form in FORMATS.items() if name != TABLES}
     return {RESULTS: "a table of results, as CSV, a workbook, Parquet or JSON", **known}
 
 
@@ -96,13 +96,13 @@ def read_file(
     if form not in formats():
         raise ParameterError(f"{form!r} is not a format. Choose one of {', '.join(formats())}")
     refuse_large(path)
-    understood, order = "", next((each for each in get_args(Order) if f"order={each}" in (answers or ())), None)
-    answers = None if answers is None else [each for each in answers if not each.startswith("order=")]
+    understood, order = "", next((arg for arg in get_args(Order) if f"order={arg}" in (answers or ())), None)
+    answers = None if answers is None else [answer for answer in answers if not answer.startswith("order=")]
     try:
         if form == RESULTS:
             read = read_table(str(path), kept, answers, strict=strict)
             if isinstance(read, Interview):
-                return replace(read, faults=tuple(called_by_sender(each, path, name) for each in read.faults))
+                return replace(read, faults=tuple(called_by_sender(fault, path, name) for fault in read.faults))
             results, understood = read
             frame, notes, made = results.frame, results.notes, results.made
             names: Mapping[str, str] = {}
@@ -113,7 +113,7 @@ def read_file(
             names = {player: called for player, (called, _) in imported.names.items()}
             notes, made = (*imported.notes, *dropped, *note), imported.made
     except ResultsError as error:
-        faults = [called_by_sender(each, path, name) for each in error.faults]
+        faults = [called_by_sender(fault, path, name) for fault in error.faults]
         raise type(error)(of_sender(error.source, path, name), faults) from None
     upload = Upload(frame, names, notes, map=understood, made=made, order=order)
     uploaded = with_dates(frame, upload, title, start, every, asks=asks_order, is_pasted=name == PASTED)
@@ -182,7 +182,7 @@ def read_table(
     elif not all(question.choices for question, _ in posed):
         by_map(path, options)  # raises an error
     shown = first_rows([path], options)
-    rows = tuple(tuple("" if each is None else f"{shortened(each)}" for each in row) for row in shown.iter_rows())
+    rows = tuple(tuple("" if cell is None else f"{shortened(cell)}" for cell in row) for row in shown.iter_rows())
     questions = tuple((question, choice.answer if choice else "") for question, choice in posed)
     return Interview(questions, tuple(shown.columns), rows, faults)
 
@@ -228,13 +228,15 @@ def safe_name(name: str) -> str:
 
     The ending stays, because it shows the format.
     """
-    letters = "".join(each if each.isalnum() or each in SAFE_MARKS else "_" for each in Path(name).name)
+    letters = "".join(
+        character if character.isalnum() or character in SAFE_MARKS else "_" for character in Path(name).name
+    )
     return letters.lstrip(".")[-100:] or PASTED
 
 
 def sheet_name(name: str) -> str:
     """Return the name under which a pool stores a file."""
-    return "".join(each for each in Path(name).name if each.isprintable())[-200:] or PASTED
+    return "".join(character for character in Path(name).name if character.isprintable())[-200:] or PASTED
 
 
 def of_pool(frame: pl.DataFrame, pool: str) -> tuple[pl.DataFrame, tuple[str, ...]]:

@@ -189,8 +189,8 @@ def seasons_page(admission: Admission, _form: Form) -> FormsPage:
         button="Show the effect",
     )
     items = tuple(
-        Item(name=each.name, note=Markup("{}, {} of each lead kept").format(day(each.when), percent(each.keep)))
-        for each in admission.store.seasons(pool.name)
+        Item(name=season.name, note=Markup("{}, {} of each lead kept").format(day(season.when), percent(season.keep)))
+        for season in admission.store.seasons(pool.name)
     )
     known = Section(heading="Seasons so far", items=items, notes=() if items else ("No seasons yet.",))
     return FormsPage(title="Seasons", pool=pool, current="Seasons", sections=(begin, known))

@@ -144,7 +144,7 @@ def upload_page(admission: Admission, form: Form) -> Page:
         pool=admission.header,
         formats=formats(),
         chosen=form.text("format") or RESULTS,
-        form={each: form.text(each) for each in WRITTEN},
+        form={name: form.text(name) for name in WRITTEN},
         today=str(datetime.now(UTC).date()),
         max_megabytes=MAX_UPLOAD_BYTES // 1_000_000,
         source="",
@@ -195,7 +195,7 @@ async def show_sent(admission: Admission, form: Form, file: WaitingFile, number:
             every="" if pool.is_undated else form.text("every").strip(),
             asks_order=pool.order is None,
             kept="" if form.text("anew") else await run_in_threadpool(kept_map, store, admission.pool, file.name),
-            answers=[each for each in form.fields.get("answer", ()) if each],
+            answers=[answer for answer in form.fields.get("answer", ()) if answer],
         )
         if isinstance(sent, Interview):
             keep = partial(keep_waiting, store.engine, admission.owner(FILE), file)
@@ -206,7 +206,7 @@ async def show_sent(admission: Admission, form: Form, file: WaitingFile, number:
                 name=name,
                 number=number or await run_in(admission.threads.writing, keep),
                 interview=sent,
-                form={each: form.text(each) for each in CARRIED},
+                form={name: form.text(name) for name in CARRIED},
             )
             return render(admission.request, page, status=422 if sent.faults else 200)
     except PodiumError as error:
@@ -225,7 +225,7 @@ async def show_sent(admission: Admission, form: Form, file: WaitingFile, number:
 
 def kept_map(store: Store, pool: str, name: str) -> str:
     """Return the map that a pool keeps for a file, or an empty string."""
-    return next((each.map for each in store.sheets(pool) if name and each.name == sheet_name(name)), "")
+    return next((sheet.map for sheet in store.sheets(pool) if name and sheet.name == sheet_name(name)), "")
 
 
 async def read_apart(admission: Admission, *sent: Any, **options: Any) -> Upload | Interview:

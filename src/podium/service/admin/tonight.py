@@ -96,7 +96,7 @@ def rows_in(
     elif not pool.is_undated:
         moment = result.at if result.date == result.today else result.date
         shared["started_at"] = instant(moment, whole_day=False).isoformat()
-    rows = [shared | {"player": each.name} | end_of(each, result.teams, column) for each in result.lines if each.place]
+    rows = [shared | {"player": line.name} | end_of(line, result.teams, column) for line in result.lines if line.place]
     if len(rows) < 2:  # noqa: PLR2004
         raise ParameterError("A result needs at least two names. Tap them in finishing order.")
     return rows
@@ -155,7 +155,7 @@ def new_result(admission: Admission) -> ResultForm:
     pool, now = store.pool(admission.pool), datetime.now(UTC).replace(microsecond=0)
     today = "" if pool.is_undated else str(now.date())
     newest = store.event_list(admission.pool, top=2).events
-    titles = {each.title or "" for each in newest}
+    titles = {event.title or "" for event in newest}
     has_teams = bool(newest) and all(row.team for row in store.event(admission.pool, newest[0].event_id).entries)
     return ResultForm(
         event_id=store.next_event_id(admission.pool, today),
@@ -175,7 +175,7 @@ def stored_result(admission: Admission, event_id: str) -> ResultForm:
     if not can_be_tapped(rows):
         raise ParameterError(f"Event {event_id} has more data than places. Correct it in its table.")
     lines = tuple(ResultLine(row["player"], str(int(row.get("position", 0)) or row["status"])) for row in rows)
-    offered = set(admission.store.frequent_players(admission.pool, MAX_NAMES)) - {each.name for each in lines}
+    offered = set(admission.store.frequent_players(admission.pool, MAX_NAMES)) - {line.name for line in lines}
     teams = TEAMS if any("team" in row for row in rows) else ""
     return ResultForm(
         event_id, (*lines, *map(ResultLine, sorted(offered))), "yes", title=details.title or "", teams=teams
@@ -242,15 +242,15 @@ def preview_result(admission: Admission, result: ResultForm) -> Response:
     except PodiumError as error:
         return form_response(admission, result, error)
     digits = store.pool(admission.pool).system.digits
-    moved = {each.player: change_of(each, digits) for each in seen.ratings}
+    moved = {rating.player: change_of(rating, digits) for rating in seen.ratings}
     changes = {name: "new" if change is None else signed(change) for name, change in moved.items()}
-    lines = tuple(replace(each, change=changes.get(each.name, "") if each.place else "") for each in result.lines)
+    lines = tuple(replace(line, change=changes.get(line.name, "") if line.place else "") for line in result.lines)
     return form_response(admission, replace(result, lines=lines))
 
 
 def new_names(admission: Admission, result: ResultForm) -> list[str]:
     """Return the names that are new to the pool and that the sender has not confirmed."""
-    names = [each.name for each in result.lines if each.place]
+    names = [line.name for line in result.lines if line.place]
     with admission.store.reading(admission.pool) as pool:
         known = known_numbers(pool, names)
     return [name for name in names if name not in known and name not in result.sure]

@@ -101,7 +101,7 @@ class Turns:
 
     @property
     def are_wanted(self) -> bool:
-        return any(not each.done() for queue in [*self._waiting.values()] for each in [*queue])
+        return any(not upload.done() for queue in [*self._waiting.values()] for upload in [*queue])
 
     @asynccontextmanager
     async def take(self, pool: str, key: int) -> AsyncIterator[None]:

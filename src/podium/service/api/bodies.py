@@ -224,7 +224,7 @@ class Event(Strict):
         return [shared | entry.row() for entry in self.entries]
 
     def whens(self) -> list[datetime | float]:
-        return [each for each in (self.started_at, self.sequence) if each is not None][:1]
+        return [value for value in (self.started_at, self.sequence) if value is not None][:1]
 
 
 class Batch(Strict):

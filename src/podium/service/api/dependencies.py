@@ -72,7 +72,7 @@ class Intake:
 
     def _waiting_events_of(self, pool: str) -> int:
         queues = self._queues.get(pool, ()), self._long.get(pool, ())
-        return sum(len(each.event_ids) for queue in queues for each in queue)
+        return sum(len(request.event_ids) for queue in queues for request in queue)
 
     async def _store_all(self, pool: str) -> None:
         """Store the queue of a pool in batches until it is empty."""
@@ -80,13 +80,13 @@ class Intake:
         try:
             while self._queues[pool]:
                 batch = self._next_batch(pool)
-                for each, outcome in zip(batch, await self._outcomes(pool, batch), strict=True):
+                for request, outcome in zip(batch, await self._outcomes(pool, batch), strict=True):
                     if isinstance(outcome, LongWorkError):  # the pool's other results go first
-                        self._long[pool].append(each)
+                        self._long[pool].append(request)
                         if pool not in self._long_tasks:
                             self._long_tasks[pool] = asyncio.create_task(self._store_long(pool))
                     else:
-                        resolve(each, outcome)
+                        resolve(request, outcome)
         except BaseException as error:
             refuse_all([*batch, *self._queues.pop(pool)], error)
             raise
@@ -112,7 +112,7 @@ class Intake:
     ) -> Sequence[list[Receipt] | Exception]:
         """Store a batch. Return the outcome of each submission."""
         try:
-            submissions = [each.submission for each in batch]
+            submissions = [request.submission for request in batch]
             threads = self._threads.rerating if is_long else self._threads.writing
             return await run_in(threads, self._store.submit_each, pool, submissions, leave_long=not is_long)
         except Exception as error:  # noqa: BLE001  (only this batch fails, for example if no thread can start)
@@ -121,19 +121,19 @@ class Intake:
     def _next_batch(self, pool: str) -> list[Waiting]:
         """Take the submissions to store together, in order: each event only once, and not too many."""
         queue, count, event_ids = self._queues[pool], 0, set[str]()
-        for each in queue:
-            if count and (event_ids & each.event_ids or len(event_ids) + len(each.event_ids) > MAX_BATCH_EVENTS):
+        for request in queue:
+            if count and (event_ids & request.event_ids or len(event_ids) + len(request.event_ids) > MAX_BATCH_EVENTS):
                 break
             count += 1
-            event_ids |= each.event_ids
+            event_ids |= request.event_ids
         self._queues[pool] = queue[count:]
         return queue[:count]
 
 
 def refuse_all(waiting: Iterable[Waiting], error: BaseException) -> None:
-    for each in waiting:
-        if not each.answer.done():
-            each.answer.set_exception(error)
+    for request in waiting:
+        if not request.answer.done():
+            request.answer.set_exception(error)
 
 
 def resolve(waiting: Waiting, outcome: list[Receipt] | Exception) -> None:

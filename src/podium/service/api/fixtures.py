@@ -173,7 +173,7 @@ def stakes(
     """Return how each place in a race between these entrants, who compete individually, would change ratings."""
     given = members_in(having or [])
     found = [given.pop(name, Member(name)) for name in entrants] + [*given.values()]
-    members = [each._replace(new=each.player in new) for each in found]
+    members = [line._replace(new=line.player in new) for line in found]
     joining = None if player is None else Member(player, new=player in new)
     refuse_large_field(len(members), has_key=has_key)
     key = str(members), str(joining), heats

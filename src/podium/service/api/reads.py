@@ -134,7 +134,7 @@ def leaderboard(
         rules = Eligibility(listing.min_events, max_deviation, listing.active_within)
         when = None if at is None else read_when(store.order(pool), at, whole_day=True)
         rows = [UNCOMPARED | row for row in board_rows(store.board(pool, rules, when))]
-        rated = sum(each.players for each in store.distribution(pool))
+        rated = sum(bin_.players for bin_ in store.distribution(pool))
         page = {"players": rows[:top], "next": None, "listed": len(rows), "rated": rated}
         answer = json_response(Any, page | {"since": None, "newest": None, "provisional": ()})
     answer.headers.update(headers)
@@ -238,7 +238,7 @@ def predict(
 )
 def matchmaking(pool: PoolName, store: CurrentStore, _key: KeyedReader, body: Sent[Tickets]) -> Response:
     """Return the matches to start now, formed from the waiting players. The other players keep waiting."""
-    waiting = [Member(each.player, each.shared or {}) for each in body.tickets]
+    waiting = [Member(ticket.player, ticket.shared or {}) for ticket in body.tickets]
     names = names_to_rate([waiting], store.pool(pool).system.kinds)
     system, found = store.system_and_states(pool, names)
     states, level = dict(zip(names, found, strict=True)), system.newcomer().rating
@@ -247,17 +247,17 @@ def matchmaking(pool: PoolName, store: CurrentStore, _key: KeyedReader, body: Se
     tickets = []
     for ticket, member in zip(body.tickets, waiting, strict=True):
         have = [states[name] for name in equipment_of([[member]], system.kinds)]  # affects its player's rating
-        rating = states[member.player].rating + sum(each.rating - level for each in have)
-        deviations = (getattr(each, "deviation", 0.0) for each in (states[member.player], *have))
+        rating = states[member.player].rating + sum(state.rating - level for state in have)
+        deviations = (getattr(state, "deviation", 0.0) for state in (states[member.player], *have))
         known = rating, -ticket.waited_s, math.hypot(*deviations)
         tickets.append(Ticket(ticket.player, *known, ticket.party, ticket.region))
     matches = matcher.match(tickets, 0.0, policy)
     if body.scale is None:  # quality by the system
-        by_name = {each.player: each for each in waiting}
+        by_name = {ticket.player: ticket for ticket in waiting}
         matches = [
-            replace(each, quality=match_quality(system, *line_up(system, sides, states)[:2]))
-            for each in matches
-            for sides in [[[by_name[name] for name in team] for team in each.teams]]
+            replace(match, quality=match_quality(system, *line_up(system, sides, states)[:2]))
+            for match in matches
+            for sides in [[[by_name[name] for name in team] for team in match.teams]]
         ]
     return json_response(list[Match], matches)
 

@@ -159,7 +159,9 @@ async def store_report(
         return f"dropped: {reason}\n"
     receipts = await intake.submit(pool, rows, sender, {})
     metrics.count_receipts(pool, receipts)
-    return "".join(f"{'duplicate' if each.duplicate else each.status}: {each.event_id}\n" for each in receipts)
+    return "".join(
+        f"{'duplicate' if receipt.duplicate else receipt.status}: {receipt.event_id}\n" for receipt in receipts
+    )
 
 
 def read_report(
@@ -179,7 +181,7 @@ def read_report(
     if report.event.faults:
         raise FormatError("report", report.event.faults)
     pool = report.game_type
-    if pool not in {each.name for each in store.pools()}:
+    if pool not in {pool.name for pool in store.pools()}:
         raise ParameterError(f"there is no pool {pool!r} for this type of game. Create it, or correct the type.")
     if key is not None and not key.may("write", pool):
         raise AccessError(403, f"this needs a key with the role write for pool {pool}")
@@ -237,23 +239,23 @@ class SentEvents(NamedTuple):
         events = body.events if isinstance(body, Batch) else [body]
         refuse_repeated(events)
         return cls(
-            [row for each in events for row in each.rows()],
-            {each.event_id: each.match_id for each in events if each.match_id is not None},
-            [when for each in events for when in each.whens()],
+            [row for event in events for row in event.rows()],
+            {event.event_id: event.match_id for event in events if event.match_id is not None},
+            [when for event in events for when in event.whens()],
         )
 
     def whens(self) -> Iterator[datetime | float]:
         """Yield the dates or numbers of the events that have them."""
-        return (instant(each) if isinstance(each, int) else each for each in self.starts)
+        return (instant(start) if isinstance(start, int) else start for start in self.starts)
 
 
 def refuse_repeated(events: Sequence[Event]) -> None:
     """Reject a batch with two events of the same ID, because their rows would become one event."""
     seen: set[str] = set()
-    for k, each in enumerate(events):
-        if each.event_id in seen:
+    for k, event in enumerate(events):
+        if event.event_id in seen:
             raise RefusedError(f"events[{k}].event_id", "appears twice in the batch. Give each event its own ID.")
-        seen.add(each.event_id)
+        seen.add(event.event_id)
 
 
 def read_plain_events(value: Any) -> SentEvents | None:
@@ -261,15 +263,15 @@ def read_plain_events(value: Any) -> SentEvents | None:
     events = value["events"] if type(value) is dict and value.keys() == {"events"} else [value]
     if type(events) is not list or not 0 < len(events) <= MAX_EVENTS or {*map(type, events)} != {dict}:
         return None
-    if not all(each.keys() >= REQUIRED for each in events) or not set().union(*events) <= EVENT_FIELDS:
+    if not all(event.keys() >= REQUIRED for event in events) or not set().union(*events) <= EVENT_FIELDS:
         return None
-    every_entries = [each["entries"] for each in events]
-    if {*map(type, every_entries)} != {list} or not all(0 < len(each) <= MAX_ENTRIES for each in every_entries):
+    every_entries = [event["entries"] for event in events]
+    if {*map(type, every_entries)} != {list} or not all(0 < len(entries_) <= MAX_ENTRIES for entries_ in every_entries):
         return None
     entries = [*chain.from_iterable(every_entries)]
     if {*map(type, entries)} != {dict} or not set().union(*entries) <= ENTRY_FIELDS:
         return None
-    ids, dates = ([each[name] for each in events] for name in ("event_id", "started_at"))
+    ids, dates = ([event[name] for event in events] for name in ("event_id", "started_at"))
     if {*map(type, ids)} | {*map(type, dates)} != {str} or len({*ids}) < len(ids) or not all(map(is_date, dates)):
         return None
     match_ids = plain_match_ids(events)
@@ -290,7 +292,7 @@ def plain_match_ids(events: Sequence[Mapping[str, Any]]) -> dict[str, str] | Non
 
     None if the models have to decide.
     """
-    match_ids = {each["event_id"]: each["match_id"] for each in events if each.get("match_id") is not None}
+    match_ids = {event["event_id"]: event["match_id"] for event in events if event.get("match_id") is not None}
     if not match_ids:
         return {}
     is_text = {*map(type, match_ids.values())} == {str}
@@ -302,7 +304,7 @@ def columns_of(
 ) -> dict[str, list[Any]]:
     """Return the columns of a results table, each with one value per entry."""
     columns = {
-        name: [*chain.from_iterable(map(repeat, [each.get(name) for each in events], sizes))]
+        name: [*chain.from_iterable(map(repeat, [event.get(name) for event in events], sizes))]
         for name in EVENT_COLUMNS & set[str]().union(*events)
     }
-    return columns | {name: [each.get(name) for each in entries] for name in set[str]().union(*entries)}
+    return columns | {name: [entry.get(name) for entry in entries] for name in set[str]().union(*entries)}

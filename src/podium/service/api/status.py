@@ -201,9 +201,9 @@ def answer_text(message: dict[str, Any]) -> Markup:
     """Return the schema or media type of a body or response."""
     content: dict[str, Any] = message.get("content", {})
     return Markup(", ").join(
-        schema_text(each["schema"]) if each.get("schema") else kind
-        for kind, each in content.items()
-        if each.get("schema") or len(content) == 1
+        schema_text(media["schema"]) if media.get("schema") else kind
+        for kind, media in content.items()
+        if media.get("schema") or len(content) == 1
     )
 
 
@@ -242,7 +242,7 @@ def limit_texts(schema: dict[str, Any]) -> Iterator[str | Markup]:
 def with_code(text: str) -> Markup:
     """Return text as HTML, with the parts in backquotes as code."""
     parts = escape(text, quote=False).split("`")
-    html = (f"<code>{each}</code>" if k % 2 else each for k, each in enumerate(parts))
+    html = (f"<code>{text}</code>" if k % 2 else text for k, text in enumerate(parts))
     return Markup("".join(html))  # noqa: S704  (escaped)
 
 

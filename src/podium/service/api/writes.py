@@ -169,7 +169,7 @@ async def submit(
         return bodies.json_response(list[Receipt], receipts)
     receipts = await intake.submit(pool, sent.rows, act.key, sent.match_ids)
     metrics.count_receipts(pool, receipts)
-    return bodies.json_response(list[Receipt], receipts, 200 if all(each.duplicate for each in receipts) else 201)
+    return bodies.json_response(list[Receipt], receipts, 200 if all(receipt.duplicate for receipt in receipts) else 201)
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,7 +245,7 @@ async def register(pool: PoolName, act: RequestedWrite, body: Sent[bodies.NewMat
 
     Its result counts only once, and a player missing from the result counts as having quit.
     """
-    entrants = [each.model_dump() for each in body.entrants]
+    entrants = [entrant.model_dump() for entrant in body.entrants]
     return await act.run(act.store.register, pool, body.match_id, entrants, held_s=body.expires_in_s)
 
 
@@ -304,7 +304,7 @@ async def anonymize(
 
 def details(kind: type[T], stored: Any, **others: Any) -> T:
     """Return a response with the stored fields, and with times converted from text."""
-    found = {each.name: getattr(stored, each.name, None) for each in fields(kind)} | others  # type: ignore[arg-type]
+    found = {field.name: getattr(stored, field.name, None) for field in fields(kind)} | others  # type: ignore[arg-type]
     times = {name: datetime.fromisoformat(text) for name, text in found.items() if text and name in TIMES}
     return kind(**found | times)
 
@@ -353,7 +353,7 @@ async def keys(pool: PoolName, act: RequestedAct) -> list[KeyDetails]:
 
     def read() -> list[KeyDetails]:
         act.store.pool(pool)
-        return [details(KeyDetails, each) for each in visible_keys(act.store, act.request.state.key, pool)]
+        return [details(KeyDetails, key) for key in visible_keys(act.store, act.request.state.key, pool)]
 
     return await run_in_threadpool(read)
 
@@ -385,7 +385,7 @@ async def webhooks(pool: PoolName, act: RequestedAct) -> list[WebhookDetails]:
 
     def read() -> list[WebhookDetails]:
         act.store.pool(pool)
-        return [webhook_details(each) for each in store_keys.list_webhooks(act.store.engine, pool)]
+        return [webhook_details(webhook) for webhook in store_keys.list_webhooks(act.store.engine, pool)]
 
     return await run_in_threadpool(read)
 

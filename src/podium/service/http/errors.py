@@ -189,7 +189,7 @@ READ_RESPONSES = error_responses(*READ_ERRORS)
 
 
 def success_response(description: str, *media_types: str) -> dict[int | str, dict[str, Any]]:
-    return {200: {"content": {each: {} for each in media_types}, "description": description}}
+    return {200: {"content": {media_type: {} for media_type in media_types}, "description": description}}
 
 
 class ProblemResponse(JSONResponse):

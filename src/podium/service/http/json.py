@@ -88,15 +88,15 @@ def count_keys(value: Any) -> int:
     """Return the number of keys in all objects in a value, or -1 if one object has too many."""
     count, level = 0, [value]
     while level:  # all values of one level at a time
-        objects = [each for each in level if type(each) is dict]
+        objects = [item for item in level if type(item) is dict]
         sizes = [*map(len, objects)]
         if max(sizes, default=0) > MAX_KEYS:
             return -1
         count += sum(sizes)
-        containers = [*map(dict.values, objects), *(each for each in level if type(each) is list)]
+        containers = [*map(dict.values, objects), *(item for item in level if type(item) is list)]
         if NESTS.isdisjoint(map(type, chain.from_iterable(containers))):
             break
-        level = [each for each in chain.from_iterable(containers) if type(each) in NESTS]
+        level = [container for container in chain.from_iterable(containers) if type(container) in NESTS]
     return count
 
 
@@ -121,12 +121,12 @@ def check_value(value: Any, field: str, depth: int) -> None:
     if depth > MAX_DEPTH:
         raise RefusedError("", "the body is nested too deep")
     if isinstance(value, dict):
-        for key, each in value.items():
+        for key, item in value.items():
             check_text(key, printable(key))
-            check_value(each, f"{field}.{printable(key)}".lstrip("."), depth + 1)
+            check_value(item, f"{field}.{printable(key)}".lstrip("."), depth + 1)
     elif isinstance(value, list):
-        for k, each in enumerate(value):
-            check_value(each, f"{field}[{k}]", depth + 1)
+        for k, item in enumerate(value):
+            check_value(item, f"{field}[{k}]", depth + 1)
     elif isinstance(value, str):
         check_text(value, field)
     elif isinstance(value, float) and not math.isfinite(value):

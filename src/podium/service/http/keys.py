@@ -230,7 +230,7 @@ def refuse_backdated_results(request: Request, store: Store, pool: str, match_id
     for match_id in match_ids if key.backdating_limit_s is not None else ():
         with suppress(UnknownError):
             results = store.match(pool, match_id).results if match_id else ()
-            refuse_backdated(request, [store.event(pool, each).when for each in results])
+            refuse_backdated(request, [store.event(pool, result).when for result in results])
 
 
 def refuse_backdating_limit(request: Request) -> None:
@@ -249,13 +249,13 @@ def refuse_limited(key: ApiKey) -> None:
 def visible_keys(store: Store, own: ApiKey, pool: str) -> list[ApiKey]:
     """Return the keys that an admin of a pool may see and revoke."""
     pools = {pool, own.pool}
-    return [each for each in list_keys(store.engine) if each.pool in pools]
+    return [key for key in list_keys(store.engine) if key.pool in pools]
 
 
 def find_visible_key(store: Store, own: ApiKey, pool: str, number: int) -> ApiKey:
-    for each in visible_keys(store, own, pool):
-        if each.id == number:
-            return each
+    for key in visible_keys(store, own, pool):
+        if key.id == number:
+            return key
     raise UnknownError(f"pool {pool!r} has no key {number} of its own")
 
 

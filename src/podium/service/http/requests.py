@@ -125,7 +125,7 @@ WROTE_S = 60  # lifetime of that cookie
 def read_one_moment(route: Callable[..., Any]) -> Callable[..., Any]:
     """Let a route read a single version of its store, and report this version in a header."""
     taken = signature(route)
-    own = next((name for name, each in taken.parameters.items() if each.annotation is Response), None)
+    own = next((name for name, parameter in taken.parameters.items() if parameter.annotation is Response), None)
     if {"store", "visit"}.isdisjoint(taken.parameters) or iscoroutinefunction(route):
         return route
 
@@ -176,7 +176,7 @@ class StrictRoute(APIRoute):
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle, parameters = super().get_route_handler(), get_flat_params(self.dependant)
-        known = [each.alias for each in parameters if isinstance(each.field_info, QueryParameter)]
+        known = [parameter.alias for parameter in parameters if isinstance(parameter.field_info, QueryParameter)]
 
         async def handle_known(request: Request) -> Response:
             for name in request.query_params if request.scope["query_string"] else ():

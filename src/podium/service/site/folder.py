@@ -51,7 +51,7 @@ class StoreSource:
         It is empty if changes cannot be recognized.
         """
         with self.opened({}) as (view, pools, _):
-            return repr([(each, view.version(each), view.pool_facts(each), view.hindsight_day(each)) for each in pools])
+            return repr([(pool, view.version(pool), view.pool_facts(pool), view.hindsight_day(pool)) for pool in pools])
 
     @contextmanager
     def opened(self, received: Received) -> Iterator[Opened]:

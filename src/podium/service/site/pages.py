@@ -143,7 +143,7 @@ def create_pages(view: Store, pools: Sequence[str]) -> FastAPI:
     app.state.public_pools = CachedValue(threads, lambda: frozenset(pools))
     app.state.key_guard, app.state.sessions = KeyGuard(view, threads), Sessions(view, threads)
     app.router.routes.extend(
-        in_order(each.router for each in (home, boards, seasons, distribution, rules, players, events))
+        in_order(module.router for module in (home, boards, seasons, distribution, rules, players, events))
     )
     app.add_middleware(PathMiddleware, refusal=problem)
     return app

@@ -101,8 +101,10 @@ def leaderboard(
         is_everyone=everyone,
         is_by_move=sort == "move",
         is_first=not cursor,
-        spans=tuple((each, known.words, each == span) for each, known in spans.items()),
-        min_events=tuple((str(each), counted(each, "event"), each == least) for each in sorted({*MIN_EVENTS, least})),
+        spans=tuple((length, known.words, length == span) for length, known in spans.items()),
+        min_events=tuple(
+            (str(count), counted(count, "event"), count == least) for count in sorted({*MIN_EVENTS, least})
+        ),
         next_address=rendering.pool_address(pool.name, **query, cursor=board.next) if board.next else "",
         me_address=row_address(store, pool, listing, query, board, rendering.chosen_player(visit.request)),
         rating_address=rendering.pool_address(pool.name, **query),
@@ -182,7 +184,7 @@ def events(visit: VisiblePool, cursor: Annotated[str, Query(max_length=200)] = "
         title="Events",
         tab="events",
         description=f"Winners and largest changes in the events of {header.title}, newest first.",
-        lines=tuple((header, each) for each in found.events),
+        lines=tuple((header, event) for event in found.events),
         is_first=not cursor,
         next_address=rendering.pool_address(visit.pool, "events", cursor=found.next) if found.next else "",
     )
@@ -221,8 +223,8 @@ def found_players(
         found = store.search(text, [*pools], most=MAX_FOUND)
     elif rendering.is_static(request):  # a static page cannot search
         found = everybody(store, pools)
-    headers = {name: rendering.pool_header(store.pool(name)) for name in {each.pool for each in found}}
-    hits = tuple((each, headers[each.pool]) for each in found if not each.is_similar)
+    headers = {name: rendering.pool_header(store.pool(name)) for name in {player.pool for player in found}}
+    hits = tuple((player, headers[player.pool]) for player in found if not player.is_similar)
     if text and len(hits) == 1 and not list_only:
         hit, header = hits[0]
         return RedirectResponse(rendering.pool_address(header.name, "players", hit.player), 303, rendering.HEADERS)
@@ -232,7 +234,7 @@ def found_players(
         pool=pool,
         text=text,
         hits=hits,
-        similar=tuple((each, headers[each.pool]) for each in found if each.is_similar),
+        similar=tuple((player, headers[player.pool]) for player in found if player.is_similar),
         is_cut=bool(text) and len(hits) == MAX_FOUND,
         form_address=rendering.pool_address(pool.name, "find") if pool else rendering.address("find"),
     )
@@ -246,7 +248,9 @@ def everybody(store: Store, pools: Iterable[str]) -> Sequence[FoundPlayer]:
     """List the players in the given pools, best first. Only established players have ranks."""
     found = []
     for name in sorted(pools):
-        established, rows = (store.leaderboard(name, each, top=sys.maxsize).players for each in (Listing(), EVERYBODY))
+        established, rows = (
+            store.leaderboard(name, listing, top=sys.maxsize).players for listing in (Listing(), EVERYBODY)
+        )
         ranks = {row.player: row.rank for row in established}
         found += [
             FoundPlayer(name, row.player, row.rating, ranks.get(row.player), None, is_similar=False) for row in rows

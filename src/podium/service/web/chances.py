@@ -42,12 +42,12 @@ def compare(visit: VisiblePool, player: Name = "", other: Name = "") -> Response
     header = pool_header(pool)
     if not (player and other):
         best = best_players(store, pool)
-        free = [each for each in best if each not in (player, other)]
+        free = [name for name in best if name not in (player, other)]
         player, other = player or (free.pop(0) if free else ""), other or (free.pop(0) if free else "")
     unknown = tuple(
-        (each, similar_names(store, header, each, most=5))
-        for each in dict.fromkeys((player, other))
-        if each and rating_of(store, visit.pool, each) is None
+        (name, similar_names(store, header, name, most=5))
+        for name in dict.fromkeys((player, other))
+        if name and rating_of(store, visit.pool, name) is None
     )
     pair, are_one = None, False
     if player and other and not unknown:
@@ -72,7 +72,9 @@ def compare(visit: VisiblePool, player: Name = "", other: Name = "") -> Response
 
 def best_players(store: Store, pool: Pool) -> list[str]:
     listings = default_listing(store, pool), Listing(provisional=True)
-    listed, everybody = ([row.player for row in store.leaderboard(pool.name, each, top=3).players] for each in listings)
+    listed, everybody = (
+        [row.player for row in store.leaderboard(pool.name, listing, top=3).players] for listing in listings
+    )
     return listed if len(listed) > 1 else everybody
 
 
@@ -134,23 +136,23 @@ def ranked_cards(store: Store, pool_name: str, names: Sequence[str]) -> tuple[li
 
 
 def figures(header: PoolHeader, cards: Sequence[PlayerCard], ranked: str) -> tuple[tuple[str, str, list[str]], ...]:
-    peaks = [DASH if each.peak is None else header.rating(each.peak.rating) for each in cards]
-    ranks = [DASH if each.rank is None else f"{each.rank:,}" for each in cards]
-    found = [("Rating", "", [header.rating(each.rating) for each in cards])]
-    have_reach = all(each.deviation is not None for each in cards)
+    peaks = [DASH if card.peak is None else header.rating(card.peak.rating) for card in cards]
+    ranks = [DASH if card.rank is None else f"{card.rank:,}" for card in cards]
+    found = [("Rating", "", [header.rating(card.rating) for card in cards])]
+    have_reach = all(card.deviation is not None for card in cards)
     if have_reach:
-        reach = [header.margin(each.deviation or 0.0) for each in cards]
+        reach = [header.margin(card.deviation or 0.0) for card in cards]
         found.append(("How sure", "19 times in 20", reach))
     found.append(("Rank", ranked, ranks))
     found.append(("Peak", f"{'minus its ±, ' if have_reach else ''}from the sixth event on", peaks))
-    moved = [header.change(each.last_ten_shown) if each.last_ten_events else DASH for each in cards]
+    moved = [header.change(card.last_ten_shown) if card.last_ten_events else DASH for card in cards]
     found.append(("Last events", "at most ten, from the sixth on", moved))
-    found.append(("Events", "", [f"{each.events:,}" for each in cards]))
+    found.append(("Events", "", [f"{card.events:,}" for card in cards]))
     return tuple(found)
 
 
 def histories(store: Store, header: PoolHeader, names: tuple[str, str]) -> Markup:
-    curves = [store.rating_curve(header.name, each, most=MAX_POINTS) for each in names]
+    curves = [store.rating_curve(header.name, name, most=MAX_POINTS) for name in names]
     if max(map(len, curves)) < 2:  # noqa: PLR2004  (a line needs two)
         return Markup("")
     lines = [
@@ -184,17 +186,19 @@ def predict(
     """
     store = visit.store
     header, newest = visit.header, None
-    names, sides = (tuple(dict.fromkeys(filter(None, map(str.strip, each or ())))) for each in (entrants, side))
+    names, sides = (tuple(dict.fromkeys(filter(None, map(str.strip, names or ())))) for names in (entrants, side))
     if not names and not sides:
         newest = store.leaderboard(visit.pool, Listing(), top=1).newest
         changes = () if newest is None else store.event(visit.pool, newest.event_id).changes
-        names = tuple(each.player for each in sorted(changes, key=lambda each: -each.rating))
+        names = tuple(change.player for change in sorted(changes, key=lambda entrant: -entrant.rating))
     taken, members, field, reason = names[:MAX_ENTRANTS], names_in(sides), None, ""
     try:
         if sum(map(len, members)) > MAX_ENTRANTS:
             reason = f"the sides have more than {MAX_ENTRANTS} players"
         elif taken or sides:
-            alone, *together = ([Member(name, new=True) for name in each] for each in (taken, *members))  # checks both
+            alone, *together = (
+                [Member(name, new=True) for name in member] for member in (taken, *members)
+            )  # checks both
             forecast = store.predict(visit.pool, alone, sides=together, top=PODIUM)
             field = field_of(store, header, forecast, taken, sides)
     except ParameterError as error:
@@ -233,7 +237,7 @@ def field_of(
     starts = [*range(singles), *range(singles, size, GROUP)]
     grouped = np.add.reduceat(chances, starts, axis=1)
     widths = np.diff([*starts, size])
-    table = shown_table((100.0 * grouped).tolist(), [HUNDRED] * size, [HUNDRED * int(each) for each in widths], 0)
+    table = shown_table((100.0 * grouped).tolist(), [HUNDRED] * size, [HUNDRED * int(width) for width in widths], 0)
     most = max(max(row) for row in table)
     best = forecast.entrants.filter(win=forecast.entrants["win"][0])["player"].to_list()
     tied = best if len(best) * 2 < size or size == 2 else []  # noqa: PLR2004  (if half of them lead, nobody does)
@@ -257,7 +261,7 @@ def field_of(
                 "cells": [(str(cell) if cell else "·", f"h{round(SHADES * cell / most)}") for cell in cells],
             }
         )
-    similar = {each: similar_names(store, header, each, most=3) for each in forecast.newcomers}
+    similar = {newcomer: similar_names(store, header, newcomer, most=3) for newcomer in forecast.newcomers}
     return {
         "favourites": tied if len(tied) <= 2 else [],  # noqa: PLR2004  (empty if nobody or too many stand out)
         "odds": odds_words(float(forecast.entrants["win"][0])) + (" each" if len(tied) > 1 else ""),
@@ -277,8 +281,8 @@ def field_of(
 
 def query_with(name: str, other: str, entrants: Sequence[str], sides: Sequence[str]) -> str:
     """Return the query for a field in which one name has been replaced by another."""
-    alone = [("entrants", other if each == name else each) for each in entrants]
-    return urlencode([*alone, *(("side", each.replace(name, other)) for each in sides)])
+    alone = [("entrants", other if entrant == name else entrant) for entrant in entrants]
+    return urlencode([*alone, *(("side", side.replace(name, other)) for side in sides)])
 
 
 def chance_words(per_cent: Decimal, chance: float) -> str:
@@ -298,4 +302,4 @@ def odds_words(chance: float) -> str:
 
 
 def similar_names(store: Store, header: PoolHeader, name: str, *, most: int) -> tuple[str, ...]:
-    return tuple(each.player for each in store.search(name, [header.name], most=most))
+    return tuple(hit.player for hit in store.search(name, [header.name], most=most))

@@ -37,7 +37,7 @@ class RatingRange:
 @router.pool_page("/distribution")
 def distribution(visit: VisiblePool) -> Response:
     header, counts = visit.header, visit.store.distribution(visit.pool)
-    players = sum(each.players for each in counts)
+    players = sum(count.players for count in counts)
     own = rating_of(visit.store, visit.pool, chosen_player(visit.request))
     width = bar_width(counts)
     ranges = rating_ranges(counts, width, own)
@@ -49,7 +49,7 @@ def distribution(visit: VisiblePool) -> Response:
         description=f"The distribution of the ratings of {counted(players, header.word)} in {header.title}.",
         players=players,
         ranges=ranges,
-        chart=distribution_bars([(each.low, each.players) for each in ranges], width, own, label),
+        chart=distribution_bars([(range_.low, range_.players) for range_ in ranges], width, own, label),
         lower_quarter=lower,
         median=median,
         upper_quarter=upper,
@@ -78,8 +78,8 @@ def rating_ranges(counts: Sequence[RatingCount], width: int, own: float | None) 
         return ()
     first, last = counts[0].rating // width, counts[-1].rating // width
     players = [0] * (last - first + 1)
-    for each in counts:
-        players[each.rating // width - first] += each.players
+    for bin_ in counts:
+        players[bin_.rating // width - first] += bin_.players
     total = sum(players)
     lows = [(first + k) * width for k in range(len(players))]
     return tuple(
@@ -90,7 +90,7 @@ def rating_ranges(counts: Sequence[RatingCount], width: int, own: float | None) 
 
 def rating_at(counts: Sequence[RatingCount], share: float) -> int:
     """Return the whole rating below which at most this share of the players lies, or 0 if there are no players."""
-    reached = [*accumulate(each.players for each in counts)]
+    reached = [*accumulate(count.players for count in counts)]
     return counts[bisect_left(reached, math.ceil(share * reached[-1]))].rating if counts else 0
 
 
@@ -105,7 +105,7 @@ def equipment(visit: VisiblePool) -> Response:
         "equipment.html",
         title=capitalised(words),
         description=f"The points that {words} in {header.title} add to ratings.",
-        tables=tuple((plural(kind), tuple(each for each in found if each.kind == kind)) for kind in pool.system.kinds),
+        tables=tuple((plural(kind), tuple(item for item in found if item.kind == kind)) for kind in pool.system.kinds),
     )
 
 

@@ -44,8 +44,8 @@ def reason_of(story: EventStory) -> str:
 def result_of(story: EventStory) -> ResultTable:
     """Return the result of an event: the standings that explain its change, or the result as it was sent."""
     details, explanation, digits = story.details, story.explanation, story.pool.system.digits
-    before = {each.player: each.rating_before for each in details.changes}
-    changes = {each.player: shown_change(each.rating_before, each.rating, digits) for each in details.changes}
+    before = {change.player: change.rating_before for change in details.changes}
+    changes = {change.player: shown_change(change.rating_before, change.rating, digits) for change in details.changes}
     if explanation is None:
         lines: Sequence[Mapping[str, Any]] = [sent_line(entry) for entry in details.entries]
         basis = AS_SENT
@@ -93,7 +93,7 @@ def fairness(
                 f"By that measure, a fair expectation would have been {expectation.fair:.1f} of {expectation.duels}"
                 f" duels instead of {expectation.expected:.1f}."
             )
-    return tuple(each for each in (judged, fair, handed) if each)
+    return tuple(sentence for sentence in (judged, fair, handed) if sentence)
 
 
 def reliability_words(pool: PoolHeader, example: ReliabilityBin) -> str:
@@ -111,8 +111,8 @@ def reliability_words(pool: PoolHeader, example: ReliabilityBin) -> str:
 def handed_words(pool: PoolHeader, story: EventStory, explanation: Explanation) -> Markup:
     """Explain why another player's rating moved further in the other direction, if their deviations are the cause."""
     system = story.pool.system
-    against = [each for each in story.details.changes if each.delta * explanation.delta < 0.0]
-    furthest = max(against, key=lambda each: abs(each.delta), default=None)
+    against = [change for change in story.details.changes if change.delta * explanation.delta < 0.0]
+    furthest = max(against, key=lambda change: abs(change.delta), default=None)
     has_deviation = "deviation" in system.state_type._fields
     if furthest is None or not has_deviation or abs(furthest.delta) <= abs(explanation.delta):
         return Markup()

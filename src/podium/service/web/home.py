@@ -62,13 +62,13 @@ def find_headline(store: Store, name: str) -> Headline:
     movers = store.movers(name, most=0)  # only the surprise is needed
     board = store.leaderboard(name, default_listing(store, store.pool(name)), top=TOP)
     newest = store.event_list(name, top=NEWEST_EVENTS).events
-    moments = store.event_moments(name, [each.event_id for each in newest])
+    moments = store.event_moments(name, [event.event_id for event in newest])
     return Headline(
         players=board.rated,
         events=store.event_count(name),
         top=board.players,
         newest=newest,
-        moments=tuple(moments[each.event_id] for each in newest),
+        moments=tuple(moments[event.event_id] for event in newest),
         planned=store.fixtures(name, ahead=True, most=MAX_PLANNED),
         surprise=movers.surprise,
         why=explained(store, name, movers.surprise),
@@ -89,7 +89,7 @@ def explained(store: Store, name: str, surprise: Surprise | None) -> WhyView | N
 def ahead_of(headline: Headline) -> tuple[Fixture, ...]:
     """Return those planned races that have not started yet."""
     passed = instant(now() - WAITS_US)
-    return tuple(each for each in headline.planned if each.starts_at >= passed)
+    return tuple(race for race in headline.planned if race.starts_at >= passed)
 
 
 def is_used_up(headline: Headline) -> bool:
@@ -128,7 +128,7 @@ def explained_surprise(cards: Sequence[PoolCard]) -> tuple[PoolHeader, Surprise,
     this_week = [card for card in cards if newest - newest_moment(card) <= WEEK_S]
     found = [(card.pool, card.headline.surprise, card.headline.why, card.headline.spread) for card in this_week]
     known = [(pool, surprise, why, spread) for pool, surprise, why, spread in found if surprise and why]
-    best = max(known, key=lambda each: surprise_size(each[1], each[3]), default=None)
+    best = max(known, key=lambda event: surprise_size(event[1], event[3]), default=None)
     return None if best is None else best[:3]
 
 
@@ -192,7 +192,7 @@ class FrontPages:
 
             def write(view: Store) -> tuple[str, dict[str, Version]]:
                 cards = [card for pool in seen[0] if (card := self._card(view, pool)) is not None]
-                versions = {each.pool.name: (self._headlines[each.pool.name][0], each.ahead) for each in cards}
+                versions = {card.pool.name: (self._headlines[card.pool.name][0], card.ahead) for card in cards}
                 if text is not None and text.versions == versions:
                     return text.html, versions
                 # a request that stands for all visitors who can see these pools

@@ -140,9 +140,11 @@ def explain_largest(pool: PoolReader, event: Event) -> tuple[list[Explanation], 
     largest = sorted(changes_by(pool, event), key=lambda change: -abs(change.delta))[:LARGEST]
     explanations = [explain(pool.system, *replayed, change.player) for change in largest]
     lines = []
-    for each in explanations:
-        reason = f"{each.verdict} {each.cause}".strip().replace(each.player, show_name(each.player))
-        lines.append(f"{reason} Now {each.shown_after}.")
+    for explanation in explanations:
+        reason = f"{explanation.verdict} {explanation.cause}".strip().replace(
+            explanation.player, show_name(explanation.player)
+        )
+        lines.append(f"{reason} Now {explanation.shown_after}.")
     return explanations, tuple(lines)
 
 

@@ -124,7 +124,7 @@ def upcoming(
     `draws` allows calculations that are too slow for a page.
     """
     ahead = store.fixtures(pool.name, ahead=True, most=MAX_AHEAD)
-    own = [each for each in ahead if any(player == starter.player for starter in each.entrants or ())]
+    own = [race for race in ahead if any(player == starter.player for starter in race.entrants or ())]
     race = next(iter([*own, *ahead]), None)
     if race is None:
         return None
@@ -158,7 +158,9 @@ def tiles(header: PoolHeader, card: PlayerCard, rank: Tile, rule: str, ahead: Up
             day_words(card.peak.when),
         )
         found.append(Tile("Peak", header.rating(card.peak.rating), note))
-    most = max((*card.best_days[:1], *card.worst_days[:1]) or card.form, key=lambda each: abs(each.shown), default=None)
+    most = max(
+        (*card.best_days[:1], *card.worst_days[:1]) or card.form, key=lambda cause: abs(cause.shown), default=None
+    )
     if most is not None:
         found.append(change_tile(header, card, "Mattered most", most))
     if card.encounters:
@@ -205,14 +207,16 @@ def counted_points(points: Decimal) -> str:
 
 
 def encounters_tile(header: PoolHeader, card: PlayerCard) -> Tile:
-    beaten = [each for each in card.encounters if each.ahead > each.behind]
+    beaten = [encounter for encounter in card.encounters if encounter.ahead > encounter.behind]
     worst = card.encounters[-1]
     winner, lost = header.player_link(worst.opponent), f"{worst.behind} of {worst.met} times"
     if not beaten:
         return Tile("Beaten most by", winner, lost, is_wide=True)
     first, *others = beaten
     words = [f"{first.ahead} of {first.met} times"]
-    words += [Shape("{} {} of {}").format(header.player_link(each.opponent), each.ahead, each.met) for each in others]
+    words += [
+        Shape("{} {} of {}").format(header.player_link(other.opponent), other.ahead, other.met) for other in others
+    ]
     note = Markup(", ").join(words)
     if worst.behind > worst.ahead:
         note += Shape(". Beaten most by {}, {}").format(winner, lost)
@@ -222,7 +226,7 @@ def encounters_tile(header: PoolHeader, card: PlayerCard) -> Tile:
 def rating_note(header: PoolHeader, card: PlayerCard) -> str:
     established = "provisional" if card.provisional else "established"
     if card.deviation is None:
-        usual = sum(abs(each.shown) for each in card.form) / max(1, len(card.form))
+        usual = sum(abs(change.shown) for change in card.form) / max(1, len(card.form))
         return f"{established}; an event changes it by about {header.rounded(usual)}"
     return f"{established}; {header.margin(card.deviation)}, in 19 out of 20 cases"
 

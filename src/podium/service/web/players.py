@@ -77,7 +77,7 @@ def player(
     played = "" if active == "any" else f" who played {boards.spans_of(pool)[active].words}"
     rank = rank_tile(card, f"{counted(card.listed, f'{established}{header.word}')}{played}")
     above = [row.player for row in card.nearby if row.ahead > 0.0]
-    others = [*(row.player for row in card.nearby), *(each.opponent for each in card.encounters)]
+    others = [*(row.player for row in card.nearby), *(encounter.opponent for encounter in card.encounters)]
     return visit.show(
         "player.html",
         tab="leaderboard",
@@ -86,7 +86,7 @@ def player(
         card=card,
         verdict=verdict,
         tiles=tiles(header, card, rank, boards.established_rule(pool.system), ahead),
-        rival=next((each for each in [*above[-1:], *others] if each != card.player), ""),
+        rival=next((other for other in [*above[-1:], *others] if other != card.player), ""),
         waits=ahead is not None and ahead.waits,
         chart=chart(header, card, curve, hindsight) if len(curve) > 1 else Markup(""),
         hindsight_day=store.hindsight_day(visit.pool) if len(hindsight) > 1 else None,
@@ -134,7 +134,7 @@ def chart(
     best = f"{header.rating(max(point.rating for point in curve))} at best"
     figures = f"{header.rating(first.rating)} at first, {best}, {header.rating(last.rating)} at last"
     label = f"Rating of {name} {span}: {figures}"
-    dashed = [HistoryPoint(each.when, each.rating, each.deviation) for each in hindsight]
+    dashed = [HistoryPoint(point.when, point.rating, point.deviation) for point in hindsight]
     return history_chart([HistoryLine(name, points, peak_at)], label, digits=header.digits, hindsight=dashed)
 
 
@@ -144,16 +144,16 @@ def ranges(
     """Return the time ranges offered for the chart, or nothing if each of them would show all events."""
     first = time_of(card.first_when)
     fitting = [
-        each
-        for each, (length, _) in spans.items()
-        if length is None or time_of(earlier(card.last_when, length)) > first or each == current
+        name
+        for name, (length, _) in spans.items()
+        if length is None or time_of(earlier(card.last_when, length)) > first or name == current
     ]
     if len(fitting) == 1:
         return ()
     address = rendering.pool_address(header.name, "players", card.player)
     return tuple(
-        (address if each == "all" else f"{address}?range={each}", spans[each].words, each == current)
-        for each in fitting
+        (address if name == "all" else f"{address}?range={name}", spans[name].words, name == current)
+        for name in fitting
     )
 
 
@@ -165,14 +165,14 @@ def reasons(player: PlayerName, visit: VisiblePool) -> Response:
     if same is not None:
         return same
     totals = visit.store.reasons(visit.pool, player)
-    points = [each.shown for each in totals.reasons]
+    points = [reason.shown for reason in totals.reasons]
     return visit.show(
         "reasons.html",
         tab="leaderboard",
         title="Reasons of the last ten events",
         description=totals.summary,
         totals=totals,
-        rows=tuple((REASONS[each.reason], each) for each in totals.reasons),
+        rows=tuple((REASONS[reason.reason], reason) for reason in totals.reasons),
         least=min(points, default=0.0),
         most=max(points, default=0.0),
         max_events=MAX_EVENTS,
@@ -189,9 +189,9 @@ def rivals(player: PlayerName, visit: VisiblePool) -> Response:
         return same
     header, present = visit.header, store.rank(visit.pool, player).player
     found = store.rivals(visit.pool, present)
-    by_points = sorted(found.opponents, key=lambda each: each.points)
-    brought = [each for each in reversed(by_points) if shown(each.points, header.digits) > 0][:MOVED_MOST]
-    cost = [each for each in by_points if shown(each.points, header.digits) < 0][:MOVED_MOST]
+    by_points = sorted(found.opponents, key=lambda rival: rival.points)
+    brought = [point for point in reversed(by_points) if shown(point.points, header.digits) > 0][:MOVED_MOST]
+    cost = [point for point in by_points if shown(point.points, header.digits) < 0][:MOVED_MOST]
     return visit.show(
         "rivals.html",
         tab="leaderboard",
@@ -201,7 +201,7 @@ def rivals(player: PlayerName, visit: VisiblePool) -> Response:
         found=found,
         brought=tuple(brought),
         cost=tuple(cost),
-        most=max((abs(each.points) for each in (*brought, *cost)), default=0.0),
+        most=max((abs(rival.points) for rival in (*brought, *cost)), default=0.0),
         version=version,
     )
 
@@ -242,7 +242,7 @@ class LastVisit(NamedTuple):
     @classmethod
     def read(cls, request: Request, newest: int) -> "LastVisit":
         parts = request.cookies.get(COOKIE, "").split(":")[1:]
-        if len(parts) != len(cls._fields) or not all(each.isdecimal() and len(each) < 16 for each in parts):  # noqa: PLR2004
+        if len(parts) != len(cls._fields) or not all(part.isdecimal() and len(part) < 16 for part in parts):  # noqa: PLR2004
             return cls(newest, newest, 0)
         return cls(*map(int, parts))
 
@@ -283,7 +283,7 @@ def news(player: PlayerName, visit: VisiblePool) -> Response:
     name = store.rank(visit.pool, player).player
     seen = LastVisit.read(visit.request, newest).at(newest, int(time.time()) // 60)
     since = store.log(visit.pool, after=seen.known, most=MAX_NEWS)
-    events = {each.subject for each in since if each.kind == SUBMIT}
+    events = {entry.subject for entry in since if entry.kind == SUBMIT}
     own = [line for line in store.player_changes(visit.pool, name).rows if line.event_id in events]
     count = counted(len(events), "new result")
     answer = visit.show(
@@ -293,9 +293,9 @@ def news(player: PlayerName, visit: VisiblePool) -> Response:
         newest_entry=None,  # the player's page reports them
         player=name,
         own=tuple(own),
-        moved=sum((shown(each.shown, header.digits) for each in own), Decimal(0)),
+        moved=sum((shown(change.shown, header.digits) for change in own), Decimal(0)),
         results=f"{count} or more" if len(since) == MAX_NEWS else count if events else "",
-        corrections=sum(each.moved is not None and each.kind != SUBMIT for each in since),
+        corrections=sum(entry.moved is not None and entry.kind != SUBMIT for entry in since),
     )
     if rendering.chosen_player(visit.request) == name:
         remember(visit.request, answer, visit.pool, name, seen)

@@ -258,8 +258,8 @@ def templates_digest() -> str:
     """Return a digest of everything that pages depend on in addition to their data."""
     digest = hashlib.blake2b(f"{__version__} {DIGEST}".encode(), digest_size=8)
     for package in (*PACKAGES, "podium.pages"):
-        for each in sorted(files(package).joinpath("templates").iterdir(), key=lambda found: found.name):
-            digest.update(each.read_bytes())
+        for template in sorted(files(package).joinpath("templates").iterdir(), key=lambda found: found.name):
+            digest.update(template.read_bytes())
     return digest.hexdigest()
 
 
@@ -334,7 +334,7 @@ def entity_tag_of(request: Request, version: str) -> str:
 def unchanged(request: Request, version: str) -> Response | None:
     """Return a response to a browser that already has this version, or None if the page must be sent."""
     tag = entity_tag_of(request, version)
-    known = {each.strip() for each in request.headers.get("if-none-match", "").split(",")}
+    known = {tag.strip() for tag in request.headers.get("if-none-match", "").split(",")}
     return Response(status_code=304, headers=HEADERS | {"ETag": tag}) if tag in known else None
 
 

@@ -27,7 +27,7 @@ def seasons(visit: VisiblePool) -> Response:
         "seasons.html",
         title="Seasons",
         description=f"The champions of {visit.header.title}.",
-        boards=[(season_title(each), season_address(visit.pool, each), each) for each in boards],
+        boards=[(season_title(board), season_address(visit.pool, board), board) for board in boards],
     )
 
 

@@ -56,7 +56,7 @@ def shared_response(request: Request, content: bytes, media_type: str) -> Respon
         "Vary": "Authorization, Cookie, Host",
         "X-Content-Type-Options": "nosniff",
     }
-    if tag in {each.strip() for each in request.headers.get("if-none-match", "").split(",")}:
+    if tag in {tag.strip() for tag in request.headers.get("if-none-match", "").split(",")}:
         return Response(status_code=304, headers=headers)
     return Response(content, media_type=media_type, headers=headers)
 
@@ -113,8 +113,8 @@ class Entry(NamedTuple):
 def pool_feed(visit: VisiblePool) -> Response:
     pool = visit.header
     events = visit.store.event_list(visit.pool, top=ENTRIES).events
-    moments = visit.store.event_moments(visit.pool, [each.event_id for each in events])
-    entries = [event_entry(pool, each, moments[each.event_id]) for each in events]
+    moments = visit.store.event_moments(visit.pool, [event.event_id for event in events])
+    entries = [event_entry(pool, event, moments[event.event_id]) for event in events]
     return feed_response(visit.request, pool.title, f"{pool.address}/feed.xml", pool.address, entries)
 
 
@@ -123,8 +123,8 @@ def player_feed(visit: VisiblePool, player: PlayerName) -> Response:
     store = visit.store
     pool, name = visit.header, store.rank(visit.pool, player).player
     rows = store.player_changes(visit.pool, name, top=ENTRIES).rows
-    moments = store.event_moments(visit.pool, [each.event_id for each in rows if each.event_id is not None])
-    entries = [change_entry(pool, name, each, moments[each.event_id]) for each in rows if each.event_id in moments]
+    moments = store.event_moments(visit.pool, [row.event_id for row in rows if row.event_id is not None])
+    entries = [change_entry(pool, name, row, moments[row.event_id]) for row in rows if row.event_id in moments]
     address = pool_address(visit.pool, "players", name)
     return feed_response(visit.request, f"{name}, {pool.title}", f"{address}/feed.xml", address, entries)
 
@@ -160,7 +160,7 @@ def feed_response(request: Request, title: str, path: str, address: str, entries
         path=path,
         address=address,
         entries=entries,
-        updated=max((each.updated for each in entries), default=utc_text(NEVER)),
+        updated=max((entry.updated for entry in entries), default=utc_text(NEVER)),
     )
     return shared_response(request, page_text(request, page).encode(), "application/atom+xml")
 
@@ -238,12 +238,12 @@ def card_png(pool: PoolReader, event_id: str, host: str, *, dark: bool = False) 
     ranks = {standing.player: f"#{rank}" for rank, standing in ranked}
     rows = [
         CardRow(
-            ordinal_number(places[each.player]) if each.player in places else "\N{EN DASH}", plain(each.player),
-            header.change(each.delta), header.rating(each.rating), ranks.get(each.player, ""),
+            ordinal_number(places[change.player]) if change.player in places else "\N{EN DASH}", plain(change.player),
+            header.change(change.delta), header.rating(change.rating), ranks.get(change.player, ""),
         )
-        for each in sorted(moved, key=lambda each: places.get(each.player, len(moved) + 1))
+        for change in sorted(moved, key=lambda change: places.get(change.player, len(moved) + 1))
     ]  # fmt: skip
-    title, best = title_of(pool, event), max(moved, key=lambda each: each.delta)
+    title, best = title_of(pool, event), max(moved, key=lambda change: change.delta)
     headline = f"{won}." if (won := headline_of(winners)) else title
     if best.delta > 0.0 and best.player not in winners:
         headline += f" {plain(best.player)} climbed most: {header.change(best.delta)}."

@@ -62,7 +62,7 @@ async def visible_pools(request: Request) -> frozenset[str]:
     if visitor.key.pool is not None:
         return await visitors.public_pools(request) | {visitor.key.pool}
     store: Store = request.app.state.store
-    return frozenset(each.name for each in await run_in_threadpool(store.pools))
+    return frozenset(pool.name for pool in await run_in_threadpool(store.pools))
 
 
 CurrentVisitor = Annotated[visitors.Visitor, Depends(visitors.find_visitor)]  # for pages that do not belong to a pool

@@ -51,7 +51,7 @@ def starters_at(
 
     In a numbered pool, the race has no date.
     """
-    players = [each.player for side in sides for each in side]
+    players = [entrant.player for side in sides for entrant in side]
     if len(players) > MAX_STARTERS:
         raise ParameterError(
             f"The race has {len(players):,} players, and stakes are limited to {MAX_STARTERS}. Choose fewer players."
@@ -88,7 +88,7 @@ def field_in(pool: PoolReader, entrants: Sequence[Named], sides: Sequence[Sequen
     Reject a newcomer's name that is almost the name of a player.
     """
     field = field_of(entrants, sides, lambda names: admit_names(pool, names, "entrant"))
-    known = known_numbers(pool, [each.player for side in field for each in side])
+    known = known_numbers(pool, [entrant.player for side in field for entrant in side])
     refuse_slips(field, known, lambda name: names_like(pool, name))
     return field
 
@@ -151,7 +151,7 @@ def stakes_of(
         planned = get_fixture(pool, fixture)
         starting, started_at = rated_members(planned.members, pool), planned.starts_at
     chosen = [] if player is None else admit_names(pool, [member_of(player).player], "entrant")
-    if chosen and not any(chosen[0] == each.player for side in starting for each in side):
+    if chosen and not any(chosen[0] == entrant.player for side in starting for entrant in side):
         starting = [*starting, *field_in(pool, [] if player is None else [player], ())]
     when = None if started_at is None else round(started_at.timestamp() * 1e6)
 
@@ -167,7 +167,10 @@ def rated_members(sides: Sequence[Sequence[Member]], pool: Pool) -> list[list[Me
     """Return the members of the planned sides, each with the equipment that the pool's system rates."""
     kinds = pool.system.kinds
     return [
-        [each._replace(shared={kind: name for kind, name in each.shared.items() if kind in kinds}) for each in side]
+        [
+            entrant._replace(shared={kind: name for kind, name in entrant.shared.items() if kind in kinds})
+            for entrant in side
+        ]
         for side in sides
     ]
 
@@ -205,7 +208,7 @@ def running_race(pool: PoolReader, race_id: str) -> RunningRace:
         else:
             sides = rated_members(planned.members, pool)
         number_of = {side[0].player: number for number, side in enumerate(sides)}
-        order, out = ([number_of[side[0]] for side in each] for each in (in_place, gone))
+        order, out = ([number_of[side[0]] for side in sides_in_order] for sides_in_order in (in_place, gone))
         starts_at = round(planned.starts_at.timestamp() * 1e6)
         race = starters_at(pool, sides, starts_at, pool.snapshot.events.order.size)[0]
         found = RunningRace(stands.places, stands.out, stands.posted_at, {}, {})
@@ -254,7 +257,7 @@ def newest_heats(pool: PoolReader) -> int:
         if not newest or newest[0].entrants > MAX_STARTERS:
             return 0
         entries = event_details(pool, newest[0].event_id).entries
-        return len({each.heat for each in entries} - {None, OVERALL})
+        return len({entry.heat for entry in entries} - {None, OVERALL})
 
     return pool.value(("heats",), find)
 
@@ -313,7 +316,7 @@ class RaceStakes:
 
 
 def race_stakes(found: Stakes, age_s: float) -> RaceStakes:
-    lines = tuple(StakesLine(**each) for each in found.table)
-    starters = tuple(StakesEntrant(**each) for each in found.starters)
+    lines = tuple(StakesLine(**line) for line in found.table)
+    starters = tuple(StakesEntrant(**starter) for starter in found.starters)
     texts = {"headline": found.headline(), "outlook": found.outlook()}
     return answer_from(RaceStakes, found, stakes=lines, entrants=starters, **texts, age_s=round(age_s, 3))

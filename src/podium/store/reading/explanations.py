@@ -134,7 +134,7 @@ def explained_change(explanation: Explanation) -> ExplainedChange:
         explanation,
         words=explanation.summary,
         shown=ShownChange(*map(float, shown)),
-        groups=tuple(answer_from(ReasonGroup, each, shown=float(each.shown)) for each in explanation.groups),
+        groups=tuple(answer_from(ReasonGroup, group, shown=float(group.shown)) for group in explanation.groups),
         standings=rows_as(StandingLine, explanation.standings),
         reasons=rows_as(Reason, explanation.rows),
     )
@@ -142,8 +142,8 @@ def explained_change(explanation: Explanation) -> ExplainedChange:
 
 def alternative_changes(imagined: WhatIf) -> AlternativeChanges:
     alternatives = tuple(
-        answer_from(AlternativeChange, each, shown=float(each.shown), better=float(each.better))
-        for each in imagined.alternatives
+        answer_from(AlternativeChange, alternative, shown=float(alternative.shown), better=float(alternative.better))
+        for alternative in imagined.alternatives
     )
     return answer_from(AlternativeChanges, imagined, shown=float(imagined.shown), alternatives=alternatives)
 
@@ -202,8 +202,8 @@ def read_event(pool: PoolReader, event_id: str) -> ReadEvent:
 
 def explained_story(pool: PoolReader, story: EventStory, event: RatedEvent, player: str | None) -> EventStory:
     details, event_id = story.details, event.event.event_id
-    present = {each.player for each in details.changes}
-    moved = max(details.changes, key=lambda each: abs(each.delta)).player
+    present = {change.player for change in details.changes}
+    moved = max(details.changes, key=lambda change: abs(change.delta)).player
     name = moved if player is None else player if player in present else name_of(pool, player)
     replayed = pool.system, event.events, event.replayed, event_id
     found = find_entrant(event.events, event_id, name)
@@ -231,9 +231,9 @@ def surprise(explanation: Explanation, details: EventDetails) -> str:
     places = explanation.places
     worst = max(places.values(), default=1)
     against = [
-        each
-        for each in details.changes
-        if (places.get(each.player) == 1 and each.delta < 0.0)
-        or (places.get(each.player) == worst and each.delta > 0.0)
+        change
+        for change in details.changes
+        if (places.get(change.player) == 1 and change.delta < 0.0)
+        or (places.get(change.player) == worst and change.delta > 0.0)
     ]
-    return max(against, key=lambda each: abs(each.delta)).player if worst > 1 and against else ""
+    return max(against, key=lambda change: abs(change.delta)).player if worst > 1 and against else ""

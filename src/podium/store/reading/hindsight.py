@@ -106,7 +106,11 @@ def keep(store: Moments, pool_name: str) -> bool:
     too_large = max(entries - MAX_ENTRIES, pairs - MAX_PAIRS) > 0
     curves = {} if too_large or table.is_empty() else look_back(pool, table)
     reason = f"hindsight works with up to {MAX_ENTRIES:,} results and {MAX_PAIRS:,} pairs of them; there are more here"
-    peaks = [(each, *curves[each][curves[each]["rating"].argmax()].tolist()) for each in established if each in curves]
+    peaks = [
+        (number, *curves[number][curves[number]["rating"].argmax()].tolist())
+        for number in established
+        if number in curves
+    ]
     best = sorted(peaks, key=lambda peak: (-peak[2], peak[0]))[:MAX_BEST]
     found = Kept(today(), snapshot.seq, system_text(pool), reason if too_large else "", best)
     parts = [(number, curve.tobytes()) for number, curve in curves.items()]
@@ -162,7 +166,7 @@ def best_ever(pool: PoolReader) -> BestEverBoard:
     lack = why_unavailable(pool.system) or none_yet
     if known is None or lack or known.too_large:
         raise UnknownError(f"{pool.name}: {lack or (known and known.too_large)}")
-    peaks = [each for each in known.best if each[0] not in merged]
+    peaks = [row for row in known.best if row[0] not in merged]
     names = names_of(pool, [number for number, *_ in peaks])
     players = tuple(
         BestEver(

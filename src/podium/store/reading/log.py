@@ -170,7 +170,7 @@ def event_record(pool: PoolReader, event_id: str) -> tuple[CorrectionRecord, ...
     event = find_event(pool, event_id).event_id
     rows = [row for row in pool.execute(SELECT_RECORDS_OF_EVENT, event=event) if row.seq <= pool.snapshot.seq]
     contents = [lines_of(row.body) if row.kind in WITH_CONTENT else None for row in rows]
-    name_of = names_in(pool, [each for each in contents if each is not None])
+    name_of = names_in(pool, [content for content in contents if content is not None])
     records, before = [], None
     for row, after in zip(rows, contents, strict=True):
         corrected = () if before is None or after is None else tuple(corrected_lines(before, after, name_of))
@@ -188,7 +188,7 @@ def names_in(pool: PoolReader, contents: list[list[Line]]) -> dict[int, str]:
     """
     if len(contents) < 2:  # noqa: PLR2004
         return {}
-    numbers = {each for lines in contents for line in lines for each in numbers_in(line)}
+    numbers = {number for lines in contents for line in lines for number in numbers_in(line)}
     return {number: kind_and_name(name)[1] for number, name in present_names(pool, numbers).items()}
 
 

@@ -174,7 +174,7 @@ def weights(pool: PoolReader, most: int) -> tuple[WeightPoint, ...]:
         players = numbers[events >= number].tolist()
         spread = np.linspace(0, len(players) - 1, min(most, len(players))).round().astype(np.int64)
         moved = [largest_duel(pool, players[k], number) for k in spread.tolist()]
-        known = [each for each in moved if each is not None]
+        known = [weight for weight in moved if weight is not None]
         if known:
             points.append(WeightPoint(number, statistics.median(known), len(known)))
     return tuple(points)
@@ -276,7 +276,7 @@ def expected_points(pool: PoolReader) -> tuple[ExpectedPoint, ...]:
     points = []
     for gap in (float(f"{elo_gap * scale:.3g}") for elo_gap in GAPS):
         ahead = even._replace(**{name: getattr(even, name) + gap for name in system.with_level})
-        sides = (enter(params, each, PRESENT) for each in (ahead, even))
+        sides = (enter(params, entrant, PRESENT) for entrant in (ahead, even))
         points.append(ExpectedPoint(gap, float(expect(params, *sides))))
     return tuple(points)
 
@@ -299,7 +299,7 @@ def rated_field(pool: PoolReader, event_id: str) -> EventField:
     return EventField(
         len(rated),
         float(replayed.before.mean()),
-        tuple(Performance(each.player, each.rating, each.bound) for each in rated),
+        tuple(Performance(row.player, row.rating, row.bound) for row in rated),
     )
 
 
@@ -324,13 +324,13 @@ def fair_expectation(facts: PoolFacts, explanation: Explanation) -> FairExpectat
     The correction is interpolated linearly between the means of two bins, and constant beyond the outermost bins.
     The result is None if there are no duels, or if a bin next to one has fewer than 100 duels.
     """
-    expected = np.array([each for each in explanation.rows["expected"].to_list() if each is not None])
+    expected = np.array([row for row in explanation.rows["expected"].to_list() if row is not None])
     count, total = expected.size, float(expected.sum())
     if not count or not facts.reliability:
         return FairExpectation(count, total, None, None)
-    means = np.array([each.expected for each in facts.reliability])
-    surplus = np.array([each.observed - each.expected for each in facts.reliability])
-    enough = np.array([each.duels >= MIN_DUELS for each in facts.reliability])
+    means = np.array([bin_.expected for bin_ in facts.reliability])
+    surplus = np.array([bin_.observed - bin_.expected for bin_ in facts.reliability])
+    enough = np.array([bin_.duels >= MIN_DUELS for bin_ in facts.reliability])
     above = np.minimum(np.searchsorted(means, expected), means.size - 1)
     below = np.maximum(np.searchsorted(means, expected, side="right") - 1, 0)
     if not (enough[above].all() and enough[below].all()):

@@ -88,7 +88,7 @@ def amended_lines(pool: PoolReader, proposal: Proposal) -> tuple[CorrectedLine, 
     before, after = lines_of(body), lines_of(entry.body)
     numbers = {number for line in (*before, *after) for number in numbers_in(line)}
     names = present_names(pool, numbers - proposal.newcomers.keys()) | dict(proposal.newcomers)
-    return tuple(corrected_lines(before, after, {each: kind_and_name(name)[1] for each, name in names.items()}))
+    return tuple(corrected_lines(before, after, {number: kind_and_name(name)[1] for number, name in names.items()}))
 
 
 def moved_events(moves: Moves) -> tuple[MovedEvent, ...]:
@@ -103,7 +103,7 @@ def moved_ratings(pool: PoolReader, moves: Moves, proposal: Proposal) -> tuple[M
     Added and removed ratings come before all others.
     """
     before, after = (
-        ratings_and_ranks(Board(pool, ESTABLISHED, each.standings)) for each in (moves.before, moves.after)
+        ratings_and_ranks(Board(pool, ESTABLISHED, state.standings)) for state in (moves.before, moves.after)
     )
     by_rank = moves.before.pool.system.ranking != moves.after.pool.system.ranking
     nothing = None, None
@@ -114,14 +114,14 @@ def moved_ratings(pool: PoolReader, moves: Moves, proposal: Proposal) -> tuple[M
             moved[number] = rating, new_rating, rank, new_rank
     names = names_with(proposal, moved)
     found = (MovedRating(names[number], *cells) for number, cells in moved.items())
-    return tuple(sorted(found, key=lambda each: (-size_of(each), each.player)))
+    return tuple(sorted(found, key=lambda effect: (-size_of(effect), effect.player)))
 
 
 def ratings_and_ranks(board: Board) -> dict[int, tuple[float, int | None]]:
     """Return each player's rating and rank on a board, by the player's number."""
     standings = board.standings
     ranks = dict(zip(standings.numbers[board.entries].tolist(), board.ranks(board.entries), strict=True))
-    columns = (each[standings.is_player].tolist() for each in (standings.numbers, standings.ratings))
+    columns = (column[standings.is_player].tolist() for column in (standings.numbers, standings.ratings))
     return {number: (rating, ranks.get(number)) for number, rating in zip(*columns, strict=True)}
 
 

@@ -179,9 +179,9 @@ class Reader(Moments):
         """
 
         def find(moment: Moment) -> tuple[FoundPlayer, ...]:
-            known = [each for each in self._every_pool(moment) if pools is None or each.name in pools]
+            known = [pool for pool in self._every_pool(moment) if pools is None or pool.name in pools]
             if len(known) > 1:
-                known = [each for each in known if not other_arithmetic(each)]  # the others can be searched
+                known = [pool for pool in known if not other_arithmetic(pool)]  # the others can be searched
             return search.search(known, text, most)
 
         return self.read(find)

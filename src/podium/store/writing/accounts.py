@@ -52,14 +52,14 @@ def merge(name: str, into: str, kind: str = "") -> Act:
         known, gone = known_numbers(pool, [name, into]), pool.snapshot.merged
         if name in known and gone.get(known[name]) == known.get(into, 0):
             return Proposal(pool, MERGE)
-        for each in (name, into):
-            if known.get(each) in gone:
-                (stays,) = names_of(pool, [gone[known[each]]]).values()
-                raise StoreError(f"{called(each)!r} was merged into {called(stays)!r}")
-        for each in (into, name):
-            is_known = each in known and (kind or pool.snapshot.standings.find([known[each]])[0] >= 0)
+        for player in (name, into):
+            if known.get(player) in gone:
+                (stays,) = names_of(pool, [gone[known[player]]]).values()
+                raise StoreError(f"{called(player)!r} was merged into {called(stays)!r}")
+        for player in (into, name):
+            is_known = player in known and (kind or pool.snapshot.standings.find([known[player]])[0] >= 0)
             if not is_known:
-                raise unrated_error(pool, each)
+                raise unrated_error(pool, player)
         account, end = known[name], known[into]
         if account == end:
             raise StoreError(f"{called(name)!r} cannot be merged into itself")
@@ -188,7 +188,7 @@ def rename_player(pool: PoolReader, name: str, new: str, *, kind: str = "", acto
         UnknownError: the pool, the player or the equipment does not exist.
         StoreError: the name belongs to another player or piece of equipment.
     """
-    number = rename(pool, *(equipment_name(kind, each) if kind else each for each in (name, new)))
+    number = rename(pool, *(equipment_name(kind, part) if kind else part for part in (name, new)))
     append(pool, RENAME, [json_entry(str(number), None, actor)])  # names do not go into the log
 
 

@@ -129,7 +129,7 @@ def refuse_nameless(system: System) -> None:
         raise ParameterError(
             f"{system.name}: shared=team works only for files. For a pool, use the column shared:club and shared=club."
         )
-    own = {each.name: getattr(system, each.name) for each in fields(system)}
+    own = {field.name: getattr(system, field.name) for field in fields(system)}
     if not (isinstance(system, registered) and type(registered(**own)) is type(system)):
         raise ParameterError(
             f"{system.name!r} cannot rate a pool, because a server finds systems by name. Use one of Podium's "
@@ -160,7 +160,7 @@ def begin_season(name: str, starts: When, keep: float) -> Act:
             raise ParameterError(
                 f"no. {plain(number_at(at))} is later than the next event. Begin the season at that event."
             )
-        known = next((uid for uid, each in events.seasons.items() if each.name == season), None)
+        known = next((uid for uid, season_ in events.seasons.items() if season_.name == season), None)
         if known is not None:
             if (events.key(known).started_at, events.seasons[known].keep) == (at, keep):
                 return Proposal(pool, SEASON)
@@ -253,9 +253,9 @@ def register(
         ResultsError: the same player is entered twice under two names.
         StoreError: a match with that ID has different entrants.
     """
-    rows = [each if isinstance(each, Mapping) else {"player": each} for each in entrants]
-    names = admit_names(pool, [str(each["player"]) for each in rows])
-    teams = [None if each.get("team") is None else admit(str(each["team"]), "team") for each in rows]
+    rows = [entrant if isinstance(entrant, Mapping) else {"player": entrant} for entrant in entrants]
+    names = admit_names(pool, [str(row["player"]) for row in rows])
+    teams = [None if row.get("team") is None else admit(str(row["team"]), "team") for row in rows]
     match_id = public_id(pool, admit(match_id, "a match's id"))
     if not names or len(set(names)) < len(names):
         raise ParameterError("entrants: a match needs at least one, and each of them only once")
@@ -279,7 +279,7 @@ def register(
     body = {"entrants": entrants_by_number, "expires_at": expires_at}
     append(pool, REGISTER, [json_entry(match_id, body, actor)])
     present = names_of(pool, numbers.values())
-    return RegisteredMatch(match_id, tuple(present[numbers[each]] for each in names), instant(expires_at), OPEN, ())
+    return RegisteredMatch(match_id, tuple(present[numbers[player]] for player in names), instant(expires_at), OPEN, ())
 
 
 class Registration(NamedTuple):
@@ -319,14 +319,16 @@ def match_of(pool: PoolReader, match_id: str) -> RegisteredMatch:
     """
     match_id = public_id(pool, match_id)
     found, events = get_registration(pool, match_id), pool.snapshot.events
-    numbers = [each["player"] for each in found.entrants]
+    numbers = [entrant["player"] for entrant in found.entrants]
     names = names_of(pool, numbers)
-    results = sorted(events.of_uids(events.results_of(found.number)), key=lambda each: (-(each.present or 0), each.seq))
-    others = [each.event_id for each in results if each.status in (VOIDED, SUPERSEDED)]
-    standing = [each.event_id for each in results if each.event_id not in others]
+    results = sorted(
+        events.of_uids(events.results_of(found.number)), key=lambda match: (-(match.present or 0), match.seq)
+    )
+    others = [result.event_id for result in results if result.status in (VOIDED, SUPERSEDED)]
+    standing = [result.event_id for result in results if result.event_id not in others]
     status = REPORTED if results else EXPIRED if found.expires_at < now() else OPEN
     return RegisteredMatch(
-        match_id, tuple(names[each] for each in numbers), instant(found.expires_at), status, (*standing, *others)
+        match_id, tuple(names[number] for number in numbers), instant(found.expires_at), status, (*standing, *others)
     )
 
 
@@ -357,8 +359,10 @@ def attendance(
         raise StoreError(f"Match {match_id!r} has expired. If the result should count, submit it without match_id.")
     merged = pool.snapshot.merged
     players_present = {merged.get(numbers[name], numbers[name]) for name in content.players}
-    entrants = {merged.get(each["player"], each["player"]): each for each in registered.entrants}
+    entrants = {merged.get(entrant["player"], entrant["player"]): entrant for entrant in registered.entrants}
     absent = [
-        Absent(each["player"], each["team"]) for number, each in entrants.items() if number not in players_present
+        Absent(entrant["player"], entrant["team"])
+        for number, entrant in entrants.items()
+        if number not in players_present
     ]
     return len(entrants) - len(absent), absent

@@ -111,7 +111,7 @@ class Redaction:
                 self._look_at(row, previous)
             if row.title and mentions.may_be_in(row.title.decode()):
                 texts = json.loads(b"{" + row.title[1:] + b"}").values()
-                self.titles += [(row.seq, row.place)] if any(each in mentions for each in texts) else []
+                self.titles += [(row.seq, row.place)] if any(text in mentions for text in texts) else []
             previous = row.hash
         rows = pool.execute(SELECT_REASONS).all()
         self.reasons = [(row.seq, row.place) for row in rows if row.text in mentions]
@@ -141,9 +141,9 @@ class Redaction:
     def _body(self, row: Any) -> bytes:
         text, labels = row.body.decode(), dict[tuple[str, str], str]()
         if row.kind in WITH_CONTENT:
-            lines = (self._without(json.loads(each), None, text, labels) for each in text.split("\n") if each)
+            lines = (self._without(json.loads(line), None, text, labels) for line in text.split("\n") if line)
             kept = ({name: value for name, value in line.items() if value is not None} for line in lines)
-            return "".join(dumps(each) + "\n" for each in kept).encode()
+            return "".join(dumps(part) + "\n" for part in kept).encode()
         if row.kind not in (PLAN, REGISTER, DESCRIBE):
             return bytes(row.body)
         empty = "" if row.kind == DESCRIBE else None
@@ -152,7 +152,7 @@ class Redaction:
     def _without(self, item: Any, empty: str | None, text: str, labels: dict[tuple[str, str], str]) -> Any:
         """Return a part of a body without those texts and labels that mention a name."""
         if isinstance(item, list):
-            return [self._without(each, empty, text, labels) for each in item]
+            return [self._without(part, empty, text, labels) for part in item]
         if not isinstance(item, dict):
             return item
         found = {}
@@ -171,7 +171,7 @@ class Redaction:
     def _label(name: str, text: str, taken: Collection[str]) -> str:
         """Return a label that no other team or heat in the entry has. Ratings depend only on which labels are equal."""
         labels = (f"{name} {k}" for k in count(1))
-        return next(each for each in labels if each not in taken and f'"{each}"' not in text)
+        return next(label for label in labels if label not in taken and f'"{label}"' not in text)
 
     def write(self, actor: str) -> None:
         """Store the redactions, in the transaction that holds the pool's lock."""
@@ -190,7 +190,7 @@ class Redaction:
         self._write_sheets()
         for statement, rows in ((MOVE_TITLE, self.moved), (BLANK_TITLE, [{"entry": seq} for seq, _ in self.titles])):
             if rows:
-                connection.execute(statement, [{"pool": pool.id} | each for each in rows])
+                connection.execute(statement, [{"pool": pool.id} | row for row in rows])
         texts: Any = {name: "" for name in TEXTS if getattr(pool.description, name, "") in self.mentions}
         columns = replace(pool.description, **texts).columns()
         connection.execute(sa.update(pools).where(pools.c.id == pool.id).values(columns))
@@ -216,7 +216,7 @@ class Redaction:
             self._update(sheet, sheet.c.map == text, map="")
         for name in self._mentioning(sheet, "name"):
             names = self.pool.execute(sa.select(sheet.c.name).where(of_pool(sheet))).scalars().all()
-            new = next(each for each in map("sheet {}".format, count(1)) if each not in names)
+            new = next(label for label in map("sheet {}".format, count(1)) if label not in names)
             of_name = sheet.c.pool_id == self.pool.id, sheet.c.name == name
             row = sa.select(sheet.c.pool_id, sa.literal(new), sheet.c.map).where(*of_name)
             self.pool.connection.execute(sa.insert(sheet).from_select(["pool_id", "name", "map"], row))

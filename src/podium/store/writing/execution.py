@@ -109,7 +109,7 @@ def is_long(draft: Draft, proposal: Proposal) -> bool:
     """Return True if rating a draft takes too long for a short transaction."""
     if draft.first is None:
         return False
-    if any(each.body.count(b"\n") > LARGE_EVENT_ROWS for each in proposal.entries):
+    if any(entry.body.count(b"\n") > LARGE_EVENT_ROWS for entry in proposal.entries):
         return True  # the number of pairs grows with the square of its entrants
     after = draft.base.events.order.size - draft.position
     return after > SHORT_EVENTS and len(proposal.entries) <= SHORT_EVENTS
@@ -118,8 +118,10 @@ def is_long(draft: Draft, proposal: Proposal) -> bool:
 def entries_of(proposal: Proposal) -> list[Entry]:
     """Return the entries of a proposal in the form that a fold reads, with placeholders for their numbers."""
     return [
-        Entry(FIRST_PLACEHOLDER + k, each.kind or proposal.kind, each.subject, each.body, each.match_id, each.present)
-        for k, each in enumerate(proposal.entries)
+        Entry(
+            FIRST_PLACEHOLDER + k, entry.kind or proposal.kind, entry.subject, entry.body, entry.match_id, entry.present
+        )
+        for k, entry in enumerate(proposal.entries)
     ]
 
 
@@ -158,7 +160,7 @@ def rebased(pool: PoolReader, base: Snapshot, prepared: Prepared) -> Moves | Non
 def are_new_events(before: Snapshot, after: Snapshot, entries: Collection[Entry]) -> bool:
     """Return True if log entries only add events that come after all others."""
     size, added = before.events.order.size, after.events.order.size - before.events.order.size
-    are_plain = all(each.kind == SUBMIT and each.match_id is None for each in entries)
+    are_plain = all(entry.kind == SUBMIT and entry.match_id is None for entry in entries)
     return are_plain and added == len(entries) and int(after.events.order.part("uid", size).min(initial=size)) >= size
 
 
@@ -180,7 +182,8 @@ def dry_run(pool: PoolReader, propose: Propose, after: str | None) -> Done:
     done = with_receipts(plan(pool, propose(pool)))
     moved = rerated(done, after)
     first = [
-        replace(each, effects=moved.effects or (), totals=moved.totals, next=moved.next) for each in done.receipts[:1]
+        replace(receipt, effects=moved.effects or (), totals=moved.totals, next=moved.next)
+        for receipt in done.receipts[:1]
     ]
     return replace(done, receipts=(*first, *done.receipts[1:]))
 

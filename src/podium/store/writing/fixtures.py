@@ -76,15 +76,15 @@ class Fixture:
     def members(self) -> list[list[Member]]:
         """The members of each side, with sides in the order of their first members."""
         sides: dict[Any, list[Member]] = {}
-        for number, each in enumerate(self.entrants or ()):
-            member = Member(each.player, each.shared or {}, each.side)
-            sides.setdefault(number if each.team is None else each.team, []).append(member)
+        for number, entrant in enumerate(self.entrants or ()):
+            member = Member(entrant.player, entrant.shared or {}, entrant.side)
+            sides.setdefault(number if entrant.team is None else entrant.team, []).append(member)
         return list(sides.values())
 
     @property
     def sides(self) -> list[list[str]]:
         """The names of each side's members, with sides in the order of their first members."""
-        return [[each.player for each in side] for side in self.members]
+        return [[member.player for member in side] for side in self.members]
 
     def standing(
         self, places: Sequence[str] = (), out: Sequence[str] = ()
@@ -95,10 +95,14 @@ class Fixture:
         """
         sides = [[name] for name in (*places, *out)] if self.entrants is None else self.sides
         side_of = {name: number for number, side in enumerate(sides) for name in side}
-        placed, left = (dict.fromkeys(side_of[name] for name in each if name in side_of) for each in (places, out))
+        placed, left = (
+            dict.fromkeys(side_of[name] for name in side_names if name in side_of) for side_names in (places, out)
+        )
         left = dict.fromkeys(number for number in left if number not in placed)
         waiting = [number for number in range(len(sides)) if number not in placed and number not in left]
-        in_place, gone, yet = ([sides[number] for number in each] for each in (placed, left, waiting))
+        in_place, gone, yet = (
+            [sides[number] for number in numbers_of_sides] for numbers_of_sides in (placed, left, waiting)
+        )
         return in_place, gone, yet
 
 
@@ -179,31 +183,31 @@ def plans_of(pool: PoolReader, numbers: Sequence[int]) -> list[Plan]:
     bodies = bodies_of(pool, seqs) if seqs else {}
     ids = [fixtures.ids[number] for number in known]
     return [
-        Plan(each, json.loads(bodies[seq]), is_cancelled, events.find(each) >= 0)
-        for each, seq, is_cancelled in zip(ids, seqs, cancelled, strict=True)
+        Plan(fixture_id, json.loads(bodies[seq]), is_cancelled, events.find(fixture_id) >= 0)
+        for fixture_id, seq, is_cancelled in zip(ids, seqs, cancelled, strict=True)
     ]
 
 
 def numbered_entrants(pool: PoolReader, fixture_id: str, entrants: Sequence[Any]) -> list[dict[str, Any]]:
-    rows = [each if isinstance(each, Mapping) else {"player": each} for each in entrants]
+    rows = [entrant if isinstance(entrant, Mapping) else {"player": entrant} for entrant in entrants]
     if len(rows) > MAX_ENTRANTS:
         raise ParameterError(f"entrants: {len(rows):,} are too many. A fixture can have up to {MAX_ENTRANTS:,}.")
-    names = admit_names(pool, [str(each["player"]) for each in rows], "entrant")
-    teams = [None if each.get("team") is None else admit(str(each["team"]), "team") for each in rows]
+    names = admit_names(pool, [str(row["player"]) for row in rows], "entrant")
+    teams = [None if row.get("team") is None else admit(str(row["team"]), "team") for row in rows]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise ParameterError(f"entrants: {twice!r} is entered twice. Remove one entry.")
-    members = [member_of({key: each[key] for key in Member._fields if each.get(key)}) for each in rows]
+    members = [member_of({key: row[key] for key in Member._fields if row.get(key)}) for row in rows]
     if not any(teams):
         field_of(members, (), lambda all_names: all_names)  # one begins at most
-    equipment = [{kind: equipment_name(kind, name) for kind, name in each.shared.items()} for each in members]
-    numbers = numbers_of(pool, [*names, *(name for each in equipment for name in each.values())])
+    equipment = [{kind: equipment_name(kind, name) for kind, name in member.shared.items()} for member in members]
+    numbers = numbers_of(pool, [*names, *(name for equipment_names in equipment for name in equipment_names.values())])
     refuse_entrant_twice(pool, fixture_id, names, {name: numbers[name] for name in names})
     return [
         {"player": numbers[name], "team": team}
-        | ({"side": each.side} if each.side else {})
+        | ({"side": member.side} if member.side else {})
         | {f"{SHARED}{kind}": numbers[equipment] for kind, equipment in owned.items()}
-        for name, team, each, owned in zip(names, teams, members, equipment, strict=True)
+        for name, team, member, owned in zip(names, teams, members, equipment, strict=True)
     ]
 
 
@@ -277,17 +281,19 @@ def fixtures(
 
 def as_fixtures(pool: PoolReader, plans: Sequence[Plan]) -> tuple[Fixture, ...]:
     """Return fixtures. Accounts that have been merged since then appear once, under their current names."""
-    lists = [each.body["entrants"] for each in plans]
-    numbered = [each[key] for entrants in lists for each in entrants or () for key in each if holds_player_numbers(key)]
+    lists = [plan.body["entrants"] for plan in plans]
+    numbered = [
+        entrant[key] for entrants in lists for entrant in entrants or () for key in entrant if holds_player_numbers(key)
+    ]
     names = present_names(pool, numbered)
     found = []
     for plan, entrants in zip(plans, lists, strict=True):
         lines = [
-            {key: names[value] if holds_player_numbers(key) else value for key, value in each.items()}
-            for each in entrants or ()
+            {key: names[value] if holds_player_numbers(key) else value for key, value in entrant.items()}
+            for entrant in entrants or ()
         ]
-        once = {each["player"]: each for each in lines}
-        starts = None if entrants is None else tuple(starter_of(each) for each in once.values())
+        once = {line["player"]: line for line in lines}
+        starts = None if entrants is None else tuple(starter_of(member) for member in once.values())
         moment, title = instant(plan.body["starts_at"]), plan.body.get("title")
         found.append(Fixture(plan.fixture_id, title, moment, starts, status_of(plan)))
     return tuple(found)
@@ -343,7 +349,7 @@ def post_places(
         raise StoreError(f"race {race_id!r} {'already has a result' if planned.status == REPORTED else 'is cancelled'}")
     names = [*places, *out]
     known = sent_numbers(pool, names)
-    entered = None if planned.entrants is None else {each.player for each in planned.entrants}
+    entered = None if planned.entrants is None else {entrant.player for entrant in planned.entrants}
     merged = pool.snapshot.merged
     numbers = {name: merged.get(number, number) for name, number in known.items()}
     called = names_of(pool, set(numbers.values()))
@@ -357,13 +363,13 @@ def post_places(
         raise StoreError(
             f"race {race_id!r}: standings are limited to one update per second. Send them again in a moment."
         )
-    for (each,) in pool.run(SELECT_RACES):
-        if pool.snapshot.events.find(each) >= 0:
-            pool.run(DELETE_RACE, race=each)
+    for (race,) in pool.run(SELECT_RACES):
+        if pool.snapshot.events.find(race) >= 0:
+            pool.run(DELETE_RACE, race=race)
     posted_at, body = now(), {"places": [numbers[name] for name in places], "out": [numbers[name] for name in out]}
     upsert(pool.connection, running, [(pool.id, race_id, posted_at, json.dumps(body))])
     announce(pool, newest_seq(pool))
-    in_place, gone = (tuple(called[numbers[name]] for name in each) for each in (places, out))
+    in_place, gone = (tuple(called[numbers[name]] for name in side_names) for side_names in (places, out))
     return Places(race_id, instant(posted_at), in_place, gone)
 
 
@@ -380,12 +386,12 @@ def tap(pool: PoolReader, race_id: str, what: Tap, name: str) -> Places:
     stands = places_now(pool, race_id)
     places, out = ([*stands.places], [*stands.out]) if stands else ([], [])
     if what == "next":
-        places = [*(each for each in places if each != name), name]
+        places = [*(place for place in places if place != name), name]
     elif what == "out":
-        out = [*(each for each in out if each != name), name]
+        out = [*(name_ for name_ in out if name_ != name), name]
     else:
-        side = next((each for each in get_fixture(pool, race_id).sides if name in each), [name])
-        places, out = ([each for each in several if each not in side] for several in (places, out))
+        side = next((side for side in get_fixture(pool, race_id).sides if name in side), [name])
+        places, out = ([name_ for name_ in several if name_ not in side] for several in (places, out))
     return post_places(pool, race_id, places, out=out, by_hand=True)
 
 

@@ -77,7 +77,7 @@ def events_to_order(pool: PoolReader, order: Order) -> list[Event]:
         )
     events = pool.snapshot.events
     found = events.at(np.arange(min(events.size, MAX_EVENTS + len(events.seasons))))
-    rows = [each for each in found if each.status != STATUSES[SEASON]][:MAX_EVENTS]
+    rows = [event for event in found if event.status != STATUSES[SEASON]][:MAX_EVENTS]
     if len(rows) == MAX_EVENTS:
         raise StoreError(
             f"pool {pool.name!r} has {MAX_EVENTS} events or more, so its order cannot change. Send them to a new pool "

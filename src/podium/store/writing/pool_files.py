@@ -79,7 +79,7 @@ class Line(NamedTuple):
 
 
 def import_lines(connection: sa.Connection, lines: Iterable[str], source: str, name: str | None) -> Imported:
-    numbered = (Line(f"{source}, line {number}", parse(source, number, each)) for number, each in enumerate(lines, 1))
+    numbered = (Line(f"{source}, line {number}", parse(source, number, line)) for number, line in enumerate(lines, 1))
     header = checked(next(numbered, Line(f"{source}, line 1", {})), HEADER)
     if header["podium_pool"] != FORMAT:
         raise StoreError(f"{source}: has format {header['podium_pool']}, but this version of Podium reads {FORMAT}")
@@ -151,9 +151,9 @@ def checked(line: Line, kinds: Mapping[str, Any]) -> dict[str, Any]:
 def import_players(pool: PoolView, lines: Iterator[Line], count: int) -> dict[int, float | None]:
     """Store the players and equipment in a file. Return the rating that the file has for each number."""
     ratings: dict[int, float | None] = {}
-    for chunk in chunks((checked(each, PLAYER) for _, each in zip(range(count), lines, strict=False))):
-        names = [(each["player"], name, former) for each in chunk for name, *former in [names_in(each)]]
-        ratings |= {each["player"]: each.get("rating") for each in chunk}
+    for chunk in chunks((checked(line, PLAYER) for _, line in zip(range(count), lines, strict=False))):
+        names = [(record["player"], name, former) for record in chunk for name, *former in [names_in(record)]]
+        ratings |= {record["player"]: record.get("rating") for record in chunk}
         insert_players(pool, ((number, name) for number, name, _ in names))
         insert_aliases(pool, ((name, number) for number, _, former in names for name in former))
     return ratings
@@ -165,7 +165,7 @@ def names_in(fields: Mapping[str, Any]) -> list[str]:
     if is_equipment(fields["player"]) != (kind is not None):
         raise ValueError(f"{fields['player']} is not the number of a {kind or 'player'}")
     names = [fields["name"], *fields["former"]]
-    return [equipment_name(kind, each) for each in names] if kind else names
+    return [equipment_name(kind, name) for name in names] if kind else names
 
 
 def import_log(pool: PoolView, lines: Iterator[Line], numbers: set[int]) -> Head:
@@ -174,7 +174,7 @@ def import_log(pool: PoolView, lines: Iterator[Line], numbers: set[int]) -> Head
     for chunk in chunks(lines):
         rows, reasons, titles = [], [], []
         seqs = entries.draw_numbers(pool.connection, len(chunk))
-        for (where, _), fields, seq in zip(chunk, (checked(each, ENTRY) for each in chunk), seqs, strict=True):
+        for (where, _), fields, seq in zip(chunk, (checked(line, ENTRY) for line in chunk), seqs, strict=True):
             place += 1
             row = entry_row(where, fields, numbers) | {"pool_id": pool.id, "seq": seq}
             expected, previous = entry_hash(previous, (row[name] for name in HASHED)), row["hash"]
@@ -192,9 +192,9 @@ def import_log(pool: PoolView, lines: Iterator[Line], numbers: set[int]) -> Head
         insert(pool.connection, log, map(itemgetter(*log.columns.keys()), rows))
         insert(pool.connection, reason, reasons)
         insert(pool.connection, title, titles)
-    altered = ((where, each) for each, (where, expected) in others.items() if changed.get(each) != expected)
-    for where, each in altered:
-        raise broken(where, each)
+    altered = ((where, label) for label, (where, expected) in others.items() if changed.get(label) != expected)
+    for where, fault in altered:
+        raise broken(where, fault)
     return Head(place, previous.hex())
 
 
@@ -227,7 +227,8 @@ def entry_row(where: str, fields: Mapping[str, Any], numbers: set[int]) -> dict[
         row["reason_hash"] = bytes.fromhex(fields["reason_hash"])
     if (
         fields["kind"] in entries.WITH_CONTENT
-        and not {each for row in fields["body"].split("\n") if row for each in numbers_in(json.loads(row))} <= numbers
+        and not {number for row in fields["body"].split("\n") if row for number in numbers_in(json.loads(row))}
+        <= numbers
     ):
         raise StoreError(f"{where}: a player or piece of equipment is missing from the file. Export the pool again.")
     return row
@@ -237,10 +238,10 @@ def import_sheets(pool: PoolView, kept: Iterable[Mapping[str, Any]]) -> None:
     """Store the sheets, and the events that came from each. The file refers to their contents by places in the log."""
     numbers = sa.select(log.c.place, log.c.seq).where(log.c.pool_id == pool.id)
     seqs = dict(pool.execute(numbers).all()) if kept else {}
-    for each in kept:
-        pool.connection.execute(sa.insert(sheet), {"pool_id": pool.id, "name": each["name"], "map": each["map"]})
-        events = ((event_id, own_id, seqs[place], bool(gone)) for event_id, own_id, place, gone in each["events"])
-        insert(pool.connection, brought, [(pool.id, each["name"], *row) for row in events])
+    for record in kept:
+        pool.connection.execute(sa.insert(sheet), {"pool_id": pool.id, "name": record["name"], "map": record["map"]})
+        events = ((event_id, own_id, seqs[place], bool(gone)) for event_id, own_id, place, gone in record["events"])
+        insert(pool.connection, brought, [(pool.id, record["name"], *row) for row in events])
 
 
 def exported_sheets(pool: PoolView) -> list[dict[str, Any]]:
@@ -291,7 +292,7 @@ def export_lines(pool: PoolReader) -> Iterator[str]:
     )
     for number, name in sorted((names | equipment).items()):
         (kind, own), *others = map(kind_and_name, [name, *former.get(number, [])])
-        fields = {"player": number, "name": own, "former": [each for _, each in others]}
+        fields = {"player": number, "name": own, "former": [line for _, line in others]}
         yield line(fields | ({"kind": kind} if kind else {}) | {"rating": ratings.get(number)})
     reasons = {row.seq: row for row in pool.execute(entries.SELECT_HASHED_REASONS)}
     last, changed = entries.Checked(0, 0, (GENESIS,)), entries.redactions(pool)

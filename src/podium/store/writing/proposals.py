@@ -123,9 +123,9 @@ def keep_sheet(proposal: Proposal, seqs: Sequence[int] = ()) -> None:
         return
     upsert(pool.connection, sheet, [(pool.id, kept.name, kept.map)])
     rows = []
-    for each in kept.events:
-        new = each.content_seq - FIRST_PLACEHOLDER
-        rows.append((pool.id, kept.name, *(each if new < 0 else each._replace(content_seq=seqs[new]))))
+    for event in kept.events:
+        new = event.content_seq - FIRST_PLACEHOLDER
+        rows.append((pool.id, kept.name, *(event if new < 0 else event._replace(content_seq=seqs[new]))))
     upsert(pool.connection, brought, rows)
 
 
@@ -135,7 +135,9 @@ def store_witness(pool: PoolView, snapshot: Snapshot, first_row: int = 0) -> Non
     ((known,),) = pool.run(COUNT_WITNESS, first=first)
     first = first if known == first else 0
     pool.run(DELETE_WITNESS, first=first)
-    insert(pool.connection, witness, [(pool.id, first + k, each) for k, each in enumerate(digests(snapshot, first))])
+    insert(
+        pool.connection, witness, [(pool.id, first + k, digest) for k, digest in enumerate(digests(snapshot, first))]
+    )
 
 
 PART_ROWS = 1_024  # a write replaces the digests of the last part and of all parts from the first changed row on

@@ -116,7 +116,7 @@ class Done:
         """A sentence about later ratings that move with the pool's state, or an empty string if none do."""
         if self.moves is None or not self.snapshot.pool.system.pool_fields:
             return ""
-        relearnt = self.moves.count_relearnt({self.snapshot.events.find(each) for each in self.proposal.sent})
+        relearnt = self.moves.count_relearnt({self.snapshot.events.find(event_id) for event_id in self.proposal.sent})
         if not relearnt:
             return ""
         events = "1 later event is" if relearnt == 1 else f"all {relearnt:,} later events are"
@@ -124,8 +124,8 @@ class Done:
 
     def by_sender(self, senders: int) -> list[list[Receipt]]:
         receipts: list[list[Receipt]] = [[] for _ in range(senders)]
-        for each in self.receipts:
-            receipts[self.proposal.sent[each.event_id]].append(each)
+        for receipt in self.receipts:
+            receipts[self.proposal.sent[receipt.event_id]].append(receipt)
         return receipts
 
     @property
@@ -146,10 +146,12 @@ def list_effects(done: Done, after: Size | None) -> tuple[tuple[Effect, ...], st
     if done.moves is None:
         return (), None
     found, following = done.moves.largest_effects(MAX_EFFECTS, after)
-    names = names_with(done.proposal, {each.size.number for each in found})
+    names = names_with(done.proposal, {effect.size.number for effect in found})
     effects = tuple(
-        Effect(done.snapshot.events.id_of(each.uid), called(names[each.size.number]), each.rating_was, each.rating)
-        for each in found
+        Effect(
+            done.snapshot.events.id_of(effect.uid), called(names[effect.size.number]), effect.rating_was, effect.rating
+        )
+        for effect in found
     )
     return effects, None if following is None else ",".join(map(repr, following))
 

@@ -123,15 +123,15 @@ def propose(
         one.is_kept = by_hand and not overrule  # differs from the sheet because it was changed in the pool by hand
     place(pool, [one for one in sent if not one.is_kept])
     draft = Draft(pool, actor, reason or f"{sheet.name} was corrected")
-    draft.take(sent, sheet, {each.event.event_id for each in stored})
+    draft.take(sent, sheet, {event.event.event_id for event in stored})
     paired = {one.stored for one in sent}
-    draft.void([each for each in stored if each.is_live and each not in paired], overrule=overrule)
+    draft.void([event for event in stored if event.is_live and event not in paired], overrule=overrule)
     lists = tuple(draft.new), tuple(draft.other), tuple(draft.gone), tuple(draft.kept)
     changes = SheetChanges(sheet.name, is_first, *lists, same=draft.same, prefix=prefix)
-    is_plain = all(each.kind == SUBMIT for each in draft.entries)
+    is_plain = all(entry.kind == SUBMIT for entry in draft.entries)
     return events.Proposal(
         pool, SUBMIT if is_plain else SHEET, tuple(draft.entries),
-        dict.fromkeys((each.subject for each in draft.entries), 0),
+        dict.fromkeys((entry.subject for entry in draft.entries), 0),
         newcomers=draft.numbered.newcomers, names=draft.numbered.names,
         sets_order=sets_order and bool(draft.entries),
         sheet=events.SheetRecord(sheet.name, sheet.map, draft.brought, changes),
@@ -145,13 +145,13 @@ def as_known(pool: PoolReader, sheet: events.Sheet, sent: Sequence[Sent]) -> tup
         The sheet, and whether nothing is known of it.
     """
     sheet = sheet._replace(name=public_id(pool, sheet.name))
-    known = {each.name: each for each in sheets(pool)}
+    known = {sheet_.name: sheet_ for sheet_ in sheets(pool)}
     if sheet.name in known:
         return sheet, False
-    for each in known.values():
-        most = max(each.events, len(sent))
-        if each.map == sheet.map and 2 * min(each.events, len(sent)) > most:
-            named = sheet._replace(name=each.name)
+    for stored_sheet in known.values():
+        most = max(stored_sheet.events, len(sent))
+        if stored_sheet.map == sheet.map and 2 * min(stored_sheet.events, len(sent)) > most:
+            named = sheet._replace(name=stored_sheet.name)
             stored = events_of(pool, named, sent)
             find = by_content if sheet.made else by_id
             if 2 * sum(other.is_live for _, other in find(pool, named, [*sent], stored)) > most:
@@ -162,7 +162,7 @@ def as_known(pool: PoolReader, sheet: events.Sheet, sent: Sequence[Sent]) -> tup
 def events_of(pool: PoolReader, sheet: events.Sheet, sent: Sequence[Sent]) -> list[Stored]:
     """Return the events in the pool that came from a sheet, and those that have the submitted IDs."""
     known = brought_by(pool, sheet)
-    wanted = known.keys() | {sheet.prefix + each.own_id for each in sent if each.own_id not in sheet.made}
+    wanted = known.keys() | {sheet.prefix + event.own_id for event in sent if event.own_id not in sheet.made}
     return stored_events(pool, known, sheet, find_events(pool, wanted))
 
 
@@ -176,7 +176,7 @@ def refuse_others(pool: Pool, sheet: events.Sheet, sent: Sequence[Sent], stored:
                 f"If {sheet.name} is that sheet, name it with --sheet. If not, use --prefix {prefix} for new IDs.",
                 prefix,
             )
-    live = sum(each.is_live for each in stored)
+    live = sum(event.is_live for event in stored)
     paired = [(one, one.stored) for one in sent if one.stored is not None and one.stored.is_live]
     if live and not paired:
         raise SheetError(
@@ -250,11 +250,11 @@ def number(pool: PoolReader, sent: Sequence[Sent]) -> None:
 def longest_rise(numbers: Sequence[int | None]) -> list[int]:
     """Return the positions of the longest ascending subsequence of numbers. None is never part of it."""
     ends, places, before = list[int](), list[int](), dict[int, int | None]()
-    for k, each in enumerate(numbers):
-        if each is not None:
-            length = bisect_left(ends, each)
+    for k, number in enumerate(numbers):
+        if number is not None:
+            length = bisect_left(ends, number)
             before[k] = places[length - 1] if length else None
-            ends[length : length + 1], places[length : length + 1] = [each], [k]
+            ends[length : length + 1], places[length : length + 1] = [number], [k]
     rise, last = list[int](), places[-1] if places else None
     while last is not None:
         rise.append(last)
@@ -310,9 +310,9 @@ class Draft:
         base = COUNT.sub("", name)
         if name not in taken:
             return name
-        for each in (f"{base} #{k}" for k in range(2, 10**6)):
-            if each not in taken and self.pool.snapshot.events.find(each) < 0:
-                return each
+        for event_id in (f"{base} #{k}" for k in range(2, 10**6)):
+            if event_id not in taken and self.pool.snapshot.events.find(event_id) < 0:
+                return event_id
         raise StoreError(f"Every ID that begins with {base!r} is in use. Choose another prefix.")
 
     def log(self, one: Sent, kind: str) -> int:
@@ -324,7 +324,7 @@ class Draft:
             entry = submission.to_entry(self.pool, sent, self.numbered.numbers, late=True)._replace(kind=kind)
         else:
             event = other.event
-            was, begin = (head_begin(event.event_id, self.pool.order, each) for each in (event.started_at, one.start))
+            was, begin = (head_begin(event.event_id, self.pool.order, start) for start in (event.started_at, one.start))
             # its players stay the same, whatever names they have now
             body = other.body.replace(was.encode(), begin.encode())
             own = other.digest, match_id, event.present, reason, kind
@@ -393,18 +393,18 @@ def pair(pool: PoolReader, sheet: Sheet, sent: Sequence[Sent], stored: Sequence[
     Candidates are tried in this order: the same ID and content, then IDs that differ only in their count, then the same
     event with another ID, then the same event with another ID and date.
     """
-    left = sorted(stored, key=lambda each: each.is_live, reverse=True)
+    left = sorted(stored, key=lambda event: event.is_live, reverse=True)
     if sheet.made:
-        pair_equal(sent, [each for each in left if each.is_live])
+        pair_equal(sent, [event for event in left if event.is_live])
         for one in sent:
             one.is_same = one.stored is not None and has_content(pool, one, one.stored)
-        left = [each for each in left if each not in {one.stored for one in sent}]
+        left = [event for event in left if event not in {one.stored for one in sent}]
     for find in (by_count, by_lines) if sheet.made else (by_id, by_count, by_content, by_lines):
         alone = [one for one in sent if one.stored is None]
         for one, other in [*find(pool, sheet, alone, left)]:
             one.stored, one.is_same = other, has_content(pool, one, other)
         paired = {one.stored for one in sent}
-        left = [each for each in left if each not in paired]
+        left = [event for event in left if event not in paired]
 
 
 Pairs = Iterable[tuple[Sent, Stored]]
@@ -412,7 +412,7 @@ Pairs = Iterable[tuple[Sent, Stored]]
 
 def by_id(pool: PoolReader, sheet: Sheet, sent: Sequence[Sent], left: list[Stored]) -> Pairs:
     """Yield pairs of events with the same ID and content."""
-    known = {each.own_id: each for each in reversed(left)}
+    known = {event.own_id: event for event in reversed(left)}
     for one in sent:
         other = known.get(one.own_id) or known.get(sheet.prefix + one.own_id)
         if other is not None and has_content(pool, one, other):
@@ -430,24 +430,24 @@ def by_count(pool: PoolReader, sheet: Sheet, sent: list[Sent], left: list[Stored
         by_players = one.content.started_at, players_in(one.lines)
         groups[by_players if are_names else COUNT.sub("", one.own_id)][0].append(one)
     is_placed = any(one.content.order for one in sent)
-    for other in sorted(left, key=lambda each: each.event.key):
+    for other in sorted(left, key=lambda pair: pair.event.key):
         by_players = other.event.started_at if is_placed else 0, players_in(other.lines)
         groups[by_players if are_names else COUNT.sub("", other.own_id.removeprefix(sheet.prefix))][1].append(other)
     for ours, theirs in groups.values():
-        keys = [each.lines for each in theirs], [each.lines for each in ours]
+        keys = [event.lines for event in theirs], [event.lines for event in ours]
         for kind, a, end_a, b, end_b in SequenceMatcher(None, *keys, autojunk=False).get_opcodes():
             if kind == "equal":
                 yield from zip(ours[b:end_b], theirs[a:end_a], strict=True)
             elif kind == "replace":
-                known = {each.own_id: each for each in theirs[a:end_a]}
-                rest = [each for each in ours[b:end_b] if each.own_id not in known]
-                yield from ((each, known.pop(each.own_id)) for each in ours[b:end_b] if each.own_id in known)
+                known = {event.own_id: event for event in theirs[a:end_a]}
+                rest = [event for event in ours[b:end_b] if event.own_id not in known]
+                yield from ((event, known.pop(event.own_id)) for event in ours[b:end_b] if event.own_id in known)
                 yield from zip(rest, known.values(), strict=False)
 
 
 def by_content(pool: PoolReader, _sheet: Sheet, sent: list[Sent], left: list[Stored], *, dated: bool = True) -> Pairs:
     """Return pairs of events that are the same except for their IDs, in order."""
-    live = [(each, (each.event.started_at, each.lines)) for each in left if each.is_live]
+    live = [(event, (event.event.started_at, event.lines)) for event in left if event.is_live]
     return equal_pairs(sent, live, is_placed=dated and any(one.content.order for one in sent))
 
 
@@ -460,7 +460,7 @@ def has_content(pool: PoolReader, one: Sent, other: Stored) -> bool:
     if content.order is not None and content.started_at != other.event.started_at:
         return False
     if one.lines == other.lines or other.digest in [
-        each.digest(pool.secret) for each in (content, content.sent) if each
+        version.digest(pool.secret) for version in (content, content.sent) if version
     ]:
         return True
     at = content.at(pool.order or DATED, other.event.started_at)

@@ -90,7 +90,7 @@ class MissingResultsError(SheetError):
     answers = MappingProxyType({"corrected": "amend", "new": "again"})
 
     def __init__(self, sheet: Sheet, missing: Sequence["Stored"]) -> None:
-        ids = ", ".join(each.event.event_id for each in missing[:MAX_SHOWN])
+        ids = ", ".join(event.event.event_id for event in missing[:MAX_SHOWN])
         lost = f"{counted(len(missing), 'result')} that it brought before ({ids})"
         self.question = (
             f"{sheet.name} does not contain {lost}. Is it a corrected version of the old sheet, or a new sheet?"
@@ -184,8 +184,8 @@ def find_gone(pool: PoolReader, sheet: Sheet, sent: Mapping[str, bool]) -> tuple
     known = brought_by(pool, sheet)
     lost = known.keys() - sent.keys() if any(sent.values()) else ()
     stored = stored_events(pool, known, sheet, find_events(pool, lost))
-    found = [each for each in stored if each.is_live and not each.others and not each.is_corrected]
-    return tuple(each.event.event_id for each in found if each.event.status != VOIDED)
+    found = [event for event in stored if event.is_live and not event.others and not event.is_corrected]
+    return tuple(event.event.event_id for event in found if event.event.status != VOIDED)
 
 
 # A sheet that is sent
@@ -228,15 +228,17 @@ def submit_sheet(pool: PoolReader, sent: submission.Submission, sheet: Sheet) ->
     sheet = sheet._replace(name=public_id(pool, sheet.name))
     contents = read_sheet(pool, sheet, sent.rows)
     known, sheet = brought_by(pool, sheet), sheet._replace(has_made_dates=bool(sent.reason))
-    made = sent_events(pool, {each: content for each, content in contents.items() if each in sheet.made})
+    made = sent_events(pool, {own_id: content for own_id, content in contents.items() if own_id in sheet.made})
     lost = match_made(pool, sheet, made, known)
     name_made(pool, sheet, [one for one in made if one.stored is None])
     stored = {one.own_id: one.stored.event for one in made if one.stored is not None}
-    called = {each.own_id: each.event_id for each in known.values() if not each.is_gone}
+    called = {event.own_id: event.event_id for event in known.values() if not event.is_gone}
     called |= {one.own_id: one.content.event_id for one in made}
-    called |= {each: event.event_id for each, event in stored.items()}
-    own_ids = {called.get(each, sheet.prefix + each): each for each in contents}
-    named = {event_id: contents[each].renamed(event_id) for event_id, each in own_ids.items() if each not in stored}
+    called |= {own_id: event.event_id for own_id, event in stored.items()}
+    own_ids = {called.get(own_id, sheet.prefix + own_id): own_id for own_id in contents}
+    named = {
+        event_id: contents[own_id].renamed(event_id) for event_id, own_id in own_ids.items() if own_id not in stored
+    }
     try:
         proposal = submission.submit_contents(pool, [named], [sent])
     except submission.ConflictError as error:
@@ -250,15 +252,15 @@ def submit_sheet(pool: PoolReader, sent: submission.Submission, sheet: Sheet) ->
     proposal = replace(
         proposal,
         sent=dict.fromkeys(own_ids, 0),
-        known={*proposal.known, *(each.event_id for each in stored.values())},
+        known={*proposal.known, *(event.event_id for event in stored.values())},
     )
-    seqs = {each.event_id: each.seq for each in find_events(pool, proposal.known)}
-    seqs |= {each.event_id: each.content_seq for each in stored.values()}
+    seqs = {event.event_id: event.seq for event in find_events(pool, proposal.known)}
+    seqs |= {event.event_id: event.content_seq for event in stored.values()}
     seqs |= {entry.subject: FIRST_PLACEHOLDER + k for k, entry in enumerate(proposal.entries)}
     events = lost + [
-        BroughtEvent(each, each if own_ids[each] in sheet.made else own_ids[each], seqs[each])
-        for each in proposal.sent
-        if each not in known or known[each].is_gone
+        BroughtEvent(event_id, event_id if own_ids[event_id] in sheet.made else own_ids[event_id], seqs[event_id])
+        for event_id in proposal.sent
+        if event_id not in known or known[event_id].is_gone
     ]
     return replace(proposal, sheet=SheetRecord(sheet.name, sheet.map, events) if sheet.name else None)
 
@@ -270,7 +272,7 @@ def read_sheet(pool: PoolReader, sheet: Sheet, rows: Any) -> dict[str, Content]:
 
 def suggested_prefix(sheet: Sheet, contents: Iterable[Content]) -> str:
     """Return a prefix for the IDs of events from another season: the year, or the sheet's name."""
-    first = min((each.started_at for each in contents if each.order == DATED), default=None)
+    first = min((content.started_at for content in contents if content.order == DATED), default=None)
     return f"{PurePath(sheet.name).stem if first is None else instant(first).year}/"
 
 
@@ -281,7 +283,7 @@ def brought_by(pool: PoolReader, sheet: Sheet) -> dict[str, BroughtEvent]:
 
 def sent_events(pool: PoolReader, contents: Mapping[str, Content]) -> list[Sent]:
     """Return the events of a sheet, by the sheet's own IDs."""
-    numbers = sent_numbers(pool, sorted({name for each in contents.values() for name in each.names}))
+    numbers = sent_numbers(pool, sorted({name for content in contents.values() for name in content.names}))
 
     def numbered(content: Content) -> str:
         return content.lines(content.row_tails, lambda names: (str(numbers.get(name, repr(name))) for name in names))
@@ -302,17 +304,19 @@ def stored_events(
 ) -> list[Stored]:
     """Return the events with their contents, and with what sheets have recorded about them."""
     newest, others = dict[str, int](), Counter[str]()
-    for row in pool.execute(SELECT_BROUGHT.where(among(brought.c.event_id)), among=[each.event_id for each in events]):
+    for row in pool.execute(
+        SELECT_BROUGHT.where(among(brought.c.event_id)), among=[event.event_id for event in events]
+    ):
         newest[row.event_id] = max(newest.get(row.event_id, 0), row.content_seq)
         others[row.event_id] += row.sheet != sheet.name and not row.is_gone
-    contents, stored = contents_of(pool, [each.content_seq for each in events]), list[Stored]()
+    contents, stored = contents_of(pool, [event.content_seq for event in events]), list[Stored]()
     for event in events:
         body, digest = contents[event.content_seq]
         keys = [key_of(pool, event.event_id, body, event.started_at)]
         corrected = event.content_seq != newest.get(event.event_id, event.seq)
         own = known.get(event.event_id)
         stored.append(Stored(event, body, digest, keys, own, others[event.event_id], corrected))
-    by_hand = {each.brought.content_seq: each for each in stored if each.is_corrected and each.brought is not None}
+    by_hand = {event.brought.content_seq: event for event in stored if event.is_corrected and event.brought is not None}
     for seq, body in bodies_of(pool, by_hand).items():
         start = start_in(json.loads(body.partition(b"\n")[0]))
         by_hand[seq].keys.insert(0, key_of(pool, by_hand[seq].event.event_id, body, start))
@@ -336,13 +340,13 @@ def match_made(
     """
     if not sent:
         return []
-    own = [each for each in stored_events(pool, known, sheet, find_events(pool, known)) if each.is_live]
+    own = [event for event in stored_events(pool, known, sheet, find_events(pool, known)) if event.is_live]
     pair_equal(sent, own)
     taken = {one.stored for one in sent}
-    missing = [each for each in own if each not in taken and each.event.status != VOIDED]
+    missing = [event for event in own if event not in taken and event.event.status != VOIDED]
     lost = list[BroughtEvent]()
     if missing and sheet.answer == AGAIN:
-        lost = [each.brought._replace(is_gone=True) for each in own if each.brought]
+        lost = [event.brought._replace(is_gone=True) for event in own if event.brought]
         for one in sent:
             one.stored = None
     elif missing:
@@ -362,7 +366,7 @@ def match_elsewhere(pool: PoolReader, sheet: Sheet, sent: Sequence[Sent], known:
     else:
         uids = np.argsort(-events.columns.part("seq"), kind="stable")[:MAX_COMPARED]
     others = events.of_uids([uid for uid in uids.tolist() if uid not in events.seasons])
-    stored = stored_events(pool, {}, sheet, [each for each in others if each.event_id not in known])
+    stored = stored_events(pool, {}, sheet, [other for other in others if other.event_id not in known])
     pair_equal(left, stored, apart=True)
     refuse_other_result(pool, sheet, left, stored)
     found = [one for one in left if one.stored is not None]
@@ -374,7 +378,7 @@ def match_elsewhere(pool: PoolReader, sheet: Sheet, sent: Sequence[Sent], known:
 def refuse_other_result(pool: PoolReader, sheet: Sheet, sent: Sequence[Sent], stored: Sequence[Stored]) -> None:
     """Reject a result if another source has sent a different one for the same players and the same time or round."""
     taken = {one.stored for one in sent}
-    others = {(each.event.started_at, players_in(each.lines)): each for each in stored if each not in taken}
+    others = {(event.event.started_at, players_in(event.lines)): event for event in stored if event not in taken}
     for one in sent:
         other = others.get((one.content.started_at, players_in(one.lines)))
         if one.stored is None and other is not None and is_proven(sheet, one, other):
@@ -389,7 +393,7 @@ def refuse_other_result(pool: PoolReader, sheet: Sheet, sent: Sequence[Sent], st
 def players_in(lines: Sequence[str]) -> tuple[str, ...]:
     """Return the players in an event's lines: numbers, and names of new players."""
     _, *rows = lines
-    return tuple(sorted(each.rpartition('"player":')[2].partition(',"shared:')[0] for each in rows))
+    return tuple(sorted(row.rpartition('"player":')[2].partition(',"shared:')[0] for row in rows))
 
 
 def pair_equal(sent: Sequence[Sent], stored: Iterable[Stored], *, apart: bool = False) -> None:
@@ -400,7 +404,7 @@ def pair_equal(sent: Sequence[Sent], stored: Iterable[Stored], *, apart: bool = 
     is_placed = any(one.is_dated or (one.content.order is not None and not apart) for one in sent)
     for k in range(2):
         taken = {one.stored for one in sent}
-        keyed = [(each, key) for each in stored if each not in taken for key in each.keys[k : k + 1]]
+        keyed = [(event, key) for event in stored if event not in taken for key in event.keys[k : k + 1]]
         alone = [one for one in sent if one.stored is None]
         for one, other in [*equal_pairs(alone, keyed, apart=apart, is_placed=is_placed)]:
             one.stored = other
@@ -411,7 +415,7 @@ def equal_pairs(
 ) -> Iterator[tuple[Sent, Stored]]:
     """Yield pairs of equal results and stored ones, the n-th with the n-th, and at equal times if `is_placed`."""
     waiting = defaultdict[Any, list[Stored]](list)
-    for other, (start, lines) in sorted(stored, key=lambda each: each[0].event.key, reverse=True):
+    for other, (start, lines) in sorted(stored, key=lambda pair: pair[0].event.key, reverse=True):
         waiting[start if is_placed else 0, lines[apart:]].append(other)
     for one in sent:
         same = waiting[one.content.started_at if is_placed else 0, one.lines[apart:]]

@@ -66,7 +66,7 @@ class SentEvent(NamedTuple):
 
 def submit(pool: PoolReader, submissions: Sequence[Submission | tuple[Any, ...]]) -> Proposal:
     """Log and rate events, storing each only once. Known events are only reported back."""
-    sent_by = [Submission(*each) for each in submissions]
+    sent_by = [Submission(*submission) for submission in submissions]
     return submit_contents(pool, check_contents(pool, sent_by), sent_by)
 
 
@@ -79,19 +79,19 @@ def submit_contents(
         for checked, submission in zip(contents, sent_by, strict=True)
         for event_id, event in to_sent_events(pool, checked, submission).items()
     }
-    received = any(each.received is not None for each in sent_by)
-    order = order_with(pool, (each.content for each in sent.values()), DATED if received else sent_by[0].order)
+    received = any(sender.received is not None for sender in sent_by)
+    order = order_with(pool, (event.content for event in sent.values()), DATED if received else sent_by[0].order)
     senders = {event_id: sender for sender, checked in enumerate(contents) for event_id in checked}
     known = known_events(pool, sent)
-    new_events = {event_id: each for event_id, each in sent.items() if event_id not in known}
+    new_events = {event_id: event for event_id, event in sent.items() if event_id not in known}
     if not new_events:
         return Proposal(pool, SUBMIT, sent=senders, known=known)
     sets_order, pool = pool.order is None, replace(pool, order=order)
     new_events = with_starts(pool, new_events)
-    sent_names = (name for each in new_events.values() for name in each.content.names)
+    sent_names = (name for event in new_events.values() for name in event.content.names)
     numbers, newcomers, names = provisional_numbers(pool, sent_names)
-    refuse_player_twice(pool, (each.content for each in new_events.values()), numbers)
-    entries = tuple(to_entry(pool, each, numbers, late=False) for each in new_events.values())
+    refuse_player_twice(pool, (event.content for event in new_events.values()), numbers)
+    entries = tuple(to_entry(pool, event, numbers, late=False) for event in new_events.values())
     warnings = confusable_warnings(new_events, confusables_of(pool, list(newcomers.values())))
     return Proposal(pool, SUBMIT, entries, senders, known, warnings, newcomers, names, sets_order=sets_order)
 
@@ -152,16 +152,16 @@ def check_contents(pool: PoolReader, submissions: Sequence[Submission]) -> list[
     """Check submissions, each of which has the rows of different events. Return each one's events in the order sent."""
     if len(submissions) == 1:
         return [check_rows(pool, submissions[0].rows)]
-    contents = [plain_contents(each.rows, pool.name) for each in submissions]
-    others = [k for k, each in enumerate(contents) if each is None]
+    contents = [plain_contents(submission.rows, pool.name) for submission in submissions]
+    others = [k for k, content in enumerate(contents) if content is None]
     if others:  # a table of all takes hardly longer than a table of one
         owner = {row["event_id"]: k for k in others for row in submissions[k].rows}
         by_sender: dict[int, dict[str, Content]] = {k: {} for k in others}
         rows = [row for k in others for row in submissions[k].rows]
         for event_id, content in read_rows(pool, rows).items():
             by_sender[owner[event_id]][event_id] = content
-        contents = [by_sender[k] if each is None else each for k, each in enumerate(contents)]
-    return [with_public_ids(pool, each or {}) for each in contents]
+        contents = [by_sender[k] if content is None else content for k, content in enumerate(contents)]
+    return [with_public_ids(pool, content or {}) for content in contents]
 
 
 def with_public_ids(pool: PoolReader, contents: Mapping[str, Content]) -> dict[str, Content]:
@@ -177,14 +177,17 @@ def with_public_ids(pool: PoolReader, contents: Mapping[str, Content]) -> dict[s
 def to_sent_events(pool: PoolReader, contents: Mapping[str, Content], submission: Submission) -> dict[str, SentEvent]:
     _, actor, sent_ids, received, reason, _ = submission
     public = public_ids(pool, [*sent_ids, *sent_ids.values()])
-    match_ids = {public.get(each, each): public.get(match_id, match_id) for each, match_id in sent_ids.items()}
-    unknown = next((each for each in match_ids if each not in contents), None)
+    match_ids = {
+        public.get(event_id, event_id): public.get(match_id, match_id) for event_id, match_id in sent_ids.items()
+    }
+    unknown = next((match_id for match_id in match_ids if match_id not in contents), None)
     if unknown is not None:
         raise UnknownError(
             f"The results have no event {unknown!r}, but a match is given for it. Remove the match, or correct the ID."
         )
     return {
-        each: SentEvent(content, actor, match_ids.get(each), received, reason) for each, content in contents.items()
+        event_id: SentEvent(content, actor, match_ids.get(event_id), received, reason)
+        for event_id, content in contents.items()
     }
 
 
@@ -223,7 +226,7 @@ def order_with(pool: PoolReader, contents: Iterable[Content], undated: Order | N
     Args:
         undated: the order to use if neither the pool nor an event determines one.
     """
-    orders = {each.order for each in contents} - {None}
+    orders = {content.order for content in contents} - {None}
     order = pool.order
     if order is None and pool.snapshot.events.seasons:
         order = DATED  # as its seasons are
@@ -248,12 +251,12 @@ def with_starts(pool: PoolReader, new_events: Mapping[str, SentEvent]) -> dict[s
     """
     newest = pool.snapshot.events.newest_start
     placed = {}
-    for event_id, each in new_events.items():
-        started_at = each.content.started_at
-        if each.content.order is None:
-            started_at = following(pool, newest, each.received)
+    for event_id, event in new_events.items():
+        started_at = event.content.started_at
+        if event.content.order is None:
+            started_at = following(pool, newest, event.received)
         newest = started_at if newest is None else max(newest, started_at)
-        placed[event_id] = each._replace(content=each.content.at(pool.order or DATED, started_at))
+        placed[event_id] = event._replace(content=event.content.at(pool.order or DATED, started_at))
     return placed
 
 
@@ -273,10 +276,12 @@ def following(pool: Pool, newest: int | None, received: int | None) -> int:
 def refuse_other_content(pool: PoolReader, known: Event, content: Content) -> None:
     """Reject content for an event unless it was submitted with this content, or has it now."""
     logged = contents_of(pool, [known.seq, known.content_seq])
-    if any(is_repeat(pool, known, each, logged.values()) for each in (content, content.sent) if each is not None):
+    if any(
+        is_repeat(pool, known, version, logged.values()) for version in (content, content.sent) if version is not None
+    ):
         return
     body, _ = logged[known.content_seq]
-    numbers = {number for each in body.decode().split("\n") if each for number in numbers_in(json.loads(each))}
+    numbers = {number for line in body.decode().split("\n") if line for number in numbers_in(json.loads(line))}
     other = difference(body, names_of(pool, numbers), content)
     raise ConflictError(f"event {known.event_id!r} is known with different content: {other}")
 
@@ -305,7 +310,7 @@ def is_repeat(pool: PoolReader, known: Event, content: Content, logged: Logged) 
 
 def is_logged(body: bytes | None, logged: Logged) -> bool:
     """Return True if a content was logged with its rows in any order, sorted by places, times or scores."""
-    return body is not None and row_set(body.decode()) in [row_set(each.decode()) for each, _ in logged]
+    return body is not None and row_set(body.decode()) in [row_set(body.decode()) for body, _ in logged]
 
 
 def present_body(pool: PoolReader, known: Event, content: Content) -> bytes | None:
@@ -335,8 +340,8 @@ def confusable_warnings(
     """Return warnings about new players whose names look like another's. Each appears at the player's first event."""
     warnings: dict[str, tuple[str, ...]] = {}
     unreported = dict(confusables)
-    for event_id, each in new_events.items() if confusables else ():
-        new = [name for name in dict.fromkeys(each.content.players) if name in unreported]
+    for event_id, event in new_events.items() if confusables else ():
+        new = [name for name in dict.fromkeys(event.content.players) if name in unreported]
         if new:
             warnings[event_id] = tuple(warning(name, unreported.pop(name)) for name in new)
     return warnings

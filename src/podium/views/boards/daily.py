@@ -101,7 +101,7 @@ def ranks_on(pool: PoolAt, day: int) -> tuple[RankedPlayer, ...]:
         raise UnknownError(f"pool {pool.name!r} has no ranks of {day_shown(pool.order, day)}. Choose another day.")
     snapshot = pool.snapshot
     board = Board(pool, EVERYBODY, snapshot.standings_at(snapshot.events.position((day * pool.unit_us, 0))))
-    numbers, ratings = (each[board.entries].tolist() for each in (board.standings.numbers, board.standings.ratings))
+    numbers, ratings = (column[board.entries].tolist() for column in (board.standings.numbers, board.standings.ratings))
     names = names_of(pool)
     return tuple(map(RankedPlayer, board.ranks(board.entries), map(names.__getitem__, numbers), ratings))
 

@@ -157,10 +157,10 @@ def seasons(pool: PoolAt) -> tuple[Season, ...]:
         The seasons, oldest first.
     """
     events = pool.snapshot.events
-    found = sorted((events.key(uid), each) for uid, each in events.seasons.items())
+    found = sorted((events.key(uid), season) for uid, season in events.seasons.items())
     return tuple(
-        Season(each.name, pool.moment(key.started_at), each.keep, sequence=pool.sequence(key.started_at))
-        for key, each in found
+        Season(season.name, pool.moment(key.started_at), season.keep, sequence=pool.sequence(key.started_at))
+        for key, season in found
     )
 
 
@@ -174,8 +174,8 @@ def season_leaderboard(pool: PoolAt, name: str) -> pl.DataFrame:
         UnknownError: there is no such pool or season.
     """
     listed = seasons(pool)
-    names = [each.name for each in listed]
-    position = next((names.index(each) for each in (name, normalise(name)) if each in names), None)
+    names = [season.name for season in listed]
+    position = next((names.index(form) for form in (name, normalise(name)) if form in names), None)
     if position is None:
         raise UnknownError(f"pool {pool.name!r} has no season {name!r}. Check the name.")
     after = OrderKey(season_time(listed[position + 1].when), 0) if position + 1 < len(listed) else None

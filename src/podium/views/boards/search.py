@@ -73,10 +73,10 @@ def search(pools: Sequence[PoolAt], text: str, most: int) -> tuple[FoundPlayer, 
     if not folded:
         return ()
     for hits_of in (beginnings, similar):
-        found = [each for pool in pools for each in players(pool, hits_of(pool, folded, most), most)]
+        found = [hit for pool in pools for hit in players(pool, hits_of(pool, folded, most), most)]
         if found:
-            found.sort(key=lambda each: (each[0], each[1].rank is None, each[1].rank or 0))
-            return tuple(each for _, each in found[:most])
+            found.sort(key=lambda hit: (hit[0], hit[1].rank is None, hit[1].rank or 0))
+            return tuple(hit for _, hit in found[:most])
     return ()
 
 
@@ -105,7 +105,7 @@ def similar(pool: PoolView, folded: str, _most: int) -> list[Hit]:
     matcher, hits = difflib.SequenceMatcher(autojunk=False), []
     matcher.set_seq2(folded)
     for account, name, former in rows[:MAX_COMPARED]:
-        nearest = max(ratio(matcher, each) for each in {name, *name.translate(SPACES).split()})
+        nearest = max(ratio(matcher, word) for word in {name, *name.translate(SPACES).split()})
         if nearest >= LEAST_SIMILAR:
             hits.append(Hit(account, former, BEGINS + 2.0 - nearest))
     return hits
@@ -119,7 +119,7 @@ def ratio(matcher: "difflib.SequenceMatcher[str]", word: str) -> float:
 
 def names(pool: PoolView, statements: Names, params: dict[str, Any]) -> list[Any]:
     """Return the account, folded name and former name of the players found by the statements, current names first."""
-    return [row for each in statements for row in pool.execute(each, **params)]
+    return [row for statement in statements for row in pool.execute(statement, **params)]
 
 
 def players(pool: PoolAt, hits: Sequence[Hit], most: int) -> list[tuple[float, FoundPlayer]]:
@@ -167,8 +167,6 @@ def equipment(pool: PoolAt) -> tuple[Equipment, ...]:
         return ()
     standings = pool.snapshot.standings
     rated = standings_of(pool, standings.rows[~standings.is_player])
-    named = ((each, *kind_and_name(each.player)) for each in rated)
-    found = [
-        answer_from(Equipment, each, kind=kind, name=name, points=each.rating - usual) for each, kind, name in named
-    ]
-    return tuple(sorted(found, key=lambda each: (kinds.index(each.kind), -each.points, each.name)))
+    named = ((row, *kind_and_name(row.player)) for row in rated)
+    found = [answer_from(Equipment, row, kind=kind, name=name, points=row.rating - usual) for row, kind, name in named]
+    return tuple(sorted(found, key=lambda item: (kinds.index(item.kind), -item.points, item.name)))

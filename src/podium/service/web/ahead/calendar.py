@@ -114,11 +114,11 @@ CALENDAR_PAST, CALENDAR_MOST = 50, 200
 @router.pool_page("/calendar")
 def calendar(visit: VisiblePool) -> Response:
     ahead = visit.store.fixtures(visit.pool, ahead=True, most=CALENDAR_MOST)
-    known = {each.fixture_id for each in ahead}
+    known = {race.fixture_id for race in ahead}
     others = [
-        each
-        for each in visit.store.fixtures(visit.pool, most=CALENDAR_MOST, newest=True)
-        if each.fixture_id not in known
+        fixture
+        for fixture in visit.store.fixtures(visit.pool, most=CALENDAR_MOST, newest=True)
+        if fixture.fixture_id not in known
     ]
     pool = visit.header
     return visit.show(
@@ -143,18 +143,18 @@ def calendar_file(visit: VisiblePool) -> Response:
 def ics(pool: rendering.PoolHeader, planned: Sequence[Fixture], origin: str, version: int) -> str:
     """Return the text of a calendar, with the line ends of RFC 5545 and lines of at most 75 octets."""
     lines = ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//Podium//Podium//EN", f"NAME:{ics_text(pool.title)}"]
-    for each in planned:
-        address = f"{origin}{rendering.pool_address(pool.name, 'matches', each.fixture_id)}"
-        start = f"{each.starts_at:%Y%m%dT%H%M%SZ}"
+    for race in planned:
+        address = f"{origin}{rendering.pool_address(pool.name, 'matches', race.fixture_id)}"
+        start = f"{race.starts_at:%Y%m%dT%H%M%SZ}"
         lines += [
             "BEGIN:VEVENT",
             f"UID:{ics_text(address)}",
             f"DTSTAMP:{start}",
             f"DTSTART:{start}",
             f"SEQUENCE:{version}",
-            f"SUMMARY:{ics_text(each.title or each.fixture_id)}",
+            f"SUMMARY:{ics_text(race.title or race.fixture_id)}",
             f"URL:{address}",
-            f"STATUS:{'CANCELLED' if each.status == CANCELLED else 'CONFIRMED'}",
+            f"STATUS:{'CANCELLED' if race.status == CANCELLED else 'CONFIRMED'}",
             "END:VEVENT",
         ]
     return "".join(f"{folded}\r\n" for line in [*lines, "END:VCALENDAR"] for folded in folds(line))

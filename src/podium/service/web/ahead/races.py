@@ -99,8 +99,8 @@ def race(
         starts_at=None if is_match else planned.starts_at,
         rule=rule,
         given={
-            each.player: ", ".join(filter(None, [each.team, *(each.shared or {}).values(), each.side]))
-            for each in planned.entrants or ()
+            entrant.player: ", ".join(filter(None, [entrant.team, *(entrant.shared or {}).values(), entrant.side]))
+            for entrant in planned.entrants or ()
         },
         view=view,
         moment=None if is_match else moment_view(store, pool, planned, player),
@@ -141,7 +141,7 @@ def planned_race(store: Store, pool: str, race_id: str) -> tuple[Fixture, bool, 
 
 def default_player(request: Request, planned: Fixture) -> str:
     """Return the player whose table is shown by default: the visitor or, failing that, the first entrant."""
-    names = [each.player for each in planned.entrants or ()]
+    names = [entrant.player for entrant in planned.entrants or ()]
     me = rendering.chosen_player(request)
     return me if me in names else names[0] if len(names) > 1 else ""
 
@@ -152,7 +152,7 @@ def stakes_view(aged: Aged, player: str, *, is_entrant: bool) -> dict[str, Any] 
     lines = found.lines()
     if not lines:
         return None
-    own = next(each for each in found.starters if each["player"] == lines[0]["player"])
+    own = next(starter for starter in found.starters if starter["player"] == lines[0]["player"])
     before, headline = shown(own["rating"], found.digits), found.headline()
     changes = [shown_change(own["rating"], line["rating"], found.digits) for line in lines]
     chances = [line["chance"] or 0.0 for line in lines]
@@ -175,13 +175,13 @@ def stakes_view(aged: Aged, player: str, *, is_entrant: bool) -> dict[str, Any] 
     ]
     starters = [
         (
-            each["player"],
-            shown(each["rating"], found.digits - 1),
-            rank_words(each["rank"]),
-            percent(each["win"]),
-            break_even_words(each["break_even"], found.sides),
+            starter["player"],
+            shown(starter["rating"], found.digits - 1),
+            rank_words(starter["rank"]),
+            percent(starter["win"]),
+            break_even_words(starter["break_even"], found.sides),
         )
-        for each in found.starters
+        for starter in found.starters
     ]
     return {
         "player": own["player"],

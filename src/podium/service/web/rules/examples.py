@@ -49,9 +49,9 @@ def find_examples(store: Store, pool_name: str, digits: int) -> Examples:
     """Find examples among a pool's newest events and on its board."""
     board = store.leaderboard(pool_name, Listing(), top=50)
     headlines = store.event_list(pool_name, top=SEARCHED).events
-    latest = [each for each in headlines if each.status == "rated"]
-    rated = [each for each in latest if each.entrants <= LARGE_FIELD] or latest
-    read = [store.event(pool_name, each.event_id) for each in rated[:READ]]
+    latest = [headline for headline in headlines if headline.status == "rated"]
+    rated = [event for event in latest if event.entrants <= LARGE_FIELD] or latest
+    read = [store.event(pool_name, event.event_id) for event in rated[:READ]]
     moved = (rated[0].most_lost or rated[0].most_gained) if rated else None
     return Examples(
         latest=next(iter(latest), None),
@@ -60,13 +60,13 @@ def find_examples(store: Store, pool_name: str, digits: int) -> Examples:
         won_yet_lost=won_yet_lost(store, pool_name, rated, read, digits),
         quit=quit_example(store, pool_name, rated, read),
         exchange=exchange(rated[0], read[0], digits) if rated else None,
-        unrated=next((each for each in headlines if each.status == "unrated"), None),
+        unrated=next((headline for headline in headlines if headline.status == "unrated"), None),
         best=board.players[0] if board.players else None,
-        longest_away=min(board.players, key=lambda each: time_of(each.last_when), default=None),
+        longest_away=min(board.players, key=lambda event: time_of(event.last_when), default=None),
         provisional=board.provisional[0] if board.provisional else None,
         listed=board.listed,
         players=board.rated,
-        has_teams=any(each.team for details in read for each in details.entries),
+        has_teams=any(entry.team for details in read for entry in details.entries),
     )
 
 
@@ -83,10 +83,10 @@ def won_yet_lost(
         if lost is not None and headline.winners == (lost.player,):
             return explained(store, pool_name, headline, lost.player)
     losses = [
-        (shown_change(each.rating_before, each.rating, digits), k, each.player)
+        (shown_change(change.rating_before, change.rating, digits), k, change.player)
         for k, details in enumerate(read)
-        for each in details.changes
-        if rated[k].winners == (each.player,)
+        for change in details.changes
+        if rated[k].winners == (change.player,)
     ]
     points, k, player = min(losses, default=(0, 0, ""))
     return explained(store, pool_name, rated[k], player) if points < 0 else None
@@ -94,9 +94,9 @@ def won_yet_lost(
 
 def unfinished(details: EventDetails) -> Iterator[str]:
     """Yield the rated players who did not finish a heat of an event, starting with those who quit."""
-    rated = {each.player for each in details.changes}
+    rated = {change.player for change in details.changes}
     for status in QUIT:
-        yield from (each.player for each in details.entries if each.status == status and each.player in rated)
+        yield from (entry.player for entry in details.entries if entry.status == status and entry.player in rated)
 
 
 def quit_example(
@@ -113,7 +113,7 @@ def quit_example(
 
 def exchange(headline: EventHeadline, details: EventDetails, digits: int) -> tuple[EventHeadline, Decimal, Decimal]:
     """Return the sums of gains and losses in an event, calculated from the changes as shown."""
-    changes = [shown_change(each.rating_before, each.rating, digits) for each in details.changes]
+    changes = [shown_change(change.rating_before, change.rating, digits) for change in details.changes]
     nothing = Decimal(0)
-    gained, lost = (sum((each for each in changes if sign * each > 0), nothing) for sign in (1, -1))
+    gained, lost = (sum((change for change in changes if sign * change > 0), nothing) for sign in (1, -1))
     return headline, gained, -lost

@@ -25,21 +25,21 @@ LESS_SHARE = 0.9  # share of a first event's effect; below it, a later event mov
 
 
 def expected(header: PoolHeader, facts: PoolFacts) -> Picture:
-    points = [(each.gap, each.expected) for each in facts.expected]
-    marked = [min(facts.expected, key=lambda each: abs(each.expected - share)) for share in (0.5, 0.76, 0.91)]
-    labels = {each.gap: f"{100 * each.expected:.0f} %" for each in marked}
-    leads = [f"{header.rating(each.gap)} points ahead wins {100 * each.expected:.0f} of 100" for each in marked[1:]]
+    points = [(level.gap, level.expected) for level in facts.expected]
+    marked = [min(facts.expected, key=lambda level: abs(level.expected - share)) for share in (0.5, 0.76, 0.91)]
+    labels = {level.gap: f"{100 * level.expected:.0f} %" for level in marked}
+    leads = [f"{header.rating(level.gap)} points ahead wins {100 * level.expected:.0f} of 100" for level in marked[1:]]
     caption = f"The chance of winning a duel by rating lead: {', '.join(leads)}."
     return Picture("Before the start, ratings predict the result", expected_curve(points, labels, caption), caption)
 
 
 def weights(header: PoolHeader, facts: PoolFacts) -> Picture:
-    points = [(each.event_number, each.points) for each in facts.weights]
+    points = [(weight.event_number, weight.points) for weight in facts.weights]
     heading = "The better we know you, the less a duel changes your rating"
     if len(points) < 2:  # noqa: PLR2004  (a line)
         return Picture(heading, Markup(""), "")
     first, second = points[:2]
-    later = max((each for each in points[1:] if each[0] <= LATER_EVENT), default=second)
+    later = max((point for point in points[1:] if point[0] <= LATER_EVENT), default=second)
     labels = {number: f"{shown(moved, header.digits)}" for number, moved in (first, later)}
     labels[first[0]] += " points"
     if later[1] > LESS_SHARE * first[1]:
@@ -76,7 +76,7 @@ def explained_rules(store: Store, pool_name: str) -> dict[str, Any]:
     return {
         "title": f"How {header.title} ratings work",
         "description": header.sentence,
-        "pictures": tuple(each for each in pictures if each.drawing),
+        "pictures": tuple(picture for picture in pictures if picture.drawing),
         "counted_on": facts.day,
         "questions": tuple(questions(Known(header, system, facts, find_examples(store, pool_name, header.digits)))),
         "settings": settings(system),  # names, meanings, values, and True for default values

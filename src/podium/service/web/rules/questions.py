@@ -42,7 +42,7 @@ class Known:
 def questions(known: Known) -> Iterator[tuple[str, Markup]]:
     """Yield every question that can be answered for a pool, together with its answer."""
     for answer in ANSWERS:
-        parts = [escape(each) for each in answer(known)]
+        parts = [escape(sentence) for sentence in answer(known)]
         if parts:
             yield getdoc(answer) or "", Markup(" ").join(parts)
 
@@ -180,11 +180,11 @@ def beginning(known: Known) -> Parts:
     newcomer = known.system.newcomer()
     begins = known.header.rating(newcomer.rating)
     yield f"With {begins} points{f', {known.header.margin(newcomer.deviation)}' if known.has_deviation else ''}."
-    weights = {each.event_number: each.points for each in known.facts.weights}
+    weights = {weight.event_number: weight.points for weight in known.facts.weights}
     if 1 in weights:
         first = shown(weights[1], known.header.digits)
         yield f"One duel of a first event changed the median {known.header.word}'s rating by up to {first} points"
-        later = max((each for each in weights if each <= LATER_EVENT), default=1)
+        later = max((weight for weight in weights if weight <= LATER_EVENT), default=1)
         yield f"and one of event {later} by {shown(weights[later], known.header.digits)}." if later > 1 else "so far."
     rule = established_rule(known.system)
     if rule:
@@ -244,9 +244,9 @@ def weight_of_events(known: Known) -> Parts:
 def strength_of_opponents(known: Known) -> Parts:
     """Is it unfair to meet much stronger or weaker players?"""
     yield "No: expected scores take this into account."
-    leads = [each for each in known.facts.expected if each.gap > 0]
+    leads = [level for level in known.facts.expected if level.gap > 0]
     if leads:
-        point = min(leads, key=lambda each: abs(each.expected - CLEAR_CHANCE))
+        point = min(leads, key=lambda level: abs(level.expected - CLEAR_CHANCE))
         share = round(100 * point.expected)
         yield f"If you are rated {known.header.rating(point.gap)} above somebody, you should win {share} of 100 duels."
         yield "Losing costs more, and winning is worth less, than against an equal player."

@@ -66,6 +66,7 @@ endif
 docs: $(READY)
 	$(BIN)/python docs/build.py
 	$(BIN)/python docs/answers.py
+	$(BIN)/python docs/client_routes.py
 
 # The documentation as pages, in site/: they need no server and no network.
 site: $(READY)

@@ -1,9 +1,10 @@
 """The OpenAPI document against the service: whatever fits it, or nearly does, is answered as it says."""
 
-import importlib.util
+import importlib
 import inspect
 import json
 import re
+import sys
 import typing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -118,13 +119,13 @@ def described(schema, schemas):
     return schema.get("type") in ("string", "number", "integer", "boolean", "null")
 
 
-def generator():
-    """The script that writes the types of the clients' answers."""
-    found = importlib.util.spec_from_file_location("docs_answers", ROOT / "docs" / "answers.py")
-    assert found is not None
-    module = importlib.util.module_from_spec(found)
-    found.loader.exec_module(module)
-    return module
+def generator(name="answers"):
+    """A script that writes a part of the clients: the types of the answers, or the routes."""
+    sys.path.insert(0, str(ROOT / "docs"))
+    try:
+        return importlib.import_module(name)
+    finally:
+        sys.path.pop(0)
 
 
 def test_every_answer_is_described_to_its_last_field(service):
@@ -135,9 +136,11 @@ def test_every_answer_is_described_to_its_last_field(service):
     assert vague == []
 
 
-def test_the_types_of_the_clients_are_those_of_the_document(service):
-    module = generator()
-    for name, source in module.modules(service.openapi()).items():
+def test_the_types_and_routes_of_the_clients_are_those_of_the_document(service):
+    document = service.openapi()
+    sources = generator().modules(document) | generator("client_routes").routes(document)
+    assert len(sources) == 6
+    for name, source in sources.items():
         written = (ROOT / "src" / "podium" / "client" / f"{name}.py").read_text(encoding="utf-8")
         assert written == source, "run make docs"
 

@@ -484,7 +484,7 @@ class Moved(TypedDict):
 
 
 class LogRecord(TypedDict):
-    """An entry of the log: an action on a pool."""
+    """An entry of the log, for an action on a pool."""
 
     seq: int  # The entry's number; numbers increase and are never reused.
     place: int | None  # Position in the hash chain, from 1. Null if the entry is not in the chain.

@@ -9,7 +9,6 @@ from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from functools import cache
-from string import Formatter
 from time import monotonic
 from typing import (
     Any,
@@ -43,11 +42,16 @@ Conversion = Callable[[Any], Any]
 Moment = datetime | str  # without an offset it is in UTC; texts are ISO 8601
 
 
-def moment_text(moment: date | str) -> str:
+def moment_text(moment: date) -> str:
     """Return a time or date as ISO 8601. A time without an offset is taken as UTC."""
-    if isinstance(moment, datetime):
-        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).isoformat()
-    return moment.isoformat() if isinstance(moment, date) else moment
+    if isinstance(moment, datetime) and moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return moment.isoformat()
+
+
+def parameter(value: Any) -> Any:
+    """Return a value as an address contains it."""
+    return moment_text(value) if isinstance(value, date) else value
 
 
 def encode(body: Any) -> bytes:
@@ -86,9 +90,7 @@ def conversion(kind: Any) -> Conversion | None:
     return None
 
 
-POOL = "/pools/{pool}"
-EVENT = f"{POOL}/events/{{event_id}}"
-PLAYER = f"{POOL}/players/{{player}}"
+Entrants = Iterable[str | Mapping[str, Any]]
 Answer = TypeVar("Answer")
 Other = TypeVar("Other")
 Arguments = ParamSpec("Arguments")
@@ -128,12 +130,16 @@ def json_call(
     body: Any = None,
     params: Mapping[str, Any] | None = None,
     /,
-    **names: str,
+    **names: str | float | date,
 ) -> Call[Answer]:
-    """Return a call whose response is JSON of a type, with its times and dates parsed."""
-    sent = {name: value for name, value in (params or {}).items() if value is not None}
+    """Return a call whose response is JSON of a type, with its times and dates parsed.
+
+    A parameter that is None is not sent.
+    """
+    sent = {name: parameter(value) for name, value in (params or {}).items() if value is not None}
+    in_path = {name: str(parameter(value)) for name, value in names.items()}
     convert: Callable[[Any], Any] | None = conversion(kind)  # type: ignore[arg-type]  # a type can be hashed
-    return Call(method, path, kind, convert or (lambda value: value), names, body, sent)
+    return Call(method, path, kind, convert or (lambda value: value), in_path, body, sent)
 
 
 def quote_name(part: str) -> str:
@@ -183,62 +189,21 @@ class route(Generic[Arguments, Answer]):  # noqa: N801  (a decorator)
         return send
 
 
-IN_QUERY = ("kind", "reason", "dry_run", "effects_after")  # arguments of writes; others are in the body
-Entrants = Iterable[str | Mapping[str, Any]]
-
-
-def get(
-    path: str,
-) -> Callable[[Callable[Concatenate[Any, Arguments], Call[Answer]]], route[Arguments, Answer]]:
-    """Declare a GET route by its signature: arguments that are not in the path form its query, unless they are None."""
-    return declared("GET", path)
-
-
-def declared(
-    verb: str, path: str, then: Callable[[Any], Any] | None = None
-) -> Callable[[Callable[Concatenate[Any, Arguments], Call[Answer]]], route[Arguments, Answer]]:
-    """Declare a route by its signature: arguments that are not in the path are the query, or the body of a write.
-
-    Args:
-        then: Converts the JSON, of the type of its parameter, to the answer. Default: the JSON is the answer.
-    """
-    names = [name for _, name, _, _ in Formatter().parse(path) if name]
-
-    def declare(method: Callable[Concatenate[Any, Arguments], Call[Answer]]) -> route[Arguments, Answer]:
-        signature = inspect.signature(method)
-        (kind,) = get_args(signature.return_annotation)
-        if then is not None:
-            kind = next(iter(get_type_hints(then).values()))
-
-        @functools.wraps(method)
-        def build(*args: Any, **options: Any) -> Call[Answer]:
-            method(*args, **options)  # raises Python's errors for invalid arguments
-            bound = signature.bind(*args, **options)
-            bound.apply_defaults()
-            _client, *arguments = bound.arguments.items()
-            given = {name: moment_text(value) if isinstance(value, date) else value for name, value in arguments}
-            in_path = {name: str(given.pop(name)) for name in names}
-            query, body = given, None
-            if verb != "GET":
-                query = {name: given.pop(name) or None for name in IN_QUERY if name in given}
-                body = given or None
-            if body is not None and "entrants" in body:
-                body["entrants"] = entrant_rows(body["entrants"])
-            call: Call[Answer] = json_call(verb, path, kind, body, query, **in_path)
-            return call if then is None else call.then(then)
-
-        build.__dict__["__signature__"] = signature
-        del build.__wrapped__  # documentation describes this function
-        return route(build)
-
-    return declare
-
-
 def entrant_rows(entrants: Entrants | None) -> list[Mapping[str, Any]] | None:
     """Return entrants in the form that the service expects. Raise ParameterError if the value is a single string."""
     if isinstance(entrants, str):
         raise ParameterError(f"the entrants {entrants!r} are a string, not a list. Write them as a list of names.")
     return None if entrants is None else [{"player": row} if isinstance(row, str) else row for row in entrants]
+
+
+def rerated(answer: Mapping[str, Any]) -> int:
+    """Return the number of rating changes that were affected."""
+    number: int = answer["rerated"]
+    return number
+
+
+def nothing(_answer: object) -> None:
+    """Return nothing for an answer that says nothing new."""
 
 
 PATIENCE_S = 30.0  # longer than a restart of the service

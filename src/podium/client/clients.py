@@ -6,14 +6,15 @@ from contextlib import suppress
 from typing import Any, ClassVar, Self, TypeVar, get_origin
 
 from podium.client.calls import PATIENCE_S, Attempts, Call, ClientError, ParameterError, encode
-from podium.client.pages import FixtureRoutes, PageRoutes
+from podium.client.custom import CustomRoutes
+from podium.client.pages import PageRoutes
 from podium.client.reads import ReadRoutes
 from podium.client.writes import WriteRoutes
 
 Answer = TypeVar("Answer")
 
 
-class Routes(ReadRoutes, PageRoutes, FixtureRoutes, WriteRoutes):
+class Routes(CustomRoutes, ReadRoutes, PageRoutes, WriteRoutes):
     """All routes of the service at an address, used with a key."""
 
     _KIND: ClassVar[str]  # name of the client class of httpx2

@@ -1,185 +1,75 @@
-"""The routes for pages and upcoming races, as methods of both clients."""
+"""The routes for pages and upcoming races, as `make docs` writes them from the service's OpenAPI document."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from datetime import date
-from typing import Any
 
-from podium.client import page_answers as answers
-from podium.client.answers import Leaderboard
-from podium.client.calls import (
-    EVENT,
-    PLAYER,
-    POOL,
-    Call,
-    Entrants,
-    Moment,
-    declared,
-    entrant_rows,
-    get,
-    json_call,
-    route,
+from podium.client.answers import (
+    Leaderboard,
 )
-from podium.client.chance_answers import Fixture, Places, RaceStakes, RunningRace
+from podium.client.calls import Call, Entrants, Moment, entrant_rows, json_call, route
+from podium.client.chance_answers import (
+    Fixture,
+    Places,
+    RaceStakes,
+    RunningRace,
+)
+from podium.client.page_answers import (
+    AdjacentEvents,
+    ChangesPage,
+    CorrectionRecord,
+    CurvePoint,
+    EventField,
+    EventListPage,
+    FairExpectation,
+    FoundPlayer,
+    Movers,
+    PlayerCard,
+    PlayerPage,
+    PoolFacts,
+    Rivals,
+)
 
 
 class PageRoutes:
-    """Reads for the pages of pools, players and events."""
+    """The routes for pages and upcoming races."""
 
-    @get(f"{POOL}/leaderboard/newest")
-    def newest_entrants(
-        self,
-        pool: str,
-        *,
-        top: int = 200,
-        min_events: int | None = None,
-        active_within: str | None = None,
-        provisional: bool = True,
-    ) -> Call[Leaderboard]:
-        """Return the entrants of the latest rated event, largest gain first, using the filters of `leaderboard`.
-
-        Returns:
-            The same as `leaderboard`.
-        """
-
-    @get(f"{PLAYER}/page")
-    def page_of(
-        self,
-        pool: str,
-        player: str,
-        *,
-        top: int = 50,
-        min_events: int | None = None,
-        active_within: str | None = None,
-        provisional: bool = True,
-    ) -> Call[answers.PlayerPage]:
-        """Find the leaderboard page that shows a player, using the filters of `leaderboard`.
-
-        Returns:
-            `cursor`, which fetches that page, or None if the player is not listed.
-        """
-
-    @get(f"{POOL}/search")
-    def search(self, pool: str, text: str, *, most: int = 10) -> Call[list[answers.FoundPlayer]]:
-        """Find players by the start of a current or former name, or of one of its words.
-
-        Returns:
-            `player, rating, rank, former_name` and more per player; similar names if no name matches.
-        """
-
-    @get(f"{POOL}/events")
-    def events(self, pool: str, *, top: int = 50, cursor: str | None = None) -> Call[answers.EventListPage]:
-        """List events with a headline each, newest first.
-
-        Returns:
-            `events`, and `next`, the cursor of the next page, or None on the last page.
-        """
-
-    @get(f"{EVENT}/adjacent")
-    def adjacent_events(self, pool: str, event_id: str) -> Call[answers.AdjacentEvents]:
-        """Return the events rated just before and after a given event.
-
-        Returns:
-            `previous` and `next`.
-        """
-
-    @get(f"{POOL}/movers")
-    def movers(self, pool: str, *, days: int = 7, most: int = 10) -> Call[answers.Movers]:
-        """Return the largest rating changes in the days up to the latest rated event, and the biggest surprise.
-
-        Returns:
-            `since, gained, lost, surprise`, with `most` players on each side.
-        """
-
-    @get(f"{PLAYER}/card")
-    def player_card(self, pool: str, player: str) -> Call[answers.PlayerCard]:
-        """Return a summary of a player.
-
-        Returns:
-            Rank, form, trend, streaks, records and neighbours.
-        """
-
-    @get(f"{PLAYER}/curve")
-    def rating_curve(
-        self, pool: str, player: str, *, since: date | str | None = None, most: int = 300
-    ) -> Call[list[answers.CurvePoint]]:
-        """Return a player's rating after each change.
+    @route
+    def events(self, pool: str, *, top: int = 50, cursor: str | None = None) -> Call[EventListPage]:
+        """Return a page of events with headlines, newest first.
 
         Args:
-            since: A time, or a date, which means the start of that day.
-            most: Maximum number of points. Longer histories are thinned out, keeping the shape of the curve.
+            top: Number of rows per page.
+            cursor: Cursor: the value of `next` on the previous page.
 
         Returns:
-            The points, oldest first.
+            A page of the list of events. It has the fields `events, next`.
         """
+        return json_call("GET", "/pools/{pool}/events", EventListPage, None, {"top": top, "cursor": cursor}, pool=pool)
 
-    @get(f"{PLAYER}/changes")
-    def player_changes(
-        self, pool: str, player: str, *, top: int = 50, cursor: str | None = None
-    ) -> Call[answers.ChangesPage]:
-        """Return a page of a player's changes, newest first.
+    @route
+    def fixtures(
+        self, pool: str, *, since: Moment | None = None, ahead: bool = False, most: int = 100
+    ) -> Call[list[Fixture]]:
+        """List upcoming and past planned races by start time.
+
+        Args:
+            since: Only races that start at this time or later.
+            ahead: Only races that have not taken place yet.
 
         Returns:
-            `rows`, and `next`, the cursor of the next page, or None on the last page.
+            A list. Each item is an upcoming or past race. It has the fields `fixture_id, title, starts_at, entrants,
+            status`.
         """
+        return json_call(
+            "GET",
+            "/pools/{pool}/fixtures",
+            list[Fixture],
+            None,
+            {"since": since, "ahead": ahead, "most": most},
+            pool=pool,
+        )
 
-    @get(f"{PLAYER}/rivals")
-    def rivals(self, pool: str, player: str) -> Call[answers.Rivals]:
-        """Return the opponents in a player's latest hundred events, with the results.
-
-        Returns:
-            `events, duels, won, expected`, one row per opponent in `opponents`, and the `best_win`.
-        """
-
-    @get(f"{EVENT}/field")
-    def event_field(self, pool: str, event_id: str) -> Call[answers.EventField]:
-        """Return the strength of an event's field, and each entrant's performance rating.
-
-        Returns:
-            `players, mean_rating`, and the `performances`.
-        """
-
-    @get(f"{EVENT}/record")
-    def event_record(self, pool: str, event_id: str) -> Call[list[answers.CorrectionRecord]]:
-        """List the corrections of an event, oldest first.
-
-        Returns:
-            One record per correction: actor, reason, effect, and the changed `lines`.
-        """
-
-    @get(f"{EVENT}/players/{{player}}/fairness")
-    def fair_expectation(self, pool: str, event_id: str, player: str) -> Call[answers.FairExpectation]:
-        """Return a player's expected wins in an event, by the ratings and by similar duels in the pool.
-
-        Returns:
-            `duels, expected, fair`, and an `example` of such expectations. `fair` and `example` are None if there are
-            too few similar duels.
-        """
-
-    @get(f"{POOL}/facts")
-    def facts(self, pool: str) -> Call[answers.PoolFacts]:
-        """Return statistics about a pool's ratings over its whole history.
-
-        Returns:
-            `expected` scores by lead, `weights` of duels by event, and the `reliability` of expected scores.
-        """
-
-
-FIXTURE = f"{POOL}/fixtures/{{fixture_id}}"
-
-
-def cells_of(entrant: Mapping[str, Any]) -> str:
-    """Return an entrant as `Ana,car=Ferrari,side=white`."""
-    given = {**(entrant.get("shared") or {})}
-    if entrant.get("side"):
-        given["side"] = entrant["side"]
-    cells = [entrant["player"], *(f"{kind}={name}" for kind, name in given.items())]
-    return ",".join('"{}"'.format(cell.replace('"', '""')) for cell in cells)
-
-
-class FixtureRoutes:
-    """Reads and writes of upcoming races."""
-
-    @declared("POST", f"{POOL}/fixtures")
+    @route
     def plan_fixture(
         self,
         pool: str,
@@ -191,21 +81,36 @@ class FixtureRoutes:
     ) -> Call[Fixture]:
         """Plan a race.
 
-        Its result is the event with the same ID, and entrants missing from it count as not having started.
+        Its result is the event with the same ID. Entrants missing from the result count as not having started.
 
         Args:
-            starts_at: Start of the race.
-            title: Title of the race.
-            entrants: Names, or dicts with `player` and `team`. Default: anyone can take part.
+            title: Title. An empty string removes it.
+            entrants: Entrants.
 
         Returns:
-            The fixture: its ID, title, start, entrants and status.
-
-        Raises:
-            ClientError: 409 or 422 if an event or match already has the ID, or an entrant is listed twice.
+            An upcoming or past race. It has the fields `fixture_id, title, starts_at, entrants, status`.
         """
+        return json_call(
+            "POST",
+            "/pools/{pool}/fixtures",
+            Fixture,
+            {"fixture_id": fixture_id, "starts_at": starts_at, "title": title, "entrants": entrant_rows(entrants)},
+            pool=pool,
+        )
 
-    @declared("PUT", FIXTURE)
+    @route
+    def fixture(self, pool: str, fixture_id: str) -> Call[Fixture]:
+        """Return an upcoming or past race as it was planned, with its result.
+
+        Args:
+            fixture_id: ID of the upcoming race.
+
+        Returns:
+            An upcoming or past race. It has the fields `fixture_id, title, starts_at, entrants, status`.
+        """
+        return json_call("GET", "/pools/{pool}/fixtures/{fixture_id}", Fixture, pool=pool, fixture_id=fixture_id)
+
+    @route
     def change_fixture(
         self,
         pool: str,
@@ -216,110 +121,353 @@ class FixtureRoutes:
         entrants: Entrants | None = None,
         anybody: bool = False,
     ) -> Call[Fixture]:
-        """Change the time, title or entrants of an upcoming race. A cancelled race is reinstated.
+        """Change the date, title or entrants of an upcoming race. A cancelled race is reinstated.
 
         Args:
-            starts_at: Start of the race. Default, as below: unchanged.
+            fixture_id: ID of the upcoming race.
             title: Title. An empty string removes it.
-            entrants: All entrants.
-            anybody: Remove the entrants, so that anyone can take part.
+            entrants: Entrants.
+            anybody: True to remove the entrants and open the race to everyone.
 
         Returns:
-            The changed fixture.
+            An upcoming or past race. It has the fields `fixture_id, title, starts_at, entrants, status`.
         """
+        return json_call(
+            "PUT",
+            "/pools/{pool}/fixtures/{fixture_id}",
+            Fixture,
+            {"starts_at": starts_at, "title": title, "entrants": entrant_rows(entrants), "anybody": anybody},
+            pool=pool,
+            fixture_id=fixture_id,
+        )
 
-    @declared("POST", f"{FIXTURE}/cancel")
-    def cancel_fixture(self, pool: str, fixture_id: str) -> Call[Fixture]:
-        """Cancel an upcoming race.
+    @route
+    def fixture_stakes(
+        self, pool: str, fixture_id: str, player: str | None = None, *, heats: int = 1, new: Iterable[str] = ()
+    ) -> Call[RaceStakes]:
+        """Return how each place in an upcoming race would change the rating of the first entrant or a given player.
 
-        Returns:
-            The changed fixture.
-        """
-
-    @get(FIXTURE)
-    def fixture(self, pool: str, fixture_id: str) -> Call[Fixture]:
-        """Return a planned race and its status.
-
-        Returns:
-            The fixture: its ID, title, start, entrants and status.
-        """
-
-    @get(f"{POOL}/fixtures")
-    def fixtures(
-        self, pool: str, *, since: Moment | None = None, ahead: bool = False, most: int = 100
-    ) -> Call[list[Fixture]]:
-        """List planned races by start time.
+        The table is at most a minute old.
 
         Args:
-            since: Only races that start at this time or later.
-            ahead: Only races that have not taken place yet.
-            most: Maximum number of races.
+            fixture_id: ID of the upcoming race.
+            player: Player whose table to return, even if not yet an entrant.
+            heats: Number of heats; the player takes the same place in each.
+            new: A newcomer whose name is similar to a known one. Repeatable.
 
         Returns:
-            The fixtures.
+            The effect of each place in an upcoming race. It has the fields `stakes, entrants, headline, outlook,
+            method, draws, is_exact, error, age_s`.
         """
+        return json_call(
+            "GET",
+            "/pools/{pool}/fixtures/{fixture_id}/stakes",
+            RaceStakes,
+            None,
+            {"player": player, "heats": heats, "new": [*new]},
+            pool=pool,
+            fixture_id=fixture_id,
+        )
+
+    @route
+    def places(self, pool: str, fixture_id: str) -> Call[RunningRace]:
+        """Return the current standings of a race, and how ratings would change if it ended now.
+
+        Live standings do not count towards ratings.
+
+        Args:
+            fixture_id: ID of the upcoming race.
+
+        Returns:
+            The current places in a race, and everyone's rating change if it ended now. It has the fields `places, out,
+            posted_at, changes, likely`.
+        """
+        return json_call(
+            "GET", "/pools/{pool}/fixtures/{fixture_id}/places", RunningRace, pool=pool, fixture_id=fixture_id
+        )
 
     @route
     def post_places(
         self, pool: str, fixture_id: str, places: Iterable[str], *, out: Iterable[str] = ()
     ) -> Call[Places]:
-        """Post the current standings of a race in progress, at most once a second. They do not count towards ratings.
+        """Set the current standings of a race, at most once a second. Standings are not logged.
 
         Args:
-            places: Players in order of their places.
-            out: Players who have dropped out.
+            fixture_id: ID of the upcoming race.
+            places: Players by place, with the leader first.
+            out: Players who did not finish.
 
         Returns:
-            The posted standings.
-
-        Raises:
-            ClientError: 404 if a player is not entered, 409 if the race already has its result or standings were posted
-                less than a second ago.
+            The current places in a race. They do not count before the result. It has the fields `race_id, posted_at,
+            places, out`.
         """
-        body = {"places": [*places], "out": [*out]}
-        return json_call("PUT", f"{FIXTURE}/places", Places, body, pool=pool, fixture_id=fixture_id)
-
-    @get(f"{FIXTURE}/places")
-    def places(self, pool: str, fixture_id: str) -> Call[RunningRace]:
-        """Return the current standings of a race, and how ratings would change if it ended now.
-
-        Returns:
-            `places`, `out`, `posted_at`, and the `changes` by player.
-        """
-
-    @get(f"{FIXTURE}/stakes")
-    def fixture_stakes(
-        self, pool: str, fixture_id: str, player: str | None = None, *, heats: int = 1, new: Sequence[str] = ()
-    ) -> Call[RaceStakes]:
-        """Return the rating change for each place of an upcoming race.
-
-        Args:
-            player: Player whose table to return; added to the entrants if missing. Default: the first entrant.
-            heats: Number of heats, from 1 to 100; the player takes the same place in each.
-            new: Newcomers whose names are similar to known ones.
-
-        Returns:
-            `stakes`, one row per place; `entrants`, each with the break-even place; and a summary in words.
-        """
+        return json_call(
+            "PUT",
+            "/pools/{pool}/fixtures/{fixture_id}/places",
+            Places,
+            {"places": [*places], "out": [*out]},
+            pool=pool,
+            fixture_id=fixture_id,
+        )
 
     @route
-    def stakes(
-        self, pool: str, entrants: Entrants, player: str | None = None, *, heats: int = 1, new: Sequence[str] = ()
-    ) -> Call[RaceStakes]:
-        """Return the rating change for each place in a race between these entrants, like `fixture_stakes`.
+    def cancel_fixture(self, pool: str, fixture_id: str) -> Call[Fixture]:
+        """Cancel an upcoming race.
 
         Args:
-            entrants: Up to 200 names, or dicts with `player` and optionally `shared`, `side`, and `new` for a newcomer
-                whose name is similar to a known one.
-            player: Player whose table to return; added to the entrants if missing. Default: the first entrant.
-            heats: Number of heats, from 1 to 100; the player takes the same place in each.
-            new: Newcomers whose names are similar to known ones.
+            fixture_id: ID of the upcoming race.
 
         Returns:
-            `stakes`, one row per place; `entrants`, each with the break-even place; and a summary in words.
+            An upcoming or past race. It has the fields `fixture_id, title, starts_at, entrants, status`.
         """
-        rows = entrant_rows(entrants) or []
-        params = {"entrants": [row["player"] for row in rows], "player": player, "heats": heats}
-        params["new"] = [*new, *(row["player"] for row in rows if row.get("new"))]
-        params["with"] = [cells_of(row) for row in rows if row.keys() > {"player"}]
-        return json_call("GET", f"{POOL}/stakes", RaceStakes, None, params, pool=pool)
+        return json_call(
+            "POST", "/pools/{pool}/fixtures/{fixture_id}/cancel", Fixture, pool=pool, fixture_id=fixture_id
+        )
+
+    @route
+    def newest_entrants(
+        self,
+        pool: str,
+        *,
+        top: int = 200,
+        min_events: int | None = None,
+        active_within: str | None = None,
+        provisional: bool = True,
+    ) -> Call[Leaderboard]:
+        """List the leaderboard players who were in the latest rated event, with the largest gain first.
+
+        Args:
+            top: Number of rows per page.
+            min_events: Minimum number of rated events for a player to be listed.
+            active_within: List only players who were active within 90d, 12w, 6mo or 1y before the last event. In pools
+                without dates, a day is one event.
+            provisional: Rank provisional players together with the others. If false, list them separately.
+
+        Returns:
+            A page of the leaderboard. It has the fields `players, next, listed, rated, since, newest, provisional,
+            since_sequence`.
+        """
+        return json_call(
+            "GET",
+            "/pools/{pool}/leaderboard/newest",
+            Leaderboard,
+            None,
+            {"top": top, "min_events": min_events, "active_within": active_within, "provisional": provisional},
+            pool=pool,
+        )
+
+    @route
+    def page_of(
+        self,
+        pool: str,
+        player: str,
+        *,
+        top: int = 50,
+        min_events: int | None = None,
+        active_within: str | None = None,
+        provisional: bool = True,
+    ) -> Call[PlayerPage]:
+        """Find the page of the leaderboard that shows a player.
+
+        Args:
+            player: Name of the player.
+            top: Number of rows per page.
+            min_events: Minimum number of rated events for a player to be listed.
+            active_within: List only players who were active within 90d, 12w, 6mo or 1y before the last event. In pools
+                without dates, a day is one event.
+            provisional: Rank provisional players together with the others. If false, list them separately.
+
+        Returns:
+            The page of a board that shows a player. It has the fields `cursor`.
+        """
+        return json_call(
+            "GET",
+            "/pools/{pool}/players/{player}/page",
+            PlayerPage,
+            None,
+            {"top": top, "min_events": min_events, "active_within": active_within, "provisional": provisional},
+            pool=pool,
+            player=player,
+        )
+
+    @route
+    def search(self, pool: str, text: str, *, most: int = 10) -> Call[list[FoundPlayer]]:
+        """Find players by current or former name: exact matches first, then the highest-ranked players.
+
+        If no name matches, return similar names.
+
+        Args:
+            text: Start of the name or of a word in it. Case and accents are ignored.
+            most: Maximum number of players.
+
+        Returns:
+            A list. Each item is a player found by name. It has the fields `pool, player, rating, rank, former_name,
+            is_similar`.
+        """
+        return json_call(
+            "GET", "/pools/{pool}/search", list[FoundPlayer], None, {"text": text, "most": most}, pool=pool
+        )
+
+    @route
+    def adjacent_events(self, pool: str, event_id: str) -> Call[AdjacentEvents]:
+        """Return the events rated just before and after a given event.
+
+        Args:
+            event_id: ID of the event.
+
+        Returns:
+            The events before and after a given event, in the order they are rated. It has the fields `previous, next`.
+        """
+        return json_call(
+            "GET", "/pools/{pool}/events/{event_id}/adjacent", AdjacentEvents, pool=pool, event_id=event_id
+        )
+
+    @route
+    def movers(self, pool: str, *, days: int = 7, most: int = 10) -> Call[Movers]:
+        """Return the largest gains and losses in the days up to the latest rated event, and the biggest surprise.
+
+        Args:
+            days: Number of days up to the latest rated event.
+            most: Maximum number of gains, and of losses.
+
+        Returns:
+            The largest changes in the days before a pool's latest event. In pools without dates, events count as days.
+            It has the fields `since, gained, lost, surprise, spread, since_sequence`.
+        """
+        return json_call("GET", "/pools/{pool}/movers", Movers, None, {"days": days, "most": most}, pool=pool)
+
+    @route
+    def player_card(self, pool: str, player: str) -> Call[PlayerCard]:
+        """Return an overview of a player: rank, form, trend, streaks, records and neighbours.
+
+        Args:
+            player: Name of the player.
+
+        Returns:
+            An overview of a player. It has the fields `player, rating, deviation, provisional, rank, would_be_rank,
+            listed, move, since, events, first_played_at, last_played_at, peak, last_ten, last_ten_shown,
+            last_ten_events, trend, chance, is_highest, streaks, form, best_days, worst_days, finding, finding_shown,
+            nearby, encounters, former_names, first_sequence, since_sequence, last_sequence`.
+        """
+        return json_call("GET", "/pools/{pool}/players/{player}/card", PlayerCard, pool=pool, player=player)
+
+    @route
+    def rating_curve(
+        self, pool: str, player: str, *, since: date | str | None = None, most: int = 300
+    ) -> Call[list[CurvePoint]]:
+        """Return a player's rating after each change, oldest first.
+
+        Args:
+            player: Name of the player.
+            since: Start of the curve: a date, or an event number in pools without dates.
+            most: Maximum number of points. Longer curves are thinned out.
+
+        Returns:
+            A list. Each item is a player's rating after an event, or at the start of a season. It has the fields
+            `started_at, event_id, change, shown, rating, deviation, sequence`.
+        """
+        return json_call(
+            "GET",
+            "/pools/{pool}/players/{player}/curve",
+            list[CurvePoint],
+            None,
+            {"since": since, "most": most},
+            pool=pool,
+            player=player,
+        )
+
+    @route
+    def player_changes(self, pool: str, player: str, *, top: int = 50, cursor: str | None = None) -> Call[ChangesPage]:
+        """Return a page of a player's changes, newest first.
+
+        Args:
+            player: Name of the player.
+            top: Number of rows per page.
+            cursor: Cursor: the value of `next` on the previous page.
+
+        Returns:
+            A page of a player's changes. It has the fields `rows, next`.
+        """
+        return json_call(
+            "GET",
+            "/pools/{pool}/players/{player}/changes",
+            ChangesPage,
+            None,
+            {"top": top, "cursor": cursor},
+            pool=pool,
+            player=player,
+        )
+
+    @route
+    def rivals(self, pool: str, player: str) -> Call[Rivals]:
+        """Return a player's opponents in the latest 100 events, with results. The first request takes about a second.
+
+        Args:
+            player: Name of the player.
+
+        Returns:
+            A player's opponents across the most recent events that have explanations. It has the fields `events, duels,
+            won, expected, opponents, best_win`.
+        """
+        return json_call("GET", "/pools/{pool}/players/{player}/rivals", Rivals, pool=pool, player=player)
+
+    @route
+    def event_field(self, pool: str, event_id: str) -> Call[EventField]:
+        """Return how strong the field of an event was, and how well each player performed.
+
+        Args:
+            event_id: ID of the event.
+
+        Returns:
+            The strength of an event's field, and the performance of each entrant. It has the fields `players,
+            mean_rating, performances`.
+        """
+        return json_call("GET", "/pools/{pool}/events/{event_id}/field", EventField, pool=pool, event_id=event_id)
+
+    @route
+    def event_record(self, pool: str, event_id: str) -> Call[list[CorrectionRecord]]:
+        """Return the submission of an event and its corrections: who sent them, why, and the changed lines.
+
+        Args:
+            event_id: ID of the event.
+
+        Returns:
+            A list. Each item is an event's submission, or something that was done to it afterwards. It has the fields
+            `seq, kind, received_at, actor, reason, events, players, largest, lines`.
+        """
+        return json_call(
+            "GET", "/pools/{pool}/events/{event_id}/record", list[CorrectionRecord], pool=pool, event_id=event_id
+        )
+
+    @route
+    def fair_expectation(self, pool: str, event_id: str, player: str) -> Call[FairExpectation]:
+        """Return a player's expected wins in an event, by the ratings and by similar duels in the pool.
+
+        Args:
+            event_id: ID of the event.
+            player: Name of the player.
+
+        Returns:
+            The expected and the realistic number of wins of a player in an event. It has the fields `duels, expected,
+            fair, example`.
+        """
+        return json_call(
+            "GET",
+            "/pools/{pool}/events/{event_id}/players/{player}/fairness",
+            FairExpectation,
+            pool=pool,
+            event_id=event_id,
+            player=player,
+        )
+
+    @route
+    def facts(self, pool: str) -> Call[PoolFacts]:
+        """Return expected scores by rating lead, how much a duel changes ratings, and how reliable predictions are.
+
+        Calculated nightly.
+
+        Returns:
+            Facts from a pool's whole history, as of a day. It has the fields `day, events, players, duels, expected,
+            weights, reliability`.
+        """
+        return json_call("GET", "/pools/{pool}/facts", PoolFacts, pool=pool)

@@ -1,266 +1,387 @@
-"""The read routes, as methods of both clients."""
+"""The routes that read pools, as `make docs` writes them from the service's OpenAPI document."""
 
-from collections.abc import Iterable, Mapping
 from datetime import date
-from typing import Any
 
-from podium.client import answers
-from podium.client.calls import EVENT, PLAYER, POOL, Call, Entrants, entrant_rows, get, json_call, route
-from podium.client.chance_answers import Comparison, FieldChances, Match
+from podium.client.answers import (
+    AlternativeChanges,
+    BestEverBoard,
+    BoardRow,
+    DailyRank,
+    Equipment,
+    EventDetails,
+    ExplainedChange,
+    HindsightPoint,
+    KeyDetails,
+    Leaderboard,
+    LogRecord,
+    PlayerDetails,
+    PoolSummary,
+    RankedPlayer,
+    RatingCount,
+    ReasonTotals,
+    RegisteredMatch,
+    Season,
+    WebhookDetails,
+)
+from podium.client.calls import Call, json_call, route
+from podium.client.chance_answers import Comparison
 
 
 class ReadRoutes:
-    """Reads of pools."""
+    """The routes that read pools."""
 
-    @get("/pools")
-    def pools(self) -> Call[list[answers.PoolSummary]]:
+    @route
+    def pools(self) -> Call[list[PoolSummary]]:
         """List all pools.
 
         Returns:
-            `name, system, parameters, notice, title, contact, player_word, public` for each pool.
+            A list. Each item is a pool. It has the fields `name, system, parameters, notice, title, contact,
+            player_word, public, order, version`.
         """
+        return json_call("GET", "/pools", list[PoolSummary])
 
-    @get(POOL)
-    def pool(self, pool: str) -> Call[answers.PoolSummary]:
+    @route
+    def pool(self, pool: str) -> Call[PoolSummary]:
         """Return a pool.
 
         Returns:
-            The pool, as in `pools`.
+            A pool. It has the fields `name, system, parameters, notice, title, contact, player_word, public, order,
+            version`.
         """
+        return json_call("GET", "/pools/{pool}", PoolSummary, pool=pool)
 
-    @get(f"{POOL}/log")
-    def log(self, pool: str, *, after: int = 0, most: int = 100) -> Call[list[answers.LogRecord]]:
-        """List the log entries of a pool, oldest first.
+    @route
+    def seasons(self, pool: str) -> Call[list[Season]]:
+        """List the seasons, oldest first.
+
+        Returns:
+            A list. Each item is a season. It has the fields `name, starts_at, keep, sequence`.
+        """
+        return json_call("GET", "/pools/{pool}/seasons", list[Season], pool=pool)
+
+    @route
+    def event(self, pool: str, event_id: str) -> Call[EventDetails]:
+        """Return an event with its results and rating changes.
+
+        Its `version` is also its `ETag`. A correction with this `If-Match` fails if the event has changed since.
 
         Args:
-            after: Return entries with a higher number than this.
-            most: Maximum number of entries.
+            event_id: ID of the event.
 
         Returns:
-            `seq, kind, subject, received_at, actor` and more for each entry.
+            An event with its results and rating changes. It has the fields `event_id, seq, started_at, title, url,
+            status, reason, match_id, corrected, version, entries, changes, sequence`.
         """
+        return json_call("GET", "/pools/{pool}/events/{event_id}", EventDetails, pool=pool, event_id=event_id)
 
-    @get(EVENT)
-    def event(self, pool: str, event_id: str) -> Call[answers.EventDetails]:
-        """Return an event with its current content and its rating changes.
-
-        Returns:
-            Its entries, status, time and changes.
-        """
-
-    @get(f"{POOL}/matches/{{match_id}}")
-    def match(self, pool: str, match_id: str) -> Call[answers.RegisteredMatch]:
-        """Return a registered match.
-
-        Returns:
-            The match: its ID, entrants, status and expiry, and the events that are its results.
-        """
-
-    @get(f"{POOL}/matches")
+    @route
     def waiting_matches(self, pool: str) -> Call[list[str]]:
-        """List the matches that are waiting for a result.
+        """List the matches that are waiting for a result, ordered by expiry.
 
         Returns:
-            Their IDs, ordered by expiry.
+            The list.
         """
+        return json_call("GET", "/pools/{pool}/matches", list[str], pool=pool)
 
-    @get(f"{POOL}/leaderboard")
+    @route
+    def keys(self, pool: str) -> Call[list[KeyDetails]]:
+        """List the keys to a pool, including revoked ones.
+
+        With a key for all pools, the list also includes the other keys for all pools.
+
+        Returns:
+            A list. Each item is an API key. It has the fields `id, name, role, pool, per_second, backdating_limit_s,
+            created_at, expires_at, revoked_at, last_used_at, secret`.
+        """
+        return json_call("GET", "/pools/{pool}/keys", list[KeyDetails], pool=pool)
+
+    @route
+    def webhooks(self, pool: str) -> Call[list[WebhookDetails]]:
+        """List the webhooks of a pool, with their latest errors.
+
+        Returns:
+            A list. Each item is a receiver of everything that happens in a pool. It has the fields `id, url, format,
+            delivered_seq, failing_since, last_error, stopped, created_at, secret`.
+        """
+        return json_call("GET", "/pools/{pool}/webhooks", list[WebhookDetails], pool=pool)
+
+    @route
     def leaderboard(
         self,
         pool: str,
         *,
         top: int = 100,
         cursor: str | None = None,
-        min_events: int | None = None,
         max_deviation: float | None = None,
+        at: date | str | None = None,
+        min_events: int | None = None,
         active_within: str | None = None,
         provisional: bool = True,
-        at: date | str | None = None,
-    ) -> Call[answers.Leaderboard]:
+    ) -> Call[Leaderboard]:
         """Return a page of the leaderboard.
 
         With `at` or `max_deviation`, the response is a single page without rating changes and curves.
 
         Args:
-            top: Number of rows.
-            cursor: the value of `next` on the previous page.
-            min_events: Minimum number of rated events for a player to be listed.
+            top: Number of players per page.
+            cursor: Cursor: the value of `next` on the previous page.
             max_deviation: Maximum deviation for a player to be listed.
-            active_within: How recently before the last event a listed player must have played, for example 90d, 12w,
-                6mo or 1y.
-            provisional: True to rank players with a provisional rating together with the others, False to list them
-                separately.
-            at: A time, or a date for the whole day.
+            at: Show the board as of this time, the end of this date, or the event with this number.
+            min_events: Minimum number of rated events for a player to be listed.
+            active_within: List only players who were active within 90d, 12w, 6mo or 1y before the last event. In pools
+                without dates, a day is one event.
+            provisional: Rank provisional players together with the others. If false, list them separately.
 
         Returns:
-            `players`, one row each with rating changes and curves; `next`, the cursor of the next page, or None on
-            the last page; and the number of listed players.
+            A page of the leaderboard. It has the fields `players, next, listed, rated, since, newest, provisional,
+            since_sequence`.
         """
+        return json_call(
+            "GET",
+            "/pools/{pool}/leaderboard",
+            Leaderboard,
+            None,
+            {
+                "top": top,
+                "cursor": cursor,
+                "max_deviation": max_deviation,
+                "at": at,
+                "min_events": min_events,
+                "active_within": active_within,
+                "provisional": provisional,
+            },
+            pool=pool,
+        )
 
-    @get(f"{POOL}/distribution")
-    def distribution(self, pool: str) -> Call[list[answers.RatingCount]]:
-        """Count the players with each whole rating.
+    @route
+    def distribution(self, pool: str) -> Call[list[RatingCount]]:
+        """Return how many players have each rating, rounded to whole numbers, lowest first.
 
         Returns:
-            `rating, players` for each rating, lowest first.
+            A list. Each item is the number of players within one point of rating. It has the fields `rating, players`.
         """
+        return json_call("GET", "/pools/{pool}/distribution", list[RatingCount], pool=pool)
 
-    @get(PLAYER)
-    def player(self, pool: str, player: str, *, most: int = 1000) -> Call[answers.PlayerDetails]:
-        """Return a player's rank and history.
+    @route
+    def player(self, pool: str, player: str, *, most: int = 1000) -> Call[PlayerDetails]:
+        """Return a player's rank and history, newest first.
+
+        Args:
+            player: Name of the player.
+            most: Maximum number of changes, newest first.
 
         Returns:
-            `rank, player, rating` and more, and `history`, the latest `most` changes, newest first.
+            A player's rank and history. It has the fields `player, rank, players, percentile, rating, events,
+            last_played_at, history, last_sequence`.
         """
+        return json_call(
+            "GET", "/pools/{pool}/players/{player}", PlayerDetails, None, {"most": most}, pool=pool, player=player
+        )
 
-    @get(f"{PLAYER}/neighbours")
-    def neighbours(self, pool: str, player: str, *, each: int = 5) -> Call[list[answers.BoardRow]]:
-        """Return a player and the players with neighbouring ranks: `each` above, and as many below.
+    @route
+    def neighbours(self, pool: str, player: str, *, each: int = 5) -> Call[list[BoardRow]]:
+        """Return a player and the players with neighbouring ranks, best first.
+
+        Args:
+            player: Name of the player.
 
         Returns:
-            One row per player, best first.
+            A list. Each item is a player on a board. Filtered boards and boards for a past date also have the system's
+            other numbers. It has the fields `rank, player, rating, events, last_played_at, provisional, deviation,
+            last_sequence`.
         """
+        return json_call(
+            "GET",
+            "/pools/{pool}/players/{player}/neighbours",
+            list[BoardRow],
+            None,
+            {"each": each},
+            pool=pool,
+            player=player,
+        )
 
-    @get(f"{EVENT}/players/{{player}}")
-    def explain(self, pool: str, event_id: str, player: str) -> Call[answers.ExplainedChange]:
-        """Explain why an event changed a player's rating.
+    @route
+    def ranks_of(self, pool: str, player: str) -> Call[list[DailyRank]]:
+        """Return a player's rank at 00:00 UTC of each day, oldest first.
+
+        Args:
+            player: Name of the player.
 
         Returns:
-            The change in points, its reasons as rows and in groups, and the reasons in sentences.
+            A list. Each item is a player's rank at 00:00 UTC of a day, or in a numbered pool before an event. It has
+            the fields `day, rank, rating, sequence`.
         """
+        return json_call("GET", "/pools/{pool}/players/{player}/ranks", list[DailyRank], pool=pool, player=player)
 
-    @get(f"{PLAYER}/reasons")
-    def reasons(self, pool: str, player: str, *, events: int = 10) -> Call[answers.ReasonTotals]:
-        """Add up the reasons why a player's rating changed in the latest events.
+    @route
+    def hindsight_of(self, pool: str, player: str) -> Call[list[HindsightPoint]]:
+        """Return a player's strength at each event, estimated also with later results (only for the system adaptive).
+
+        It is calculated once a day.
+
+        Args:
+            player: Name of the player.
 
         Returns:
-            The change, a sentence, and `reasons`: the points for each kind of reason.
+            A list. Each item is a player's strength at an event, with hindsight. It has the fields `started_at, rating,
+            deviation, sequence`.
         """
+        return json_call(
+            "GET", "/pools/{pool}/players/{player}/hindsight", list[HindsightPoint], pool=pool, player=player
+        )
 
-    @get(f"{EVENT}/players/{{player}}/what-if")
-    def what_if(self, pool: str, event_id: str, player: str) -> Call[answers.AlternativeChanges]:
-        """Return how an event would have changed a player's rating with one thing changed.
+    @route
+    def best_ever(self, pool: str) -> Call[BestEverBoard]:
+        """List the best players of all time by peak strength in hindsight, with the confidence in this order.
 
         Returns:
-            The actual change, and `alternatives`: a description of each, and its change in points.
+            The best ever, in hindsight; no rating that counts. It has the fields `as_of, players`.
         """
+        return json_call("GET", "/pools/{pool}/hindsight", BestEverBoard, pool=pool)
 
-    @get(f"{POOL}/compare")
+    @route
     def compare(self, pool: str, player: str, other: str) -> Call[Comparison]:
-        """Compare two players: ranks, expected scores, and all common events.
+        """Compare two players: ranks, expected score in a heat, and every event in which they met.
 
         Returns:
-            Both players with their expected scores against each other, and their common events.
+            A comparison of two players. It has the fields `players, wins, draws, losses, meetings`.
         """
+        return json_call(
+            "GET", "/pools/{pool}/compare", Comparison, None, {"player": player, "other": other}, pool=pool
+        )
 
     @route
-    def predict(
-        self,
-        pool: str,
-        entrants: Entrants = (),
-        *,
-        sides: Iterable[Entrants] = (),
-        top: int = 3,
-    ) -> Call[FieldChances]:
-        """Predict the result of a field.
+    def explain(self, pool: str, event_id: str, player: str) -> Call[ExplainedChange]:
+        """Explain why a player's rating changed in an event.
 
         Args:
-            entrants: Names of players who compete individually, or dicts with `player` and optionally `shared`, `side`,
-                and `new` for a newcomer whose name is similar to a known one.
-            sides: Names of the members of each side, for team events.
-            top: Number of places that count as top places.
+            event_id: ID of the event.
+            player: Name of the player.
 
         Returns:
-            `entrants`, `ranks` and `pairs` with probabilities from 0 to 1, and `newcomers`, the players who have
-            not played before.
+            Why an event moved a player's rating. It has the fields `event_id, player, rating_before, delta, words,
+            outcome, verdict, cause, shown, groups, duels, ranked_by, standings, method, shared, reasons`.
         """
-        body = {"entrants": entrant_rows(entrants), "sides": [entrant_rows(side) for side in sides], "top": top}
-        return json_call("POST", f"{POOL}/predict", FieldChances, body, pool=pool)
+        return json_call(
+            "GET",
+            "/pools/{pool}/events/{event_id}/players/{player}",
+            ExplainedChange,
+            pool=pool,
+            event_id=event_id,
+            player=player,
+        )
 
     @route
-    def matchmaking(self, /, pool: str, tickets: Iterable[Mapping[str, Any]], **policy: float) -> Call[list[Match]]:
-        """Propose matches to start now, given tickets with `player` and `waited_s`.
+    def reasons(self, pool: str, player: str, *, events: int = 10) -> Call[ReasonTotals]:
+        """Explain why a player's rating changed in the latest events, with the reasons added up by kind.
 
         Args:
-            policy: `size`, `teams`, `least`, `target_s`, `scale`.
+            player: Name of the player.
+            events: Number of latest events.
 
         Returns:
-            One row per match; empty if no match should start yet.
+            Why a player's rating changed over several events. It has the fields `player, events, won, change, shown,
+            summary, reasons`.
         """
-        return json_call("POST", f"{POOL}/matchmaking", list[Match], {"tickets": [*tickets]} | policy, pool=pool)
+        return json_call(
+            "GET",
+            "/pools/{pool}/players/{player}/reasons",
+            ReasonTotals,
+            None,
+            {"events": events},
+            pool=pool,
+            player=player,
+        )
 
-    @get(f"{POOL}/equipment")
-    def equipment(self, pool: str) -> Call[list[answers.Equipment]]:
-        """List the equipment that the system rates, such as cars. Equipment has no ranks.
+    @route
+    def what_if(self, pool: str, event_id: str, player: str) -> Call[AlternativeChanges]:
+        """Return how a player's rating would have changed with other results of an event, in up to eight variants.
+
+        Args:
+            event_id: ID of the event.
+            player: Name of the player.
 
         Returns:
-            `kind, name, points, deviation, events, last_played_at` for each, by kind, with the most points first.
+            An event as it was for a player, and as it would have been. It has the fields `event_id, player,
+            rating_before, delta, shown, alternatives`.
         """
+        return json_call(
+            "GET",
+            "/pools/{pool}/events/{event_id}/players/{player}/what-if",
+            AlternativeChanges,
+            pool=pool,
+            event_id=event_id,
+            player=player,
+        )
 
-    @get(f"{POOL}/seasons")
-    def seasons(self, pool: str) -> Call[list[answers.Season]]:
-        """List the seasons.
+    @route
+    def match(self, pool: str, match_id: str) -> Call[RegisteredMatch]:
+        """Return a registered match and its result.
+
+        Args:
+            match_id: ID of the registered match.
 
         Returns:
-            `name, starts_at, keep` for each season, oldest first.
+            A match that was registered. It has the fields `match_id, entrants, expires_at, status, results`.
         """
+        return json_call("GET", "/pools/{pool}/matches/{match_id}", RegisteredMatch, pool=pool, match_id=match_id)
 
-    @get(f"{POOL}/seasons/{{season}}/leaderboard")
-    def season_leaderboard(self, pool: str, season: str) -> Call[list[answers.BoardRow]]:
+    @route
+    def equipment(self, pool: str) -> Call[list[Equipment]]:
+        """List the equipment that the system rates, such as cars, by kind, with the most points first.
+
+        Equipment has no ranks.
+
+        Returns:
+            A list. Each item is a piece of shared equipment, and its effect on results over all its users. It has the
+            fields `kind, name, points, deviation, events, last_played_at, last_sequence`.
+        """
+        return json_call("GET", "/pools/{pool}/equipment", list[Equipment], pool=pool)
+
+    @route
+    def season_leaderboard(self, pool: str, season: str) -> Call[list[BoardRow]]:
         """Return the leaderboard at the end of a season, or the current one if the season is still running.
 
-        Returns:
-            One row per player, best first.
-        """
-
-    @get(f"{PLAYER}/ranks")
-    def ranks_of(self, pool: str, player: str) -> Call[list[answers.DailyRank]]:
-        """Return a player's rank at 00:00 UTC of each day.
+        Args:
+            season: Name of the season.
 
         Returns:
-            `day, rank, rating` for each day, oldest first.
+            A list. Each item is a player on a board. Filtered boards and boards for a past date also have the system's
+            other numbers. It has the fields `rank, player, rating, events, last_played_at, provisional, deviation,
+            last_sequence`.
         """
+        return json_call("GET", "/pools/{pool}/seasons/{season}/leaderboard", list[BoardRow], pool=pool, season=season)
 
-    @get(f"{POOL}/hindsight")
-    def best_ever(self, pool: str) -> Call[answers.BestEverBoard]:
-        """Return the best players of all time, in hindsight. Only pools with the system adaptive have this.
-
-        Returns:
-            `as_of`, and `players`, each with `player, rating, deviation, started_at, above_next`, best first.
-        """
-
-    @get(f"{PLAYER}/hindsight")
-    def hindsight_of(self, pool: str, player: str) -> Call[list[answers.HindsightPoint]]:
-        """Return a player's strength at each event, estimated from all events, including later ones.
-
-        Returns:
-            `started_at, rating, deviation` for each event, oldest first.
-        """
-
-    @get(f"{POOL}/snapshots")
+    @route
     def snapshot_days(self, pool: str) -> Call[list[date | float]]:
-        """List the days with ranks: every day since the first event.
+        """List the days since the first event, oldest first.
+
+        In pools without dates, list the numbers after each event.
 
         Returns:
-            The days, oldest first. In a numbered pool, the numbers that come after each event.
+            The list.
         """
+        return json_call("GET", "/pools/{pool}/snapshots", list[date | float], pool=pool)
 
-    @get(f"{POOL}/snapshots/{{day}}")
-    def ranks_on(self, pool: str, day: date | str) -> Call[list[answers.RankedPlayer]]:
-        """Return the ranks at 00:00 UTC of a day.
+    @route
+    def ranks_on(self, pool: str, day: date | str) -> Call[list[RankedPlayer]]:
+        """Return the ranks at 00:00 UTC of a day, or before the event with a given number, best first.
 
         Returns:
-            `rank, player, rating` for each player, best first.
+            A list. Each item is a player at 00:00 UTC of a day, or in a numbered pool before an event. It has the
+            fields `rank, player, rating`.
         """
+        return json_call("GET", "/pools/{pool}/snapshots/{day}", list[RankedPlayer], pool=pool, day=day)
 
-    @get(f"{POOL}/export/{{table}}.{{kind}}")
-    def export(self, pool: str, table: str = "history", kind: str = "parquet") -> Call[bytes]:
-        """Download a table.
+    @route
+    def log(self, pool: str, *, after: int = 0, most: int = 100) -> Call[list[LogRecord]]:
+        """Return the log of a pool: all changes, with author and time, oldest first.
 
         Args:
-            table: `results` or `history`.
-            kind: `parquet` or `csv`.
+            after: Only entries with a higher number than this.
 
         Returns:
-            The bytes of the file.
+            A list. Each item is an entry of the log, for an action on a pool. It has the fields `seq, place, hash,
+            kind, subject, player, into, received_at, actor, reason, moved`.
         """
+        return json_call("GET", "/pools/{pool}/log", list[LogRecord], None, {"after": after, "most": most}, pool=pool)

@@ -1,81 +1,15 @@
-"""The write routes, as methods of both clients."""
+"""The routes that change pools, as `make docs` writes them from the service's OpenAPI document."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any, Literal, TypedDict, Unpack
+from typing import Literal
 
-from podium.client.answers import (
-    Anonymization,
-    KeyDetails,
-    NewName,
-    PoolSummary,
-    Receipt,
-    RegisteredMatch,
-    Rerated,
-    WebhookDetails,
-)
-from podium.client.calls import EVENT, PLAYER, POOL, Call, Entrants, Moment, declared, get, json_call, route
-
-Order = Literal["dated", "sequence"]
-Parameter = float | str | bool | None
-Event = Mapping[str, Any]  # with `event_id`, `started_at` and `entries`, each of which has a `player`
-
-
-class DryRunOptions(TypedDict, total=False):
-    """Options of dry runs. `dry_run` saves nothing, and `effects_after` is the value of `next` in the first receipt."""
-
-    dry_run: bool
-    effects_after: str | None
-
-
-class CorrectionOptions(DryRunOptions, total=False):
-    """Options of corrections: `reason` is recorded in the log and can be blanked later.
-
-    `version` is the event's version when it was read.
-
-    If the event has changed since then, nothing is done (412). `event` returns the version.
-    """
-
-    reason: str
-    version: str | None
-
-
-def rerated(answer: Rerated) -> int:
-    """Return the number of rating changes that were affected."""
-    return answer["rerated"]
-
-
-def no_name(_answer: NewName) -> None:
-    """Return nothing: the caller knows the name."""
-
-
-def no_content(_content: bytes) -> None:
-    """Return nothing for an answer without a body."""
+from podium.client.answers import KeyDetails, NewName, PoolSummary, Receipt, RegisteredMatch, Rerated, WebhookDetails
+from podium.client.calls import Call, Entrants, Moment, entrant_rows, json_call, nothing, rerated, route
 
 
 class WriteRoutes:
-    """Writes to pools."""
+    """The routes that change pools."""
 
-    @declared("POST", "/pools")
-    def create_pool(
-        self, /, name: str, system: str, *, order: Order | None = None, **parameters: Parameter
-    ) -> Call[PoolSummary]:
-        """Create a pool. `describe_pool` gives it a title and makes it public.
-
-        Args:
-            name: Name of the pool.
-            system: Rating system.
-            order: `dated` if its events have dates, or `sequence` if they have numbers instead. Default: decided by the
-                first event.
-            parameters: Parameters of the system.
-
-        Returns:
-            The pool: `name, system, parameters, notice, title, contact, player_word, public`.
-
-        Raises:
-            ClientError: 409 if the pool exists, 422 if the system or a parameter is invalid.
-        """
-
-    @declared("PATCH", POOL)
+    @route
     def describe_pool(
         self,
         pool: str,
@@ -85,34 +19,31 @@ class WriteRoutes:
         player_word: str | None = None,
         public: bool | None = None,
     ) -> Call[PoolSummary]:
-        """Change a pool's description and its visibility. None keeps a field, and an empty string removes it.
+        """Change a pool's description, and who can read it.
 
         Args:
             title: Title shown on pages.
             contact: Email address or page of the person who corrects results.
-            player_word: Word for a single player, such as `rider`.
-            public: True if pages and reads need no key.
+            player_word: Word for a single player, such as rider.
+            public: True if anyone can read the pages and data without a key. Initially false.
 
         Returns:
-            The pool, as in `create_pool`.
+            A pool. It has the fields `name, system, parameters, notice, title, contact, player_word, public, order,
+            version`.
         """
+        return json_call(
+            "PATCH",
+            "/pools/{pool}",
+            PoolSummary,
+            {"title": title, "contact": contact, "player_word": player_word, "public": public},
+            pool=pool,
+        )
 
-    @declared("PUT", f"{POOL}/system", rerated)
-    def configure(self, /, pool: str, system: str, *, dry_run: bool = False, **parameters: Parameter) -> Call[int]:
-        """Rate a pool again with another system, starting with its first event.
-
-        Args:
-            dry_run: Save nothing.
-
-        Returns:
-            Number of history rows that changed, or would change.
-        """
-
-    @declared("PUT", f"{POOL}/order", rerated)
+    @route
     def set_order(
         self,
         pool: str,
-        order: Order,
+        order: Literal["dated", "sequence"],
         *,
         started_at: Moment | None = None,
         every: str = "",
@@ -121,178 +52,204 @@ class WriteRoutes:
         """Order the events of a pool by dates or by numbers, if it has fewer than 50.
 
         Args:
-            order: `dated`, or `sequence` for numbers instead of dates.
+            order: `dated` if its events have dates, or `sequence` if they have numbers instead.
             started_at: Date of the first event. Default: the date each event had before, or else the date it was
                 received.
-            every: Time between consecutive events, for example 1w. Default: all events are on the same day.
+            every: Time between consecutive events, such as 1w.
             dry_run: Save nothing.
 
         Returns:
             Number of history rows that changed, or would change.
         """
+        return json_call(
+            "PUT",
+            "/pools/{pool}/order",
+            Rerated,
+            {"order": order, "started_at": started_at, "every": every},
+            {"dry_run": dry_run},
+            pool=pool,
+        ).then(rerated)
 
     @route
-    def submit(
-        self, pool: str, events: Event | Iterable[Event], **options: Unpack[DryRunOptions]
-    ) -> Call[list[Receipt]]:
-        """Submit one or several events, each `{"event_id", "started_at", "entries": [{"player", …}]}`.
+    def void(
+        self,
+        pool: str,
+        event_id: str,
+        *,
+        reason: str = "",
+        dry_run: bool = False,
+        effects_after: str | None = None,
+        version: str | None = None,
+    ) -> Call[Receipt]:
+        """Void an event. It no longer counts, but its content is kept.
 
-        Without `started_at`, the event starts now. In a pool with the order `sequence`, it has a number instead, by
-        default the next one.
+        Args:
+            event_id: ID of the event.
+            reason: Reason to record in the log. It can be deleted later.
+            dry_run: Store nothing. Return the totals and the 1,000 largest effects.
+            effects_after: Dry runs only: the value of `next` in the previous receipt, to get the next smaller effects.
+            version: Version that the event had. Fail with 412 if it has changed.
 
         Returns:
-            One receipt per event: `event_id, seq, status, reason, duplicate, changes, rerated, effects, totals,
-            next, warnings, head, notice`.
-
-        Raises:
-            ClientError: 409 if the event exists with different content, 422 if an event is invalid.
+            The answer for a submitted event. It has the fields `event_id, seq, status, reason, duplicate, changes,
+            rerated, effects, totals, next, warnings, head, notice`.
         """
-        body = events if isinstance(events, Mapping) else {"events": [*events]}
-        return json_call("POST", f"{POOL}/events", list[Receipt], body, write_params(**options), pool=pool)
+        return json_call(
+            "POST",
+            "/pools/{pool}/events/{event_id}/void",
+            Receipt,
+            None,
+            {"reason": reason, "dry_run": dry_run, "effects_after": effects_after},
+            pool=pool,
+            event_id=event_id,
+        ).of_version(version)
 
     @route
-    def amend(self, pool: str, event: Event, **options: Unpack[CorrectionOptions]) -> Call[Receipt]:
-        """Correct an event.
-
-        Returns:
-            A receipt, as in `submit`.
-
-        Raises:
-            ClientError: 404 if there is no such event, 412 if it has another version, 422 if it is invalid.
-        """
-        event_id = str(event["event_id"])
-        call = json_call("PUT", EVENT, Receipt, event, write_params(**options), pool=pool, event_id=event_id)
-        return call.of_version(options.get("version"))
-
-    @route
-    def void(self, pool: str, event_id: str, **options: Unpack[CorrectionOptions]) -> Call[Receipt]:
-        """Void an event, so that it no longer counts.
-
-        Returns:
-            A receipt, as in `submit`.
-        """
-        params = write_params(**options)
-        call = json_call("POST", f"{EVENT}/void", Receipt, None, params, pool=pool, event_id=event_id)
-        return call.of_version(options.get("version"))
-
-    @route
-    def unvoid(self, pool: str, event_id: str, **options: Unpack[CorrectionOptions]) -> Call[Receipt]:
+    def unvoid(
+        self,
+        pool: str,
+        event_id: str,
+        *,
+        reason: str = "",
+        dry_run: bool = False,
+        effects_after: str | None = None,
+        version: str | None = None,
+    ) -> Call[Receipt]:
         """Make a voided event count again.
 
-        Returns:
-            A receipt, as in `submit`.
-        """
-        params = write_params(**options)
-        call = json_call("POST", f"{EVENT}/unvoid", Receipt, None, params, pool=pool, event_id=event_id)
-        return call.of_version(options.get("version"))
+        Args:
+            event_id: ID of the event.
+            reason: Reason to record in the log. It can be deleted later.
+            dry_run: Store nothing. Return the totals and the 1,000 largest effects.
+            effects_after: Dry runs only: the value of `next` in the previous receipt, to get the next smaller effects.
+            version: Version that the event had. Fail with 412 if it has changed.
 
-    @declared("POST", f"{POOL}/matches")
+        Returns:
+            The answer for a submitted event. It has the fields `event_id, seq, status, reason, duplicate, changes,
+            rerated, effects, totals, next, warnings, head, notice`.
+        """
+        return json_call(
+            "POST",
+            "/pools/{pool}/events/{event_id}/unvoid",
+            Receipt,
+            None,
+            {"reason": reason, "dry_run": dry_run, "effects_after": effects_after},
+            pool=pool,
+            event_id=event_id,
+        ).of_version(version)
+
+    @route
     def register(
-        self, pool: str, match_id: str, entrants: Entrants, *, expires_in_s: float = 86_400.0
+        self, pool: str, match_id: str, entrants: Entrants, *, expires_in_s: float = 86400.0
     ) -> Call[RegisteredMatch]:
         """Register a match that is starting.
 
-        Its result has the same `match_id`, and entrants missing from it count as having quit.
+        Its result counts only once, and a player missing from the result counts as having quit.
 
         Args:
-            entrants: Names, or dicts with `player` and `team`.
-            expires_in_s: How long the match waits for its result, in seconds.
+            expires_in_s: Number of seconds to wait for a result.
 
         Returns:
-            The match: its ID, entrants, status and expiry.
+            A match that was registered. It has the fields `match_id, entrants, expires_at, status, results`.
         """
+        return json_call(
+            "POST",
+            "/pools/{pool}/matches",
+            RegisteredMatch,
+            {"match_id": match_id, "entrants": entrant_rows(entrants), "expires_in_s": expires_in_s},
+            pool=pool,
+        )
 
-    @declared("POST", f"{POOL}/merge", rerated)
+    @route
     def merge(
         self, pool: str, player: str, into: str, *, kind: str = "", reason: str = "", dry_run: bool = False
     ) -> Call[int]:
-        """Merge a player into another, who gets all results of both.
+        """Merge one player's results into another's.
 
         Args:
-            kind: Kind of a piece of equipment to merge instead of a player, for example `car`.
-            reason: Reason for the log, which can be blanked later.
+            player: Account to merge.
+            into: Player who gets the results of both.
+            kind: Kind of equipment, such as `car`, if this is equipment and not a player.
+            reason: Reason to record in the log. It can be deleted later.
             dry_run: Save nothing.
 
         Returns:
             Number of history rows that changed, or would change.
-
-        Raises:
-            ClientError: 404 if one of them has no rating, 422 if they played in the same event.
         """
+        return json_call(
+            "POST",
+            "/pools/{pool}/merge",
+            Rerated,
+            {"player": player, "into": into},
+            {"kind": kind, "reason": reason, "dry_run": dry_run},
+            pool=pool,
+        ).then(rerated)
 
-    @declared("POST", f"{PLAYER}/unmerge", rerated)
+    @route
     def unmerge(self, pool: str, player: str, *, kind: str = "", reason: str = "", dry_run: bool = False) -> Call[int]:
-        """Undo a merge: the merged account is a separate player again.
+        """Separate a merged account again, as if it had never been merged.
 
         Args:
-            kind: Kind of a piece of equipment instead of a player, for example `car`.
-            reason: Reason for the log, which can be blanked later.
+            player: Name of the player.
+            kind: Kind of equipment, such as `car`, if this is equipment and not a player.
+            reason: Reason to record in the log. It can be deleted later.
             dry_run: Save nothing.
 
         Returns:
             Number of history rows that changed, or would change.
-
-        Raises:
-            ClientError: 404 if there is no such player, 409 if the account was never merged.
         """
+        return json_call(
+            "POST",
+            "/pools/{pool}/players/{player}/unmerge",
+            Rerated,
+            None,
+            {"kind": kind, "reason": reason, "dry_run": dry_run},
+            pool=pool,
+            player=player,
+        ).then(rerated)
 
-    @declared("POST", f"{PLAYER}/void", rerated)
+    @route
     def void_player(self, pool: str, player: str, *, reason: str = "", dry_run: bool = False) -> Call[int]:
         """Void every rated event of a player, for example after a ban.
 
         Args:
-            reason: Reason for the log, which can be blanked later.
+            player: Name of the player.
+            reason: Reason to record in the log. It can be deleted later.
             dry_run: Save nothing.
 
         Returns:
             Number of history rows that changed, or would change.
-
-        Raises:
-            ClientError: 404 if there is no such player.
         """
+        return json_call(
+            "POST",
+            "/pools/{pool}/players/{player}/void",
+            Rerated,
+            None,
+            {"reason": reason, "dry_run": dry_run},
+            pool=pool,
+            player=player,
+        ).then(rerated)
 
-    @declared("POST", f"{PLAYER}/rename", no_name)
+    @route
     def rename(self, pool: str, player: str, name: str, *, kind: str = "") -> Call[None]:
-        """Rename a player everywhere.
+        """Rename a player everywhere. Ratings do not change.
 
         Args:
-            kind: Kind of a piece of equipment instead of a player, for example `car`.
+            player: Name of the player.
+            name: New name of the player.
+            kind: Kind of equipment, such as `car`, if this is equipment and not a player.
         """
+        return json_call(
+            "POST",
+            "/pools/{pool}/players/{player}/rename",
+            NewName,
+            {"name": name},
+            {"kind": kind},
+            pool=pool,
+            player=player,
+        ).then(nothing)
 
     @route
-    def anonymize(self, pool: str, player: str, *, dry_run: bool = False) -> Call[str | Anonymization]:
-        """Anonymize a player: remove all names, including from titles, IDs and reasons.
-
-        Args:
-            dry_run: Save nothing.
-
-        Returns:
-            The pseudonym, or with `dry_run` all replacements that it would make.
-        """
-        params = write_params(dry_run=dry_run)
-        call = json_call("POST", f"{PLAYER}/anonymize", Anonymization, None, params, pool=pool, player=player)
-        return call.then(lambda answer: answer if dry_run else answer["name"])
-
-    @route
-    def begin_season(
-        self, pool: str, name: str, starts_at: Moment | float, *, keep: float, dry_run: bool = False
-    ) -> Call[int]:
-        """Start a season, in which every lead over a newcomer shrinks.
-
-        Args:
-            starts_at: Start of the season; in a numbered pool, the number of its first event.
-            keep: Share of each lead to keep, from 0 to 1.
-            dry_run: Save nothing.
-
-        Returns:
-            Number of history rows that changed, or would change.
-        """
-        when = "sequence" if isinstance(starts_at, int | float) else "starts_at"
-        body = {"name": name, when: starts_at, "keep": keep}
-        params = write_params(dry_run=dry_run)
-        return json_call("POST", f"{POOL}/seasons", Rerated, body, params, pool=pool).then(rerated)
-
-    @declared("POST", f"{POOL}/keys")
     def create_key(
         self,
         pool: str,
@@ -304,70 +261,63 @@ class WriteRoutes:
         per_second: float | None = None,
         backdating_limit_s: float | None = None,
     ) -> Call[KeyDetails]:
-        """Create a key to a pool. The response shows it only once, as `secret`.
+        """Create a key. The response shows it only once; Podium saves only a hash of it.
 
         Args:
             name: Name of the program or person that uses the key.
-            role: Role of the key.
-            all_pools: Create a key for all pools. Only a key for all pools can do this.
-            expires_in_days: Number of days until the key expires. Default: never.
-            per_second: Number of requests allowed per second. Default: no limit.
-            backdating_limit_s: Maximum age of events that the key can send or change, in seconds. Default: no limit.
+            all_pools: True for a key for all pools. Only a key for all pools can create one.
+            expires_in_days: Number of days until the key expires. Null means never.
+            per_second: Number of requests allowed per second. Null means no limit.
+            backdating_limit_s: Maximum age of events that the key can send or change, in seconds. Null means no limit.
 
         Returns:
-            The key: `id, name, role, pool, secret`, its limits and times.
-
-        Raises:
-            ClientError: 403 if your key has a limit, or does not administer everything that the new key gives access
-                to.
+            An API key. It has the fields `id, name, role, pool, per_second, backdating_limit_s, created_at, expires_at,
+            revoked_at, last_used_at, secret`.
         """
+        return json_call(
+            "POST",
+            "/pools/{pool}/keys",
+            KeyDetails,
+            {
+                "name": name,
+                "role": role,
+                "all_pools": all_pools,
+                "expires_in_days": expires_in_days,
+                "per_second": per_second,
+                "backdating_limit_s": backdating_limit_s,
+            },
+            pool=pool,
+        )
 
-    @get(f"{POOL}/keys")
-    def keys(self, pool: str) -> Call[list[KeyDetails]]:
-        """List the keys to a pool, including revoked ones.
-
-        Returns:
-            The keys, as in `create_key`, without their secrets.
-        """
-
-    @declared("DELETE", f"{POOL}/keys/{{number}}", no_content)
+    @route
     def revoke_key(self, pool: str, number: int) -> Call[None]:
-        """Revoke a key. Requests with it are rejected from now on."""
-
-    @declared("POST", f"{POOL}/webhooks")
-    def create_webhook(
-        self,
-        pool: str,
-        url: str,
-        *,
-        format: Literal["json", "discord", "slack", "matrix", "text"] | None = None,  # noqa: A002
-    ) -> Call[WebhookDetails]:
-        """Send everything that happens in a pool to a URL.
+        """Revoke a key. Requests with it are rejected from now on.
 
         Args:
-            url: The URL to send to.
-            format: `json` for programs; otherwise the chat service. Default: the URL decides.
+            number: Number of the key or webhook.
+        """
+        return json_call("DELETE", "/pools/{pool}/keys/{number}", bytes, pool=pool, number=number).then(nothing)
+
+    @route
+    def create_webhook(
+        self, pool: str, url: str, *, format: Literal["json", "discord", "slack", "matrix", "text"] | None = None
+    ) -> Call[WebhookDetails]:
+        """Send everything that happens in a pool to a URL. The response shows the signing secret only once.
+
+        Args:
+            format: `json` for programs; otherwise the chat service. If omitted, the URL decides.
 
         Returns:
-            The webhook: `id, url, format, delivered_seq, failing_since, last_error, stopped`. `secret` is for
-            `verify_webhook`, and is returned only in this response.
+            A receiver of everything that happens in a pool. It has the fields `id, url, format, delivered_seq,
+            failing_since, last_error, stopped, created_at, secret`.
         """
+        return json_call("POST", "/pools/{pool}/webhooks", WebhookDetails, {"url": url, "format": format}, pool=pool)
 
-    @get(f"{POOL}/webhooks")
-    def webhooks(self, pool: str) -> Call[list[WebhookDetails]]:
-        """List the webhooks of a pool, with their latest errors.
-
-        Returns:
-            The webhooks, as in `create_webhook`, without their secrets.
-        """
-
-    @declared("DELETE", f"{POOL}/webhooks/{{number}}", no_content)
+    @route
     def delete_webhook(self, pool: str, number: int) -> Call[None]:
-        """Delete a webhook; nothing more is sent to it."""
+        """Delete a webhook; nothing more is sent to it.
 
-
-def write_params(**options: Unpack[CorrectionOptions]) -> dict[str, str]:
-    """Return the query of a write."""
-    params = {"reason": options.get("reason"), "effects_after": options.get("effects_after")}
-    params["dry_run"] = "true" if options.get("dry_run") else None
-    return {name: value for name, value in params.items() if value}
+        Args:
+            number: Number of the key or webhook.
+        """
+        return json_call("DELETE", "/pools/{pool}/webhooks/{number}", bytes, pool=pool, number=number).then(nothing)

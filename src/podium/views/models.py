@@ -151,7 +151,7 @@ class Moved:
 
 @answer
 class LogRecord:
-    """An entry of the log: an action on a pool."""
+    """An entry of the log, for an action on a pool."""
 
     seq: int = described("The entry's number; numbers increase and are never reused.")
     place: int | None = described("Position in the hash chain, from 1. Null if the entry is not in the chain.")

@@ -296,8 +296,8 @@ class Merge(Strict):
 
     model_config = with_example({"player": "ana-old", "into": "ana"})
 
-    player: SentName
-    into: SentName
+    player: Annotated[SentName, Field(description="Account to merge.")]
+    into: Annotated[SentName, Field(description="Player who gets the results of both.")]
 
 
 class NewName(Strict):

@@ -182,7 +182,7 @@ def ranks_of(pool: PoolName, player: PlayerName, store: CurrentStore) -> tuple[m
 
 @router.get("/{pool}/players/{player}/hindsight", tags=["hindsight"])
 def hindsight_of(pool: PoolName, player: PlayerName, store: CurrentStore) -> tuple[HindsightPoint, ...]:
-    """Return a player's strength at each event, estimated with later results as well (only for the system adaptive).
+    """Return a player's strength at each event, estimated also with later results (only for the system adaptive).
 
     It is calculated once a day.
     """
@@ -264,7 +264,10 @@ def matchmaking(pool: PoolName, store: CurrentStore, _key: KeyedReader, body: Se
 
 @router.get("/{pool}/events/{event_id}", tags=["events"])
 def event(pool: PoolName, event_id: EventId, store: CurrentStore, response: Response) -> models.EventDetails:
-    """Return an event with its results and rating changes. Use its `ETag` as `If-Match` when you correct the event."""
+    """Return an event with its results and rating changes.
+
+    Its `version` is also its `ETag`. A correction with this `If-Match` fails if the event has changed since.
+    """
     details = store.event(pool, event_id)
     response.headers["ETag"] = f'"{details.version}"'
     return details
@@ -330,7 +333,10 @@ def season_leaderboard(pool: PoolName, season: SeasonName, store: CurrentStore) 
 
 @router.get("/{pool}/snapshots", tags=["daily ranks"])
 def snapshot_days(pool: PoolName, store: CurrentStore) -> list[date | float]:
-    """List the days since the first event, oldest first. In pools without dates, list the numbers after each event."""
+    """List the days since the first event, oldest first.
+
+    In pools without dates, list the numbers after each event.
+    """
     return [day_shown(store.order(pool), day) for day in store.snapshot_days(pool)]
 
 

@@ -81,7 +81,8 @@ def at_bound(name, bound):
 def rate_all(system, events):
     """Rate what can be rated, and leave out what is refused: the states at the end, and how many were refused."""
     live, refused = podium.Live(system), 0
-    events = list(events)
+    alone = {"team": None} if system.refuses_teams else {}
+    events = [[row | alone for row in event] for event in events]
     while events:
         some, events = events[:TOGETHER], events[TOGETHER:]
         while some:

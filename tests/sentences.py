@@ -7,7 +7,7 @@ from pathlib import Path
 
 import podium
 from podium.cli.terminal.show import what_if_text
-from podium.systems import names
+from podium.systems import find, names
 
 GOLDEN = Path(__file__).parent / "ledger" / "sentences.golden.txt"
 NAMES = "Ana Ben Cleo Dev Ela Finn Gus Hana Ivo Jun Kofi Lea Mo Nia Otto Pia Quinn Rosa Sami Tara Uwe Vera Wim Xia"
@@ -111,7 +111,10 @@ def sentences(system, most=100, explained=None):
 
     `explained` is a list to which the explanations are added.
     """
-    rated = podium.rate(history(), system)
+    results = history()
+    if find(system).refuses_teams:
+        results = podium.read_results(results.frame.drop("team", "team_score", strict=False))
+    rated = podium.rate(results, system)
     changes = rated.history.select("event_id", "player").rows()
     rng = random.Random(system)  # noqa: S311  (a sample)
     for k, (event_id, player) in enumerate(rng.sample(changes, 100)[:most]):

@@ -203,7 +203,10 @@ def established_pair(system, gap):
     established = newcomer._replace(events=1000.0)
     if "deviation" in newcomer._fields:
         established = established._replace(deviation=1e-3 * newcomer.deviation)
-    return established._replace(**{key: getattr(established, key) + gap for key in system.with_level}), established
+    return tuple(
+        established._replace(**{key: getattr(established, key) + lead for key in system.with_level})
+        for lead in (0.5 * gap, -0.5 * gap)
+    )
 
 
 def test_the_quality_of_a_duel_is_that_of_its_expected_score():

@@ -95,6 +95,9 @@ def test_worked_ratings_by_hand():
 def test_who_was_disqualified_or_did_not_start_costs_nobody_anything(name, status):
     entries = [("a", "finished"), ("b", "finished"), ("c", "quit")]
     with_row = podium.rate(race(*entries, ("d", status)), name).ratings
+    if status == "did_not_start" and find(name).rates_absent:
+        assert with_row["rating"].min() == with_row.filter(player="d")["rating"].item()
+        return
     assert with_row.equals(podium.rate(race(*entries), name).ratings)
 
 
@@ -128,7 +131,7 @@ def test_an_event_that_nobody_finished(name):
         assert rated.ratings.is_empty()
         return
     assert rated.ratings["events"].to_list() == [1, 1]
-    assert (rated.explain("e1", "a").rows["cause"] != "opponent").all()
+    assert find(name).rates_absent or (rated.explain("e1", "a").rows["cause"] != "opponent").all()
 
 
 @pytest.mark.parametrize("name", PAIRWISE)

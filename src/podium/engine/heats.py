@@ -118,6 +118,8 @@ def entries_of(rows: Sequence[Row], system: System) -> Sequence[Row] | None:
     """Return the rows of an event that are rated, or None if the event is not plain or might not be rated."""
     if overrides(counts, system) or any(row.keys() & NOT_PLAIN or not row.get("ranked", True) for row in rows):
         return None
+    if system.rates_absent and any(row["status"] != "finished" for row in rows):
+        return None
     entries = [row for row in rows if row["status"] not in UNRATED_STATUS]
     finishers = [row for row in entries if row["status"] == "finished"]
     is_rated = len(entries) > 1 and (finishers or not system.needs_finisher)

@@ -186,7 +186,10 @@ def plain_entry(columns: Any, i: Any) -> Entry:
 
 @kernel
 def comparable(columns: Any, i: int, j: int) -> bool:
-    """Return True if two entries of a heat are compared: they are not team mates, and at least one finished."""
+    """Return True if two entries of a heat are compared: they are not team mates, and at least one finished.
+
+    In systems that rate absent players, everybody who started counts as finished here.
+    """
     if columns.side.size and columns.side[i] == columns.side[j]:
         return False
     return not columns.finished.size or bool(columns.finished[i] or columns.finished[j])

@@ -228,6 +228,14 @@ def judge_heat(
 
     The default adds the evidence of every pair.
     """
+    judge_pairs(params, prototypes, columns, heat, start, stop, first, scratch)
+
+
+@kernel
+def judge_pairs(
+    params: Any, prototypes: Any, columns: Any, heat: int, start: int, stop: int, first: int, scratch: Any
+) -> None:
+    """Add the evidence of every pair of a heat to `scratch.sums`."""
     lines, size = scratch.lines, float(stop - start)
     for i in range(start, stop):
         write(lines, i - start, entry_at(columns, i, size))

@@ -205,7 +205,8 @@ class Race:
     def ended(self, *quits: int) -> Events:
         """Return the encoded race in which the given sides quit. `changes` fills in the places."""
         lines = self.lines
-        if 0 < len(quits) < len(self.sides) and lines is None and not self.equipment and self.heats == 1:
+        marks_quits = lines is None and not self.equipment and self.heats == 1 and not self.system.rates_absent
+        if 0 < len(quits) < len(self.sides) and marks_quits:
             out = np.isin(self.side_of[self.seats(self.whole)], quits)
             return replace(self.whole, columns=self.whole.columns._replace(finished=frozen(~out), quit=frozen(out)))
         last = 0 if lines is None else lines.measures.height - 1
@@ -269,9 +270,12 @@ class Race:
                 if name in tiled:
                     known = measures[name].to_numpy().astype(np.float64)[line]
                     tiled[name] = np.where(np.isnan(position), np.nan, known)
+        finished, started = tiled.get("finished", ABSENT), None
+        if self.system.rates_absent:  # the columns mark who did not start, and nobody is absent from this race
+            finished, started = ~np.isnan(position), np.ones(position.size, np.bool_)
         reported = Reported(
             heats=frozen(np.concatenate([[0], np.cumsum(np.tile(sizes, count))]), np.int64),
-            finished=frozen(tiled.get("finished", ABSENT), np.bool_),
+            finished=frozen(finished, np.bool_),
             position=frozen(position),
             score=frozen(tiled.get("score", ABSENT)),
             time_s=frozen(tiled.get("time_s", ABSENT)),
@@ -279,7 +283,7 @@ class Race:
             team_score=frozen(ABSENT),
         )
         whole = {name: frozen(values, values.dtype.type) for name, values in tiled.items()}
-        whole |= place_columns(place_heats(reported, teams=self.system.teams), reported)
+        whole |= place_columns(place_heats(reported, teams=self.system.teams, started=started), reported)
         whole |= {"entrants": frozen(np.arange(count + 1) * size, np.int64)}
         if columns.entries.size:
             whole |= {"heats": frozen(np.arange(count + 1) * sizes.size, np.int64), "entries": reported.heats}

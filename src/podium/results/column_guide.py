@@ -136,7 +136,8 @@ COLUMNS: tuple[Column, ...] = (
         "status",
         "finished, quit, dnf, disqualified or did_not_start",
         "finished",
-        "How the entry ended. Only finished entries get a place; quit and dnf lose, and the other two are left out.",
+        "How the entry ended. Only finished entries get a place; quit and dnf lose, and the other two are left out."
+        " irating rates did_not_start as well.",
         "quit",
     ),
     Column(
@@ -220,6 +221,6 @@ STATUSES: tuple[Status, ...] = (
     Status(
         "did_not_start",
         "The player was entered but did not start.",
-        "None: the row is left out, as if the player had not taken part.",
+        "None: the row is left out, as if the player had not taken part. In irating it costs points.",
     ),
 )

@@ -13,7 +13,7 @@ from podium.engine.replay import Replayed, with_idle_before
 from podium.engine.system import System
 from podium.engine.tables.encoding import Events, encode
 from podium.engine.tables.equipment import names_in
-from podium.engine.tables.selection import EVENT, UNRATED_STATUS
+from podium.engine.tables.selection import EVENT, unrated_status
 from podium.errors import ParameterError, UnknownError
 from podium.kernels.records import read
 from podium.ledger.reasons import Explanation
@@ -321,7 +321,7 @@ def sent_winners(pool: PoolAt, events: Sequence[Event]) -> dict[str, Winners]:
     if not events:
         return {}
     frame = event_results(pool, events).frame
-    counting = frame.with_row_index("row").filter(~pl.col("status").is_in(UNRATED_STATUS))
+    counting = frame.with_row_index("row").filter(~pl.col("status").is_in(unrated_status(pool.system)))
     if "heat" in counting.columns:
         counting = pl.concat([counting, overall_rows(counting)], how="diagonal")
     lines: dict[str, list[Line]] = {event.event_id: [] for event in events}

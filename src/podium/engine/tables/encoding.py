@@ -13,7 +13,7 @@ from podium.engine.system import System
 from podium.engine.tables import selection
 from podium.engine.tables.equipment import equipment_of, seats, with_equipment
 from podium.engine.tables.placing import Places, Reported, place_heats
-from podium.errors import ParameterError
+from podium.errors import Fault, ParameterError, ResultsError
 from podium.results.columns import BEGINNING
 from podium.results.hashing import Integers, Numbered, index_type, run_bounds
 from podium.results.reading import Results
@@ -98,6 +98,10 @@ def encode(results: Results, system: System, period: str = selection.EVENT, numb
         "heats": frozen(ABSENT if heat is None else offsets(entrants.update[offsets(heat)[:-1]]), np.int64),
         "entries": frozen(ABSENT if heat is None else entries, np.int64),
     }
+    if system.refuses_teams and columns["side"].size:
+        first = int(row[int(np.argmax(columns["side"] >= 0))]) + 1
+        remedy = f"{system.name} does not rate teams. Remove the column team, or choose another system."
+        raise ResultsError(results.source, [Fault(first, "team", None, remedy)])
     pools, names, of_row = pool_slices(rows, entrants.update), rows.player_names, entrants.of_row
     equipment = equipment_of(rows, system.kinds) if system.kinds else None
     if equipment is not None:
@@ -223,7 +227,7 @@ def entry_columns(
 ) -> dict[str, Any]:
     """Return the columns that have one value per entry or heat."""
     frame = rows.frame
-    teams = team_codes(frame) if system.teams else ABSENT.astype(np.int32)
+    teams = team_codes(frame) if system.teams or system.refuses_teams else ABSENT.astype(np.int32)
     reported = Reported(
         heats=frozen(entries, np.int64),
         finished=frozen(finishes if not finishes.all() else ABSENT, np.bool_),
@@ -233,7 +237,8 @@ def entry_columns(
         team=frozen(teams, np.int32),
         team_score=frozen(selection.float_column(frame, "team_score")),
     )
-    places = place_heats(reported, teams=system.teams)
+    started = (frame["status"] != selection.ABSENT_STATUS).to_numpy() if system.rates_absent else None
+    places = place_heats(reported, teams=system.teams or system.refuses_teams, started=started)
     plain = rows.event.size == entrants.first_row.size
     slot = (
         entrants.of_row - entrants.offsets[entrants.update] if not plain or entries is not entrants.offsets else ABSENT
@@ -241,7 +246,7 @@ def entry_columns(
     handicap = frame["handicap"].to_numpy().astype(np.float64) if "handicap" in frame.columns else ABSENT
     return {
         "entrant": frozen(slot, np.int32),
-        "finished": frozen(reported.finished),
+        "finished": reported.finished if started is None else frozen(ABSENT if started.all() else started),
         **place_columns(places, reported),
         "mode": mode_numbers(rows, entries, system),
         "weight": heat_weights(frame, entries),
@@ -274,7 +279,9 @@ def place_columns(places: Places, reported: Reported) -> dict[str, Any]:
     """Return the columns of places. Columns that have only default values are left empty."""
     teamed = bool((places.side >= 0).any())
     place = reported.position if np.array_equal(places.place, reported.position) else frozen(places.place)
-    rank = np.where(places.rank == 0.0, places.place, places.rank) if places.rank.any() else places.place
+    rank = (
+        np.where(places.rank == 0.0, places.place, np.maximum(places.rank, 0.0)) if places.rank.any() else places.place
+    )
     return {
         "place": place,
         "rank": frozen(ABSENT if np.array_equal(rank, places.place) else rank),

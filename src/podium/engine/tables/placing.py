@@ -27,7 +27,7 @@ class Places(NamedTuple):
     """The places of all entries. See `inputs.Entry`."""
 
     place: Any
-    rank: Any  # 0 if it equals the place
+    rank: Any  # 0 if it equals the place, -1 for a player who did not start
     opponents: Any  # empty if all entries of each heat are compared
     side: Any  # int32: equal for team mates in a team heat, else unique; empty without teams
 
@@ -232,8 +232,13 @@ _compiled_place_teams = compile_kernel(_place_teams)
 stand_in_order = compile_kernel(_stand_in_order)
 
 
-def place_heats(reported: Reported, *, teams: bool) -> Places:
-    """Return the places of all entries in every heat. `teams` is True if team mates share a result."""
+def place_heats(reported: Reported, *, teams: bool, started: Any = None) -> Places:
+    """Return the places of all entries in every heat.
+
+    Args:
+        teams: True if team mates share a result.
+        started: A mask of the entries that started, for systems that rate absent players.
+    """
     size = int(reported.heats[-1])
     sides = size if teams and reported.team.size else 0
     may_stand_in_order = (
@@ -249,4 +254,36 @@ def place_heats(reported: Reported, *, teams: bool) -> Places:
         _compiled_place_teams(reported, result, np.empty(widest), order, places)
     else:
         _compiled_place_lone(reported, result, order, places)
+    return places if started is None or not reported.finished.size else place_absent(places, reported, started)
+
+
+def place_absent(places: Places, reported: Reported, started: Any) -> Places:
+    """Return the places if players who did not start count, and every two who started are compared.
+
+    Players who did not start fill the gaps between the finishers' positions. The others are last.
+    """
+    heats, finished = reported.heats[:-1], reported.finished
+    heat = np.repeat(np.arange(heats.size), np.diff(reported.heats))
+
+    def of_heat(ufunc: Any, values: Any) -> Any:
+        """Return a sum or maximum over each entry's heat."""
+        return ufunc.reduceat(values, heats)[heat]
+
+    starters, absent = (of_heat(np.add, each.astype(np.int64)) for each in (started, ~started))
+    position = np.where(finished, reported.position if reported.position.size else np.nan, 0.0)
+    keeps_gaps = of_heat(np.maximum, position) <= starters + absent  # NaN is not
+    rank = np.where(places.rank > 0.0, places.rank, places.place)
+    ahead = np.where(keeps_gaps & finished, np.clip(position - rank, 0.0, absent), 0.0)
+    last = of_heat(np.maximum, ahead)
+    retired = started & ~finished
+    places.place[retired] -= 0.5 * absent[retired]
+    ahead[retired] = last[retired]
+    places.place[started] += ahead[started]
+    places.rank[places.rank > 0.0] += ahead[places.rank > 0.0]
+    places.opponents[:] = starters - started
+    for i in np.flatnonzero(~started).tolist():
+        others = slice(reported.heats[heat[i]], reported.heats[heat[i] + 1])
+        number = 1 + int((~started[others.start : i]).sum())
+        places.place[i] = number + (started[others] & (ahead[others] < number)).sum()
+        places.rank[i] = -1.0
     return places

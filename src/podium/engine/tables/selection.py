@@ -19,10 +19,16 @@ from podium.results.hashing import PART_ROWS, Integers, Numbered, index_type, nu
 from podium.results.reading import Results
 
 Floats = npt.NDArray[np.float64]
-UNRATED_STATUS = ("did_not_start", "disqualified")
+ABSENT_STATUS = "did_not_start"
+UNRATED_STATUS = (ABSENT_STATUS, "disqualified")
 UNFINISHED_STATUS = ("quit", "dnf")
 UNUSED = ("event_id", "player", "title", "url")  # columns that ratings do not depend on once they are numbered
 MEASURES = ("time_s", "score", "played_s", "duration_s")
+
+
+def unrated_status(system: System) -> tuple[str, ...]:
+    """Return the statuses of rows that a system leaves out."""
+    return tuple(status for status in UNRATED_STATUS if not (system.rates_absent and status == ABSENT_STATUS))
 
 
 def rated_rows(results: Results, system: System, events: Numbered | None = None) -> "Rows":
@@ -36,7 +42,7 @@ def rows_that_count(results: Results, system: System) -> pl.DataFrame:
     """Return the rows that count, with a column `row` (from 0), and add derived heats."""
     frame = results.frame.with_row_index("row")
     if not all_finished(frame) or "ranked" in frame.columns:
-        frame = frame.filter(~pl.col("status").is_in(UNRATED_STATUS))
+        frame = frame.filter(~pl.col("status").is_in(unrated_status(system)))
         if "ranked" in frame.columns:
             frame = frame.filter(pl.col("ranked"))
     refuse_lacking(results, system, frame)
@@ -212,7 +218,9 @@ def without_small_events(rows: Rows, system: System) -> Rows:
 
 
 def finish_mask(frame: pl.DataFrame) -> npt.NDArray[np.bool_]:
-    finishes: npt.NDArray[np.bool_] = frame.select(~pl.col("status").is_in(UNFINISHED_STATUS)).to_series().to_numpy()
+    finishes: npt.NDArray[np.bool_] = (
+        frame.select(~pl.col("status").is_in((*UNFINISHED_STATUS, ABSENT_STATUS))).to_series().to_numpy()
+    )
     return finishes
 
 

@@ -287,6 +287,7 @@ class Breakdown:
             (self.account.name(entrant), self.words_of(heat), reason) for heat, entrant, reason in self.account.left_out
         ]
         ranked = {line.player for line in self.table.lines if line.place is not None}
+        ranked |= {self.player, *(self.account.name(duel.opponent) for duel in duels)}  # even if they did not start
         unranked = [line for line in self.table.lines if line.place is None and line.player not in ranked]
         left_out += [(line.player, None, WORDS[line.status]) for line in unranked]
         heats = [self.name_of(heat) for heat in dict.fromkeys(duel.heat for duel in duels)]

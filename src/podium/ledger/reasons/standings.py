@@ -10,7 +10,7 @@ import polars as pl
 
 from podium.engine.inputs import rank_at
 from podium.engine.tables.encoding import Events
-from podium.engine.tables.selection import UNFINISHED_STATUS, UNRATED_STATUS
+from podium.engine.tables.selection import UNRATED_STATUS
 from podium.ledger.reasons.shares import RatingUpdate, reranked
 from podium.results.derived_heats import OVERALL, Overall, overall_results, overall_rows
 
@@ -79,7 +79,9 @@ def standings(events: Events, update: RatingUpdate, frame: pl.DataFrame, rows: S
     for k, row in enumerate(events.entry_row[start:stop].tolist()):
         if row in number_of:
             lines.append(entry_line(events, start + k, players[k], of_entry[k], sent[number_of[row]]))
-    lines += [line_of(line, None) for line in sent if line["status"] in UNRATED_STATUS]
+    rated = set(events.entry_row[start:stop].tolist())
+    absent = [line for row, line in zip(rows, sent, strict=True) if row not in rated]
+    lines += [line_of(line, None) for line in absent if line["status"] in UNRATED_STATUS]
     names = dict.fromkeys(line.heat for line in lines if line.place is not None)
     heats = [name for name in names if name != OVERALL]
     derived = OVERALL not in names or not any(line.get("heat") == OVERALL for line in sent)
@@ -98,13 +100,13 @@ def entry_line(events: Events, i: int, player: str, heat: str | None, sent: dict
     columns = events.columns
     own = heat is None or (sent.get("heat") or "") == heat
     finished = bool(columns.finished[i]) if columns.finished.size else True
-    status = sent["status"] if own and sent["status"] in UNFINISHED_STATUS else "quit" if heat != OVERALL else "dnf"
+    status = "finished" if finished else "quit" if heat != OVERALL else "dnf"
     return Line(
         heat=heat or None,
         player=player,
         team=sent.get("team"),
-        place=int(rank_at(columns, i)),
-        status="finished" if finished else status,
+        place=int(rank_at(columns, i)) or None,
+        status=sent["status"] if own and sent["status"] != "finished" else status,
         score=known(columns.score, i),
         time_s=known(columns.time_s, i),
         position=sent.get("position") if own else None,

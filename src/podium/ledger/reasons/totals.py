@@ -15,7 +15,7 @@ WINS = ("won", "shared first place")
 WON, DRAWN, LOST, BEAT_QUITTERS = "won", "drawn", "lost", "ahead of quitters"
 QUIT, TIME_AWAY, BONUS, SEASON, OTHER = "quit", "time away", "bonus", "season", "other"
 KINDS = (WON, DRAWN, LOST, BEAT_QUITTERS, QUIT, TIME_AWAY, BONUS, SEASON, OTHER)
-KIND_OF_CAUSE = {"idle": TIME_AWAY, "time": TIME_AWAY, "base_points": BONUS, "quits": QUIT}
+KIND_OF_CAUSE = {"idle": TIME_AWAY, "time": TIME_AWAY, "base_points": BONUS, "quits": QUIT, "did_not_start": QUIT}
 DUELS = "duels"  # won, drawn and lost duels together, so that wins offset losses
 SUBJECTS = {
     DUELS: "results against those who finished", BEAT_QUITTERS: "opponents who quit", QUIT: "quitting",

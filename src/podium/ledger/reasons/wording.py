@@ -17,6 +17,8 @@ CAUSES = {
     "quits": "quitting again",
     "idle": "the time away",
     "time": "taking part after time away",
+    "did_not_start": "not starting",
+    "least_rating": "the lowest possible rating",
 }
 UNFINISHED = {"quit": "quitting", "dnf": "not finishing"}
 UNFINISHED_PAST = {"quit": "quit", "dnf": "did not finish"}

@@ -25,8 +25,8 @@ INTRODUCTIONS = {  # by the tag of the endpoints
     "chances": "Predictions, comparisons of two players, and matchmaking.",
     "fixtures": "Upcoming races. They do not change ratings; `stakes` shows what each place would be worth.",
     "seasons": "A new season moves every rating towards a newcomer's. You can still see the old leaderboard.",
-    "hindsight": "Smoothed ratings, which also use later results. Only pools with the system `adaptive` have them.",
-    "daily ranks": "Ranks at 00:00 UTC of each day.",
+    "hindsight": "Smoothed ratings, which also use later results. Only pools with the `adaptive` system have them.",
+    "daily ranks": "Ranks at 00:00 UTC on each day.",
 }
 OFTEN = 3  # endpoints with a parameter from which on it is described once for all
 

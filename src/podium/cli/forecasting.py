@@ -187,7 +187,9 @@ def stakes(
     player: str | None = Option(
         None, "--player", "-p", help="Player whose table to show; added if missing [default: everyone]."
     ),
-    heats: int = Option(1, min=1, max=100, help="Number of heats; the player takes the same place in each."),
+    heats: int = Option(
+        1, min=1, max=100, help="Number of heats. The player is assumed to take the same place in each."
+    ),
     at: str | None = Option(None, metavar="TIME", help="Start of the race [default: the start of the last event]."),
     pool: str | None = POOL,
     period: str = options.PERIOD,

@@ -7,62 +7,62 @@ from typing import Literal, NotRequired, TypedDict
 class PoolSummary(TypedDict):
     """A pool."""
 
-    name: str  # Its name.
+    name: str  # Name of the pool.
     system: str  # The system that rates the pool.
-    parameters: dict[str, bool | int | float | str | None]  # Parameters of the system by name; `none` if switched off.
-    # Note if events have more players than the system can rate well, with suitable systems; or null.
+    parameters: dict[str, bool | int | float | str | None]  # The system's parameters by name; `none` if switched off.
+    # A note with more suitable systems if events have more players than this system can rate well. Otherwise null.
     notice: str | None
-    title: str  # Title shown on pages. Empty if pages show the name.
-    contact: str  # Email address or page of the person who corrects results, or empty.
+    title: str  # Title shown on pages. Empty if pages show the pool's name instead.
+    contact: str  # Email address or web page of the person who corrects results, or empty.
     player_word: str  # Word for a single player, such as rider. Empty means player.
     public: bool  # True if anyone can read its pages and data without a key.
-    # `dated` if its events have dates, `sequence` if they have numbers. Null if not decided yet.
+    # `dated` if its events have dates, `sequence` if they have numbers. Null if this has not been decided yet.
     order: Literal["dated", "sequence"] | None
-    version: int  # Number of the pool's latest log entry. Other responses have it in the header `Pool-Version`.
+    version: int  # Number of the pool's latest log entry. Other responses have it in the `Pool-Version` header.
 
 
 class Totals(TypedDict):
-    """Totals of recalculated changes, made or previewed."""
+    """Totals for the recalculated changes, whether applied or only previewed."""
 
-    events: int  # Number of events with a recalculated change, including seasons.
-    players: int  # Number of players with a recalculated change.
+    events: int  # Number of events in which a change was recalculated, including seasons.
+    players: int  # Number of players for whom a change was recalculated.
     changes: int  # Number of changes that are new, different or removed.
-    largest: float  # Largest difference in any rating, in points, or 0.
+    largest: float  # Largest difference in any rating, in points. 0 if no rating is different.
 
 
 class Effect(TypedDict):
-    """The effect on one change."""
+    """The effect of a request on one rating change."""
 
     event_id: str | None  # Event. Null for the start of a season.
     player: str  # The player's current name.
-    rating_was: float | None  # Rating after the event before this correction, or null.
-    rating: float | None  # Rating after the event once this correction is applied, or null.
+    rating_was: float | None  # Rating after the event as it was before this request, or null.
+    rating: float | None  # Rating after the event once this request is applied, or null.
 
 
 class Rerated(TypedDict):
     """Number and size of the recalculated rating changes. A dry run only previews them."""
 
-    rerated: int  # Their number.
-    totals: NotRequired[Totals]  # Totals of a dry run. Omitted otherwise.
-    effects: NotRequired[list[Effect]]  # Largest changes of a dry run. Omitted otherwise.
+    rerated: int  # Number of recalculated rating changes.
+    totals: NotRequired[Totals]  # Totals for a dry run. Omitted otherwise.
+    effects: NotRequired[list[Effect]]  # Largest changes in a dry run. Omitted otherwise.
     next: NotRequired[str]  # Cursor for the next page of effects (`effects_after`). Omitted on the last page.
 
 
 class Season(TypedDict):
     """A season."""
 
-    name: str  # Its name.
+    name: str  # Name of the season.
     starts_at: datetime | None  # Start time. Null in a pool without dates.
     keep: float  # Share of each lead over a newcomer that is kept, from 0 to 1.
-    sequence: NotRequired[float]  # The number of its first event, in a pool whose events are numbered.
+    sequence: NotRequired[float]  # Number of the season's first event, in a pool with numbered events.
 
 
 class Change(TypedDict):
-    """A change of a player's rating by an event."""
+    """A change in a player's rating caused by an event."""
 
     player: str  # The player's current name.
-    rating_before: float  # The rating before, in points.
-    rating: float  # The rating after, in points.
+    rating_before: float  # The rating before the change, in points.
+    rating: float  # The rating after the change, in points.
     delta: float  # The change, in points.
     # Uncertainty of the rating after the change, in points. Null if the system has no deviation.
     deviation: float | None
@@ -70,34 +70,34 @@ class Change(TypedDict):
 
 
 class Head(TypedDict):
-    """The newest entry of a pool's log. It identifies all entries up to itself."""
+    """The newest entry in a pool's log. Its hash covers all earlier entries as well."""
 
-    place: int  # The number of entries up to it.
-    hash: str  # SHA-256, in hexadecimal digits.
+    place: int  # Number of entries up to and including this one.
+    hash: str  # SHA-256 hash, in hexadecimal digits.
 
 
 class Receipt(TypedDict):
-    """The answer for a submitted event."""
+    """The response to the submission of an event."""
 
     event_id: str  # The event.
-    seq: int  # Number of the log entry; 0 in a dry run for a new event.
+    seq: int  # Number of the log entry. 0 for a new event in a dry run.
     status: Literal["rated", "unrated", "voided", "superseded"]  # Status.
-    reason: str  # Reason why it is not rated. Empty if it is rated.
-    duplicate: bool  # True if the same event was already stored with identical content.
-    changes: list[Change]  # The event's own rating changes, in the order of its rows.
+    reason: str  # Reason why the event is not rated. Empty if it is rated.
+    duplicate: bool  # True if the same event has already been stored with identical content.
+    changes: list[Change]  # The rating changes in this event, in the order of its rows.
     rerated: int  # Number of later rating changes that were recalculated.
-    effects: list[Effect]  # For a dry run, only in its first receipt: the largest rating changes it would cause.
-    totals: Totals | None  # For a dry run, only in its first receipt: the totals of the changes it would cause.
+    effects: list[Effect]  # The largest rating changes that a dry run would cause. Only in its first receipt.
+    totals: Totals | None  # The totals of the changes that a dry run would cause. Only in its first receipt.
     next: str | None  # Cursor for the next page of effects (`effects_after`). Null on the last page.
-    warnings: list[str]  # New players whose names are similar to existing ones.
-    head: Head | None  # Keep it: `podium verify --head` detects entries that were removed later. Null in a dry run.
+    warnings: list[str]  # Warnings about new players whose names are similar to existing ones.
+    head: Head | None  # Keep this, so that `podium verify --head` can detect removed entries. Null in a dry run.
     # Note on late results and corrections if the system learns from the pool. For the first events of a pool, a note if
     # they have numbers instead of dates.
     notice: NotRequired[str]
 
 
 class ResultRow(TypedDict):
-    """An entrant's result in one heat of an event; fields that the result does not contain are left out."""
+    """An entrant's result in one heat of an event. Fields that the result does not contain are omitted."""
 
     player: str  # The player's current name.
     mode: NotRequired[str]  # The kind of event.
@@ -108,41 +108,41 @@ class ResultRow(TypedDict):
     score: NotRequired[float]  # Score; higher is better.
     team_score: NotRequired[float]  # The score of the team.
     status: NotRequired[Literal["finished", "quit", "dnf", "disqualified", "did_not_start"]]  # How the heat ended.
-    played_s: NotRequired[float]  # Number of seconds that the player took part.
+    played_s: NotRequired[float]  # Number of seconds for which the player took part.
     duration_s: NotRequired[float]  # Duration of the heat in seconds.
     ranked: NotRequired[bool]  # True if the event counts for ratings.
     handicap: NotRequired[bool]  # True if the player had a handicap.
-    side: NotRequired[str]  # home, or white for the side with the first move.
+    side: NotRequired[str]  # `home` for the side at home, or `white` for the side that moves first.
     shared: NotRequired[dict[str, str]]  # Equipment that the player used, by kind.
-    weight: NotRequired[float]  # Weight of the event: 2 counts like two events.
+    weight: NotRequired[float]  # Weight of the event. An event with weight 2 counts like two events.
 
 
 class EventDetails(TypedDict):
     """An event with its results and rating changes."""
 
     event_id: str  # The event.
-    seq: int  # The number of its submission in the log.
-    started_at: datetime | None  # When it started; null in a numbered pool.
+    seq: int  # Number of the log entry that submitted the event.
+    started_at: datetime | None  # Start time of the event. Null in a pool with numbered events.
     title: str | None  # Title, if one was submitted.
     url: str | None  # Address of a page about the event, if one was submitted.
     status: Literal["rated", "unrated", "voided", "superseded"]  # Status.
-    reason: str  # Reason why it is not rated. Empty if it is rated.
+    reason: str  # Reason why the event is not rated. Empty if it is rated.
     match_id: str | None  # The registered match that this result belongs to, if any.
     corrected: bool  # True if the content was changed after submission.
-    version: str  # Version (ETag). Send it as If-Match with a correction.
-    entries: list[ResultRow]  # Its content, in the order of its rows.
-    changes: list[Change]  # The rating changes, in the order of its rows.
-    sequence: NotRequired[float]  # The event's number, in a pool whose events are numbered.
+    version: str  # Version of the event (ETag). Send it in the `If-Match` header when you correct the event.
+    entries: list[ResultRow]  # The rows of the event's result, in the order in which they were submitted.
+    changes: list[Change]  # The rating changes, in the same order as the rows.
+    sequence: NotRequired[float]  # Number of the event, in a pool with numbered events.
 
 
 class RegisteredMatch(TypedDict):
     """A match that was registered."""
 
     match_id: str  # The match.
-    entrants: list[str]  # Players of the match, by current name.
-    expires_at: datetime  # Until when the match waits for a result.
+    entrants: list[str]  # Current names of the players in the match.
+    expires_at: datetime  # Time until which the match waits for a result.
     status: Literal["open", "reported", "expired"]  # Status.
-    results: list[str]  # Its results, starting with the event that counts.
+    results: list[str]  # IDs of the events with the match's result, starting with the event that counts.
 
 
 class NewName(TypedDict):
@@ -155,9 +155,9 @@ class Anonymization(TypedDict):
     """The replacements made when a player is anonymized."""
 
     player: str  # The player's current name.
-    name: str  # The name that the player will get.
-    ids: dict[str, str]  # New IDs of events, matches, fixtures and seasons whose IDs mention a name, by ID.
-    entries: int  # Log entries with a title, team, ID or other text that mentions a name.
+    name: str  # The player's new name.
+    ids: dict[str, str]  # New IDs of events, matches, fixtures and seasons whose IDs contain a name, listed by old ID.
+    entries: int  # Number of log entries with a title, team, ID or other text that mentions a name.
     reasons: int  # Number of reasons that mention a name. Their texts are deleted.
 
 
@@ -173,7 +173,7 @@ class KeyDetails(TypedDict):
     created_at: datetime  # Time of creation.
     expires_at: datetime | None  # Time when the key expires. Null means never.
     revoked_at: datetime | None  # Time when the key was revoked or expired. Null while the key is valid.
-    last_used_at: datetime | None  # Time of the last request, to the nearest minute. Null if there was no request yet.
+    last_used_at: datetime | None  # Time of the last request, to the minute. Null if there has been no request yet.
     secret: NotRequired[str]  # The key itself, returned only in the response that creates it.
 
 
@@ -181,12 +181,12 @@ class WebhookDetails(TypedDict):
     """A receiver of everything that happens in a pool."""
 
     id: int  # Number of the webhook.
-    url: str  # Its URL. For a chat, only the host and the last four characters are shown.
+    url: str  # URL of the receiver. For a chat, only the host and the last four characters are shown.
     format: Literal["json", "discord", "slack", "matrix", "text"]  # `json`, or the chat service.
     delivered_seq: int  # Number of the latest log entry that the receiver has accepted.
     failing_since: datetime | None  # Time of the first failure since the last success, or null.
     last_error: str  # The last failure, or empty.
-    stopped: bool  # True if it failed for five days or the receiver refuses further messages.
+    stopped: bool  # True if deliveries have failed for five days or the receiver has refused further messages.
     created_at: datetime  # Time of creation.
     secret: NotRequired[str]  # Signing secret, returned only in the response that creates the webhook.
 
@@ -194,21 +194,21 @@ class WebhookDetails(TypedDict):
 class ListedRow(TypedDict):
     """A player on the leaderboard."""
 
-    # Rank among the listed players. Equal ratings share the best of their ranks. Null for provisional players without
-    # one.
+    # Rank among the listed players. Players with equal ratings share the best of their ranks. Null for provisional
+    # players without one.
     rank: int | None
     player: str  # The player's name.
     rating: float  # The rating, in points.
     deviation: float | None  # Uncertainty of the rating, in points. Null if the system has no deviation.
     provisional: bool  # True if the rating is provisional.
-    events: int  # Number of rated events the player has taken part in.
-    last_played_at: datetime | None  # When the player's last rated event started; null in a numbered pool.
-    move: int | None  # Number of ranks gained since the day in `since`. Null if there is nothing to compare with.
-    is_new: bool  # True if the player was not on this board on that day.
+    events: int  # Number of rated events in which the player has taken part.
+    last_played_at: datetime | None  # Start of the player's last rated event. Null in a pool with numbered events.
+    move: int | None  # Number of ranks gained since the day in `since`. Null if there is no rank to compare with.
+    is_new: bool  # True if the player was not on this board on the day in `since`.
     spark: list[float]  # The rating after each of the last 16 changes (or fewer), oldest first.
     newest_change: float | None  # Change in the pool's latest event, in points. Null for players who did not take part.
     newest_shown: float | None  # The change as displayed: the difference between the two displayed ratings.
-    last_sequence: NotRequired[float]  # The number of the player's last rated event in a numbered pool.
+    last_sequence: NotRequired[float]  # Number of the player's last rated event, in a pool with numbered events.
 
 
 class EntrantChange(TypedDict):
@@ -225,14 +225,14 @@ class EventHeadline(TypedDict):
     event_id: str  # The event.
     title: str | None  # Title, or null.
     url: str | None  # Address of a page about the event, or null.
-    started_at: datetime | None  # When it started; null in a numbered pool.
+    started_at: datetime | None  # Start time of the event. Null in a pool with numbered events.
     status: Literal["rated", "unrated", "voided", "superseded"]  # Status.
     entrants: int  # Number of entrants.
-    winners: list[str]  # Winners. Several if they share first place.
+    winners: list[str]  # The winner, or all winners if several share first place.
     most_gained: EntrantChange | None  # Largest gain. Null if no player gained.
     most_lost: EntrantChange | None  # Largest loss. Null if no player lost.
     headline: str  # Summary of the event in one or two sentences.
-    sequence: NotRequired[float]  # The event's number, in a pool whose events are numbered.
+    sequence: NotRequired[float]  # Number of the event, in a pool with numbered events.
 
 
 class Leaderboard(TypedDict):
@@ -242,100 +242,100 @@ class Leaderboard(TypedDict):
     next: str | None  # Cursor for the next page. Null on the last page.
     listed: int  # Number of players on all pages.
     rated: int  # Number of players with a rating.
-    since: date | None  # Day (00:00 UTC) that `move` is measured from. Null if there is none, or without dates.
+    since: date | None  # Day (00:00 UTC) from which `move` is measured. Null if there is no such day.
     newest: EventHeadline | None  # The pool's latest rated event, if there is one.
-    # Up to 20 players with a provisional rating, best first. Empty if they are ranked, and after the first page.
+    # Up to 20 players with a provisional rating, best first. Empty if they are ranked, and on all later pages.
     provisional: list[ListedRow]
-    since_sequence: NotRequired[float]  # Number of the event before which the ranks are compared (pools without dates).
+    since_sequence: NotRequired[float]  # In pools without dates: number of the event at which the comparison starts.
 
 
 class RatingCount(TypedDict):
-    """The number of players within one point of rating."""
+    """The number of players whose ratings are within the same point."""
 
-    rating: int  # A whole rating; players with ratings from it up to the next whole number are counted.
-    players: int  # Their number.
+    rating: int  # A whole number. It stands for all ratings from this number up to the next whole number.
+    players: int  # Number of players with such a rating.
 
 
 class CareerChange(TypedDict):
     """The effect of an event, or of the start of a season, on one player's rating."""
 
     event_id: str | None  # Event. Null for the start of a season.
-    started_at: datetime | None  # When it started; null in a numbered pool.
-    rating_before: float  # The rating before, in points.
+    started_at: datetime | None  # Start time of the event. Null in a pool with numbered events.
+    rating_before: float  # The rating before the change, in points.
     delta: float  # The change, in points.
-    rating: float  # The rating after, in points.
-    sequence: NotRequired[float]  # The event's number, in a pool whose events are numbered.
+    rating: float  # The rating after the change, in points.
+    sequence: NotRequired[float]  # Number of the event, in a pool with numbered events.
 
 
 class PlayerDetails(TypedDict):
     """A player's rank and history."""
 
     player: str  # The player's current name.
-    rank: int  # Rank; 1 is the best. Equal ratings share the best of their ranks.
+    rank: int  # Rank; 1 is the best. Players with equal ratings share the best of their ranks.
     players: int  # Number of players with a rating.
     percentile: float  # Percentage of players with the same or a lower rating.
     rating: float  # The rating, in points.
-    events: int  # Number of rated events the player has taken part in.
-    last_played_at: datetime | None  # When the player's last rated event started; null in a numbered pool.
+    events: int  # Number of rated events in which the player has taken part.
+    last_played_at: datetime | None  # Start of the player's last rated event. Null in a pool with numbered events.
     history: list[CareerChange]  # The latest changes, newest first.
-    last_sequence: NotRequired[float]  # The number of the player's last rated event in a numbered pool.
+    last_sequence: NotRequired[float]  # Number of the player's last rated event, in a pool with numbered events.
 
 
 class BoardRow(TypedDict):
-    """A player on a board. Filtered boards and boards for a past date also have the system's other numbers."""
+    """A player on a board. Filtered boards and boards for a past date also include the system's other values."""
 
-    rank: int  # Rank; 1 is the best. Equal ratings share the best of their ranks.
+    rank: int  # Rank; 1 is the best. Players with equal ratings share the best of their ranks.
     player: str  # The player's name.
     rating: float  # The rating, in points.
-    events: int  # Number of rated events the player has taken part in.
-    last_played_at: datetime | None  # When the player's last rated event started; null in a numbered pool.
+    events: int  # Number of rated events in which the player has taken part.
+    last_played_at: datetime | None  # Start of the player's last rated event. Null in a pool with numbered events.
     provisional: bool  # True if the rating is provisional.
     deviation: float | None  # Uncertainty of the rating, in points. Null if the system has no deviation.
-    last_sequence: NotRequired[float]  # The number of the player's last rated event in a numbered pool.
+    last_sequence: NotRequired[float]  # Number of the player's last rated event, in a pool with numbered events.
 
 
 class DailyRank(TypedDict):
-    """A player's rank at 00:00 UTC of a day, or in a numbered pool before an event."""
+    """A player's rank at 00:00 UTC on a day or, in a numbered pool, before an event."""
 
     day: date | None  # Day. Null in a pool without dates.
-    rank: int  # Rank; 1 is the best. Equal ratings share the best of their ranks.
+    rank: int  # Rank; 1 is the best. Players with equal ratings share the best of their ranks.
     rating: float  # The rating, in points.
-    sequence: NotRequired[float]  # The event's number, in a pool whose events are numbered.
+    sequence: NotRequired[float]  # Number of the event, in a pool with numbered events.
 
 
 class HindsightPoint(TypedDict):
-    """A player's strength at an event, with hindsight."""
+    """A player's strength at an event, in hindsight."""
 
-    started_at: datetime | None  # When it started; null in a numbered pool.
+    started_at: datetime | None  # Start time of the event. Null in a pool with numbered events.
     rating: float  # Rating in hindsight, in points.
-    deviation: float  # Uncertainty, in points.
-    sequence: NotRequired[float]  # The event's number, in a pool whose events are numbered.
+    deviation: float  # Uncertainty of the rating, in points.
+    sequence: NotRequired[float]  # Number of the event, in a pool with numbered events.
 
 
 class BestEver(TypedDict):
-    """A player where the curve of hindsight is highest."""
+    """A player at the highest point of the player's hindsight curve."""
 
-    started_at: datetime | None  # When it started; null in a numbered pool.
+    started_at: datetime | None  # Start time of the event. Null in a pool with numbered events.
     rating: float  # Rating in hindsight, in points.
-    deviation: float  # Uncertainty, in points.
+    deviation: float  # Uncertainty of the rating, in points.
     player: str  # The player.
     above_next: float | None  # Probability of having been stronger than the next player. Null for the last player.
-    sequence: NotRequired[float]  # The event's number, in a pool whose events are numbered.
+    sequence: NotRequired[float]  # Number of the event, in a pool with numbered events.
 
 
 class BestEverBoard(TypedDict):
-    """The best ever, in hindsight; no rating that counts."""
+    """The best players of all time, in hindsight. These are not official ratings."""
 
     as_of: date  # Day of the calculation.
     players: list[BestEver]  # At most 50 players with an established rating, highest peak first.
 
 
 class ShownChange(TypedDict):
-    """A change as people read it; before and change add up to after."""
+    """A change as it is displayed. `before` and `change` add up to `after`."""
 
-    before: float  # The rating before.
+    before: float  # The rating before the change.
     change: float  # The change.
-    after: float  # The rating after.
+    after: float  # The rating after the change.
 
 
 class ReasonGroup(TypedDict):
@@ -352,12 +352,12 @@ class ReasonGroup(TypedDict):
 
 
 class DuelCount(TypedDict):
-    """A player's number of won duels, and the number expected from the ratings."""
+    """The number of duels that a player won, and the number expected from the ratings."""
 
-    count: int  # Number of duels of the player.
+    count: int  # Number of duels in which the player took part.
     won: float  # Number of duels won. A draw counts as half.
     expected: float  # Number of duels the player was expected to win.
-    headline: str  # The three numbers in a sentence.
+    headline: str  # A sentence that gives the three numbers.
     meaning: str  # Explanation of the word "duel" in this event.
     not_compared: str  # Players who are not compared, with the reason. Empty if everybody is compared.
 
@@ -370,8 +370,8 @@ class StandingLine(TypedDict):
     team: str | None  # The team, if any.
     place: int | None  # Place. Ties share the best place.
     status: str  # Finish status as submitted.
-    score: float | None  # The score, as it was sent.
-    time_s: float | None  # The time in seconds, as it was sent.
+    score: float | None  # The score, as submitted.
+    time_s: float | None  # The time in seconds, as submitted.
     gap_s: float | None  # Number of seconds behind the winner.
 
 
@@ -387,29 +387,29 @@ class Reason(TypedDict):
     contribution: float  # Contribution to the change, in points.
     cause: str  # `opponent`, or another cause of the change.
     gap: float | None  # Rating of the opponent minus that of the player, in points.
-    group: int  # The number of its group, from 0.
-    shown: float  # The contribution, rounded for display.
+    group: int  # Number of the group to which the reason belongs, counting from 0.
+    shown: float  # The contribution in points, rounded for display.
 
 
 class ExplainedChange(TypedDict):
-    """Why an event moved a player's rating."""
+    """The reasons why an event changed a player's rating."""
 
     event_id: str  # The event.
     player: str  # The player's current name.
-    rating_before: float  # The rating before, in points.
-    delta: float  # The change, in points: the sum of the contributions.
+    rating_before: float  # The rating before the change, in points.
+    delta: float  # The change, in points. It is the sum of all contributions.
     words: str  # The reasons in a few sentences.
-    outcome: str  # Outcome of the player as text. Empty if the player was not compared with anyone.
-    verdict: str  # Place and rating change in a sentence.
+    outcome: str  # The player's outcome, as text. Empty if the player was not compared with anyone.
+    verdict: str  # A sentence about the player's place and rating change.
     cause: str  # Sentence about the main reason. Empty if there is no main reason.
     shown: ShownChange  # The change, rounded for display.
-    groups: list[ReasonGroup]  # The reasons, in a few groups.
-    duels: DuelCount  # Number of duels won, and expected.
+    groups: list[ReasonGroup]  # The reasons, combined into a few groups.
+    duels: DuelCount  # Number of duels that the player won, and the number expected.
     ranked_by: str  # Sentence about the rule that decided the order.
     standings: list[StandingLine]  # Rows of the result.
-    method: str  # How the change is divided if it is not a sum over duels. Otherwise empty.
+    method: str  # How the change is divided among the reasons if it is not a sum over duels. Otherwise empty.
     shared: str  # Sentence about the change in the rating of the player's equipment, or empty.
-    reasons: list[Reason]  # Every reason.
+    reasons: list[Reason]  # All the reasons, one by one.
 
 
 class ReasonTotal(TypedDict):
@@ -417,10 +417,10 @@ class ReasonTotal(TypedDict):
 
     # The kind of reason.
     reason: Literal["won", "drawn", "lost", "ahead of quitters", "quit", "time away", "bonus", "season", "other"]
-    points: float  # Its points.
-    shown: float  # Its points to one decimal; all kinds add up to the displayed change.
+    points: float  # Number of points from reasons of this kind.
+    shown: float  # These points, rounded to one decimal place. All kinds add up to the displayed change.
     count: int  # Number of duels or causes of this kind.
-    events: list[str]  # The events in which they occurred, oldest first.
+    events: list[str]  # The events in which these reasons occurred, oldest first.
 
 
 class ReasonTotals(TypedDict):
@@ -430,47 +430,47 @@ class ReasonTotals(TypedDict):
     events: int  # Number of events.
     won: int  # Number of these events that the player won.
     change: float  # The change in the rating over these events, in points.
-    shown: float  # The change, rounded to one decimal.
+    shown: float  # The change, rounded to one decimal place.
     summary: str  # The main reasons, in a sentence.
-    reasons: list[ReasonTotal]  # Each kind of reason that occurred.
+    reasons: list[ReasonTotal]  # The kinds of reasons behind the change.
 
 
 class AlternativeChange(TypedDict):
-    """What an event would have done with one thing changed."""
+    """The effect that an event would have had if one thing had been different."""
 
-    words: str  # What is changed.
-    delta: float  # The change that would have resulted, in points.
+    words: str  # A description of what is different.
+    delta: float  # The rating change that would have resulted, in points.
     shown: float  # The change, rounded for display.
-    better: float  # Difference from the actual change, rounded for display.
+    better: float  # Points better than the actual change, rounded for display. Negative if worse.
 
 
 class AlternativeChanges(TypedDict):
-    """An event as it was for a player, and as it would have been."""
+    """The effect of an event on a player, and the effects that it could have had."""
 
     event_id: str  # The event.
     player: str  # The player's current name.
-    rating_before: float  # The rating before, in points.
+    rating_before: float  # The rating before the change, in points.
     delta: float  # The actual change, in points.
     shown: float  # The change, rounded for display.
-    alternatives: list[AlternativeChange]  # One thing changed in each.
+    alternatives: list[AlternativeChange]  # The possible effects. In each, one thing is different.
 
 
 class Equipment(TypedDict):
-    """A piece of shared equipment, and its effect on results over all its users."""
+    """A piece of shared equipment, and its effect on the results of all its users."""
 
     kind: str  # Kind of equipment, such as `car`.
-    name: str  # Its current name.
-    points: float  # Points that it adds to the rating of the player who uses it.
+    name: str  # Current name of the equipment.
+    points: float  # Number of points that it adds to the rating of the player who uses it.
     deviation: float | None  # Uncertainty of these points.
     events: int  # Number of rated events in which it was used.
-    last_played_at: datetime | None  # When the player's last rated event started; null in a numbered pool.
-    last_sequence: NotRequired[float]  # The number of the player's last rated event in a numbered pool.
+    last_played_at: datetime | None  # Start of the player's last rated event. Null in a pool with numbered events.
+    last_sequence: NotRequired[float]  # Number of the player's last rated event, in a pool with numbered events.
 
 
 class RankedPlayer(TypedDict):
-    """A player at 00:00 UTC of a day, or in a numbered pool before an event."""
+    """A player's rank and rating at 00:00 UTC on a day or, in a numbered pool, before an event."""
 
-    rank: int  # Rank; 1 is the best. Equal ratings share the best of their ranks.
+    rank: int  # Rank; 1 is the best. Players with equal ratings share the best of their ranks.
     player: str  # The player's current name.
     rating: float  # The rating, in points.
 
@@ -478,22 +478,22 @@ class RankedPlayer(TypedDict):
 class Moved(TypedDict):
     """The effect of a correction."""
 
-    events: int  # Number of events with a rating change that was affected.
-    players: int  # Number of players with an affected rating change.
-    largest: float  # Largest difference in any rating, in points, or 0.
+    events: int  # Number of events in which a rating change was affected.
+    players: int  # Number of players for whom a rating change was affected.
+    largest: float  # Largest difference in any rating, in points. 0 if no rating is different.
 
 
 class LogRecord(TypedDict):
     """An entry of the log, for an action on a pool."""
 
-    seq: int  # The entry's number; numbers increase and are never reused.
-    place: int | None  # Position in the hash chain, from 1. Null if the entry is not in the chain.
-    hash: str | None  # Hash of the log up to this entry, in hexadecimal. Null if the entry is not in the chain.
-    kind: str  # Kind of entry: submit, amend, void, unvoid, register, merge and so on.
+    seq: int  # The entry's number. Later entries have higher numbers, and numbers are never reused.
+    place: int | None  # Position in the hash chain, counting from 1. Null if the entry is not in the chain.
+    hash: str | None  # Hexadecimal hash of the log up to this entry. Null if the entry is not in the chain.
+    kind: str  # Kind of entry, such as submit, amend, void, unvoid, register or merge.
     subject: str  # ID of the event or match, name of the season, or number of the player.
     player: str | None  # Current name of the player concerned, or null.
     into: str | None  # Player that the account was merged into. Null for other entries.
     received_at: datetime  # When the entry was received.
     actor: str  # Name of the key, or the name given to the command.
-    reason: str | None  # Reason. Null if no name was given, or if it was deleted.
+    reason: str | None  # Reason. Null if no reason was given, or if it was deleted.
     moved: Moved | None  # Effect of a correction. Null for other entries and in imported pools.

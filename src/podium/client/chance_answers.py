@@ -5,27 +5,27 @@ from typing import Literal, NotRequired, TypedDict
 
 
 class ComparedPlayer(TypedDict):
-    """The rank and rating of one of two players."""
+    """The rank and rating of one of the two players who are compared."""
 
     player: str  # The player's current name.
-    rank: int  # Rank; 1 is the best. Equal ratings share the best of their ranks.
+    rank: int  # Rank; 1 is the best. Players with equal ratings share the best of their ranks.
     players: int  # Number of players with a rating.
     percentile: float  # Percentage of players with the same or a lower rating.
     rating: float  # The rating, in points.
-    events: int  # Number of rated events the player has taken part in.
-    last_played_at: datetime | None  # When the player's last rated event started; null in a numbered pool.
+    events: int  # Number of rated events in which the player has taken part.
+    last_played_at: datetime | None  # Start of the player's last rated event. Null in a pool with numbered events.
     expected: float  # Expected score against the other player, from 0 to 1.
-    last_sequence: NotRequired[float]  # The number of the player's last rated event in a numbered pool.
+    last_sequence: NotRequired[float]  # Number of the player's last rated event, in a pool with numbered events.
 
 
 class CommonEvent(TypedDict):
-    """An event in which two players met, with heats won, drawn and lost by the first (zero for team mates)."""
+    """An event in which two players met. Heats in which they were team mates are not counted."""
 
     event_id: str  # The event.
-    started_at: datetime | None  # When it started; null in a numbered pool.
-    wins: int  # Heats that the first player won.
-    draws: int  # Heats that were drawn.
-    losses: int  # Heats that the first player lost.
+    started_at: datetime | None  # Start time of the event. Null in a pool with numbered events.
+    wins: int  # Number of heats that the first player won.
+    draws: int  # Number of heats that were drawn.
+    losses: int  # Number of heats that the first player lost.
     delta: float  # Rating change of the first player in the event, in points.
     other_delta: float  # Rating change of the other player, in points.
     title: str | None  # Title of the event, or null.
@@ -34,25 +34,25 @@ class CommonEvent(TypedDict):
     lead: float  # Lead of the first player over the other before the event, in points.
     shown: float  # The first player's change, rounded for display.
     other_shown: float  # The other player's change, rounded for display.
-    sequence: NotRequired[float]  # The event's number, in a pool whose events are numbered.
+    sequence: NotRequired[float]  # Number of the event, in a pool with numbered events.
 
 
 class Comparison(TypedDict):
     """A comparison of two players."""
 
     players: list[ComparedPlayer]  # Both players, in the order of the request.
-    wins: int  # Heats that the first player won, in all their common events.
-    draws: int  # Heats that were drawn.
-    losses: int  # Heats that the first player lost.
-    meetings: list[CommonEvent]  # Their latest common events, newest first.
+    wins: int  # Number of heats that the first player won, in all events in which both took part.
+    draws: int  # Number of heats that were drawn.
+    losses: int  # Number of heats that the first player lost.
+    meetings: list[CommonEvent]  # The latest events in which both players took part, newest first.
 
 
 class EntrantChances(TypedDict):
-    """An entrant's chances in a given field."""
+    """An entrant's chances against the other entrants."""
 
     player: str  # The entrant.
     rating: float  # The rating, in points.
-    events: int  # Number of rated events the player has taken part in; 0 for a newcomer.
+    events: int  # Number of rated events in which the player has taken part. 0 for a newcomer.
     win: float  # The chance of winning, from 0 to 1.
     top: float  # The chance of finishing in a top place, from 0 to 1.
     mean_rank: float  # The player's mean rank.
@@ -75,21 +75,21 @@ class PairChance(TypedDict):
 
 
 class FieldChances(TypedDict):
-    """Each entrant's chances in a given field."""
+    """Each entrant's chances against the others."""
 
     entrants: list[EntrantChances]  # The entrants, most likely winner first.
     newcomers: list[str]  # Entrants who have not played before, including misspelt names.
-    ranks: list[RankChance]  # Every combination of entrant and rank.
-    pairs: list[PairChance]  # Every combination of two entrants.
+    ranks: list[RankChance]  # The chance of every rank, for each entrant.
+    pairs: list[PairChance]  # The expected score of each entrant against each other entrant.
 
 
 class Match(TypedDict):
     """A match."""
 
-    players: list[str]  # Who plays.
+    players: list[str]  # The players in the match.
     teams: list[list[str]]  # Teams with equal numbers of players, or single players if everyone plays individually.
     spread: float  # The best rating minus the worst, in points.
-    quality: float  # 1 if all sides are equally likely to win, close to 0 if one side is certain to.
+    quality: float  # 1 if all sides are equally likely to win, and close to 0 if one side is almost certain to win.
     waited_s: float  # Number of seconds that the longest-waiting player has waited.
 
 
@@ -117,8 +117,8 @@ class StakesLine(TypedDict):
     """The effect of one place on one player."""
 
     player: str  # Player.
-    place: float | None  # Place; 1.5 for a draw between two. Null for a quit.
-    chance: float | None  # Probability of finishing in this place, 0 to 1. Null for draws and quits.
+    place: float | None  # Place. A draw between two players is 1.5. Null for a quit.
+    chance: float | None  # Probability of finishing in this place, from 0 to 1. Null for draws and quits.
     delta: float  # How much the rating would change.
     rating: float  # Rating that the player would have.
     rank: int  # Rank that the player would have among players with an established rating.
@@ -126,7 +126,7 @@ class StakesLine(TypedDict):
 
 
 class StakesEntrant(TypedDict):
-    """Who would start."""
+    """An entrant of an upcoming race."""
 
     player: str  # The player.
     rating: float  # Current rating.
@@ -141,28 +141,29 @@ class RaceStakes(TypedDict):
     stakes: list[StakesLine]  # One row per place, best first.
     entrants: list[StakesEntrant]  # Entrants, highest rating first.
     headline: str  # Sentence about the places in which the first player gains points.
-    outlook: str | None  # Sentence about the best likely place. Null if there is no table.
+    outlook: str | None  # Sentence about the best place that is likely. Null if there is no table.
     method: str  # Method and accuracy, or the reason why there is no table.
-    draws: int  # Number of finishing orders of the others that were rated.
-    is_exact: bool  # True if these are all entrants.
-    error: float  # The largest of all rows.
-    age_s: float  # Age in seconds, if newer results have arrived since.
+    draws: int  # Number of possible finishing orders of the other entrants for which the race was rated.
+    is_exact: bool  # True if these are all the possible finishing orders.
+    error: float  # The largest `error` of all rows.
+    age_s: float  # Age of the table in seconds, if newer results have arrived. Otherwise 0.
 
 
 class RunningRace(TypedDict):
-    """The current places in a race, and everyone's rating change if it ended now."""
+    """The current places in a race, and everyone's rating change if the race ended now."""
 
     places: list[str]  # Players by place, leader first.
     out: list[str]  # Players who did not finish.
-    posted_at: datetime | None  # Time of the latest places. Null if nothing was posted.
-    changes: dict[str, float | None]  # Rating change by player. Null for players who would not be rated.
-    likely: dict[str, int]  # By player without a place yet: the most likely place, behind those who have one.
+    posted_at: datetime | None  # Time when the places were last updated. Null if none have been posted.
+    changes: dict[str, float | None]  # Rating change of each player. Null for players who would not be rated.
+    # For each player without a place so far: the most likely place behind the players who have one.
+    likely: dict[str, int]
 
 
 class Places(TypedDict):
-    """The current places in a race. They do not count before the result."""
+    """The current places in a race. Only the final result counts towards ratings."""
 
     race_id: str  # The race.
-    posted_at: datetime  # Time of these standings.
+    posted_at: datetime  # Time at which these standings were posted.
     places: list[str]  # Players by place, leader first.
     out: list[str]  # Players who did not finish.

@@ -32,12 +32,12 @@ class FoundPlayer(TypedDict):
 
 
 class EventName(TypedDict):
-    """An event to link to."""
+    """The details of an event that a link to it needs."""
 
     event_id: str  # The event.
     title: str | None  # Title, or null.
-    started_at: datetime | None  # When it started; null in a numbered pool.
-    sequence: NotRequired[float]  # The event's number, in a pool whose events are numbered.
+    started_at: datetime | None  # Start time of the event. Null in a pool with numbered events.
+    sequence: NotRequired[float]  # Number of the event, in a pool with numbered events.
 
 
 class AdjacentEvents(TypedDict):
@@ -48,49 +48,49 @@ class AdjacentEvents(TypedDict):
 
 
 class Mover(TypedDict):
-    """A player's changes in a span of days, added up."""
+    """The sum of a player's changes over several days."""
 
     player: str  # The player's current name.
-    events: int  # Number of rated events the player took part in during these days.
+    events: int  # Number of rated events in which the player took part during this period.
     change: float  # The sum of the changes, in points.
     shown: float  # The sum as displayed: the sum of the displayed changes.
 
 
 class Surprise(TypedDict):
-    """The most unexpected change: a win that cost points, a last place that gained some, or else the largest change."""
+    """The most unexpected change: a win that cost points, a last place that gained some, or the largest change."""
 
     event_id: str  # The event.
     title: str | None  # Title, or null.
-    started_at: datetime | None  # When it started; null in a numbered pool.
+    started_at: datetime | None  # Start time of the event. Null in a pool with numbered events.
     player: str  # The player's current name.
     change: float  # The change, in points.
     shown: float  # The change as displayed: the difference between the two displayed ratings.
     established: bool  # True if the player's rating is established.
     rank: int | None  # Place in the event. Null if it is not stored.
     field: int | None  # Number of rated entrants. Null if it is not stored.
-    sequence: NotRequired[float]  # The event's number, in a pool whose events are numbered.
+    sequence: NotRequired[float]  # Number of the event, in a pool with numbered events.
 
 
 class Movers(TypedDict):
-    """The largest changes in the days before a pool's latest event. In pools without dates, events count as days."""
+    """The largest changes in the days up to a pool's latest event. Without dates, each event counts as a day."""
 
-    since: datetime | None  # Start of the period. Null without rated events and in pools without dates.
+    since: datetime | None  # Start of the period. Null if there are no rated events, and in pools without dates.
     gained: list[Mover]  # Players who gained, largest gain first.
     lost: list[Mover]  # Players who lost, largest loss first.
-    # Biggest surprise among the latest 20,000 changes of these days. Null if there are no events.
+    # Biggest surprise among the latest 20,000 changes in this period. Null if there are no events.
     surprise: Surprise | None
     spread: float  # The standard deviation of all ratings, for comparing changes in different pools.
-    since_sequence: NotRequired[float]  # Number of the event before which the ranks are compared (pools without dates).
+    since_sequence: NotRequired[float]  # In pools without dates: number of the event at which the comparison starts.
 
 
 class Peak(TypedDict):
     """The highest established rating after an event."""
 
     rating: float  # The rating, in points.
-    deviation: float | None  # Uncertainty at that time, in points. Null if the system has no deviation.
-    event_id: str  # First event after which the rating was reached.
-    started_at: datetime | None  # When it started; null in a numbered pool.
-    sequence: NotRequired[float]  # The event's number, in a pool whose events are numbered.
+    deviation: float | None  # Uncertainty of the rating at that time, in points. Null if the system has no deviation.
+    event_id: str  # First event after which the player had this rating.
+    started_at: datetime | None  # Start time of the event. Null in a pool with numbered events.
+    sequence: NotRequired[float]  # Number of the event, in a pool with numbered events.
 
 
 class Streaks(TypedDict):
@@ -103,21 +103,21 @@ class Streaks(TypedDict):
 
 
 class FormLine(TypedDict):
-    """A row for a player's rated event, or for the start of a season."""
+    """One of a player's rated events, or the start of a season."""
 
     event_id: str | None  # Event. Null for the start of a season.
     title: str | None  # Title, or null.
-    started_at: datetime | None  # When it started; null in a numbered pool.
+    started_at: datetime | None  # Start time of the event. Null in a pool with numbered events.
     change: float  # The change in the rating, in points.
     shown: float  # The change as displayed: the difference between the two displayed ratings.
-    rating: float  # The rating after it, in points.
+    rating: float  # The rating after the change, in points.
     rank: int | None  # Rank of the player in the event. Null if none was submitted.
     field: int | None  # Number of rated entrants. Null for the start of a season.
-    sequence: NotRequired[float]  # The event's number, in a pool whose events are numbered.
+    sequence: NotRequired[float]  # Number of the event, in a pool with numbered events.
 
 
 class NearbyRow(TypedDict):
-    """A player with a neighbouring rank; only established ratings count."""
+    """A player with a neighbouring rank. Only players with an established rating are ranked."""
 
     rank: int | None  # Rank among players with an established rating. Null for other players.
     player: str  # The player's name.
@@ -127,10 +127,10 @@ class NearbyRow(TypedDict):
 
 
 class Encounters(TypedDict):
-    """A player's finishes against one opponent, by the overall results of the latest events."""
+    """A comparison of a player's finishes with one opponent's, based on the overall results of the latest events."""
 
     opponent: str  # The opponent.
-    met: int  # Number of events in which both have a rank.
+    met: int  # Number of events in which both players have a rank.
     ahead: int  # Number of events in which the player finished ahead of the opponent.
     # Number of events in which the player finished behind the opponent. In the remaining events they shared a rank.
     behind: int
@@ -141,53 +141,54 @@ class PlayerCard(TypedDict):
 
     player: str  # The player's current name.
     rating: float  # The rating, in points.
-    deviation: float | None  # Uncertainty, in points. Null if the system has no deviation.
+    deviation: float | None  # Uncertainty of the rating, in points. Null if the system has no deviation.
     provisional: bool  # True if the rating is provisional.
     rank: int | None  # Rank among players with an established rating. Null for other players.
-    # Rank that a provisional player would have among established ones. Null for established players.
+    # Rank that a provisional player would have among established players. Null for established players.
     would_be_rank: int | None
     listed: int  # Number of players with an established rating.
-    move: int | None  # Number of ranks gained since that day. Null if there was no rank on that day.
-    since: date | None  # Day (00:00 UTC) that `move` is measured from. Null if there is none, or without dates.
-    events: int  # Number of rated events the player has taken part in.
-    first_played_at: datetime | None  # Start of the first rated event. Null in a pool without dates.
-    last_played_at: datetime | None  # When the player's last rated event started; null in a numbered pool.
-    # The established rating with the highest value of rating minus two deviations, from the sixth event on.
+    move: int | None  # Number of ranks gained since the day in `since`. Null if the player had no rank on that day.
+    since: date | None  # Day (00:00 UTC) from which `move` is measured. Null if there is no such day.
+    events: int  # Number of rated events in which the player has taken part.
+    first_played_at: datetime | None  # Start time of the player's first rated event. Null in a pool without dates.
+    last_played_at: datetime | None  # Start of the player's last rated event. Null in a pool with numbered events.
+    # The established rating, from the sixth event on, for which rating minus two deviations is highest.
     peak: Peak | None
-    last_ten: float  # The sum of the changes in the last ten events, from the sixth event on, in points.
+    last_ten: float  # The sum of the changes in the last ten events, in points. The first five events are left out.
     last_ten_shown: float  # The sum as displayed: the sum of the displayed changes.
-    last_ten_events: int  # Number of changes.
-    # `climbing` or `falling` if the sum of the latest ten changes is larger than the rating's interval (or 25 Elo
-    # points if it has none). Otherwise `steady`. `provisional` for a provisional rating.
+    last_ten_events: int  # Number of changes in this sum.
+    # `climbing` or `falling` if the last ten changes add up to more than the rating's interval in either direction (or
+    # more than 25 Elo points if it has none). Otherwise `steady`. `provisional` for a provisional rating.
     trend: Literal["climbing", "falling", "steady", "provisional"]
-    chance: float  # That interval: changes up to this many points may be chance.
-    is_highest: bool  # True if the rating is the highest since the sixth event.
-    streaks: Streaks  # Streaks of events won, and of events that raised the rating.
+    chance: float  # The rating's interval. Changes of up to this many points may be due to chance.
+    is_highest: bool  # True if the rating is the player's highest since the sixth event.
+    streaks: Streaks  # Streaks of events that the player won, and of events that raised the rating.
     form: list[FormLine]  # The latest ten events, newest first.
     best_days: list[FormLine]  # Largest gains, largest first. The first five events are left out.
-    worst_days: list[FormLine]  # Largest losses, in the same form.
+    worst_days: list[FormLine]  # Largest losses, largest first. The first five events are left out.
     finding: float  # The sum of the changes in the first five events, in points.
     finding_shown: float  # The sum as displayed: the sum of the displayed changes.
-    nearby: list[NearbyRow]  # The player with up to two players above and two below, best first.
-    # Up to three opponents that the player beats most often, then the opponent who beats the player most often. It
-    # covers the latest 100 events.
+    # The player, up to two players ranked just above and up to two ranked just below, best first.
+    nearby: list[NearbyRow]
+    # Up to three opponents whom the player beats most often, followed by the opponent who beats the player most often.
+    # Only the latest 100 events count.
     encounters: list[Encounters]
-    former_names: list[str]  # Other names that lead to the player, in alphabetical order.
-    first_sequence: NotRequired[float]  # The number of the first rated event, in a pool whose events are numbered.
-    since_sequence: NotRequired[float]  # Number of the event before which the ranks are compared (pools without dates).
-    last_sequence: NotRequired[float]  # The number of the player's last rated event in a numbered pool.
+    former_names: list[str]  # Other names under which the player can be found, in alphabetical order.
+    first_sequence: NotRequired[float]  # Number of the player's first rated event, in a pool with numbered events.
+    since_sequence: NotRequired[float]  # In pools without dates: number of the event at which the comparison starts.
+    last_sequence: NotRequired[float]  # Number of the player's last rated event, in a pool with numbered events.
 
 
 class CurvePoint(TypedDict):
     """A player's rating after an event, or at the start of a season."""
 
-    started_at: datetime | None  # When it started; null in a numbered pool.
+    started_at: datetime | None  # Start time of the event. Null in a pool with numbered events.
     event_id: str | None  # Event. Null for the start of a season.
     change: float  # The change in the rating, in points.
     shown: float  # The change as displayed: the difference between the two displayed ratings.
-    rating: float  # The rating after it, in points.
-    deviation: float | None  # Uncertainty at that time, in points. Null if the system has no deviation.
-    sequence: NotRequired[float]  # The event's number, in a pool whose events are numbered.
+    rating: float  # The rating after the change, in points.
+    deviation: float | None  # Uncertainty of the rating at that time, in points. Null if the system has no deviation.
+    sequence: NotRequired[float]  # Number of the event, in a pool with numbered events.
 
 
 class ChangesPage(TypedDict):
@@ -217,21 +218,21 @@ class BestWin(TypedDict):
     opponent: str  # The opponent.
     event_id: str  # The event.
     title: str | None  # Title, or null.
-    started_at: datetime | None  # When it started; null in a numbered pool.
+    started_at: datetime | None  # Start time of the event. Null in a pool with numbered events.
     heat: str  # Heat. Empty if the event has only one heat.
     expected: float  # The expected score, from 0 to 1.
-    sequence: NotRequired[float]  # The event's number, in a pool whose events are numbered.
+    sequence: NotRequired[float]  # Number of the event, in a pool with numbered events.
 
 
 class Rivals(TypedDict):
     """A player's opponents across the most recent events that have explanations."""
 
-    events: int  # Number of events that are counted: the latest ones, up to a hundred.
-    duels: int  # Number of duels in them.
+    events: int  # Number of events that are counted: the latest ones, up to 100.
+    duels: int  # Number of duels in these events.
     won: float  # Number of duels won. A draw counts as half.
     expected: float  # Number of duels the player was expected to win.
-    opponents: list[RivalRow]  # Opponents, the most frequent first.
-    best_win: BestWin | None  # Least expected win, or null.
+    opponents: list[RivalRow]  # Opponents, most frequent first.
+    best_win: BestWin | None  # The least expected win, or null.
 
 
 class Performance(TypedDict):
@@ -248,7 +249,7 @@ class EventField(TypedDict):
     """The strength of an event's field, and the performance of each entrant."""
 
     players: int  # Number of entrants who were rated.
-    mean_rating: float  # The mean of their ratings before the event, in points.
+    mean_rating: float  # The mean of these entrants' ratings before the event, in points.
     performances: list[Performance]  # Performance rating of each entrant, in result order.
 
 
@@ -262,15 +263,15 @@ class CorrectedLine(TypedDict):
 
 
 class CorrectionRecord(TypedDict):
-    """An event's submission, or something that was done to it afterwards."""
+    """The submission of an event, or a later action on it."""
 
     seq: int  # The number of the log entry.
     kind: str  # Kind of change: submit, amend, move, void or unvoid.
     received_at: datetime  # When the entry was received.
     actor: str  # Name of the key, or the name given to the command.
-    reason: str | None  # Reason. Null if no name was given, or if it was deleted.
-    events: int | None  # Number of events with a recalculated change. Null if unknown.
-    players: int | None  # Number of players with a recalculated change. Null if unknown.
+    reason: str | None  # Reason. Null if no reason was given, or if it was deleted.
+    events: int | None  # Number of events in which a change was recalculated. Null if unknown.
+    players: int | None  # Number of players for whom a change was recalculated. Null if unknown.
     largest: float | None  # Largest difference in any rating, in points. Null if unknown.
     lines: list[CorrectedLine]  # Changes to the event's content.
 
@@ -279,16 +280,16 @@ class ReliabilityBin(TypedDict):
     """Duels with about the same expected score. Each is counted from both sides."""
 
     expected: float  # Mean of the expected scores.
-    observed: float  # Mean of the scores.
+    observed: float  # Mean of the actual scores.
     lowest: float  # Lower end of the 95 % interval of the observed mean.
     highest: float  # Upper end of the 95 % interval of the observed mean.
     duels: int  # Number of duels.
 
 
 class FairExpectation(TypedDict):
-    """The expected and the realistic number of wins of a player in an event."""
+    """A player's expected number of wins in an event, and a more realistic number."""
 
-    duels: int  # Number of duels of the player.
+    duels: int  # Number of duels in which the player took part.
     expected: float  # Number of duels the player was expected to win.
     fair: float | None  # Number of wins suggested by similar duels in this pool. Null if there are too few such duels.
     # Outcome of the largest group of similar duels in this pool. Null if there are too few such duels.
@@ -296,18 +297,18 @@ class FairExpectation(TypedDict):
 
 
 class ExpectedPoint(TypedDict):
-    """The expected score of a leader over an equal of the median established player, or of a newcomer without any."""
+    """The expected score against the median established player or, if there is none, against a newcomer."""
 
-    gap: float  # Lead of the player, in points.
+    gap: float  # The player's lead over the opponent, in points.
     expected: float  # The expected score, from 0 to 1.
 
 
 class WeightPoint(TypedDict):
-    """The effect of one duel on players in their n-th rated event, from a sample."""
+    """The effect of one duel on players in their n-th rated event, based on a sample."""
 
-    event_number: int  # Number of the rated event in the player's career, from 1.
-    points: float  # The maximum that a single duel changed the median player's rating.
-    players: int  # Number of players in the median.
+    event_number: int  # Position of this event among the player's rated events, counting from 1.
+    points: float  # The largest change in the median player's rating from a single duel, in points.
+    players: int  # Number of players from whom the median was calculated.
 
 
 class PoolFacts(TypedDict):
@@ -315,8 +316,8 @@ class PoolFacts(TypedDict):
 
     day: date  # Day of the calculation.
     events: int  # Number of rated events covered: all, or the latest ones in a large pool.
-    players: int  # Number of players in them.
+    players: int  # Number of players in these events.
     duels: int  # Number of duels in these events. Events with over 1,000 entrants are left out.
-    expected: list[ExpectedPoint]  # Expected score by rating lead in points.
+    expected: list[ExpectedPoint]  # Expected score for each rating lead.
     weights: list[WeightPoint]  # Rating change from one duel, by number of events played.
     reliability: list[ReliabilityBin]  # Expected scores compared with actual scores.

@@ -53,7 +53,7 @@ class PageRoutes:
         """List upcoming and past planned races by start time.
 
         Args:
-            since: Only races that start at this time or later.
+            since: Return only races that start at this time or later.
             ahead: Only races that have not taken place yet.
 
         Returns:
@@ -145,15 +145,15 @@ class PageRoutes:
     def fixture_stakes(
         self, pool: str, fixture_id: str, player: str | None = None, *, heats: int = 1, new: Iterable[str] = ()
     ) -> Call[RaceStakes]:
-        """Return how each place in an upcoming race would change the rating of the first entrant or a given player.
+        """Return how each place in an upcoming race would change the rating of the first entrant or of a given player.
 
         The table is at most a minute old.
 
         Args:
             fixture_id: ID of the upcoming race.
-            player: Player whose table to return, even if not yet an entrant.
-            heats: Number of heats; the player takes the same place in each.
-            new: A newcomer whose name is similar to a known one. Repeatable.
+            player: Player whose table is returned. The player does not have to be an entrant yet.
+            heats: Number of heats. The player is assumed to take the same place in each.
+            new: A newcomer whose name is similar to a known one. Can be repeated.
 
         Returns:
             The effect of each place in an upcoming race. It has the fields `stakes, entrants, headline, outlook,
@@ -171,7 +171,7 @@ class PageRoutes:
 
     @route
     def places(self, pool: str, fixture_id: str) -> Call[RunningRace]:
-        """Return the current standings of a race, and how ratings would change if it ended now.
+        """Return the current standings of a race, and how ratings would change if the race ended now.
 
         Live standings do not count towards ratings.
 
@@ -179,8 +179,8 @@ class PageRoutes:
             fixture_id: ID of the upcoming race.
 
         Returns:
-            The current places in a race, and everyone's rating change if it ended now. It has the fields `places, out,
-            posted_at, changes, likely`.
+            The current places in a race, and everyone's rating change if the race ended now. It has the fields `places,
+            out, posted_at, changes, likely`.
         """
         return json_call(
             "GET", "/pools/{pool}/fixtures/{fixture_id}/places", RunningRace, pool=pool, fixture_id=fixture_id
@@ -190,7 +190,7 @@ class PageRoutes:
     def post_places(
         self, pool: str, fixture_id: str, places: Iterable[str], *, out: Iterable[str] = ()
     ) -> Call[Places]:
-        """Set the current standings of a race, at most once a second. Standings are not logged.
+        """Set the current standings of a race, at most once a second. They are not logged.
 
         Args:
             fixture_id: ID of the upcoming race.
@@ -198,8 +198,8 @@ class PageRoutes:
             out: Players who did not finish.
 
         Returns:
-            The current places in a race. They do not count before the result. It has the fields `race_id, posted_at,
-            places, out`.
+            The current places in a race. Only the final result counts towards ratings. It has the fields `race_id,
+            posted_at, places, out`.
         """
         return json_call(
             "PUT",
@@ -234,13 +234,13 @@ class PageRoutes:
         active_within: str | None = None,
         provisional: bool = True,
     ) -> Call[Leaderboard]:
-        """List the leaderboard players who were in the latest rated event, with the largest gain first.
+        """List the players on the leaderboard who took part in the latest rated event, largest gain first.
 
         Args:
             top: Number of rows per page.
             min_events: Minimum number of rated events for a player to be listed.
-            active_within: List only players who were active within 90d, 12w, 6mo or 1y before the last event. In pools
-                without dates, a day is one event.
+            active_within: List only players who were active within this time before the last event, such as 90d, 12w,
+                6mo or 1y. In pools without dates, each event counts as one day.
             provisional: Rank provisional players together with the others. If false, list them separately.
 
         Returns:
@@ -273,8 +273,8 @@ class PageRoutes:
             player: Name of the player.
             top: Number of rows per page.
             min_events: Minimum number of rated events for a player to be listed.
-            active_within: List only players who were active within 90d, 12w, 6mo or 1y before the last event. In pools
-                without dates, a day is one event.
+            active_within: List only players who were active within this time before the last event, such as 90d, 12w,
+                6mo or 1y. In pools without dates, each event counts as one day.
             provisional: Rank provisional players together with the others. If false, list them separately.
 
         Returns:
@@ -327,12 +327,12 @@ class PageRoutes:
         """Return the largest gains and losses in the days up to the latest rated event, and the biggest surprise.
 
         Args:
-            days: Number of days up to the latest rated event.
+            days: Length of the period up to the latest rated event, in days.
             most: Maximum number of gains, and of losses.
 
         Returns:
-            The largest changes in the days before a pool's latest event. In pools without dates, events count as days.
-            It has the fields `since, gained, lost, surprise, spread, since_sequence`.
+            The largest changes in the days up to a pool's latest event. Without dates, each event counts as a day. It
+            has the fields `since, gained, lost, surprise, spread, since_sequence`.
         """
         return json_call("GET", "/pools/{pool}/movers", Movers, None, {"days": days, "most": most}, pool=pool)
 
@@ -400,7 +400,9 @@ class PageRoutes:
 
     @route
     def rivals(self, pool: str, player: str) -> Call[Rivals]:
-        """Return a player's opponents in the latest 100 events, with results. The first request takes about a second.
+        """Return a player's opponents in the latest 100 events, with the results against each.
+
+        The first request takes about a second.
 
         Args:
             player: Name of the player.
@@ -426,14 +428,14 @@ class PageRoutes:
 
     @route
     def event_record(self, pool: str, event_id: str) -> Call[list[CorrectionRecord]]:
-        """Return the submission of an event and its corrections: who sent them, why, and the changed lines.
+        """Return the submission of an event and its corrections: who sent them, why, and which lines changed.
 
         Args:
             event_id: ID of the event.
 
         Returns:
-            A list. Each item is an event's submission, or something that was done to it afterwards. It has the fields
-            `seq, kind, received_at, actor, reason, events, players, largest, lines`.
+            A list. Each item is the submission of an event, or a later action on it. It has the fields `seq, kind,
+            received_at, actor, reason, events, players, largest, lines`.
         """
         return json_call(
             "GET", "/pools/{pool}/events/{event_id}/record", list[CorrectionRecord], pool=pool, event_id=event_id
@@ -441,15 +443,15 @@ class PageRoutes:
 
     @route
     def fair_expectation(self, pool: str, event_id: str, player: str) -> Call[FairExpectation]:
-        """Return a player's expected wins in an event, by the ratings and by similar duels in the pool.
+        """Return a player's expected wins in an event, based on the ratings and on similar duels in the pool.
 
         Args:
             event_id: ID of the event.
             player: Name of the player.
 
         Returns:
-            The expected and the realistic number of wins of a player in an event. It has the fields `duels, expected,
-            fair, example`.
+            A player's expected number of wins in an event, and a more realistic number. It has the fields `duels,
+            expected, fair, example`.
         """
         return json_call(
             "GET",

@@ -85,7 +85,7 @@ class ReadRoutes:
 
     @route
     def keys(self, pool: str) -> Call[list[KeyDetails]]:
-        """List the keys to a pool, including revoked ones.
+        """List the keys of a pool, including revoked ones.
 
         With a key for all pools, the list also includes the other keys for all pools.
 
@@ -126,10 +126,10 @@ class ReadRoutes:
             top: Number of players per page.
             cursor: Cursor: the value of `next` on the previous page.
             max_deviation: Maximum deviation for a player to be listed.
-            at: Show the board as of this time, the end of this date, or the event with this number.
+            at: Show the board as it was at this time, at the end of this date, or after this event number.
             min_events: Minimum number of rated events for a player to be listed.
-            active_within: List only players who were active within 90d, 12w, 6mo or 1y before the last event. In pools
-                without dates, a day is one event.
+            active_within: List only players who were active within this time before the last event, such as 90d, 12w,
+                6mo or 1y. In pools without dates, each event counts as one day.
             provisional: Rank provisional players together with the others. If false, list them separately.
 
         Returns:
@@ -158,7 +158,8 @@ class ReadRoutes:
         """Return how many players have each rating, rounded to whole numbers, lowest first.
 
         Returns:
-            A list. Each item is the number of players within one point of rating. It has the fields `rating, players`.
+            A list. Each item is the number of players whose ratings are within the same point. It has the fields
+            `rating, players`.
         """
         return json_call("GET", "/pools/{pool}/distribution", list[RatingCount], pool=pool)
 
@@ -186,9 +187,9 @@ class ReadRoutes:
             player: Name of the player.
 
         Returns:
-            A list. Each item is a player on a board. Filtered boards and boards for a past date also have the system's
-            other numbers. It has the fields `rank, player, rating, events, last_played_at, provisional, deviation,
-            last_sequence`.
+            A list. Each item is a player on a board. Filtered boards and boards for a past date also include the
+            system's other values. It has the fields `rank, player, rating, events, last_played_at, provisional,
+            deviation, last_sequence`.
         """
         return json_call(
             "GET",
@@ -202,20 +203,20 @@ class ReadRoutes:
 
     @route
     def ranks_of(self, pool: str, player: str) -> Call[list[DailyRank]]:
-        """Return a player's rank at 00:00 UTC of each day, oldest first.
+        """Return a player's rank at 00:00 UTC on each day, oldest first.
 
         Args:
             player: Name of the player.
 
         Returns:
-            A list. Each item is a player's rank at 00:00 UTC of a day, or in a numbered pool before an event. It has
+            A list. Each item is a player's rank at 00:00 UTC on a day or, in a numbered pool, before an event. It has
             the fields `day, rank, rating, sequence`.
         """
         return json_call("GET", "/pools/{pool}/players/{player}/ranks", list[DailyRank], pool=pool, player=player)
 
     @route
     def hindsight_of(self, pool: str, player: str) -> Call[list[HindsightPoint]]:
-        """Return a player's strength at each event, estimated also with later results (only for the system adaptive).
+        """Return a player's strength at each event, based on later results as well (only for the `adaptive` system).
 
         It is calculated once a day.
 
@@ -223,7 +224,7 @@ class ReadRoutes:
             player: Name of the player.
 
         Returns:
-            A list. Each item is a player's strength at an event, with hindsight. It has the fields `started_at, rating,
+            A list. Each item is a player's strength at an event, in hindsight. It has the fields `started_at, rating,
             deviation, sequence`.
         """
         return json_call(
@@ -232,10 +233,11 @@ class ReadRoutes:
 
     @route
     def best_ever(self, pool: str) -> Call[BestEverBoard]:
-        """List the best players of all time by peak strength in hindsight, with the confidence in this order.
+        """List the best players of all time by their peak strength in hindsight, and how certain the order is.
 
         Returns:
-            The best ever, in hindsight; no rating that counts. It has the fields `as_of, players`.
+            The best players of all time, in hindsight. These are not official ratings. It has the fields `as_of,
+            players`.
         """
         return json_call("GET", "/pools/{pool}/hindsight", BestEverBoard, pool=pool)
 
@@ -259,8 +261,8 @@ class ReadRoutes:
             player: Name of the player.
 
         Returns:
-            Why an event moved a player's rating. It has the fields `event_id, player, rating_before, delta, words,
-            outcome, verdict, cause, shown, groups, duels, ranked_by, standings, method, shared, reasons`.
+            The reasons why an event changed a player's rating. It has the fields `event_id, player, rating_before,
+            delta, words, outcome, verdict, cause, shown, groups, duels, ranked_by, standings, method, shared, reasons`.
         """
         return json_call(
             "GET",
@@ -273,11 +275,11 @@ class ReadRoutes:
 
     @route
     def reasons(self, pool: str, player: str, *, events: int = 10) -> Call[ReasonTotals]:
-        """Explain why a player's rating changed in the latest events, with the reasons added up by kind.
+        """Explain why a player's rating changed in the latest events. The reasons are added up by kind.
 
         Args:
             player: Name of the player.
-            events: Number of latest events.
+            events: Number of events to include, counting back from the latest.
 
         Returns:
             Why a player's rating changed over several events. It has the fields `player, events, won, change, shown,
@@ -295,15 +297,15 @@ class ReadRoutes:
 
     @route
     def what_if(self, pool: str, event_id: str, player: str) -> Call[AlternativeChanges]:
-        """Return how a player's rating would have changed with other results of an event, in up to eight variants.
+        """Return how a player's rating would have changed with different results in an event, in up to eight variants.
 
         Args:
             event_id: ID of the event.
             player: Name of the player.
 
         Returns:
-            An event as it was for a player, and as it would have been. It has the fields `event_id, player,
-            rating_before, delta, shown, alternatives`.
+            The effect of an event on a player, and the effects that it could have had. It has the fields `event_id,
+            player, rating_before, delta, shown, alternatives`.
         """
         return json_call(
             "GET",
@@ -328,12 +330,12 @@ class ReadRoutes:
 
     @route
     def equipment(self, pool: str) -> Call[list[Equipment]]:
-        """List the equipment that the system rates, such as cars, by kind, with the most points first.
+        """List the equipment that the system rates, such as cars, grouped by kind and sorted by points, highest first.
 
         Equipment has no ranks.
 
         Returns:
-            A list. Each item is a piece of shared equipment, and its effect on results over all its users. It has the
+            A list. Each item is a piece of shared equipment, and its effect on the results of all its users. It has the
             fields `kind, name, points, deviation, events, last_played_at, last_sequence`.
         """
         return json_call("GET", "/pools/{pool}/equipment", list[Equipment], pool=pool)
@@ -346,17 +348,17 @@ class ReadRoutes:
             season: Name of the season.
 
         Returns:
-            A list. Each item is a player on a board. Filtered boards and boards for a past date also have the system's
-            other numbers. It has the fields `rank, player, rating, events, last_played_at, provisional, deviation,
-            last_sequence`.
+            A list. Each item is a player on a board. Filtered boards and boards for a past date also include the
+            system's other values. It has the fields `rank, player, rating, events, last_played_at, provisional,
+            deviation, last_sequence`.
         """
         return json_call("GET", "/pools/{pool}/seasons/{season}/leaderboard", list[BoardRow], pool=pool, season=season)
 
     @route
     def snapshot_days(self, pool: str) -> Call[list[date | float]]:
-        """List the days since the first event, oldest first.
+        """List the days that have ranks, oldest first.
 
-        In pools without dates, list the numbers after each event.
+        In pools without dates, list event numbers instead.
 
         Returns:
             The list.
@@ -365,20 +367,20 @@ class ReadRoutes:
 
     @route
     def ranks_on(self, pool: str, day: date | str) -> Call[list[RankedPlayer]]:
-        """Return the ranks at 00:00 UTC of a day, or before the event with a given number, best first.
+        """Return the ranks at 00:00 UTC on a day, or before the event with a given number, best first.
 
         Returns:
-            A list. Each item is a player at 00:00 UTC of a day, or in a numbered pool before an event. It has the
-            fields `rank, player, rating`.
+            A list. Each item is a player's rank and rating at 00:00 UTC on a day or, in a numbered pool, before an
+            event. It has the fields `rank, player, rating`.
         """
         return json_call("GET", "/pools/{pool}/snapshots/{day}", list[RankedPlayer], pool=pool, day=day)
 
     @route
     def log(self, pool: str, *, after: int = 0, most: int = 100) -> Call[list[LogRecord]]:
-        """Return the log of a pool: all changes, with author and time, oldest first.
+        """Return the log of a pool: all changes, with their authors and times, oldest first.
 
         Args:
-            after: Only entries with a higher number than this.
+            after: Return only entries with a higher number than this.
 
         Returns:
             A list. Each item is an entry of the log, for an action on a pool. It has the fields `seq, place, hash,

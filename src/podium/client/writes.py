@@ -19,11 +19,11 @@ class WriteRoutes:
         player_word: str | None = None,
         public: bool | None = None,
     ) -> Call[PoolSummary]:
-        """Change a pool's description, and who can read it.
+        """Change a pool's description and who can read it.
 
         Args:
             title: Title shown on pages.
-            contact: Email address or page of the person who corrects results.
+            contact: Email address or web page of the person who corrects results.
             player_word: Word for a single player, such as rider.
             public: True if anyone can read the pages and data without a key. Initially false.
 
@@ -49,12 +49,12 @@ class WriteRoutes:
         every: str = "",
         dry_run: bool = False,
     ) -> Call[int]:
-        """Order the events of a pool by dates or by numbers, if it has fewer than 50.
+        """Order the events of a pool by date or by number, if it has fewer than 50.
 
         Args:
             order: `dated` if its events have dates, or `sequence` if they have numbers instead.
-            started_at: Date of the first event. Default: the date each event had before, or else the date it was
-                received.
+            started_at: Date of the first event. By default, each event keeps the date it had before, or else gets the
+                date on which it was received.
             every: Time between consecutive events, such as 1w.
             dry_run: Save nothing.
 
@@ -87,12 +87,13 @@ class WriteRoutes:
             event_id: ID of the event.
             reason: Reason to record in the log. It can be deleted later.
             dry_run: Store nothing. Return the totals and the 1,000 largest effects.
-            effects_after: Dry runs only: the value of `next` in the previous receipt, to get the next smaller effects.
+            effects_after: Only for dry runs: the value of `next` in the previous receipt, to get the next smaller
+                effects.
             version: Version that the event had. Fail with 412 if it has changed.
 
         Returns:
-            The answer for a submitted event. It has the fields `event_id, seq, status, reason, duplicate, changes,
-            rerated, effects, totals, next, warnings, head, notice`.
+            The response to the submission of an event. It has the fields `event_id, seq, status, reason, duplicate,
+            changes, rerated, effects, totals, next, warnings, head, notice`.
         """
         return json_call(
             "POST",
@@ -121,12 +122,13 @@ class WriteRoutes:
             event_id: ID of the event.
             reason: Reason to record in the log. It can be deleted later.
             dry_run: Store nothing. Return the totals and the 1,000 largest effects.
-            effects_after: Dry runs only: the value of `next` in the previous receipt, to get the next smaller effects.
+            effects_after: Only for dry runs: the value of `next` in the previous receipt, to get the next smaller
+                effects.
             version: Version that the event had. Fail with 412 if it has changed.
 
         Returns:
-            The answer for a submitted event. It has the fields `event_id, seq, status, reason, duplicate, changes,
-            rerated, effects, totals, next, warnings, head, notice`.
+            The response to the submission of an event. It has the fields `event_id, seq, status, reason, duplicate,
+            changes, rerated, effects, totals, next, warnings, head, notice`.
         """
         return json_call(
             "POST",
@@ -261,11 +263,11 @@ class WriteRoutes:
         per_second: float | None = None,
         backdating_limit_s: float | None = None,
     ) -> Call[KeyDetails]:
-        """Create a key. The response shows it only once; Podium saves only a hash of it.
+        """Create a key. The response shows the key only once, and Podium stores only a hash of it.
 
         Args:
             name: Name of the program or person that uses the key.
-            all_pools: True for a key for all pools. Only a key for all pools can create one.
+            all_pools: True to create a key for all pools. Only a key for all pools can do this.
             expires_in_days: Number of days until the key expires. Null means never.
             per_second: Number of requests allowed per second. Null means no limit.
             backdating_limit_s: Maximum age of events that the key can send or change, in seconds. Null means no limit.
@@ -291,7 +293,7 @@ class WriteRoutes:
 
     @route
     def revoke_key(self, pool: str, number: int) -> Call[None]:
-        """Revoke a key. Requests with it are rejected from now on.
+        """Revoke a key. Requests with this key are rejected from then on.
 
         Args:
             number: Number of the key or webhook.
@@ -315,7 +317,7 @@ class WriteRoutes:
 
     @route
     def delete_webhook(self, pool: str, number: int) -> Call[None]:
-        """Delete a webhook; nothing more is sent to it.
+        """Delete a webhook. Nothing more is sent to it.
 
         Args:
             number: Number of the key or webhook.

@@ -32,7 +32,7 @@ class ReliabilityBin:
     """Duels with about the same expected score. Each is counted from both sides."""
 
     expected: float = described("Mean of the expected scores.")
-    observed: float = described("Mean of the scores.")
+    observed: float = described("Mean of the actual scores.")
     lowest: float = described("Lower end of the 95 % interval of the observed mean.")
     highest: float = described("Upper end of the 95 % interval of the observed mean.")
     duels: int = described("Number of duels.")

@@ -35,10 +35,10 @@ SELECT_ENTRIES = (
 
 @answer
 class Head:
-    """The newest entry of a pool's log. It identifies all entries up to itself."""
+    """The newest entry in a pool's log. Its hash covers all earlier entries as well."""
 
-    place: int = described("The number of entries up to it.")  # 0 if there are no entries
-    hash: str = described("SHA-256, in hexadecimal digits.")
+    place: int = described("Number of entries up to and including this one.")  # 0 if there are no entries
+    hash: str = described("SHA-256 hash, in hexadecimal digits.")
 
     def __str__(self) -> str:
         """Return the head in the form that `podium verify --head` expects."""

@@ -65,12 +65,14 @@ class Policy:
 class Match:
     """A match."""
 
-    players: tuple[str, ...] = described("Who plays.")
+    players: tuple[str, ...] = described("The players in the match.")
     teams: tuple[tuple[str, ...], ...] = described(
         "Teams with equal numbers of players, or single players if everyone plays individually."
     )
     spread: float = described("The best rating minus the worst, in points.")
-    quality: float = described("1 if all sides are equally likely to win, close to 0 if one side is certain to.")
+    quality: float = described(
+        "1 if all sides are equally likely to win, and close to 0 if one side is almost certain to win."
+    )
     waited_s: float = described("Number of seconds that the longest-waiting player has waited.")
 
 

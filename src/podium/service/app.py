@@ -231,14 +231,17 @@ def send_entry(
     webhook_id: Annotated[str, Header(description="Number of the entry, the same in every attempt.")],
     webhook_timestamp: Annotated[int, Header(description="Time of the attempt in seconds since 1970.")],
     webhook_signature: Annotated[
-        str, Header(description="`v1,` and the HMAC-SHA256 of `id.timestamp.body` in base64.")
+        str, Header(description="`v1,` followed by the HMAC-SHA256 of `id.timestamp.body` in base64.")
     ],
 ) -> None:
-    """A log entry, sent to a webhook in log order, until the receiver responds with a status from 200 to 299."""
+    """A log entry that is sent to a webhook.
+
+    Entries are sent in log order. Each is sent again until the receiver responds with a status from 200 to 299.
+    """
 
 
 JSON = "application/json"
-KEY_HELP = "A key from `podium key create`. Reading public pools needs no key."
+KEY_HELP = "A key from `podium key create`. Reading public pools does not require a key."
 EXAMPLES = json.loads(files("podium.service.api").joinpath("examples.json").read_bytes())  # of answers
 
 

@@ -20,11 +20,11 @@ from podium.support.words import shown_change
 
 @dataclass(slots=True)  # not frozen: a large batch has thousands, and each would take five times as long to make
 class Change:
-    """A change of a player's rating by an event."""
+    """A change in a player's rating caused by an event."""
 
     player: str = described("The player's current name.")
-    rating_before: float = described("The rating before, in points.")
-    rating: float = described("The rating after, in points.")
+    rating_before: float = described("The rating before the change, in points.")
+    rating: float = described("The rating after the change, in points.")
     delta: float = described("The change, in points.")
     deviation: float | None = described(
         "Uncertainty of the rating after the change, in points. Null if the system has no deviation."

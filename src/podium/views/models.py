@@ -19,8 +19,8 @@ from podium.views.changes import Change
 from podium.views.names import EVENT_STATUSES
 
 Row = TypeVar("Row")
-STARTED = "When it started; null in a numbered pool."
-LAST_PLAYED = "When the player's last rated event started; null in a numbered pool."
+STARTED = "Start time of the event. Null in a pool with numbered events."
+LAST_PLAYED = "Start of the player's last rated event. Null in a pool with numbered events."
 
 
 def either(moment: str, number: str) -> Any:
@@ -34,7 +34,7 @@ class Started:
 
     __slots__ = ()
     sequence: float | None = described(
-        "The event's number, in a pool whose events are numbered.", default=None, kw_only=True
+        "Number of the event, in a pool with numbered events.", default=None, kw_only=True
     )
     when = either("started_at", "sequence")
 
@@ -46,7 +46,9 @@ class Compared:
     __slots__ = ()
 
     since_sequence: float | None = described(
-        "Number of the event before which the ranks are compared (pools without dates).", default=None, kw_only=True
+        "In pools without dates: number of the event at which the comparison starts.",
+        default=None,
+        kw_only=True,
     )
 
     since_when = either("since", "since_sequence")  # None where nothing is compared
@@ -59,7 +61,7 @@ class LastPlayed:
     __slots__ = ()
 
     last_sequence: float | None = described(
-        "The number of the player's last rated event in a numbered pool.", default=None, kw_only=True
+        "Number of the player's last rated event, in a pool with numbered events.", default=None, kw_only=True
     )
 
     last_when = either("last_played_at", "last_sequence")
@@ -69,23 +71,23 @@ class LastPlayed:
 class PoolSummary:
     """A pool."""
 
-    name: str = described("Its name.")
+    name: str = described("Name of the pool.")
     system: str = described("The system that rates the pool.")
     parameters: Mapping[str, bool | int | float | str | None] = described(
-        "Parameters of the system by name; `none` if switched off."
+        "The system's parameters by name; `none` if switched off."
     )
     notice: str | None = described(
-        "Note if events have more players than the system can rate well, with suitable systems; or null."
+        "A note with more suitable systems if events have more players than this system can rate well. Otherwise null."
     )
-    title: str = described("Title shown on pages. Empty if pages show the name.")
-    contact: str = described("Email address or page of the person who corrects results, or empty.")
+    title: str = described("Title shown on pages. Empty if pages show the pool's name instead.")
+    contact: str = described("Email address or web page of the person who corrects results, or empty.")
     player_word: str = described("Word for a single player, such as rider. Empty means player.")
     public: bool = described("True if anyone can read its pages and data without a key.")
     order: Order | None = described(
-        "`dated` if its events have dates, `sequence` if they have numbers. Null if not decided yet."
+        "`dated` if its events have dates, `sequence` if they have numbers. Null if this has not been decided yet."
     )
     version: int = described(
-        "Number of the pool's latest log entry. Other responses have it in the header `Pool-Version`."
+        "Number of the pool's latest log entry. Other responses have it in the `Pool-Version` header."
     )
 
 
@@ -103,7 +105,7 @@ class KeyDetails:
     expires_at: datetime | None = described("Time when the key expires. Null means never.")
     revoked_at: datetime | None = described("Time when the key was revoked or expired. Null while the key is valid.")
     last_used_at: datetime | None = described(
-        "Time of the last request, to the nearest minute. Null if there was no request yet."
+        "Time of the last request, to the minute. Null if there has been no request yet."
     )
     secret: str | None = described("The key itself, returned only in the response that creates it.", default=None)
 
@@ -113,12 +115,14 @@ class WebhookDetails:
     """A receiver of everything that happens in a pool."""
 
     id: int = described("Number of the webhook.")
-    url: str = described("Its URL. For a chat, only the host and the last four characters are shown.")
+    url: str = described("URL of the receiver. For a chat, only the host and the last four characters are shown.")
     format: str = described("`json`, or the chat service.", enum=("json", "discord", "slack", "matrix", "text"))
     delivered_seq: int = described("Number of the latest log entry that the receiver has accepted.")
     failing_since: datetime | None = described("Time of the first failure since the last success, or null.")
     last_error: str = described("The last failure, or empty.")
-    stopped: bool = described("True if it failed for five days or the receiver refuses further messages.")
+    stopped: bool = described(
+        "True if deliveries have failed for five days or the receiver has refused further messages."
+    )
     created_at: datetime = described("Time of creation.")
     secret: str | None = described(
         "Signing secret, returned only in the response that creates the webhook.", default=None
@@ -130,8 +134,8 @@ class LogEntry:
     """A log entry that a webhook sends. The receiver may get an entry twice, with the same `webhook-id`."""
 
     pool: str = described("Name of the pool.")
-    seq: int = described("The entry's number in the log; numbers increase.")
-    kind: str = described("Kind of entry: submit, amend, void, restore, register, merge and so on, or test.")
+    seq: int = described("The entry's number in the log. Later entries have higher numbers.")
+    kind: str = described("Kind of entry, such as submit, amend, void, restore, register, merge or test.")
     event_id: str | None = described("The event that the result or correction belongs to.", default=None)
     status: str | None = described("Status of that event.", default=None, enum=EVENT_STATUSES)
     reason: str | None = described("Reason why that event is not rated, or empty.", default=None)
@@ -144,38 +148,36 @@ class LogEntry:
 class Moved:
     """The effect of a correction."""
 
-    events: int = described("Number of events with a rating change that was affected.")
-    players: int = described("Number of players with an affected rating change.")
-    largest: float = described("Largest difference in any rating, in points, or 0.")
+    events: int = described("Number of events in which a rating change was affected.")
+    players: int = described("Number of players for whom a rating change was affected.")
+    largest: float = described("Largest difference in any rating, in points. 0 if no rating is different.")
 
 
 @answer
 class LogRecord:
     """An entry of the log, for an action on a pool."""
 
-    seq: int = described("The entry's number; numbers increase and are never reused.")
-    place: int | None = described("Position in the hash chain, from 1. Null if the entry is not in the chain.")
-    hash: str | None = described(
-        "Hash of the log up to this entry, in hexadecimal. Null if the entry is not in the chain."
-    )
-    kind: str = described("Kind of entry: submit, amend, void, unvoid, register, merge and so on.")
+    seq: int = described("The entry's number. Later entries have higher numbers, and numbers are never reused.")
+    place: int | None = described("Position in the hash chain, counting from 1. Null if the entry is not in the chain.")
+    hash: str | None = described("Hexadecimal hash of the log up to this entry. Null if the entry is not in the chain.")
+    kind: str = described("Kind of entry, such as submit, amend, void, unvoid, register or merge.")
     subject: str = described("ID of the event or match, name of the season, or number of the player.")
     player: str | None = described("Current name of the player concerned, or null.")
     into: str | None = described("Player that the account was merged into. Null for other entries.")
     received_at: datetime = described("When the entry was received.")
     actor: str = described("Name of the key, or the name given to the command.")
-    reason: str | None = described("Reason. Null if no name was given, or if it was deleted.")
+    reason: str | None = described("Reason. Null if no reason was given, or if it was deleted.")
     moved: Moved | None = described("Effect of a correction. Null for other entries and in imported pools.")
 
 
 @answer
 class BoardRow(LastPlayed):
-    """A player on a board. Filtered boards and boards for a past date also have the system's other numbers."""
+    """A player on a board. Filtered boards and boards for a past date also include the system's other values."""
 
-    rank: int = described("Rank; 1 is the best. Equal ratings share the best of their ranks.")
+    rank: int = described("Rank; 1 is the best. Players with equal ratings share the best of their ranks.")
     player: str = described("The player's name.")
     rating: float = described("The rating, in points.")
-    events: int = described("Number of rated events the player has taken part in.")
+    events: int = described("Number of rated events in which the player has taken part.")
     last_played_at: datetime | None = described(LAST_PLAYED)
     provisional: bool = described("True if the rating is provisional.")
     deviation: float | None = described("Uncertainty of the rating, in points. Null if the system has no deviation.")
@@ -183,10 +185,10 @@ class BoardRow(LastPlayed):
 
 @answer
 class RatingCount:
-    """The number of players within one point of rating."""
+    """The number of players whose ratings are within the same point."""
 
-    rating: int = described("A whole rating; players with ratings from it up to the next whole number are counted.")
-    players: int = described("Their number.")
+    rating: int = described("A whole number. It stands for all ratings from this number up to the next whole number.")
+    players: int = described("Number of players with such a rating.")
 
 
 @answer
@@ -194,11 +196,11 @@ class PlayerRank(LastPlayed):
     """The rank of a player."""
 
     player: str = described("The player's current name.")
-    rank: int = described("Rank; 1 is the best. Equal ratings share the best of their ranks.")
+    rank: int = described("Rank; 1 is the best. Players with equal ratings share the best of their ranks.")
     players: int = described("Number of players with a rating.")
     percentile: float = described("Percentage of players with the same or a lower rating.")
     rating: float = described("The rating, in points.")
-    events: int = described("Number of rated events the player has taken part in.")
+    events: int = described("Number of rated events in which the player has taken part.")
     last_played_at: datetime | None = described(LAST_PLAYED)
 
 
@@ -208,9 +210,9 @@ class CareerChange(Started):
 
     event_id: str | None = described("Event. Null for the start of a season.")
     started_at: datetime | None = described(STARTED)
-    rating_before: float = described("The rating before, in points.")
+    rating_before: float = described("The rating before the change, in points.")
     delta: float = described("The change, in points.")
-    rating: float = described("The rating after, in points.")
+    rating: float = described("The rating after the change, in points.")
 
 
 @answer
@@ -222,39 +224,39 @@ class PlayerDetails(PlayerRank):
 
 @answer
 class DailyRank:
-    """A player's rank at 00:00 UTC of a day, or in a numbered pool before an event."""
+    """A player's rank at 00:00 UTC on a day or, in a numbered pool, before an event."""
 
     day: date | None = described("Day. Null in a pool without dates.")
-    rank: int = described("Rank; 1 is the best. Equal ratings share the best of their ranks.")
+    rank: int = described("Rank; 1 is the best. Players with equal ratings share the best of their ranks.")
     rating: float = described("The rating, in points.")
-    sequence: float | None = described("The event's number, in a pool whose events are numbered.", default=None)
+    sequence: float | None = described("Number of the event, in a pool with numbered events.", default=None)
 
 
 @answer
 class RankedPlayer:
-    """A player at 00:00 UTC of a day, or in a numbered pool before an event."""
+    """A player's rank and rating at 00:00 UTC on a day or, in a numbered pool, before an event."""
 
-    rank: int = described("Rank; 1 is the best. Equal ratings share the best of their ranks.")
+    rank: int = described("Rank; 1 is the best. Players with equal ratings share the best of their ranks.")
     player: str = described("The player's current name.")
     rating: float = described("The rating, in points.")
 
 
 @answer
 class ComparedPlayer(PlayerRank):
-    """The rank and rating of one of two players."""
+    """The rank and rating of one of the two players who are compared."""
 
     expected: float = described("Expected score against the other player, from 0 to 1.")
 
 
 @answer
 class CommonEvent(Started):
-    """An event in which two players met, with heats won, drawn and lost by the first (zero for team mates)."""
+    """An event in which two players met. Heats in which they were team mates are not counted."""
 
     event_id: str = described("The event.")
     started_at: datetime | None = described(STARTED)
-    wins: int = described("Heats that the first player won.")
-    draws: int = described("Heats that were drawn.")
-    losses: int = described("Heats that the first player lost.")
+    wins: int = described("Number of heats that the first player won.")
+    draws: int = described("Number of heats that were drawn.")
+    losses: int = described("Number of heats that the first player lost.")
     delta: float = described("Rating change of the first player in the event, in points.")
     other_delta: float = described("Rating change of the other player, in points.")
     title: str | None = described("Title of the event, or null.")
@@ -270,10 +272,10 @@ class Comparison:
     """A comparison of two players."""
 
     players: tuple[ComparedPlayer, ...] = described("Both players, in the order of the request.")
-    wins: int = described("Heats that the first player won, in all their common events.")
-    draws: int = described("Heats that were drawn.")
-    losses: int = described("Heats that the first player lost.")
-    meetings: tuple[CommonEvent, ...] = described("Their latest common events, newest first.")
+    wins: int = described("Number of heats that the first player won, in all events in which both took part.")
+    draws: int = described("Number of heats that were drawn.")
+    losses: int = described("Number of heats that the first player lost.")
+    meetings: tuple[CommonEvent, ...] = described("The latest events in which both players took part, newest first.")
 
 
 @answer
@@ -291,7 +293,7 @@ class Rivalry:
 
 @answer
 class ResultRow:
-    """An entrant's result in one heat of an event; fields that the result does not contain are left out."""
+    """An entrant's result in one heat of an event. Fields that the result does not contain are omitted."""
 
     player: str = described("The player's current name.")
     mode: str | None = described("The kind of event.", default=None)
@@ -302,13 +304,15 @@ class ResultRow:
     score: float | None = described("Score; higher is better.", default=None)
     team_score: float | None = described("The score of the team.", default=None)
     status: str | None = described("How the heat ended.", default=None, enum=STATUSES)
-    played_s: float | None = described("Number of seconds that the player took part.", default=None)
+    played_s: float | None = described("Number of seconds for which the player took part.", default=None)
     duration_s: float | None = described("Duration of the heat in seconds.", default=None)
     ranked: bool | None = described("True if the event counts for ratings.", default=None)
     handicap: bool | None = described("True if the player had a handicap.", default=None)
-    side: str | None = described("home, or white for the side with the first move.", default=None)
+    side: str | None = described("`home` for the side at home, or `white` for the side that moves first.", default=None)
     shared: dict[str, str] | None = described("Equipment that the player used, by kind.", default=None)
-    weight: float | None = described("Weight of the event: 2 counts like two events.", default=None)
+    weight: float | None = described(
+        "Weight of the event. An event with weight 2 counts like two events.", default=None
+    )
 
 
 @answer
@@ -316,39 +320,43 @@ class EventDetails(Started):
     """An event with its results and rating changes."""
 
     event_id: str = described("The event.")
-    seq: int = described("The number of its submission in the log.")
+    seq: int = described("Number of the log entry that submitted the event.")
     started_at: datetime | None = described(STARTED)
     title: str | None = described("Title, if one was submitted.")
     url: str | None = described("Address of a page about the event, if one was submitted.")
     status: str = described("Status.", enum=EVENT_STATUSES)
-    reason: str = described("Reason why it is not rated. Empty if it is rated.")
+    reason: str = described("Reason why the event is not rated. Empty if it is rated.")
     match_id: str | None = described("The registered match that this result belongs to, if any.")
     corrected: bool = described("True if the content was changed after submission.")
-    version: str = described("Version (ETag). Send it as If-Match with a correction.")
-    entries: tuple[ResultRow, ...] = described("Its content, in the order of its rows.")
-    changes: tuple[Change, ...] = described("The rating changes, in the order of its rows.")
+    version: str = described(
+        "Version of the event (ETag). Send it in the `If-Match` header when you correct the event."
+    )
+    entries: tuple[ResultRow, ...] = described(
+        "The rows of the event's result, in the order in which they were submitted."
+    )
+    changes: tuple[Change, ...] = described("The rating changes, in the same order as the rows.")
 
 
 @answer
 class Season:
     """A season."""
 
-    name: str = described("Its name.")
+    name: str = described("Name of the season.")
     starts_at: datetime | None = described("Start time. Null in a pool without dates.")
     keep: float = described("Share of each lead over a newcomer that is kept, from 0 to 1.")
     sequence: float | None = described(
-        "The number of its first event, in a pool whose events are numbered.", default=None
+        "Number of the season's first event, in a pool with numbered events.", default=None
     )
     when = either("starts_at", "sequence")
 
 
 @answer
 class EntrantChances:
-    """An entrant's chances in a given field."""
+    """An entrant's chances against the other entrants."""
 
     player: str = described("The entrant.")
     rating: float = described("The rating, in points.")
-    events: int = described("Number of rated events the player has taken part in; 0 for a newcomer.")
+    events: int = described("Number of rated events in which the player has taken part. 0 for a newcomer.")
     win: float = described("The chance of winning, from 0 to 1.")
     top: float = described("The chance of finishing in a top place, from 0 to 1.")
     mean_rank: float = described("The player's mean rank.")
@@ -374,12 +382,12 @@ class PairChance:
 
 @answer
 class FieldChances:
-    """Each entrant's chances in a given field."""
+    """Each entrant's chances against the others."""
 
     entrants: tuple[EntrantChances, ...] = described("The entrants, most likely winner first.")
     newcomers: tuple[str, ...] = described("Entrants who have not played before, including misspelt names.")
-    ranks: tuple[RankChance, ...] = described("Every combination of entrant and rank.")
-    pairs: tuple[PairChance, ...] = described("Every combination of two entrants.")
+    ranks: tuple[RankChance, ...] = described("The chance of every rank, for each entrant.")
+    pairs: tuple[PairChance, ...] = described("The expected score of each entrant against each other entrant.")
 
 
 def rows_as(kind: type[Row], table: pl.DataFrame) -> tuple[Row, ...]:
@@ -408,7 +416,7 @@ def field_names(kind: Any) -> list[str]:
 
 
 def field_chances(forecast: Forecast) -> FieldChances:
-    """Each entrant's chances in a given field, row by row."""
+    """Each entrant's chances against the others, row by row."""
     return FieldChances(
         rows_as(EntrantChances, forecast.entrants),
         forecast.newcomers,

@@ -39,7 +39,7 @@ class EventHeadline(Started):
     started_at: datetime | None = described(STARTED)
     status: str = described("Status.", enum=EVENT_STATUSES)
     entrants: int = described("Number of entrants.")
-    winners: tuple[str, ...] = described("Winners. Several if they share first place.")
+    winners: tuple[str, ...] = described("The winner, or all winners if several share first place.")
     most_gained: EntrantChange | None = described("Largest gain. Null if no player gained.")
     most_lost: EntrantChange | None = described("Largest loss. Null if no player lost.")
     headline: str = described("Summary of the event in one or two sentences.")
@@ -55,7 +55,7 @@ class EventListPage:
 
 @answer
 class EventName(Started):
-    """An event to link to."""
+    """The details of an event that a link to it needs."""
 
     event_id: str = described("The event.")
     title: str | None = described("Title, or null.")
@@ -75,19 +75,19 @@ class ListedRow(LastPlayed):
     """A player on the leaderboard."""
 
     rank: int | None = described(
-        "Rank among the listed players. Equal ratings share the best of their ranks. Null for"
+        "Rank among the listed players. Players with equal ratings share the best of their ranks. Null for"
         " provisional players without one."
     )
     player: str = described("The player's name.")
     rating: float = described("The rating, in points.")
     deviation: float | None = described("Uncertainty of the rating, in points. Null if the system has no deviation.")
     provisional: bool = described("True if the rating is provisional.")
-    events: int = described("Number of rated events the player has taken part in.")
+    events: int = described("Number of rated events in which the player has taken part.")
     last_played_at: datetime | None = described(LAST_PLAYED)
     move: int | None = described(
-        "Number of ranks gained since the day in `since`. Null if there is nothing to compare with."
+        "Number of ranks gained since the day in `since`. Null if there is no rank to compare with."
     )
-    is_new: bool = described("True if the player was not on this board on that day.")
+    is_new: bool = described("True if the player was not on this board on the day in `since`.")
     spark: tuple[float, ...] = described("The rating after each of the last 16 changes (or fewer), oldest first.")
     newest_change: float | None = described(
         "Change in the pool's latest event, in points. Null for players who did not take part."
@@ -103,12 +103,10 @@ class Leaderboard(Compared):
     next: str | None = described("Cursor for the next page. Null on the last page.")
     listed: int = described("Number of players on all pages.")
     rated: int = described("Number of players with a rating.")
-    since: date | None = described(
-        "Day (00:00 UTC) that `move` is measured from. Null if there is none, or without dates."
-    )
+    since: date | None = described("Day (00:00 UTC) from which `move` is measured. Null if there is no such day.")
     newest: EventHeadline | None = described("The pool's latest rated event, if there is one.")
     provisional: tuple[ListedRow, ...] = described(
-        "Up to 20 players with a provisional rating, best first. Empty if they are ranked, and after the first page."
+        "Up to 20 players with a provisional rating, best first. Empty if they are ranked, and on all later pages."
     )
 
 
@@ -135,17 +133,17 @@ class FoundPlayer:
 
 @answer
 class Mover:
-    """A player's changes in a span of days, added up."""
+    """The sum of a player's changes over several days."""
 
     player: str = described("The player's current name.")
-    events: int = described("Number of rated events the player took part in during these days.")
+    events: int = described("Number of rated events in which the player took part during this period.")
     change: float = described("The sum of the changes, in points.")
     shown: float = described("The sum as displayed: the sum of the displayed changes.")
 
 
 @answer
 class Surprise(EventName):
-    """The most unexpected change: a win that cost points, a last place that gained some, or else the largest change."""
+    """The most unexpected change: a win that cost points, a last place that gained some, or the largest change."""
 
     player: str = described("The player's current name.")
     change: float = described("The change, in points.")
@@ -157,24 +155,26 @@ class Surprise(EventName):
 
 @answer
 class Movers(Compared):
-    """The largest changes in the days before a pool's latest event. In pools without dates, events count as days."""
+    """The largest changes in the days up to a pool's latest event. Without dates, each event counts as a day."""
 
-    since: datetime | None = described("Start of the period. Null without rated events and in pools without dates.")
+    since: datetime | None = described(
+        "Start of the period. Null if there are no rated events, and in pools without dates."
+    )
     gained: tuple[Mover, ...] = described("Players who gained, largest gain first.")
     lost: tuple[Mover, ...] = described("Players who lost, largest loss first.")
     surprise: Surprise | None = described(
-        "Biggest surprise among the latest 20,000 changes of these days. Null if there are no events."
+        "Biggest surprise among the latest 20,000 changes in this period. Null if there are no events."
     )
     spread: float = described("The standard deviation of all ratings, for comparing changes in different pools.")
 
 
 @answer
 class Equipment(LastPlayed):
-    """A piece of shared equipment, and its effect on results over all its users."""
+    """A piece of shared equipment, and its effect on the results of all its users."""
 
     kind: str = described("Kind of equipment, such as `car`.")
-    name: str = described("Its current name.")
-    points: float = described("Points that it adds to the rating of the player who uses it.")
+    name: str = described("Current name of the equipment.")
+    points: float = described("Number of points that it adds to the rating of the player who uses it.")
     deviation: float | None = described("Uncertainty of these points.")
     events: int = described("Number of rated events in which it was used.")
     last_played_at: datetime | None = described(LAST_PLAYED)
@@ -185,14 +185,14 @@ SHOWN_SUM = "The sum as displayed: the sum of the displayed changes."
 
 @answer
 class FormLine(Started):
-    """A row for a player's rated event, or for the start of a season."""
+    """One of a player's rated events, or the start of a season."""
 
     event_id: str | None = described("Event. Null for the start of a season.")
     title: str | None = described("Title, or null.")
     started_at: datetime | None = described(STARTED)
     change: float = described("The change in the rating, in points.")
     shown: float = described(SHOWN_CHANGE)
-    rating: float = described("The rating after it, in points.")
+    rating: float = described("The rating after the change, in points.")
     rank: int | None = described("Rank of the player in the event. Null if none was submitted.")
     field: int | None = described("Number of rated entrants. Null for the start of a season.")
 
@@ -202,8 +202,10 @@ class Peak(Started):
     """The highest established rating after an event."""
 
     rating: float = described("The rating, in points.")
-    deviation: float | None = described("Uncertainty at that time, in points. Null if the system has no deviation.")
-    event_id: str = described("First event after which the rating was reached.")
+    deviation: float | None = described(
+        "Uncertainty of the rating at that time, in points. Null if the system has no deviation."
+    )
+    event_id: str = described("First event after which the player had this rating.")
     started_at: datetime | None = described(STARTED)
 
 
@@ -219,7 +221,7 @@ class Streaks:
 
 @answer
 class NearbyRow:
-    """A player with a neighbouring rank; only established ratings count."""
+    """A player with a neighbouring rank. Only players with an established rating are ranked."""
 
     rank: int | None = described("Rank among players with an established rating. Null for other players.")
     player: str = described("The player's name.")
@@ -230,10 +232,10 @@ class NearbyRow:
 
 @answer
 class Encounters:
-    """A player's finishes against one opponent, by the overall results of the latest events."""
+    """A comparison of a player's finishes with one opponent's, based on the overall results of the latest events."""
 
     opponent: str = described("The opponent.")
-    met: int = described("Number of events in which both have a rank.")
+    met: int = described("Number of events in which both players have a rank.")
     ahead: int = described("Number of events in which the player finished ahead of the opponent.")
     behind: int = described(
         "Number of events in which the player finished behind the opponent. In the remaining events they shared a rank."
@@ -246,48 +248,52 @@ class PlayerCard(LastPlayed, Compared):
 
     player: str = described("The player's current name.")
     rating: float = described("The rating, in points.")
-    deviation: float | None = described("Uncertainty, in points. Null if the system has no deviation.")
+    deviation: float | None = described("Uncertainty of the rating, in points. Null if the system has no deviation.")
     provisional: bool = described("True if the rating is provisional.")
     rank: int | None = described("Rank among players with an established rating. Null for other players.")
     would_be_rank: int | None = described(
-        "Rank that a provisional player would have among established ones. Null for established players."
+        "Rank that a provisional player would have among established players. Null for established players."
     )
     listed: int = described("Number of players with an established rating.")
-    move: int | None = described("Number of ranks gained since that day. Null if there was no rank on that day.")
-    since: date | None = described(
-        "Day (00:00 UTC) that `move` is measured from. Null if there is none, or without dates."
+    move: int | None = described(
+        "Number of ranks gained since the day in `since`. Null if the player had no rank on that day."
     )
-    events: int = described("Number of rated events the player has taken part in.")
-    first_played_at: datetime | None = described("Start of the first rated event. Null in a pool without dates.")
+    since: date | None = described("Day (00:00 UTC) from which `move` is measured. Null if there is no such day.")
+    events: int = described("Number of rated events in which the player has taken part.")
+    first_played_at: datetime | None = described(
+        "Start time of the player's first rated event. Null in a pool without dates."
+    )
     last_played_at: datetime | None = described(LAST_PLAYED)
     peak: Peak | None = described(
-        "The established rating with the highest value of rating minus two deviations, from the sixth event on."
+        "The established rating, from the sixth event on, for which rating minus two deviations is highest."
     )
-    last_ten: float = described("The sum of the changes in the last ten events, from the sixth event on, in points.")
+    last_ten: float = described(
+        "The sum of the changes in the last ten events, in points. The first five events are left out."
+    )
     last_ten_shown: float = described(SHOWN_SUM)
-    last_ten_events: int = described("Number of changes.")
+    last_ten_events: int = described("Number of changes in this sum.")
     trend: Trend = described(
-        "`climbing` or `falling` if the sum of the latest ten changes is larger than the rating's"
-        " interval (or 25"
-        " Elo points if it has none). Otherwise `steady`. `provisional` for a provisional rating."
+        "`climbing` or `falling` if the last ten changes add up to more than the rating's interval in either direction"
+        " (or more than 25 Elo points if it has none). Otherwise `steady`. `provisional` for a provisional rating."
     )
-    chance: float = described("That interval: changes up to this many points may be chance.")
-    is_highest: bool = described("True if the rating is the highest since the sixth event.")
-    streaks: Streaks = described("Streaks of events won, and of events that raised the rating.")
+    chance: float = described("The rating's interval. Changes of up to this many points may be due to chance.")
+    is_highest: bool = described("True if the rating is the player's highest since the sixth event.")
+    streaks: Streaks = described("Streaks of events that the player won, and of events that raised the rating.")
     form: tuple[FormLine, ...] = described("The latest ten events, newest first.")
     best_days: tuple[FormLine, ...] = described("Largest gains, largest first. The first five events are left out.")
-    worst_days: tuple[FormLine, ...] = described("Largest losses, in the same form.")
+    worst_days: tuple[FormLine, ...] = described("Largest losses, largest first. The first five events are left out.")
     finding: float = described("The sum of the changes in the first five events, in points.")
     finding_shown: float = described(SHOWN_SUM)
-    nearby: tuple[NearbyRow, ...] = described("The player with up to two players above and two below, best first.")
-    encounters: tuple[Encounters, ...] = described(
-        "Up to three opponents that the player beats most often, then the opponent who beats the"
-        " player most"
-        " often. It covers the latest 100 events."
+    nearby: tuple[NearbyRow, ...] = described(
+        "The player, up to two players ranked just above and up to two ranked just below, best first."
     )
-    former_names: tuple[str, ...] = described("Other names that lead to the player, in alphabetical order.")
+    encounters: tuple[Encounters, ...] = described(
+        "Up to three opponents whom the player beats most often, followed by the opponent who beats the player most"
+        " often. Only the latest 100 events count."
+    )
+    former_names: tuple[str, ...] = described("Other names under which the player can be found, in alphabetical order.")
     first_sequence: float | None = described(
-        "The number of the first rated event, in a pool whose events are numbered.", default=None
+        "Number of the player's first rated event, in a pool with numbered events.", default=None
     )
 
     first_when = either("first_played_at", "first_sequence")  # when the player played first
@@ -301,8 +307,10 @@ class CurvePoint(Started):
     event_id: str | None = described("Event. Null for the start of a season.")
     change: float = described("The change in the rating, in points.")
     shown: float = described(SHOWN_CHANGE)
-    rating: float = described("The rating after it, in points.")
-    deviation: float | None = described("Uncertainty at that time, in points. Null if the system has no deviation.")
+    rating: float = described("The rating after the change, in points.")
+    deviation: float | None = described(
+        "Uncertainty of the rating at that time, in points. Null if the system has no deviation."
+    )
 
 
 @answer
@@ -336,12 +344,12 @@ class BestWin(Started):
 class Rivals:
     """A player's opponents across the most recent events that have explanations."""
 
-    events: int = described("Number of events that are counted: the latest ones, up to a hundred.")
-    duels: int = described("Number of duels in them.")
+    events: int = described("Number of events that are counted: the latest ones, up to 100.")
+    duels: int = described("Number of duels in these events.")
     won: float = described("Number of duels won. A draw counts as half.")
     expected: float = described("Number of duels the player was expected to win.")
-    opponents: tuple[RivalRow, ...] = described("Opponents, the most frequent first.")
-    best_win: BestWin | None = described("Least expected win, or null.")
+    opponents: tuple[RivalRow, ...] = described("Opponents, most frequent first.")
+    best_win: BestWin | None = described("The least expected win, or null.")
 
 
 @answer

@@ -58,7 +58,7 @@ def list_all(store: "Store" = STORE, form: Format = options.FORM) -> None:
 
 @key.command("revoke", "podium key revoke 3")
 def revoke(number: int = Argument(help="Number of the key, from podium key list."), store: "Store" = STORE) -> None:
-    """Revoke a key. Requests with it are rejected from now on."""
+    """Revoke a key. Requests with this key are rejected from then on."""
     from podium.store.keys import revoke_key
 
     revoke_key(store.engine, number)

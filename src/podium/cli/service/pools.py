@@ -40,7 +40,7 @@ NAME = Argument(help="Name of the pool.")
 def description(
     title: str | None = Option(None, help="Title on pages [default: the name]."),
     contact: str | None = Option(
-        None, metavar="ADDRESS", help="Email address or page of the person who corrects results."
+        None, metavar="ADDRESS", help="Email address or web page of the person who corrects results."
     ),
     player_word: str | None = Option(None, metavar="WORD", help="Word for a single player, such as rider."),
     public: bool | None = Option(
@@ -108,7 +108,7 @@ def configure_pool(
     named: SystemFlags = options.SYSTEM_FLAGS,
     change: Rerating = RERATING,
 ) -> None:
-    """Rate a pool again with another system or different parameters, starting with its first event."""
+    """Rate a pool again from its first event, with another system or different parameters."""
     from podium.store.writing import administration
 
     if not named.names_one:
@@ -134,7 +134,7 @@ def set_order(
     every: str = Option("", metavar="SPAN", help="With --started-at, the time between consecutive events: 7d or 1mo."),
     change: Rerating = RERATING,
 ) -> None:
-    """Order the events of a pool by dates or by numbers, if it has fewer than 50."""
+    """Order the events of a pool by date or by number, if it has fewer than 50."""
     from podium.ledger.leaderboard import instant
     from podium.store.writing import ordering
 
@@ -148,7 +148,7 @@ def set_order(
 @pool.command("log", "podium pool log karts --most 20")
 def show_log(
     name: str = NAME,
-    after: int = Option(0, min=0, help="Only entries with a higher number than this."),
+    after: int = Option(0, min=0, help="Return only entries with a higher number than this."),
     most: int = Option(100, min=1, help="Maximum number of entries."),
     store: "Store" = STORE,
     form: Format = options.FORM,

@@ -29,12 +29,12 @@ SCHEMA = {
 
 @answer
 class DuelCount:
-    """A player's number of won duels, and the number expected from the ratings."""
+    """The number of duels that a player won, and the number expected from the ratings."""
 
-    count: int = described("Number of duels of the player.")
+    count: int = described("Number of duels in which the player took part.")
     won: float = described("Number of duels won. A draw counts as half.")
     expected: float = described("Number of duels the player was expected to win.")
-    headline: str = described("The three numbers in a sentence.")  # "Won 17.5 of 25 duels; 23.1 were expected."
+    headline: str = described("A sentence that gives the three numbers.")  # "Won 17.5 of 25 duels; 23.1 were expected."
     meaning: str = described('Explanation of the word "duel" in this event.')
     not_compared: str = described("Players who are not compared, with the reason. Empty if everybody is compared.")
 

@@ -28,10 +28,10 @@ class ReasonTotal:
     """The points of one kind of reason."""
 
     reason: str = described("The kind of reason.", enum=KINDS)
-    points: float = described("Its points.")
-    shown: float = described("Its points to one decimal; all kinds add up to the displayed change.")
+    points: float = described("Number of points from reasons of this kind.")
+    shown: float = described("These points, rounded to one decimal place. All kinds add up to the displayed change.")
     count: int = described("Number of duels or causes of this kind.")
-    events: tuple[str, ...] = described("The events in which they occurred, oldest first.")
+    events: tuple[str, ...] = described("The events in which these reasons occurred, oldest first.")
 
 
 @answer
@@ -42,9 +42,9 @@ class ReasonTotals:
     events: int = described("Number of events.")
     won: int = described("Number of these events that the player won.")
     change: float = described("The change in the rating over these events, in points.")
-    shown: float = described("The change, rounded to one decimal.")
+    shown: float = described("The change, rounded to one decimal place.")
     summary: str = described("The main reasons, in a sentence.")
-    reasons: tuple[ReasonTotal, ...] = described("Each kind of reason that occurred.")
+    reasons: tuple[ReasonTotal, ...] = described("The kinds of reasons behind the change.")
 
 
 def total_reasons(player: str, explanations: Sequence[Explanation], seasons: float = 0.0) -> ReasonTotals:

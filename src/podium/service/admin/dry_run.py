@@ -119,7 +119,7 @@ def change_of(moved: MovedRating, digits: int) -> Decimal | None:
 
 
 async def look_at_sheet(admission: Admission, details: Mapping[str, Any], notes: tuple[str, ...] = ()) -> Response:
-    """Return the preview of a sheet. It shows the new events, or all changes if the sheet was sent before."""
+    """Return the preview of a sheet. It shows the new events, or all changes if the sheet has been sent before."""
     sent, amended = Intent("submit", details), Intent("sheet", details)
     may_amend = admission.may(ADMIN) and admission.key.backdating_limit_s is None
     known = await run_in_threadpool(admission.store.sheets, admission.pool)

@@ -96,7 +96,7 @@ Parameters = dict[Annotated[str, Field(max_length=64)], float | int | bool | str
 Title = Annotated[str | None, Field(max_length=MAX_SENT_CHARACTERS, description="Title shown on pages.")]
 Contact = Annotated[
     str | None,
-    Field(max_length=MAX_SENT_CHARACTERS, description="Email address or page of the person who corrects results."),
+    Field(max_length=MAX_SENT_CHARACTERS, description="Email address or web page of the person who corrects results."),
 ]
 PlayerWord = Annotated[
     str | None, Field(max_length=MAX_SENT_CHARACTERS, description="Word for a single player, such as rider.")
@@ -158,11 +158,11 @@ def with_example(example: dict[str, Any]) -> ConfigDict:
 
 SentSide = Annotated[
     Literal["home", "white", "away", "black"] | None,
-    Field(description="Side of the entrant: home, or white for the first move."),
+    Field(description="The entrant's side. `home` is the side at home, and `white` is the side that moves first."),
 ]
 SentEquipment = Annotated[
     Annotated[dict[SentName, SentName], Field(max_length=MAX_KINDS)] | None,
-    Field(description='Equipment that the player used, or a club, by kind: `{"car": "Ferrari"}`.'),
+    Field(description='Equipment that the player used, or the player\'s club, by kind: `{"car": "Ferrari"}`.'),
 ]
 
 
@@ -203,18 +203,20 @@ class Event(Strict):
     event_id: Annotated[str, Field(min_length=1, max_length=200)]
     started_at: Annotated[Moment, AfterValidator(not_in_the_future)] | None = Field(
         None,
-        description="Start. Default: the time at which the event is received, except in pools with"
-        " the order `sequence`.",
+        description="Start time. Default: the time at which the event is received. Pools with the `sequence` order have"
+        " no start times.",
     )
     sequence: float | None = Field(
-        None, description="Number of the event (pools without dates). Default: the next number."
+        None, description="Number of the event, in pools without dates. Default: the next number."
     )
     match_id: Identifier | None = Field(None, description="ID of the registered match that this result belongs to.")
     mode: SentName | None = None
     ranked: bool | None = None
     weight: Weight | None = None
     title: SentName | None = Field(None, description="Title of the event. It does not affect ratings.")
-    url: SentUrl | None = Field(None, description="Address of a page about the event, with http or https.")
+    url: SentUrl | None = Field(
+        None, description="Address of a page about the event, starting with http:// or https://."
+    )
     entries: Annotated[list[Entry], Field(min_length=1, max_length=MAX_ENTRIES, fail_fast=True)]
 
     def rows(self) -> list[dict[str, Any]]:
@@ -244,9 +246,8 @@ class NewPool(Strict):
     order: Annotated[
         Order | None,
         Field(
-            description="`dated` if its events have dates, or `sequence` if they have numbers"
-            " instead. Default: decided by the"
-            " first event."
+            description="`dated` if its events have dates, or `sequence` if they have numbers instead. By default, the"
+            " first event decides."
         ),
     ] = None
     title: Title = None
@@ -256,7 +257,7 @@ class NewPool(Strict):
 
 
 class Description(Strict):
-    """A pool's description, and who can read it. Omitted fields keep their values; an empty string removes one."""
+    """A pool's description, and who can read it. Omitted fields keep their values. An empty string clears a field."""
 
     model_config = with_example({"title": "Bikes", "player_word": "rider", "public": True})
 
@@ -285,8 +286,8 @@ class NewOrder(Strict):
     ]
     started_at: Moment | None = Field(
         None,
-        description="Date of the first event. Default: the date each event had before, or else the"
-        " date it was received.",
+        description="Date of the first event. By default, each event keeps the date it had before, or else gets the"
+        " date on which it was received.",
     )
     every: Annotated[str, Field(max_length=20, description="Time between consecutive events, such as 1w.")] = ""
 
@@ -337,7 +338,7 @@ class NewSeason(Strict):
 
     name: Name
     starts_at: Moment | None = None
-    sequence: float | None = Field(None, description="Number of the season's first event (pools without dates).")
+    sequence: float | None = Field(None, description="Number of the season's first event, in pools without dates.")
     keep: Annotated[float, Field(ge=0.0, le=1.0)]
 
     @model_validator(mode="after")
@@ -364,7 +365,7 @@ Members = list[SentName | FieldMember]
 
 
 class PredictRequest(Strict):
-    """A field to predict: individual players, teams, or both."""
+    """The entrants of a race to predict: individual players, teams, or both."""
 
     model_config = with_example({"entrants": ["ana", "ben", "cleo"], "top": 3})
 
@@ -400,7 +401,9 @@ class Tickets(Strict):
     target_s: Annotated[float, Field(gt=0.0, le=1e6)] = 40.0
     scale: Annotated[
         float | None,
-        Field(gt=0.0, le=1e9, description="Rating gap that means odds of 10 to 1. Default: the pool's own."),
+        Field(
+            gt=0.0, le=1e9, description="Rating gap that means odds of 10 to 1. Default: the gap of the pool's system."
+        ),
     ] = None
 
 
@@ -412,7 +415,7 @@ class NewKey(Strict):
     name: Annotated[Name, Field(description="Name of the program or person that uses the key.")]
     role: Literal["read", "write", "admin"] = "write"
     all_pools: Annotated[
-        bool, Field(description="True for a key for all pools. Only a key for all pools can create one.")
+        bool, Field(description="True to create a key for all pools. Only a key for all pools can do this.")
     ] = False
     expires_in_days: Annotated[
         float | None,

@@ -46,9 +46,14 @@ RaceTitle = Annotated[
 ]
 Named = Annotated[
     str | None,
-    Query(max_length=MAX_SENT_CHARACTERS, description="Player whose table to return, even if not yet an entrant."),
+    Query(
+        max_length=MAX_SENT_CHARACTERS,
+        description="Player whose table is returned. The player does not have to be an entrant yet.",
+    ),
 ]
-Heats = Annotated[int, Query(ge=1, le=100, description="Number of heats; the player takes the same place in each.")]
+Heats = Annotated[
+    int, Query(ge=1, le=100, description="Number of heats. The player is assumed to take the same place in each.")
+]
 Names = Annotated[
     list[Annotated[str, Field(max_length=MAX_SENT_CHARACTERS)]],
     Query(max_length=200, description="Entrant. Repeat it for each entrant."),
@@ -65,7 +70,7 @@ Having = Annotated[
 
 New = Annotated[
     Sequence[Annotated[str, Field(max_length=MAX_SENT_CHARACTERS)]],
-    Query(max_length=200, description="A newcomer whose name is similar to a known one. Repeatable."),
+    Query(max_length=200, description="A newcomer whose name is similar to a known one. Can be repeated."),
 ]
 
 
@@ -110,7 +115,7 @@ def fixtures(
     store: CurrentStore,
     _key: ReadAccess,
     since: Annotated[
-        datetime, Query(description="Only races that start at this time or later."), AfterValidator(in_utc)
+        datetime, Query(description="Return only races that start at this time or later."), AfterValidator(in_utc)
     ] = EARLIEST,
     *,
     ahead: Annotated[bool, Query(description="Only races that have not taken place yet.")] = False,
@@ -148,7 +153,7 @@ def fixture_stakes(
     heats: Heats = 1,
     new: New = (),
 ) -> RaceStakes:
-    """Return how each place in an upcoming race would change the rating of the first entrant or a given player.
+    """Return how each place in an upcoming race would change the rating of the first entrant or of a given player.
 
     The table is at most a minute old.
     """
@@ -170,7 +175,7 @@ def stakes(
     having: Having = None,
     new: New = (),
 ) -> RaceStakes:
-    """Return how each place in a race between these entrants, who compete individually, would change ratings."""
+    """Return the rating changes that each place would bring in a race of these entrants, all competing individually."""
     given = members_in(having or [])
     found = [given.pop(name, Member(name)) for name in entrants] + [*given.values()]
     members = [line._replace(new=line.player in new) for line in found]
@@ -183,7 +188,7 @@ def stakes(
 
 @router.get("/{pool}/fixtures/{fixture_id}/places")
 def places(pool: PoolName, fixture_id: FixtureId, store: CurrentStore, _key: ReadAccess) -> RunningRace:
-    """Return the current standings of a race, and how ratings would change if it ended now.
+    """Return the current standings of a race, and how ratings would change if the race ended now.
 
     Live standings do not count towards ratings.
     """
@@ -197,7 +202,7 @@ async def post_places(
     act: RequestedWrite,
     body: Sent[NewPlaces],
 ) -> Places:
-    """Set the current standings of a race, at most once a second. Standings are not logged."""
+    """Set the current standings of a race, at most once a second. They are not logged."""
     return await run_in(act.threads.writing, act.store.post_places, pool, fixture_id, body.places, out=body.out)
 
 

@@ -23,7 +23,7 @@ Rows = Annotated[int, Query(ge=1, le=200, description="Number of rows per page."
 def newest_entrants(
     pool: PoolName, store: CurrentStore, listing: SentListing, top: Rows = 200
 ) -> player_models.Leaderboard:
-    """List the leaderboard players who were in the latest rated event, with the largest gain first."""
+    """List the players on the leaderboard who took part in the latest rated event, largest gain first."""
     return store.newest_entrants(pool, listing, top=top)
 
 
@@ -72,7 +72,9 @@ def adjacent_events(pool: PoolName, event_id: EventId, store: CurrentStore) -> p
 def movers(
     pool: PoolName,
     store: CurrentStore,
-    days: Annotated[int, Query(ge=1, le=366, description="Number of days up to the latest rated event.")] = 7,
+    days: Annotated[
+        int, Query(ge=1, le=366, description="Length of the period up to the latest rated event, in days.")
+    ] = 7,
     most: Annotated[int, Query(ge=1, le=100, description="Maximum number of gains, and of losses.")] = 10,
 ) -> player_models.Movers:
     """Return the largest gains and losses in the days up to the latest rated event, and the biggest surprise."""
@@ -116,7 +118,10 @@ def player_changes(
 
 @router.get("/{pool}/players/{player}/rivals", responses=REFUSALS_TO_EXPLAIN)
 def rivals(pool: PoolName, player: PlayerName, store: CurrentStore) -> player_models.Rivals:
-    """Return a player's opponents in the latest 100 events, with results. The first request takes about a second."""
+    """Return a player's opponents in the latest 100 events, with the results against each.
+
+    The first request takes about a second.
+    """
     return store.rivals(pool, player)
 
 
@@ -128,13 +133,13 @@ def event_field(pool: PoolName, event_id: EventId, store: CurrentStore) -> Event
 
 @router.get("/{pool}/events/{event_id}/record")
 def event_record(pool: PoolName, event_id: EventId, store: CurrentStore) -> tuple[CorrectionRecord, ...]:
-    """Return the submission of an event and its corrections: who sent them, why, and the changed lines."""
+    """Return the submission of an event and its corrections: who sent them, why, and which lines changed."""
     return store.event_record(pool, event_id)
 
 
 @router.get("/{pool}/events/{event_id}/players/{player}/fairness", responses=REFUSALS_TO_EXPLAIN)
 def fair_expectation(pool: PoolName, event_id: EventId, player: PlayerName, store: CurrentStore) -> FairExpectation:
-    """Return a player's expected wins in an event, by the ratings and by similar duels in the pool."""
+    """Return a player's expected wins in an event, based on the ratings and on similar duels in the pool."""
     return store.fair_expectation(pool, event_id, player)
 
 

@@ -50,9 +50,8 @@ ActiveWithin = Annotated[
     str | None,
     Query(
         max_length=20,
-        description="List only players who were active within 90d, 12w, 6mo or 1y before the last"
-        " event. In pools without"
-        " dates, a day is one event.",
+        description="List only players who were active within this time before the last event, such as 90d, 12w, 6mo or"
+        " 1y. In pools without dates, each event counts as one day.",
         examples=["90d"],
     ),
 ]
@@ -60,7 +59,7 @@ At = Annotated[
     str | None,
     Query(
         max_length=40,
-        description="Show the board as of this time, the end of this date, or the event with this number.",
+        description="Show the board as it was at this time, at the end of this date, or after this event number.",
     ),
 ]
 
@@ -82,10 +81,10 @@ def log(
     pool: PoolName,
     store: CurrentStore,
     _key: Admin,
-    after: Annotated[int, Query(ge=0, lt=2**63, description="Only entries with a higher number than this.")] = 0,
+    after: Annotated[int, Query(ge=0, lt=2**63, description="Return only entries with a higher number than this.")] = 0,
     most: Annotated[int, Query(ge=1, le=1000)] = 100,
 ) -> tuple[models.LogRecord, ...]:
-    """Return the log of a pool: all changes, with author and time, oldest first."""
+    """Return the log of a pool: all changes, with their authors and times, oldest first."""
     return store.log(pool, after=after, most=most)
 
 
@@ -176,13 +175,13 @@ def neighbours(
 
 @router.get("/{pool}/players/{player}/ranks", tags=["daily ranks"])
 def ranks_of(pool: PoolName, player: PlayerName, store: CurrentStore) -> tuple[models.DailyRank, ...]:
-    """Return a player's rank at 00:00 UTC of each day, oldest first."""
+    """Return a player's rank at 00:00 UTC on each day, oldest first."""
     return store.ranks_of(pool, player)
 
 
 @router.get("/{pool}/players/{player}/hindsight", tags=["hindsight"])
 def hindsight_of(pool: PoolName, player: PlayerName, store: CurrentStore) -> tuple[HindsightPoint, ...]:
-    """Return a player's strength at each event, estimated also with later results (only for the system adaptive).
+    """Return a player's strength at each event, based on later results as well (only for the `adaptive` system).
 
     It is calculated once a day.
     """
@@ -192,7 +191,7 @@ def hindsight_of(pool: PoolName, player: PlayerName, store: CurrentStore) -> tup
 
 @router.get("/{pool}/hindsight", tags=["hindsight"])
 def best_ever(pool: PoolName, store: CurrentStore) -> BestEverBoard:
-    """List the best players of all time by peak strength in hindsight, with the confidence in this order."""
+    """List the best players of all time by their peak strength in hindsight, and how certain the order is."""
     return store.best_ever(pool)
 
 
@@ -218,7 +217,7 @@ def predict(
     store: CurrentStore,
     body: Sent[PredictRequest],
 ) -> Response:
-    """Predict a field: each entrant's chance of winning, of a top place and of every rank.
+    """Predict a race: each entrant's chance of winning, of a top place, and of finishing in each place.
 
     Unknown players count as newcomers.
     """
@@ -284,9 +283,11 @@ def reasons(
     pool: PoolName,
     player: PlayerName,
     store: CurrentStore,
-    events: Annotated[int, Query(ge=1, le=MAX_REASONS, description="Number of latest events.")] = 10,
+    events: Annotated[
+        int, Query(ge=1, le=MAX_REASONS, description="Number of events to include, counting back from the latest.")
+    ] = 10,
 ) -> ReasonTotals:
-    """Explain why a player's rating changed in the latest events, with the reasons added up by kind."""
+    """Explain why a player's rating changed in the latest events. The reasons are added up by kind."""
     return store.reasons(pool, player, events)
 
 
@@ -294,7 +295,7 @@ def reasons(
 def what_if(
     pool: PoolName, event_id: EventId, player: PlayerName, store: CurrentStore
 ) -> explanations.AlternativeChanges:
-    """Return how a player's rating would have changed with other results of an event, in up to eight variants."""
+    """Return how a player's rating would have changed with different results in an event, in up to eight variants."""
     return explanations.alternative_changes(store.what_if(pool, event_id, player))
 
 
@@ -312,7 +313,7 @@ def match(pool: PoolName, match_id: MatchId, store: CurrentStore) -> RegisteredM
 
 @router.get("/{pool}/equipment", tags=["leaderboards"])
 def equipment(pool: PoolName, store: CurrentStore) -> tuple[Equipment, ...]:
-    """List the equipment that the system rates, such as cars, by kind, with the most points first.
+    """List the equipment that the system rates, such as cars, grouped by kind and sorted by points, highest first.
 
     Equipment has no ranks.
     """
@@ -333,16 +334,16 @@ def season_leaderboard(pool: PoolName, season: SeasonName, store: CurrentStore) 
 
 @router.get("/{pool}/snapshots", tags=["daily ranks"])
 def snapshot_days(pool: PoolName, store: CurrentStore) -> list[date | float]:
-    """List the days since the first event, oldest first.
+    """List the days that have ranks, oldest first.
 
-    In pools without dates, list the numbers after each event.
+    In pools without dates, list event numbers instead.
     """
     return [day_shown(store.order(pool), day) for day in store.snapshot_days(pool)]
 
 
 @router.get("/{pool}/snapshots/{day}", tags=["daily ranks"])
 def ranks_on(pool: PoolName, day: str, store: CurrentStore) -> tuple[models.RankedPlayer, ...]:
-    """Return the ranks at 00:00 UTC of a day, or before the event with a given number, best first."""
+    """Return the ranks at 00:00 UTC on a day, or before the event with a given number, best first."""
     return store.ranks_on(pool, parse_day(day, store.order(pool)))
 
 

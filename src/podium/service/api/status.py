@@ -123,7 +123,7 @@ Guard = Annotated[
     Query(
         description="In CSV, put an apostrophe before text that a spreadsheet would treat as a"
         " formula: text that begins with"
-        " =, +, -, @ or a tab, also after semicolons. Turn it off for programs, including Podium."
+        " =, +, -, @ or a tab, also after semicolons. Turn it off if a program, including Podium, will read the file."
     ),
 ]
 
@@ -283,11 +283,11 @@ def query_pools(store: Store) -> None:
 @router.get(
     "/metrics",
     response_class=Response,
-    responses=READ_RESPONSES | success_response("The text format of Prometheus.", "text/plain"),
+    responses=READ_RESPONSES | success_response("The Prometheus text format.", "text/plain"),
     tags=["service"],
 )
 async def prometheus_metrics(metrics: CurrentMetrics, threads: CurrentThreads, _key: ReadAccess) -> Response:
-    """Return counters of requests, results and changes. Needs a key for all pools."""
+    """Return counters of requests, results and changes. This requires a key for all pools."""
     text = await run_in(threads.probing, metrics.text)
     return Response(text, media_type="text/plain; version=0.0.4; charset=utf-8")
 

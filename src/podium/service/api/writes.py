@@ -70,7 +70,9 @@ Number = Annotated[int, Path(ge=1, le=2**31 - 1, description="Number of the key 
 ListsOnly = Annotated[bool, Query(description="Store nothing. Return the IDs that would be replaced.")]
 EffectsAfter = Annotated[
     str | None,
-    Query(description="Dry runs only: the value of `next` in the previous receipt, to get the next smaller effects."),
+    Query(
+        description="Only for dry runs: the value of `next` in the previous receipt, to get the next smaller effects."
+    ),
 ]
 
 
@@ -82,7 +84,7 @@ class RerateAct(AdminAct):
     effects_after: EffectsAfter = None
 
     async def rerate(self, pool: str, act: Act, reason: str = "") -> Rerated:
-        """Make a change, or with `dry_run` only return its effect."""
+        """Make a change or, with `dry_run`, return its effect without saving it."""
         if self.dry_run:
             after = self.effects_after
             return await run_in(self.threads.planning, self.store.dry_run, pool, act, effects_after=after)
@@ -103,14 +105,14 @@ async def create_pool(act: RequestedAct, body: Sent[bodies.NewPool]) -> PoolSumm
 
 @router.patch("/{pool}", tags=["pools"])
 async def describe_pool(pool: PoolName, act: RequestedAct, body: Sent[bodies.Description]) -> PoolSummary:
-    """Change a pool's description, and who can read it."""
+    """Change a pool's description and who can read it."""
     await act.run(act.store.describe_pool, pool, **body.model_dump())
     return await run_in_threadpool(act.store.pool_summary, pool)
 
 
 @router.put("/{pool}/system", tags=["pools"])
 async def configure(pool: PoolName, act: RequestedRerate, body: Sent[bodies.Configuration]) -> Rerated:
-    """Rate a pool again with another system or different parameters, starting with its first event."""
+    """Rate a pool again from its first event, with another system or different parameters."""
     refuse_backdating_limit(act.request)
     system = requested_system(body)
     return await act.rerate(pool, administration.configure(system))
@@ -118,14 +120,14 @@ async def configure(pool: PoolName, act: RequestedRerate, body: Sent[bodies.Conf
 
 @router.put("/{pool}/order", tags=["pools"])
 async def set_order(pool: PoolName, act: RequestedRerate, body: Sent[bodies.NewOrder]) -> Rerated:
-    """Order the events of a pool by dates or by numbers, if it has fewer than 50."""
+    """Order the events of a pool by date or by number, if it has fewer than 50."""
     refuse_backdating_limit(act.request)
     return await act.rerate(pool, ordering.set_order(body.order, body.started_at, body.every))
 
 
 @router.post("/{pool}/seasons", status_code=201, tags=["seasons"])
 async def begin_season(pool: PoolName, act: RequestedRerate, body: Sent[bodies.NewSeason]) -> Rerated:
-    """Scale down every lead over a newcomer to a given share, from a date or event onwards."""
+    """Begin a season at a date or event: reduce every lead over a newcomer to a given share."""
     refuse_backdated(act.request, [body.when])
     return await act.rerate(pool, administration.begin_season(body.name, body.when, body.keep))
 
@@ -318,7 +320,7 @@ def webhook_details(webhook: store_keys.Webhook, secret: str | None = None) -> W
 
 @router.post("/{pool}/keys", status_code=201, tags=["keys"])
 async def create_key(pool: PoolName, act: RequestedAct, body: Sent[bodies.NewKey]) -> KeyDetails:
-    """Create a key. The response shows it only once; Podium saves only a hash of it."""
+    """Create a key. The response shows the key only once, and Podium stores only a hash of it."""
     own = act.request.state.key
     refuse_limited(own)
     opened = None if body.all_pools else pool
@@ -346,7 +348,7 @@ async def create_key(pool: PoolName, act: RequestedAct, body: Sent[bodies.NewKey
 
 @router.get("/{pool}/keys", tags=["keys"])
 async def keys(pool: PoolName, act: RequestedAct) -> list[KeyDetails]:
-    """List the keys to a pool, including revoked ones.
+    """List the keys of a pool, including revoked ones.
 
     With a key for all pools, the list also includes the other keys for all pools.
     """
@@ -360,7 +362,7 @@ async def keys(pool: PoolName, act: RequestedAct) -> list[KeyDetails]:
 
 @router.delete("/{pool}/keys/{number}", status_code=204, tags=["keys"])
 async def revoke_key(pool: PoolName, number: Number, act: RequestedAct) -> None:
-    """Revoke a key. Requests with it are rejected from now on."""
+    """Revoke a key. Requests with this key are rejected from then on."""
 
     def revoke() -> None:
         store_keys.revoke_key(act.store.engine, find_visible_key(act.store, act.request.state.key, pool, number).id)
@@ -392,7 +394,7 @@ async def webhooks(pool: PoolName, act: RequestedAct) -> list[WebhookDetails]:
 
 @router.delete("/{pool}/webhooks/{number}", status_code=204, tags=["webhooks"])
 async def delete_webhook(pool: PoolName, number: Number, act: RequestedAct) -> None:
-    """Delete a webhook; nothing more is sent to it."""
+    """Delete a webhook. Nothing more is sent to it."""
 
     def delete() -> None:
         store_keys.delete_webhook(act.store.engine, store_keys.find_webhook(act.store.engine, pool, number).id)

@@ -109,8 +109,8 @@ DESCRIPTIONS = {
     401: "The key is missing, unknown, expired or revoked.",
     403: "The key does not allow this.",
     404: "Not found.",
-    409: "It conflicts with stored data.",
-    412: "It has changed since the version in If-Match.",
+    409: "The request conflicts with stored data.",
+    412: "The event has changed since the version in `If-Match`.",
     413: "The body is too large.",
     422: "The request is invalid. The response names the field.",
     429: "The key's rate limit is exceeded, or too many requests from this address were rejected.",
@@ -124,7 +124,7 @@ WRITE_ERRORS = (*READ_ERRORS, 409, 413)
 
 
 class Problem(BaseModel):
-    """An error by RFC 9457: what is wrong, where, and how to fix it."""
+    """An error in the format of RFC 9457: what is wrong, where, and how to fix it."""
 
     model_config = ConfigDict(
         json_schema_extra={

@@ -152,7 +152,7 @@ def may_have_noncharacter(text: bytes) -> bool:
 
 
 MAX_SENT_CHARACTERS = 1000  # before a name is normalized
-NAME_RULE = "Text of 1 to 200 visible characters, in Unicode's form NFC, without surrounding spaces."
+NAME_RULE = "Text of 1 to 200 visible characters, in Unicode NFC form, with no leading or trailing spaces."
 
 
 def normalised_name(name: str) -> str:

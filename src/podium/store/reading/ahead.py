@@ -177,14 +177,16 @@ def rated_members(sides: Sequence[Sequence[Member]], pool: Pool) -> list[list[Me
 
 @answer
 class RunningRace:
-    """The current places in a race, and everyone's rating change if it ended now."""
+    """The current places in a race, and everyone's rating change if the race ended now."""
 
     places: tuple[str, ...] = described("Players by place, leader first.")
     out: tuple[str, ...] = described("Players who did not finish.")
-    posted_at: datetime | None = described("Time of the latest places. Null if nothing was posted.")
-    changes: dict[str, float | None] = described("Rating change by player. Null for players who would not be rated.")
+    posted_at: datetime | None = described("Time when the places were last updated. Null if none have been posted.")
+    changes: dict[str, float | None] = described(
+        "Rating change of each player. Null for players who would not be rated."
+    )
     likely: dict[str, int] = described(
-        "By player without a place yet: the most likely place, behind those who have one."
+        "For each player without a place so far: the most likely place behind the players who have one."
     )
 
 
@@ -281,8 +283,8 @@ class StakesLine:
     """The effect of one place on one player."""
 
     player: str = described("Player.")
-    place: float | None = described("Place; 1.5 for a draw between two. Null for a quit.")
-    chance: float | None = described("Probability of finishing in this place, 0 to 1. Null for draws and quits.")
+    place: float | None = described("Place. A draw between two players is 1.5. Null for a quit.")
+    chance: float | None = described("Probability of finishing in this place, from 0 to 1. Null for draws and quits.")
     delta: float = described("How much the rating would change.")
     rating: float = described("Rating that the player would have.")
     rank: int = described("Rank that the player would have among players with an established rating.")
@@ -291,7 +293,7 @@ class StakesLine:
 
 @answer
 class StakesEntrant:
-    """Who would start."""
+    """An entrant of an upcoming race."""
 
     player: str = described("The player.")
     rating: float = described("Current rating.")
@@ -307,12 +309,12 @@ class RaceStakes:
     stakes: tuple[StakesLine, ...] = described("One row per place, best first.")
     entrants: tuple[StakesEntrant, ...] = described("Entrants, highest rating first.")
     headline: str = described("Sentence about the places in which the first player gains points.")
-    outlook: str | None = described("Sentence about the best likely place. Null if there is no table.")
+    outlook: str | None = described("Sentence about the best place that is likely. Null if there is no table.")
     method: str = described("Method and accuracy, or the reason why there is no table.")
-    draws: int = described("Number of finishing orders of the others that were rated.")
-    is_exact: bool = described("True if these are all entrants.")
-    error: float = described("The largest of all rows.")
-    age_s: float = described("Age in seconds, if newer results have arrived since.")
+    draws: int = described("Number of possible finishing orders of the other entrants for which the race was rated.")
+    is_exact: bool = described("True if these are all the possible finishing orders.")
+    error: float = described("The largest `error` of all rows.")
+    age_s: float = described("Age of the table in seconds, if newer results have arrived. Otherwise 0.")
 
 
 def race_stakes(found: Stakes, age_s: float) -> RaceStakes:

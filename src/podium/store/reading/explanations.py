@@ -42,8 +42,8 @@ class Reason:
     contribution: float = described("Contribution to the change, in points.")
     cause: str = described("`opponent`, or another cause of the change.")
     gap: float | None = described("Rating of the opponent minus that of the player, in points.")
-    group: int = described("The number of its group, from 0.")
-    shown: float = described("The contribution, rounded for display.")
+    group: int = described("Number of the group to which the reason belongs, counting from 0.")
+    shown: float = described("The contribution in points, rounded for display.")
 
 
 @answer
@@ -62,11 +62,11 @@ class ReasonGroup:
 
 @answer
 class ShownChange:
-    """A change as people read it; before and change add up to after."""
+    """A change as it is displayed. `before` and `change` add up to `after`."""
 
-    before: float = described("The rating before.")
+    before: float = described("The rating before the change.")
     change: float = described("The change.")
-    after: float = described("The rating after.")
+    after: float = described("The rating after the change.")
 
 
 @answer
@@ -78,53 +78,55 @@ class StandingLine:
     team: str | None = described("The team, if any.")
     place: int | None = described("Place. Ties share the best place.")
     status: str = described("Finish status as submitted.")
-    score: float | None = described("The score, as it was sent.")
-    time_s: float | None = described("The time in seconds, as it was sent.")
+    score: float | None = described("The score, as submitted.")
+    time_s: float | None = described("The time in seconds, as submitted.")
     gap_s: float | None = described("Number of seconds behind the winner.")
 
 
 @answer
 class ExplainedChange:
-    """Why an event moved a player's rating."""
+    """The reasons why an event changed a player's rating."""
 
     event_id: str = described("The event.")
     player: str = described("The player's current name.")
-    rating_before: float = described("The rating before, in points.")
-    delta: float = described("The change, in points: the sum of the contributions.")
+    rating_before: float = described("The rating before the change, in points.")
+    delta: float = described("The change, in points. It is the sum of all contributions.")
     words: str = described("The reasons in a few sentences.")
-    outcome: str = described("Outcome of the player as text. Empty if the player was not compared with anyone.")
-    verdict: str = described("Place and rating change in a sentence.")
+    outcome: str = described("The player's outcome, as text. Empty if the player was not compared with anyone.")
+    verdict: str = described("A sentence about the player's place and rating change.")
     cause: str = described("Sentence about the main reason. Empty if there is no main reason.")
     shown: ShownChange = described("The change, rounded for display.")
-    groups: tuple[ReasonGroup, ...] = described("The reasons, in a few groups.")
-    duels: DuelCount = described("Number of duels won, and expected.")
+    groups: tuple[ReasonGroup, ...] = described("The reasons, combined into a few groups.")
+    duels: DuelCount = described("Number of duels that the player won, and the number expected.")
     ranked_by: str = described("Sentence about the rule that decided the order.")
     standings: tuple[StandingLine, ...] = described("Rows of the result.")
-    method: str = described("How the change is divided if it is not a sum over duels. Otherwise empty.")
+    method: str = described(
+        "How the change is divided among the reasons if it is not a sum over duels. Otherwise empty."
+    )
     shared: str = described("Sentence about the change in the rating of the player's equipment, or empty.")
-    reasons: tuple[Reason, ...] = described("Every reason.")
+    reasons: tuple[Reason, ...] = described("All the reasons, one by one.")
 
 
 @answer
 class AlternativeChange:
-    """What an event would have done with one thing changed."""
+    """The effect that an event would have had if one thing had been different."""
 
-    words: str = described("What is changed.")
-    delta: float = described("The change that would have resulted, in points.")
+    words: str = described("A description of what is different.")
+    delta: float = described("The rating change that would have resulted, in points.")
     shown: float = described("The change, rounded for display.")
-    better: float = described("Difference from the actual change, rounded for display.")
+    better: float = described("Points better than the actual change, rounded for display. Negative if worse.")
 
 
 @answer
 class AlternativeChanges:
-    """An event as it was for a player, and as it would have been."""
+    """The effect of an event on a player, and the effects that it could have had."""
 
     event_id: str = described("The event.")
     player: str = described("The player's current name.")
-    rating_before: float = described("The rating before, in points.")
+    rating_before: float = described("The rating before the change, in points.")
     delta: float = described("The actual change, in points.")
     shown: float = described("The change, rounded for display.")
-    alternatives: tuple[AlternativeChange, ...] = described("One thing changed in each.")
+    alternatives: tuple[AlternativeChange, ...] = described("The possible effects. In each, one thing is different.")
 
 
 def explained_change(explanation: Explanation) -> ExplainedChange:

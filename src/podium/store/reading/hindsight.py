@@ -38,16 +38,16 @@ POINT = np.dtype([("at", "<i8"), ("rating", "<f8"), ("deviation", "<f8")])  # mi
 
 @answer
 class HindsightPoint(Started):
-    """A player's strength at an event, with hindsight."""
+    """A player's strength at an event, in hindsight."""
 
     started_at: datetime | None = described(STARTED)
     rating: float = described("Rating in hindsight, in points.")
-    deviation: float = described("Uncertainty, in points.")
+    deviation: float = described("Uncertainty of the rating, in points.")
 
 
 @answer
 class BestEver(HindsightPoint):
-    """A player where the curve of hindsight is highest."""
+    """A player at the highest point of the player's hindsight curve."""
 
     player: str = described("The player.")
     above_next: float | None = described(
@@ -57,7 +57,7 @@ class BestEver(HindsightPoint):
 
 @answer
 class BestEverBoard:
-    """The best ever, in hindsight; no rating that counts."""
+    """The best players of all time, in hindsight. These are not official ratings."""
 
     as_of: date = described("Day of the calculation.")
     players: tuple[BestEver, ...] = described("At most 50 players with an established rating, highest peak first.")

@@ -35,15 +35,15 @@ class CorrectedLine:
 
 @answer
 class CorrectionRecord:
-    """An event's submission, or something that was done to it afterwards."""
+    """The submission of an event, or a later action on it."""
 
     seq: int = described("The number of the log entry.")
     kind: str = described("Kind of change: submit, amend, move, void or unvoid.")
     received_at: datetime = described("When the entry was received.")
     actor: str = described("Name of the key, or the name given to the command.")
-    reason: str | None = described("Reason. Null if no name was given, or if it was deleted.")
-    events: int | None = described("Number of events with a recalculated change. Null if unknown.")
-    players: int | None = described("Number of players with a recalculated change. Null if unknown.")
+    reason: str | None = described("Reason. Null if no reason was given, or if it was deleted.")
+    events: int | None = described("Number of events in which a change was recalculated. Null if unknown.")
+    players: int | None = described("Number of players for whom a change was recalculated. Null if unknown.")
     largest: float | None = described("Largest difference in any rating, in points. Null if unknown.")
     lines: tuple[CorrectedLine, ...] = described("Changes to the event's content.")
 

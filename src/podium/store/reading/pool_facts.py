@@ -49,25 +49,25 @@ class EventField:
     """The strength of an event's field, and the performance of each entrant."""
 
     players: int = described("Number of entrants who were rated.")
-    mean_rating: float = described("The mean of their ratings before the event, in points.")
+    mean_rating: float = described("The mean of these entrants' ratings before the event, in points.")
     performances: tuple[Performance, ...] = described("Performance rating of each entrant, in result order.")
 
 
 @answer
 class ExpectedPoint:
-    """The expected score of a leader over an equal of the median established player, or of a newcomer without any."""
+    """The expected score against the median established player or, if there is none, against a newcomer."""
 
-    gap: float = described("Lead of the player, in points.")
+    gap: float = described("The player's lead over the opponent, in points.")
     expected: float = described("The expected score, from 0 to 1.")
 
 
 @answer
 class WeightPoint:
-    """The effect of one duel on players in their n-th rated event, from a sample."""
+    """The effect of one duel on players in their n-th rated event, based on a sample."""
 
-    event_number: int = described("Number of the rated event in the player's career, from 1.")
-    points: float = described("The maximum that a single duel changed the median player's rating.")
-    players: int = described("Number of players in the median.")
+    event_number: int = described("Position of this event among the player's rated events, counting from 1.")
+    points: float = described("The largest change in the median player's rating from a single duel, in points.")
+    players: int = described("Number of players from whom the median was calculated.")
 
 
 @answer
@@ -76,18 +76,18 @@ class PoolFacts:
 
     day: date = described("Day of the calculation.")
     events: int = described("Number of rated events covered: all, or the latest ones in a large pool.")
-    players: int = described("Number of players in them.")
+    players: int = described("Number of players in these events.")
     duels: int = described("Number of duels in these events. Events with over 1,000 entrants are left out.")
-    expected: tuple[ExpectedPoint, ...] = described("Expected score by rating lead in points.")
+    expected: tuple[ExpectedPoint, ...] = described("Expected score for each rating lead.")
     weights: tuple[WeightPoint, ...] = described("Rating change from one duel, by number of events played.")
     reliability: tuple[ReliabilityBin, ...] = described("Expected scores compared with actual scores.")
 
 
 @answer
 class FairExpectation:
-    """The expected and the realistic number of wins of a player in an event."""
+    """A player's expected number of wins in an event, and a more realistic number."""
 
-    duels: int = described("Number of duels of the player.")
+    duels: int = described("Number of duels in which the player took part.")
     expected: float = described("Number of duels the player was expected to win.")
     fair: float | None = described(
         "Number of wins suggested by similar duels in this pool. Null if there are too few such duels."

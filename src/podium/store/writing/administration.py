@@ -225,10 +225,12 @@ class RegisteredMatch:
     """A match that was registered."""
 
     match_id: str = described("The match.")
-    entrants: tuple[str, ...] = described("Players of the match, by current name.")
-    expires_at: datetime = described("Until when the match waits for a result.")
+    entrants: tuple[str, ...] = described("Current names of the players in the match.")
+    expires_at: datetime = described("Time until which the match waits for a result.")
     status: str = described("Status.", enum=[OPEN, REPORTED, EXPIRED])
-    results: tuple[str, ...] = described("Its results, starting with the event that counts.")
+    results: tuple[str, ...] = described(
+        "IDs of the events with the match's result, starting with the event that counts."
+    )
 
 
 def register(

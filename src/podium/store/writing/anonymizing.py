@@ -83,9 +83,11 @@ class Anonymization:
     """The replacements made when a player is anonymized."""
 
     player: str = described("The player's current name.")
-    name: str = described("The name that the player will get.")
-    ids: dict[str, str] = described("New IDs of events, matches, fixtures and seasons whose IDs mention a name, by ID.")
-    entries: int = described("Log entries with a title, team, ID or other text that mentions a name.")
+    name: str = described("The player's new name.")
+    ids: dict[str, str] = described(
+        "New IDs of events, matches, fixtures and seasons whose IDs contain a name, listed by old ID."
+    )
+    entries: int = described("Number of log entries with a title, team, ID or other text that mentions a name.")
     reasons: int = described("Number of reasons that mention a name. Their texts are deleted.")
 
     def __str__(self) -> str:

@@ -51,10 +51,10 @@ class Starter:
 
 @answer
 class Places:
-    """The current places in a race. They do not count before the result."""
+    """The current places in a race. Only the final result counts towards ratings."""
 
     race_id: str = described("The race.")
-    posted_at: datetime = described("Time of these standings.")
+    posted_at: datetime = described("Time at which these standings were posted.")
     places: tuple[str, ...] = described("Players by place, leader first.")
     out: tuple[str, ...] = described("Players who did not finish.")
 

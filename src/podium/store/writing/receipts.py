@@ -28,12 +28,12 @@ NUMBERED = (
 
 @answer
 class Totals:
-    """Totals of recalculated changes, made or previewed."""
+    """Totals for the recalculated changes, whether applied or only previewed."""
 
-    events: int = described("Number of events with a recalculated change, including seasons.")
-    players: int = described("Number of players with a recalculated change.")
+    events: int = described("Number of events in which a change was recalculated, including seasons.")
+    players: int = described("Number of players for whom a change was recalculated.")
     changes: int = described("Number of changes that are new, different or removed.")
-    largest: float = described("Largest difference in any rating, in points, or 0.")
+    largest: float = described("Largest difference in any rating, in points. 0 if no rating is different.")
 
 
 NOTHING = Totals(0, 0, 0, 0.0)
@@ -41,21 +41,21 @@ NOTHING = Totals(0, 0, 0, 0.0)
 
 @answer
 class Effect:
-    """The effect on one change."""
+    """The effect of a request on one rating change."""
 
     event_id: str | None = described("Event. Null for the start of a season.")
     player: str = described("The player's current name.")
-    rating_was: float | None = described("Rating after the event before this correction, or null.")
-    rating: float | None = described("Rating after the event once this correction is applied, or null.")
+    rating_was: float | None = described("Rating after the event as it was before this request, or null.")
+    rating: float | None = described("Rating after the event once this request is applied, or null.")
 
 
 @answer
 class Rerated:
     """Number and size of the recalculated rating changes. A dry run only previews them."""
 
-    rerated: int = described("Their number.")
-    totals: Totals | None = described("Totals of a dry run. Omitted otherwise.", default=None)
-    effects: tuple[Effect, ...] | None = described("Largest changes of a dry run. Omitted otherwise.", default=None)
+    rerated: int = described("Number of recalculated rating changes.")
+    totals: Totals | None = described("Totals for a dry run. Omitted otherwise.", default=None)
+    effects: tuple[Effect, ...] | None = described("Largest changes in a dry run. Omitted otherwise.", default=None)
     next: str | None = described(
         "Cursor for the next page of effects (`effects_after`). Omitted on the last page.", default=None
     )
@@ -63,25 +63,25 @@ class Rerated:
 
 @answer
 class Receipt:
-    """The answer for a submitted event."""
+    """The response to the submission of an event."""
 
     event_id: str = described("The event.")
-    seq: int = described("Number of the log entry; 0 in a dry run for a new event.")
+    seq: int = described("Number of the log entry. 0 for a new event in a dry run.")
     status: str = described("Status.", enum=EVENT_STATUSES)
-    reason: str = described("Reason why it is not rated. Empty if it is rated.")
-    duplicate: bool = described("True if the same event was already stored with identical content.")
-    changes: tuple[Change, ...] = described("The event's own rating changes, in the order of its rows.")
+    reason: str = described("Reason why the event is not rated. Empty if it is rated.")
+    duplicate: bool = described("True if the same event has already been stored with identical content.")
+    changes: tuple[Change, ...] = described("The rating changes in this event, in the order of its rows.")
     rerated: int = described("Number of later rating changes that were recalculated.")
     effects: tuple[Effect, ...] = described(
-        "For a dry run, only in its first receipt: the largest rating changes it would cause."
+        "The largest rating changes that a dry run would cause. Only in its first receipt."
     )
     totals: Totals | None = described(
-        "For a dry run, only in its first receipt: the totals of the changes it would cause."
+        "The totals of the changes that a dry run would cause. Only in its first receipt."
     )
     next: str | None = described("Cursor for the next page of effects (`effects_after`). Null on the last page.")
-    warnings: tuple[str, ...] = described("New players whose names are similar to existing ones.")
+    warnings: tuple[str, ...] = described("Warnings about new players whose names are similar to existing ones.")
     head: Head | None = described(
-        "Keep it: `podium verify --head` detects entries that were removed later. Null in a dry run."
+        "Keep this, so that `podium verify --head` can detect removed entries. Null in a dry run."
     )
     notice: str = described(
         "Note on late results and corrections if the system learns from the pool. For the first events of a pool, a "

@@ -6,7 +6,8 @@ from itertools import islice
 from typing import Any, ClassVar, NamedTuple, Self
 
 SHOWN_FAULTS = 20
-MORE_ON_COLUMNS = "the columns are described in docs/results.md and by: podium columns"
+DOCS = "https://github.com/podium-ratings/podium/blob/main/docs"
+MORE_ON_COLUMNS = "the columns are described by: podium columns"
 
 
 class PodiumError(Exception):
@@ -186,4 +187,4 @@ class MeetingError(ResultsError):
 class FormatError(ResultsError):
     """A file in another format is invalid: it is not in that format, or it breaks the format's rules."""
 
-    more: ClassVar[str] = "the formats are described in docs/importers.md and by: podium import --help"
+    more: ClassVar[str] = "the formats are described by: podium import --help"

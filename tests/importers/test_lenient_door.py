@@ -120,7 +120,7 @@ MISLED = [  # the file, what it once answered, what it answers now
     ("event_id,player,position,started_at\nr,a,1,20230102\nr,b,2,20230102\n", "'20230102' is not a date", None),
     ("event_id,player,position\nr,a,1\nr,b,NC\n", "is not a status", None),
     ("event_id,player,position,status\nr,a,1,\nr,b,,Engine\n", "(finished, quit, dnf, disqualified, did_not_start)\n",
-     "the cost of each is in docs/results.md and in: podium columns status"),
+     "the cost of each is in: podium columns status"),
     ("event_id,player,position\nq,a,1\nq,b,2\nr,a,1\nr,b,\n", "give each a position, a score or a time_s\n",
      "races.csv row 5, column position: is empty, and no other column compares these finishers; give each a position"),
 ]  # fmt: skip

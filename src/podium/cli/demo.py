@@ -109,6 +109,7 @@ def serve_season(season: Path, port: int | None) -> None:
         from podium.store.keys import create_key
     listener = listening_socket(port)
     address = f"http://{HOST}:{listener.getsockname()[1]}"
+    typer.echo("Podium is rating the example season. The first time, this takes some seconds.\n")
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends like Ctrl-C, and removes its files
     with contextlib.suppress(KeyboardInterrupt), listener, season_store(season) as store:
         plan_races(store)

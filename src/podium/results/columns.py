@@ -40,7 +40,7 @@ SPELLINGS = {
 }
 EXACT = 2.0**53  # from this value on, one double stands for several integers
 TOO_LARGE = "is too large to be exact as a number; give it as text"
-COSTS = "the cost of each is in docs/results.md and in: podium columns status"
+COSTS = "the cost of each is in: podium columns status"
 GAP = "looks like a gap to the winner; give the total time, without a sign"
 # returns those of a column's rejected names that were accepted before the rule
 Known = Callable[[str, list[str]], set[str]]

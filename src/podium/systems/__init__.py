@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from podium.errors import ParameterError, PodiumError
+from podium.errors import DOCS, ParameterError, PodiumError
 from podium.support.words import suggestion
 
 if TYPE_CHECKING:  # completing a name in a shell must not load the engine
@@ -55,7 +55,7 @@ def find(name: str) -> "type[System]":
     if IN_FILE.fullmatch(name):
         raise ParameterError(
             f"{name!r} is a file, and only commands run files. In Python, import its class and pass an "
-            "instance. For a pool, install it as a package with an entry point (docs/own-system.md)."
+            f"instance. For a pool, install it as a package with an entry point ({DOCS}/own-system.md)."
         )
     known = sorted({*names(), *offers})
     hint = suggestion(name.replace("_", "-"), known)

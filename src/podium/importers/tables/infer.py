@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from podium.errors import Fault
+from podium.errors import DOCS, Fault
 from podium.importers import times
 from podium.importers.grid import SHEET, TITLE, Choice, Grid, Question
 from podium.importers.tables.applying import decimal_marks, may_be_thousands
@@ -48,7 +48,7 @@ from podium.results.plain_rows import DELIMITERS
 
 SHAPE = (
     "A results table has one row per entrant and event: event_id,player,position, then race-1,Ana,1 and ~"
-    "race-1,Ben,2. Other layouts, such as a match per row or a grid, need a map: see docs/own-tables.md"
+    f"race-1,Ben,2. Other layouts, such as a match per row or a grid, need a map: see {DOCS}/own-tables.md"
 )
 KINDS = {
     "wide": "one match per row",

@@ -15,7 +15,7 @@ import sqlalchemy as sa
 
 from podium.engine.system import System
 from podium.engine.tables.equipment import TEAM
-from podium.errors import ParameterError, UnknownError
+from podium.errors import DOCS, ParameterError, UnknownError
 from podium.ledger.reasons.standings import plain
 from podium.live import refuse_share
 from podium.log.content import Absent, Content
@@ -133,7 +133,7 @@ def refuse_nameless(system: System) -> None:
     if not (isinstance(system, registered) and type(registered(**own)) is type(system)):
         raise ParameterError(
             f"{system.name!r} cannot rate a pool, because a server finds systems by name. Use one of Podium's "
-            "systems, or install a package with an entry point (docs/own-system.md)."
+            f"systems, or install a package with an entry point ({DOCS}/own-system.md)."
         )
 
 

@@ -57,14 +57,14 @@ def page(figures) -> str:
     lines = [
         "# Performance",
         "",
-        "These tables show how many events per second the compiled rules rate, after the table is read. Players are",
-        "random. The contenders of a table take turns, and the best round of each counts, in seconds of the processor.",
-        "Compare within a table only.",
+        "These tables show how many events per second the compiled rules rate, after the table is read. Unless a",
+        "heading says otherwise, players are random. The contenders in a table take turns, and the best round of each",
+        "counts, measured in processor seconds. Compare figures only within a table.",
         "",
         f"`make bench` measured this on {datetime.now(UTC):%-d %B %Y}, on one core under a load of",
         f"{figures['load']:.1f}: {processor()}. The figures of the Rust library skillratings 0.28.2 come from another",
         "machine; the ratio compares both through the same hand-written Elo loop, which reached",
-        f'{speed(LIMIT_THERE)} there. "States touched only" reads and writes two states, the limit of the machine.',
+        f'{speed(LIMIT_THERE)} there. "States touched only" reads and writes two states: the limit of the machine.',
     ]
     for shape, group in groupby(rows, key=lambda row: row.shape):
         lines += [
@@ -83,19 +83,22 @@ def growth_sections(figures) -> list[str]:
     lines = [
         "## More players",
         "",
-        "A million duels of random players. A level line means that arithmetic is the limit, a falling one memory.",
+        "A million duels between random players. Where the line is level, arithmetic is the limit; where it falls,",
+        "memory is.",
         "",
         f"![Duels a second by players]({CHARTS}/duels-by-players.svg)",
         "",
         "## Larger races",
         "",
-        "A level line means time in proportion to the entrants. A slope of one means that every pair is compared.",
+        "A level line means that the time grows in proportion to the number of entrants. A slope of one means that",
+        "every pair is compared.",
         "",
         f"![Nanoseconds an entry by entrants of a race]({CHARTS}/time-by-entrants.svg)",
         "",
         "## Larger tables",
         "",
-        "From a Parquet file of duels to ratings and history with `elo`, in one process, including `import podium`.",
+        "The time from a Parquet file of duels to ratings and history with `elo`, in one process. It includes `import",
+        "podium`.",
         "",
         "| duels | seconds | peak memory | size of the table |",
         "|---|---|---|---|",
@@ -115,11 +118,11 @@ def single_figures(figures) -> list[str]:
         "",
         f"- One race of 10,000 entrants with `folyami`, from table to ratings: {figures['huge_race_s']:.2f} s.",
         *(
-            f"- One race with `{race.partition(',')[0]}`,{race.partition(',')[2]}, the kernel: {1e3 * seconds:.1f} ms."
-            for race, seconds in figures["large_races_s"].items()
+            f"- One race of{size} with `{system}`, kernel only: {1e3 * seconds:.1f} ms."
+            for (system, _, size), seconds in ((race.partition(","), s) for race, s in figures["large_races_s"].items())
         ),
-        f"- One race of 100,000 entrants with `openskill-pl`, the kernel: {1e3 * figures['crowd_s']:.0f} ms.",
-        f"- Tuning tries sixteen sets of parameters in one pass. That is faster than one by one: {together}.",
+        f"- One race of 100,000 entrants with `openskill-pl`, kernel only: {1e3 * figures['crowd_s']:.0f} ms.",
+        f"- Tuning tries sixteen sets of parameters in one pass, which is faster than one by one: {together}.",
     ]
 
 

@@ -41,8 +41,8 @@ WORKED_FILES = (  # of the examples: title, file, system, note
         "duels.csv",
         "elo",
         (
-            "One row per side. The higher score wins; equal scores are a draw. The first two matches have one date, so"
-            " the order of the file decides."
+            "One row per side. The higher score wins; equal scores are a draw. The first two matches have the same"
+            " date, so the order of the file decides."
         ),
     ),
     (
@@ -56,7 +56,7 @@ WORKED_FILES = (  # of the examples: title, file, system, note
         "heats.csv",
         "trials",
         (
-            "One event of three heats. Ana quits the second and loses it to Ben and Cleo. `trials` also compares"
+            "One event with three heats. Ana quits the second and loses it to Ben and Cleo. `trials` also compares"
             " the sums 20, 24 and 22."
         ),
     ),
@@ -64,7 +64,7 @@ WORKED_FILES = (  # of the examples: title, file, system, note
         "Free for all, with partial play",
         "free_for_all.csv",
         "xonstat",
-        "Ben and Cleo draw. Dev left a game of 600 seconds after 150, so a quarter of his points is at stake.",
+        "Ben and Cleo draw. Dev left a game of 600 seconds after 150, so a quarter of his usual points are at stake.",
     ),
 )
 

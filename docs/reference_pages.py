@@ -19,7 +19,7 @@ HELP = "--help"
 INTRODUCTIONS = {  # by the tag of the endpoints
     "pools": "A pool is one ranking with its rating system. New pools are private.",
     "events": "Send results, correct them, and see why a rating changed. An `event_id` counts only once in its pool.",
-    "pages": "The data behind the public pages: each response has the content of one page.",
+    "pages": "The data behind the public pages. Each response contains the data of one page.",
     "matches": "Register a match when it starts. Players who are missing from its result count as having quit.",
     "players": "A player's rating, rank and history, the leaderboard, and the names of players.",
     "chances": "Predictions, comparisons of two players, and matchmaking.",
@@ -176,7 +176,7 @@ def http_page() -> str:
         "can read `/api/openapi.json`. Send a key as `Authorization: Bearer KEY`. Reading public pools needs no key.",
         "Bodies are JSON.",
         "",
-        "Every answer about a pool has a header `Pool-Version`. Pass it as `since` to wait for a result that you sent.",
+        "Every answer about a pool has a `Pool-Version` header. Pass it as `since` to wait for a result that you sent.",
         "The leaderboard carries an `ETag`; send it as `If-None-Match` to save traffic.",
         "",
         "| status | meaning |",

@@ -33,7 +33,7 @@ class ParameterError(PodiumError, ValueError):
 
 
 class RuleError(PodiumError, TypeError):
-    """The code of a rating system fails: a rule or type is missing, cannot be run or cannot be compiled."""
+    """The code of a rating system is invalid: a rule or type is missing, or a rule cannot be run or compiled."""
 
 
 class MissingExtraError(PodiumError, ImportError):
@@ -85,7 +85,7 @@ class ExecutorError(PodiumError, RuntimeError):
 class NotFiniteError(PodiumError, ArithmeticError):
     """An event would give a player a rating that is infinite or NaN. The event is not rated.
 
-    `event_id` and `player` are None if only their positions in the columns, `update` and `entrant`, are known.
+    `event_id` and `player` are None if only the positions `update` and `entrant` in the columns are known.
     """
 
     def __init__(
@@ -105,9 +105,9 @@ class Fault(NamedTuple):
     """One error in a results table.
 
     `row` counts from 1 below the header. `row` and `column` are None if they do not apply. For a file in another
-    format, `place` gives the position instead (`line 12`, `$.entrants[3]`, `byte 88`), and `file` names the file.
-    `command` is the command to type in a terminal, and `choices` are the possible answers when the terminal asks a
-    question. Web pages and programs show the fix in their own way.
+    format, `place` gives the position instead (such as `line 12`, `$.entrants[3]` or `byte 88`), and `file` names the
+    file. `command` is the command to type in a terminal, and `choices` are the possible answers when the terminal asks
+    a question. Web pages and programs show the fix in their own way.
     """
 
     row: int | None
@@ -121,7 +121,7 @@ class Fault(NamedTuple):
 
     @property
     def is_group(self) -> bool:
-        """True if the error concerns several rows, which its place lists in brackets."""
+        """True if the error concerns several rows, which are listed in brackets in its place."""
         return self.place.endswith(")")
 
     @property
@@ -131,7 +131,7 @@ class Fault(NamedTuple):
 
     @property
     def is_placed(self) -> bool:
-        """True if the error has a position. An error without one, listed among errors that have one, is a remark."""
+        """True if the error has a position. Among errors with positions, an error without one is only a remark."""
         return bool(self.place) or self.row is not None or self.column is not None
 
     def __str__(self) -> str:
@@ -152,7 +152,7 @@ class Fault(NamedTuple):
 class ResultsError(PodiumError, ValueError):
     """A results table is invalid. `faults` holds the first 20 errors.
 
-    The message has one line per error and ends with a pointer to the description of the columns.
+    The message has one line per error, and its end says where the columns are described.
     """
 
     more: ClassVar[str] = MORE_ON_COLUMNS
@@ -185,6 +185,6 @@ class MeetingError(ResultsError):
 
 
 class FormatError(ResultsError):
-    """A file in another format is invalid: it is not in that format, or it breaks the format's rules."""
+    """A file in another format is invalid: it is in a different format, or it breaks the format's rules."""
 
     more: ClassVar[str] = "the formats are described by: podium import --help"

@@ -61,13 +61,13 @@ def rate_parts(
 
     Args:
         files: a folder, a pattern such as `results/*.parquet`, a URL that Polars reads, or a list of these. The files
-            of a folder or pattern are read in natural order: `part-2` before `part-10`. Each pool must be sorted by
-            time, with the rows of an event together.
+            in a folder or matching a pattern are read in natural order: `part-2` before `part-10`. Each pool must be
+            sorted by time, and the rows of an event must be together.
         out: the output folder: a new one, or the folder of the run to continue.
         system: the name of a system, a name with parameters such as `elo:k=20`, or an instance.
-        period: the rating period: `event`, or a span such as `1d`, `1w` or `1mo`. One period must fit in memory.
+        period: the rating period: `event`, or a span such as `1d`, `1w` or `1mo`. Each period must fit in memory.
         start: ratings to start from, as for `rate`. A continued run ignores them.
-        rows: minimum number of rows in a part. A part always ends at the end of an event and of a rating period.
+        rows: minimum number of rows in a part. A part always ends where an event and a rating period end.
         settings: the system's parameters, by name.
 
     Returns:
@@ -77,8 +77,8 @@ def rate_parts(
     Raises:
         ResultsError: a part is invalid, is not later than the previous parts, or repeats an event ID from the previous
             part. IDs repeated in more distant parts are not detected.
-        ParameterError: the system, a parameter or the period does not exist, or `out` belongs to a run with other files
-            or settings.
+        ParameterError: the system or a parameter does not exist, the period is invalid, or `out` belongs to a run with
+            other files or settings.
         OutputError: `out` cannot be written, holds other files, or another process is writing there.
     """
     chosen = make_system(system, settings)
@@ -96,7 +96,7 @@ def rate_pools(
     executor: Executor | None = None,
     **settings: Any,
 ) -> pl.DataFrame:
-    """Rate many pools at once, each in the same way as `rate_parts`.
+    """Rate many pools at once, each of them as `rate_parts` would.
 
     The ratings do not depend on the number of workers. Workers read the files and write `out/NAME/` for each pool, so
     these paths must be valid for every worker. In a script, call this under `if __name__ == "__main__":`, because the
@@ -148,7 +148,7 @@ def find_pools(folder: str | Path) -> list[Path]:
 
 
 def _run(tasks: list[Any], executor: Executor | None) -> list[pl.DataFrame]:
-    """Return the frame that `_rate_pool` gives for each task. If workers die, submit their tasks again."""
+    """Return the frame that `_rate_pool` returns for each task. If workers die, submit their tasks again."""
     done: dict[int, pl.DataFrame] = {}
     tries = 0
     while tries < TRIES:
@@ -220,7 +220,7 @@ def _rate_part(
 
 
 def _next_part(files: ParquetFiles, first: int, rows: int, period: str) -> pl.DataFrame:
-    """Return at least this many rows, up to the end of an event and of a rating period."""
+    """Return at least this many rows, ending where an event and a rating period end."""
     while True:
         frame = files.read(first, rows)
         if first + frame.height >= files.height or "event_id" not in frame.columns:
@@ -239,7 +239,7 @@ def _next_part(files: ParquetFiles, first: int, rows: int, period: str) -> pl.Da
 
 @contextmanager
 def _output_folder(out: Path) -> Iterator[None]:
-    """Create the output folder, and keep it locked within this context."""
+    """Create the output folder, and lock it for the duration of this context."""
     try:
         (out / HISTORY).mkdir(parents=True, exist_ok=True)
         locked = lock(out.resolve())

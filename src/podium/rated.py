@@ -1,4 +1,4 @@
-"""Rated results: ratings, history, leaderboards, forecasts and the reason for each change."""
+"""Rated results: ratings, history, leaderboards, forecasts, and the reasons for each change."""
 
 import functools
 from collections.abc import Iterator, Mapping, Sequence
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class Rated(boards.Standings):
-    """Rated results: ratings, the history of every change, and the reason for each."""
+    """Rated results: the ratings, the history of all changes, and the reasons for each change."""
 
     system: System
     period: str
@@ -61,7 +61,7 @@ class Rated(boards.Standings):
 
     @property
     def notice(self) -> str | None:
-        """A warning about players at a limit of the system, or None."""
+        """A warning about players whose ratings have reached a limit of the system, or None."""
         return self.system.limit_notice(self.replayed.states)
 
     @functools.cached_property
@@ -113,7 +113,7 @@ class Rated(boards.Standings):
 
     @functools.cached_property
     def history(self) -> pl.DataFrame:
-        """Every change: one row for each player of each event, in the order the events are rated."""
+        """Every change: one row for each player in each event, in the order in which the events are rated."""
         return history.history(self.system, self.events, self.replayed)
 
     def leaderboard(
@@ -138,7 +138,7 @@ class Rated(boards.Standings):
 
         Returns:
             `pool, rank, player, rating`, the system's other fields, `events, last_event_id, last_played_at,
-            provisional`. The best player is first. Equal ratings share a rank.
+            provisional`. The best player comes first. Players with equal ratings share a rank.
 
         Raises:
             ParameterError: the system or the results lack the data that a filter needs.
@@ -155,7 +155,7 @@ class Rated(boards.Standings):
         return boards.leaderboard(self.system, self._board_rows(moment), rule, moment)
 
     def _board_rows(self, at: datetime | None) -> pl.DataFrame:
-        """The changes up to a given time, for a leaderboard, which only needs each player's last change."""
+        """The changes up to a given time. A leaderboard needs only the last change of each player."""
         rows = self.history if self.start is None else pl.concat([self._rows_before(), self.history])
         return rows if at is None else boards.as_of(rows, at)
 
@@ -194,7 +194,7 @@ class Rated(boards.Standings):
         """Explain why a player's rating changed in an event. See `podium.ledger.reasons.explaining.explain`.
 
         Returns:
-            The change in points, with one row per reason, and the reasons as a sentence.
+            The change in points, with one row per reason, and a sentence that sums up the reasons.
 
         Raises:
             UnknownError: the event does not exist, or it did not rate the player.
@@ -229,11 +229,11 @@ class Rated(boards.Standings):
         return total_reasons(name, [self.explain(event_id, name) for event_id in played["event_id"].tail(last)])
 
     def what_if(self, event_id: str, player: str) -> "WhatIf":
-        """Calculate how a player's rating change in an event would differ if the result had been different.
+        """Calculate how a player's rating change would differ if the result of an event had been different.
 
         Returns:
-            The actual change, and the change if each heat, or all heats, had been won, and if each quit had been a
-            finish.
+            The actual change, and the change in each alternative case: the player wins a heat, wins every heat, or
+            finishes a heat that the player quit.
 
         Raises:
             UnknownError: the event does not exist, or it did not rate the player.
@@ -276,14 +276,14 @@ class Rated(boards.Standings):
 
         Args:
             entrants: the names of players who compete individually. `sides` and `pool` work as in `predict`.
-            player: the player to calculate. A player who is not in the field is added to it. If None, calculate the
-                changes for all players.
+            player: the player whose changes to calculate. A player who is not among the entrants is added. If None, the
+                changes of all entrants are calculated.
             heats: the number of heats, from 1 to 100. Everybody is assumed to take the same place in each heat.
             at: the start of the race. If None, the time of the last event.
 
         Returns:
-            `frame` has `player, place, chance, delta, rating, rank, error`. `field` has the break-even place of each
-            entrant.
+            `frame` has the columns `player, place, chance, delta, rating, rank, error`. `field` has the break-even
+            place of each entrant.
 
         Raises:
             ParameterError: as in `predict`.
@@ -317,7 +317,8 @@ class Rated(boards.Standings):
         """Estimate how strong each player was at each event, from all results. Ratings do not change.
 
         Returns:
-            `frame` has `player, pool, event_id, at, rating, deviation`, in the order the events are rated.
+            `frame` has the columns `player, pool, event_id, at, rating, deviation`. Its rows are in the order in which
+            the events are rated.
 
         Raises:
             ParameterError: the system is not `adaptive`, or its parameter `modes` is set.
@@ -327,11 +328,11 @@ class Rated(boards.Standings):
         return hindsight(self.system, self.events, self.replayed)
 
     def predictions(self) -> pl.DataFrame:
-        """List the expected and the actual result of every pair in each event, so that you can apply your own metrics.
+        """List the expected and actual result of every pair in each event, so that you can apply your own metrics.
 
         Returns:
             One row for each pair that the system compares: `event_id, heat` (only in events with several heats), `pool,
-            started_at, player, opponent, expected, result`. `expected` and `result` are the player's scores, from 0 to
+            started_at, player, opponent, expected, result`. `expected` and `result` are scores of the player, from 0 to
             1. The overall result of an event with several heats is left out, because it is not predicted.
 
         Raises:
@@ -348,7 +349,7 @@ class Rated(boards.Standings):
             pool: search only in this pool.
 
         Returns:
-            The name of each of them, with the most similar name in the results if there is one.
+            Each such name, with the most similar name in the results if there is one.
         """
         from podium.ledger.forecast import unknown_names
 
@@ -364,8 +365,8 @@ class Rated(boards.Standings):
                 used.
 
         Returns:
-            `event_id, pool, started_at, entrants, mean_rating, strength`: one row per event, in the order the
-            events are rated.
+            One row per event, with `event_id, pool, started_at, entrants, mean_rating, strength`, in the order in which
+            the events are rated.
 
         Raises:
             ParameterError: `top` is below 1, or `probe` is not finite.
@@ -383,14 +384,14 @@ class Rated(boards.Standings):
         return known | {pool.name: self.replayed.pools[k] for k, pool in enumerate(self.events.pools)}
 
     def learnt(self, *, pool: str | None = None) -> pl.DataFrame:
-        """Return the parameters of a pool as learnt after each event, for systems that learn parameters.
+        """Return the parameters that the system had learnt for a pool after each event.
 
         Args:
             pool: the pool. If None, the pool with the most events.
 
         Returns:
-            `event_id, started_at`, then one column per parameter in its own unit; one row per event or rating
-            period.
+            One row per event or rating period, with `event_id, started_at`, and then one column per parameter, in the
+            parameter's own unit.
 
         Raises:
             ParameterError: the system does not learn parameters.

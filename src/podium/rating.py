@@ -33,10 +33,10 @@ def rate(
     """Rate results.
 
     Args:
-        results: a file, a pandas, Polars or Arrow frame, rows as dicts, or Results. Podium recognizes tables in many
-            other layouts, and warns you how it has read them. You can also pass a folder of Parquet files, or a pattern
-            such as `results/*.parquet`, which is read in natural order: `part-2` before `part-10`. If the files are
-            larger than memory, use `rate_parts`.
+        results: a file, a pandas, Polars or Arrow frame, rows as dicts, or Results. Podium also reads tables in many
+            other layouts, and a warning tells you how it read them. You can also pass a folder of Parquet files, or a
+            pattern such as `results/*.parquet`. The files are read in natural order: `part-2` before `part-10`. If the
+            files are larger than memory, use `rate_parts`.
         system: the name of a system, a name with parameters such as `elo:k=20`, or an instance.
         period: the rating period: `event`, or a span such as `1d`, `1w` or `1mo`.
         start: ratings to start from: a file written by `Rated.save`, another `Rated`, or a table with the columns
@@ -49,7 +49,8 @@ def rate(
     Raises:
         ResultsError: a table is invalid, or the results are older than the starting ratings. The error lists every
             problem.
-        ParameterError: the system, a parameter or the period does not exist, or `start` comes from another system.
+        ParameterError: the system or a parameter does not exist, the period is invalid, or `start` comes from another
+            system.
     """
     if "columns" in settings:
         raise ParameterError(
@@ -78,7 +79,7 @@ def predict(
     Args:
         results: the result of `rate`, or anything that `rate` accepts.
         entrants: the names of players who compete individually. Unknown names count as newcomers.
-        system: the system for results that are not rated yet.
+        system: the rating system, if the results are not rated yet.
         sides: the names of the members of each team.
         top: number of places that count as top places.
         pool: the pool. Required if the results have several pools.

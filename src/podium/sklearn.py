@@ -1,4 +1,4 @@
-"""A scikit-learn classifier that predicts duels from ratings. It needs the extra `sklearn`."""
+"""A scikit-learn classifier that predicts duels from ratings. It needs the `sklearn` extra."""
 
 from typing import Any, Self
 
@@ -27,7 +27,7 @@ class DuelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         system: the name of a system, a name with parameters such as `elo:k=20`, or an instance.
 
     Attributes:
-        classes_: an array of shape (2,): the class of a loss, then the class of a win.
+        classes_: an array of shape (2,): first the class that means a loss, then the class that means a win.
         rated_: a `podium.Rated` with ratings, history and explanations.
         n_features_in_: 2.
     """
@@ -39,8 +39,8 @@ class DuelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Learn ratings from duels.
 
         Args:
-            X: an array of shape (duels, 2): a player and the opponent, by name or number, in the order the duels were
-            played.
+            X: an array of shape (duels, 2): the player and the opponent, by name or number, in the order in which the
+                duels were played.
             y: an array of shape (duels,): the player's results. Either two classes, of which the greater is a win, or 0
                 for a loss, 0.5 for a draw and 1 for a win.
 
@@ -74,11 +74,11 @@ class DuelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Predict the probabilities of losing and winning.
 
         Args:
-            X: an array of shape (duels, 2): a player and the opponent. Unknown players count as newcomers.
+            X: an array of shape (duels, 2): the player and the opponent. Unknown players count as newcomers.
 
         Returns:
-            An array of shape (duels, 2): the probability of each of `classes_`. Half the probability of a draw is added
-            to each.
+            An array of shape (duels, 2): the probability of each of `classes_`. Half of the probability of a draw is
+            added to each of them.
 
         Raises:
             NotFittedError: `fit` has not been called.
@@ -93,11 +93,8 @@ class DuelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Predict the results of duels.
 
         Args:
-            X: an array of shape (duels, 2): a player and the opponent.
-
-        Returns:
-            An array of shape (duels,): the more likely of `classes_`, or the greater of them if they are equally
-            likely.
+            X: an array of shape (duels, 2): the player and the opponent. Returns: An array of shape (duels,): the more
+                likely of `classes_`, or the greater of them if they are equally likely.
 
         Raises:
             NotFittedError: `fit` has not been called.
@@ -132,7 +129,7 @@ class DuelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.array(texts, dtype=np.str_).reshape(pairs.shape)
 
     def __sklearn_tags__(self) -> Any:
-        """Return tags for scikit-learn: names are strings, there are two classes, and the order of the rows matters."""
+        """Return the tags for scikit-learn: names are strings, there are two classes, and the order of rows matters."""
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
         tags.input_tags.categorical = True

@@ -1,4 +1,4 @@
-"""Live rating: one event at a time, with exactly the ratings of a replay of all events."""
+"""Live rating: one event at a time, with exactly the ratings that a replay of all events would give."""
 
 import threading
 from collections.abc import Sequence
@@ -41,7 +41,7 @@ SHOWN_PLAYERS = 10  # in a notebook
 class Live(Standings):
     """Ratings that are updated with each event.
 
-    Events must come in order. A rejected event changes nothing. Each event is its own rating period. Several threads
+    Events must arrive in order. A rejected event changes nothing. Each event is its own rating period. Several threads
     can share one object, because each call finishes before the next one starts. A copy or a pickle is independent of
     the original.
 
@@ -102,14 +102,15 @@ class Live(Standings):
 
         Args:
             path: the file.
-            system: the expected system. It is required for your own systems. Default: the system named in the file.
+            system: the system that the ratings must come from. Required if the system is your own. Default: the system
+                named in the file.
 
         Returns:
             Live ratings that continue exactly where the saved ones ended. They reject events that were already rated.
 
         Raises:
-            ParameterError: the file is not from `save`, or its ratings come from another system, other parameters or
-                another revision of the arithmetic.
+            ParameterError: the file was not written by `save`, or its ratings come from another system, other
+                parameters or another revision of the arithmetic.
         """
         if system is None and parameters:
             raise ParameterError(
@@ -128,8 +129,8 @@ class Live(Standings):
             rows: results in any form that `podium.rate` accepts: dicts, a frame or a path.
 
         Returns:
-            One row per player and event, in the order they are rated: `event_id, pool, started_at, player,
-            rating_before, delta`, then every field of the state after the event.
+            One row per player and event, in the order in which they are rated: `event_id, pool, started_at, player,
+            rating_before, delta`, and then every field of the state after the event.
 
         Raises:
             ResultsError: the rows are invalid, or an event was already rated or is older than the latest one.
@@ -155,7 +156,7 @@ class Live(Standings):
 
         Args:
             event_id: the ID of the event. It must not have been rated before.
-            teams: the members of each team. A team of one can be just the name.
+            teams: the members of each team. A team of one can be given as just the name.
             ranks: one rank per team. The lowest rank is the best, and equal ranks are ties. Default: the order of
                 `teams`.
             scores: one score per team. The highest score is the best.
@@ -165,10 +166,10 @@ class Live(Standings):
                 `mode="time-trial"`.
 
         Returns:
-            The change of every player, in the shape of `teams`.
+            The change of every player, grouped like `teams`.
 
         Raises:
-            ParameterError: the teams, ranks or scores do not fit together.
+            ParameterError: the teams, ranks or scores do not match.
             ResultsError: the event is invalid, was already rated, or is older than the latest one.
             NotFiniteError: a rating would not be a finite number.
         """
@@ -212,7 +213,7 @@ class Live(Standings):
         """Begin a season by multiplying every player's lead over a newcomer by `keep`.
 
         Args:
-            keep: share of the lead to keep, from 0 (everyone starts level) to 1 (nothing changes).
+            keep: share of each lead to keep, from 0 (everyone starts level) to 1 (nothing changes).
 
         Returns:
             The rated players as (pool, player), and their states before and after, as float64 arrays of shape (players,
@@ -238,7 +239,7 @@ class Live(Standings):
     ) -> pl.DataFrame:
         """Return the current leaderboard.
 
-        The result is the same as that of `podium.Rated.leaderboard` after the same events.
+        It is the same as `podium.Rated.leaderboard` after the same events.
 
         Args:
             min_events: minimum number of rated events for a player to be listed. Default: the system's own rule.
@@ -249,7 +250,7 @@ class Live(Standings):
 
         Returns:
             `pool, rank, player, rating, peak`, the system's other fields, `events, last_event_id, last_played_at,
-            provisional`, best first. Equal ratings share a rank.
+            provisional`. The best player comes first. Players with equal ratings share a rank.
 
         Raises:
             ParameterError: the system or the events do not have the data that a filter needs.
@@ -289,7 +290,7 @@ class Live(Standings):
         return explain(self.system, *self._foreseen(rows), event_id, player)
 
     def what_if(self, rows: Any, event_id: str, player: str) -> WhatIf:
-        """Compare the effect of an event with the effect it would have if one thing were different.
+        """Compare the effect of an event with the effect that it would have if one thing were different.
 
         The arguments and errors are the same as for `explain`.
 
@@ -299,7 +300,7 @@ class Live(Standings):
         return what_if(self.system, *self._foreseen(rows), event_id, player)
 
     def _foreseen(self, rows: Any) -> tuple[Events, Replayed]:
-        """Return the encoded event, and its result if it were rated from the current ratings."""
+        """Return the encoded event, and the outcome of rating it from the current ratings."""
         results = read_any(rows)[0]
         with self._lock:
             known = len(self._ratings.rows)

@@ -1,4 +1,4 @@
-"""Plain objects for one event: its teams as lists of names, and the change of each player."""
+"""Plain objects for one event: its teams as lists of names, and each player's change."""
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -45,7 +45,7 @@ class RatedEvent:
 
     @property
     def players(self) -> dict[str, PlayerChange]:
-        """Return each player's change by name, team by team."""
+        """Return each player's change by name, in the order of the teams."""
         return {member.player: member for team in self.teams for member in team}
 
     def __repr__(self) -> str:
@@ -119,7 +119,7 @@ LATE = "is before the latest event. Rate all results again in order with podium.
 
 
 def moments(frame: pl.DataFrame) -> Iterator[tuple[str, Moment]]:
-    """Yield the pool of each row, with the time of the row's event if known."""
+    """Yield the pool of each row, and the time of the row's event if it is known."""
     started = frame["started_at"].to_physical().to_list() if "started_at" in frame.columns else repeat(NEVER)
     sequence = frame[SEQUENCE].to_list() if SEQUENCE in frame.columns else repeat(FIRST)
     return zip(frame["pool"].to_list(), zip(started, sequence, strict=False), strict=False)

@@ -109,7 +109,7 @@ class LiveRatings:
         return list(dict.fromkeys(pool for pool, _ in self.rows))
 
     def board(self) -> pl.DataFrame:
-        """Return all rated players as a frame for `podium.ledger.leaderboard.as_board`."""
+        """Return all rated players as a frame that `podium.ledger.leaderboard.as_board` accepts."""
         keys = list(self.rows)
         rated = [row for row in np.flatnonzero(self.peaks > UNRATED).tolist() if not keys[row][1].startswith(MARK)]
         names = [keys[row] for row in rated]
@@ -154,7 +154,7 @@ Saved = tuple[
 
 
 def write(path: Path, ratings: LiveRatings, events: Iterable[str], newest: dict[str, Moment]) -> None:
-    """Write live ratings to a file. If an OutputError is raised, no new file is left behind."""
+    """Write live ratings to a file. If that raises an OutputError, no new file is left behind."""
     system = ratings.system
     header = {
         "format": FORMAT_OF_POOLS if system.pool_fields else FORMAT,
@@ -217,7 +217,7 @@ def read(path: Path, system: System | None) -> Saved:
 
 
 def refuse_revision(path: Path, header: dict[str, Any]) -> None:
-    """Raise a ParameterError if the format is newer or the revision of the arithmetic differs."""
+    """Raise a ParameterError if the file's format is newer or its revision of the arithmetic differs."""
     if header["format"] > FORMAT_OF_POOLS:
         raise ParameterError(
             f"{path}: was written by Podium {header['podium']}, and this version, {__version__}, cannot read its "

@@ -40,11 +40,11 @@ def audit(results: Any, system: str | System = "elo", *, period: str = EVENT) ->
 
     Args:
         results: The result of `podium.rate`, or anything that `podium.rate` reads.
-        system: Rating system for results that are not rated yet.
-        period: Rating period for these results: `event`, or a time span such as `1w`.
+        system: Rating system, if the results are not rated yet.
+        period: Rating period for that system: `event`, or a time span such as `1w`.
 
     Returns:
-        One table per pattern, empty if the pattern was not found. Points are measured on the system's own scale.
+        One table per pattern; it is empty if the pattern was not found. Points are on the system's own scale.
 
     Raises:
         ParameterError: The results continue from saved ratings, so there is no way to tell who is new.
@@ -70,7 +70,7 @@ def audit(results: Any, system: str | System = "elo", *, period: str = EVENT) ->
 
 
 def with_causes(rated: Rated) -> pl.DataFrame:
-    """Return the history with each row's update and participation points, and a mark on each player's first row."""
+    """Return the history, with each row's update and participation points, and a mark on each player's first row."""
     rows, entrant = rated.events.ledger, rated.events.ledger.entrant.array
     update = np.searchsorted(rated.events.columns.entrants, entrant, side="right") - 1
     seat = rated.events.columns.player[entrant]
@@ -84,7 +84,7 @@ def with_causes(rated: Rated) -> pl.DataFrame:
 
 
 def participation_points(rated: Rated) -> npt.NDArray[np.float64]:
-    """Return the points by which entering states exceed the previous states: base points, if there are any."""
+    """Return the points by which entering states exceed the previous states, such as base points."""
     columns = rated.events.columns
     gained = np.zeros(columns.player.size)
     if not rules.overrides(rules.enter, rated.system):
@@ -99,7 +99,7 @@ def participation_points(rated: Rated) -> npt.NDArray[np.float64]:
 
 
 def unbalanced(rated: Rated, nets: pl.DataFrame) -> pl.DataFrame:
-    """Return a conserving system's unbalanced events, among those in which everyone has equally many opponents."""
+    """Return the events in which a conserving system does not balance, although everyone has equally many opponents."""
     totals, columns = nets.select("event_id", "net", "moved"), rated.events.columns
     if not rated.system.conserves:
         return totals.clear()
@@ -113,7 +113,7 @@ def unbalanced(rated: Rated, nets: pl.DataFrame) -> pl.DataFrame:
 
 
 def months(rated: Rated, changes: pl.DataFrame, nets: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return the points introduced, exchanged, created and leaked in each month, and the ratings at its end."""
+    """Return the points introduced, exchanged, created and leaked in each month, and the ratings at month's end."""
     month = pl.col("started_at").dt.strftime("%Y-%m").fill_null("all").alias("month")
     flows = changes.group_by(month, maintain_order=True).agg(
         events=pl.col("event_id").n_unique(),
@@ -212,7 +212,7 @@ def steep_newcomers(changes: pl.DataFrame) -> pl.DataFrame:
 
 
 def quitters(rated: Rated) -> pl.DataFrame:
-    """Return the players who quit much more often than their pool's average, and the effect on their ratings."""
+    """Return the players who quit much more often than the average in their pool, and the effect on their ratings."""
     rows, quits = rated.events.ledger, rated.events.columns.quit
     if not quits.size:
         return pl.DataFrame(schema={"pool": pl.String, "player": pl.String, "quits": pl.Int64})

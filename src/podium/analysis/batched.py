@@ -1,7 +1,7 @@
 """Rate events with many parameter sets of one system in a single pass, and return the log loss of each set.
 
-Every number of a state is stored for `LANES` candidates in a row, so that compiled rules handle several candidates per
-instruction. The rules are the same as in a replay. Only the order in which losses are summed differs.
+Each number of a state is stored for `LANES` candidates side by side, so that compiled rules handle several candidates
+per instruction. The rules are the same as in a replay. Only the order in which losses are summed differs.
 """
 
 import math
@@ -35,7 +35,7 @@ CHANCES_MULTIPLIED = 8  # probabilities multiplied before a logarithm is taken; 
 
 
 class Tables(NamedTuple):
-    """The data of the candidates, with each number in `LANES` lanes."""
+    """The data of the candidates. Each number is stored in `LANES` lanes."""
 
     settings: Any  # float64 (1, parameters, LANES)
     states: Any  # float64 (players, fields of the state, LANES)
@@ -47,7 +47,7 @@ class Tables(NamedTuple):
 
 
 def can_share(system: System, events: Events | None = None) -> bool:
-    """Return True if candidates can share a pass: the system sums over pairs, and these events are rated pair by pair.
+    """Return True if candidates can share a pass: the system sums over pairs and rates these events pair by pair.
 
     Team events, and heats large enough to be summed at once, need a separate pass for each candidate.
     """
@@ -133,9 +133,9 @@ def enter_all(prototypes: Any, events: Any, first: int, last: int, tables: Any) 
 def compare_pair(
     prototypes: Any, events: Any, heat: int, i: int, j: int, first: int, size: float, judged: bool, tables: Any
 ) -> None:
-    """Compare two entries, and multiply each candidate's probability of their result.
+    """Compare two entries, and multiply the probability of their result into each candidate's product.
 
-    The work is split into three loops, because lanes are vectorised only if few tables can overlap.
+    The work is split into three loops, because the compiler vectorises lanes only if few tables can overlap.
     """
     params, _, entering, zero_evidence = prototypes
     mine, theirs = entry_at(events, i, size), entry_at(events, j, size)

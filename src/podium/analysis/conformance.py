@@ -1,6 +1,6 @@
 """The properties that every rating system must have, as checked by `check_system` and Podium's own tests.
 
-A check takes a history, with the system that rated it, and returns a sentence about the failure, or None.
+A check takes a history and the system that rated it. It returns a sentence about the failure, or None.
 """
 
 import functools
@@ -37,7 +37,7 @@ GAPS = (-2000.0, -300.0, -1.0, 0.0, 1.0, 300.0, 2000.0)
 
 @dataclass(frozen=True)
 class History:
-    """The rows of events in order, with a system. They are read and rated once for all checks."""
+    """The rows of events in order, and a system. They are read and rated once for all checks."""
 
     system: System
     rows: list[Row]
@@ -84,7 +84,7 @@ def check_system(system: System, *, histories: int = HISTORIES, seed: int = 1) -
         seed: Random seed of the histories.
 
     Returns:
-        The checked properties, and the amount of data.
+        The properties that were checked, and the amount of data.
 
     Raises:
         RuleError: A property fails. The message has one line per failing property, with the first place where it fails.
@@ -112,7 +112,7 @@ def check_system(system: System, *, histories: int = HISTORIES, seed: int = 1) -
 
 
 def random_rows(rng: np.random.Generator, count: int, system: System, *, heats: int, quits: bool) -> list[Row]:
-    """Return rows for `count` events: fields of two to five, with ties, two pools, three modes and every measure."""
+    """Return rows for `count` events of two to five entrants, with ties, two pools, three modes and every measure."""
     rows: list[Row] = []
     start = datetime(2025, 1, 1, tzinfo=UTC)
     for number in range(count):
@@ -184,7 +184,7 @@ def interpreted(system: System, events: Any) -> Replayed:
 
 
 def prefix_and_rest_equal_the_whole(history: History) -> str | None:
-    """Check that rating a first part and then the rest gives the same bits as rating the whole."""
+    """Check that rating a first part and then the rest gives the same bits as rating everything at once."""
     events, whole = history.rated.events, history.rated.replayed
     live = Live(history.system)
     parts = history.events
@@ -291,7 +291,7 @@ def exchange_is_conserved(history: History) -> str | None:
 
 
 def weight_counts_as_repeats(history: History) -> str | None:
-    """Check that a heat of weight two counts like the same heat held twice, in systems that promise this.
+    """Check that a heat of weight two counts like the same heat held twice, in systems that guarantee this.
 
     No player quits in these rows.
     """

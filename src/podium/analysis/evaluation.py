@@ -65,20 +65,19 @@ def evaluate(
             compared with the first.
         labels: Labels of the systems. Default: their names.
         window: The events to judge. Default: all. Earlier events are rated but not judged.
-        weight: What gets equal weight: every pair of sides (`pair`), every pair of players (`player`) or every event
-            (`event`).
+        weight: The unit of equal weight: a pair of sides (`pair`), a pair of players (`player`) or an event (`event`).
         period: Rating period: `event`, or a time span such as `1d`, `1w` or `1mo`.
-        metrics: Your own metrics, by the name of their column in `scores`. Each is called like a scikit-learn metric,
+        metrics: Your own metrics, by the name of their column in `scores`. Each metric is called like scikit-learn's,
             with the results (1, 0 or 0.5) and the expected scores of the judged pairs, and returns a number.
 
     Returns:
-        `scores`, one row per system: log loss, Brier score, accuracy and others over the judged pairs. `differences`,
-        the differences in log loss from the first system, with bootstrap intervals over events. `reliability`, the
-        calibration by tenths of the expected score.
+        `scores` has one row per system, with the log loss, Brier score, accuracy and other scores of the judged pairs.
+        `differences` has the differences in log loss from the first system, with bootstrap intervals over events.
+        `reliability` has the calibration for each tenth of the expected score.
 
     Raises:
         ResultsError: The results are invalid.
-        ParameterError: The weight or an argument does not exist, the window needs dates that the results do not have,
+        ParameterError: The weight or a system does not exist, the window needs dates that the results do not have,
             there is nothing to judge, or the labels do not match the systems.
     """
     if others:
@@ -160,18 +159,18 @@ def summary(judged: Judged) -> dict[str, Any]:
 
 
 def ratio(total: float, count: float) -> float | None:
-    """Return the mean, or None for a count of 0."""
+    """Return the mean, or None if the count is 0."""
     return total / count if count else None
 
 
 def calibration_error(bins: Floats) -> float:
-    """Return the mean distance between expected and actual scores over the tenths, weighted by numbers of pairs."""
+    """Return the mean distance between expected and actual scores over the tenths, weighted by the number of pairs."""
     count, expected, actual = bins.T
     return float(np.abs(expected - actual).sum() / count.sum())
 
 
 def reliability(name: str, bins: Floats) -> pl.DataFrame:
-    """Return the mean result of pairs by tenths of the expected score (0.1 to 0.2 and so on), from both sides."""
+    """Return the mean result of pairs for each tenth of the expected score (0.1 to 0.2 and so on), from both sides."""
     used = bins[:, 0] > 0
     count, expected, actual = bins[used].T
     low = np.arange(BINS)[used] / BINS

@@ -93,7 +93,7 @@ class Tables(NamedTuple):
 def _judge(
     params: Any, prototypes: Any, events: Any, pools: Any, after: Any, selection: Any, events_field: int, tables: Any
 ) -> tuple[int, int]:
-    """Judge every update. Return the update and entrant with a non-finite probability, or -1 for both."""
+    """Judge every update. Return the update and entrant that have a non-finite probability, or -1 for both."""
     newcomer, entering, _ = prototypes
     for update in range(events.entrants.size - 1):
         start, stop = events.entrants[update], events.entrants[update + 1]
@@ -184,7 +184,7 @@ def members_of(sides: Sides, side: int) -> int:
 
 @kernel
 def judge_pair(p: float, s: float, established: float) -> PairScores:
-    """Score a prediction: the probability `p` of a pair's first side against the result `s` (1, 0 or 0.5)."""
+    """Score the prediction that a pair's first side wins with probability `p`, given its result `s` (1, 0 or 0.5)."""
     loss = -(s * math.log(p) + (1.0 - s) * math.log(1.0 - p))
     miss = (s - p) * (s - p)
     right = 0.5 if p == 0.5 or s == 0.5 else 1.0 if (p > 0.5) == (s > 0.5) else 0.0
@@ -219,11 +219,11 @@ def count_in_bin(bins: Any, expected: float, result: float) -> None:
 
 @kernel
 def judge_winner(lean: Any, events: Any, sides: Any, count: int, sharp: float) -> WinnerScores:
-    """Score the prediction of a heat's winner from the sums of log-odds of its sides.
+    """Score the prediction of a heat's winner, using the sum of each side's log-odds.
 
-    If strengths explain all pairs (Bradley-Terry), a side's strength is its mean log-odds over the field. The
-    probability of winning is then given by Luce: the side's share of all strengths, each raised to the power of the
-    pool's sharpness.
+    If strengths explain all pairs (Bradley-Terry), a side's strength is its mean log-odds over the field. By Luce's
+    rule, the probability of winning is then the side's share of all strengths, each raised to the power of the pool's
+    sharpness.
     """
     best, total = -math.inf, 0.0
     for a in range(count):
@@ -251,7 +251,7 @@ def predict(system: System, events: Events, selection: HeatSelection, replayed: 
     """Predict every selected event from the ratings before it.
 
     Args:
-        replayed: The system's replay of the events, if it is already available.
+        replayed: The system's replay of the events, if you already have it.
 
     Raises:
         NotFiniteError: A probability or a new state is not finite.

@@ -1,7 +1,7 @@
-"""Measure how fast and how well a system finds known skills, by comparing ratings with the truth of a simulated season.
+"""Measure how fast and how well a system finds the known skills of a simulated season.
 
 Ratings and skills have different scales. Each system's ratings are therefore first mapped to skills by the best-fitting
-straight line over all events after each player's tenth.
+straight line over all events after each player's tenth event.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ SCHEMA = {"event_id": pl.String, "player": pl.String, "skill": pl.Float64}
 
 @dataclass(frozen=True, slots=True)
 class Recovery:
-    """The result of each system."""
+    """The results of each system."""
 
     summary: pl.DataFrame  # one row per system
     progress: pl.DataFrame  # one row per system and tenth of the season
@@ -46,8 +46,8 @@ def recover(
         labels: Labels of the systems. Default: their names.
 
     Returns:
-        `summary`, one row per system: errors in points of skill, rank correlation, and events until close.
-        `progress`, one row per system and tenth of the season.
+        `summary` has one row per system: errors in points of skill, rank correlation, and the number of events until
+        ratings are close. `progress` has one row per system and tenth of the season.
 
     Raises:
         ResultsError: The results are invalid.
@@ -147,9 +147,9 @@ def rank_correlation(comparison: pl.DataFrame) -> float | None:
 
 
 def lag_after_leaps(comparison: pl.DataFrame, line: tuple[float, float]) -> tuple[float | None, int]:
-    """Return the median number of events after which a rating has followed half of a sudden change in skill.
+    """Return the median number of events after which a rating has caught up with half of a sudden change in skill.
 
-    Only sudden changes after a player's tenth event count. A change that the rating never follows counts as infinite.
+    Only sudden changes after a player's tenth event count. If a rating never catches up, the number counts as infinite.
     """
     lags: list[float] = []
     for (_, _), career in comparison.group_by("pool", "player", maintain_order=True):
@@ -164,7 +164,7 @@ def lag_after_leaps(comparison: pl.DataFrame, line: tuple[float, float]) -> tupl
 
 
 def inflation(comparison: pl.DataFrame) -> float | None:
-    """Return how many points ratings rise over the season relative to skills, measured in points of skill."""
+    """Return the rise in ratings over the season relative to skills, in points of skill."""
     if comparison.height < 2:  # noqa: PLR2004  (a line needs two points)
         return None
     part, error = comparison["part"].to_numpy().astype(np.float64), comparison["error"].to_numpy()
@@ -175,7 +175,7 @@ def inflation(comparison: pl.DataFrame) -> float | None:
 
 
 def progress(comparison: pl.DataFrame) -> pl.DataFrame:
-    """Return the error's root mean square and mean, and the rank correlation, for each tenth of the season."""
+    """Return the root mean square and the mean of the error, and the rank correlation, for each tenth of the season."""
     return comparison.group_by("part", maintain_order=True).agg(
         players=pl.struct("pool", "player").n_unique(),
         rmse=(pl.col("error") ** 2).mean().sqrt(),

@@ -60,7 +60,7 @@ def system_labels(labels: Sequence[str] | None, names: Sequence[str]) -> list[st
 
 
 def column_sums(table: pl.DataFrame) -> dict[str, float]:
-    """Return the sum of each column, adding rows in order."""
+    """Return the sum of each column, adding the rows in order."""
     return {name: float(table[name].to_numpy().sum()) for name in table.columns}
 
 
@@ -93,7 +93,7 @@ def judge_heats(
 
 
 def event_sums(events: Events, predictions: Predictions) -> pl.DataFrame:
-    """Return the sums for each event that has a pair to judge, with `event_id`, in the order the events are rated."""
+    """Return the sums and the `event_id` of each event that has a pair to judge, in rating order."""
     judged = predictions.pairs[:, PairScores._fields.index("pairs")] > 0
     ids = events.results.frame["event_id"][predictions.event_row[judged]]
     parts = predictions.pairs[judged], predictions.winners[judged], kendall(predictions.pairs[judged])[:, None]
@@ -144,7 +144,7 @@ def refuse_shared_results(frame: pl.DataFrame, name: str) -> None:
 
 
 def kendall(scores: Floats) -> Floats:
-    """Return Kendall's tau-b between each heat's predicted and actual orders, or 0 if either is one big tie."""
+    """Return Kendall's tau-b between the predicted and actual order of each heat, or 0 if either is one big tie."""
     columns: Any = PairScores(*scores.T)  # one column for each field
     scale: Floats = np.sqrt((columns.pairs - columns.tied_predicted) * (columns.pairs - columns.tied_actual))
     surplus: Floats = columns.concordant - columns.discordant

@@ -1,8 +1,9 @@
 """Simulate seasons of a league from known skills, with gamma-distributed performances converted to times.
 
-The model is the one in `podium.probability.gamma`: an entrant with skill R has a performance of Gamma(shape, rate
-e^(slope (R - 1500))), and 0 is perfect. A race takes the ideal time multiplied by 1 + spread * performance. Each lap
-has the shape shape / laps, so that the sum over all laps is a performance with the full shape.
+The model is the one in `podium.probability.gamma`: the performance of an entrant with skill R has the distribution
+Gamma(shape, rate e^(slope (R - 1500))), and 0 is perfect. A race takes the ideal time multiplied by 1 + spread *
+performance. Each lap has the shape parameter shape / laps, so that the sum over all laps is a performance with the full
+shape.
 """
 
 import math
@@ -88,7 +89,7 @@ class Simulated:
 
 @dataclass(frozen=True, slots=True)
 class Careers:
-    """The careers of the players. The season lasts from time 0 to 1."""
+    """The careers of the players. The season lasts from time 0 to time 1."""
 
     start: Floats  # skill at the start
     gain: Floats  # drift over the season
@@ -98,7 +99,7 @@ class Careers:
     jump: float
 
     def skill(self, player: Integers, when: Floats) -> Floats:
-        """Return the skill of players at the given times."""
+        """Return the skills of players at the given times."""
         jumped = self.jump * (when >= self.jump_at[player])
         skill: Floats = self.start[player] + self.gain[player] * when + jumped
         return skill
@@ -108,7 +109,8 @@ def simulate(scenario: Scenario | None = None, **settings: Any) -> Simulated:
     """Simulate a season. The same scenario gives exactly the same season.
 
     Args:
-        scenario: Number of players and events, spread and drift of skills, seed and so on. Default: `Scenario()`.
+        scenario: Settings such as the number of players and events, the spread and drift of skills, and the seed.
+            Default: `Scenario()`.
         settings: Fields of the scenario to change, by name.
 
     Returns:
@@ -154,7 +156,10 @@ def draw_careers(scenario: Scenario, random: np.random.Generator) -> Careers:
 def draw_fields(
     scenario: Scenario, careers: Careers, when: Floats, random: np.random.Generator
 ) -> tuple[Integers, Integers]:
-    """Draw the entries. Return the event and player of each. Events with fewer than two players are left out."""
+    """Draw the entries.
+
+    Return the event and the player of each entry. Events with fewer than two players are left out.
+    """
     n, size = scenario.players, min(scenario.entrants, scenario.players)
     shape = (when.size, SPARE_CANDIDATES * size)
     popular = np.cumsum(np.arange(1, n + 1) ** -POPULARITY_EXPONENT)

@@ -1,4 +1,4 @@
-"""Tune the parameters of a system: search on earlier results, test on later ones. Needs the extra `tune`."""
+"""Tune the parameters of a system: search on earlier results, and test on later ones. This needs the `tune` extra."""
 
 import json
 import math
@@ -65,23 +65,23 @@ def tune(
 
     Args:
         results: Anything that `read_results` reads. Undated events are used in file order.
-        system: Start of the search: a name, a string such as `elo:k=20`, or an instance. Parameters that are not tuned
-            keep their values.
-        train_until: Last training time (a date includes the whole day), or a share of the events, for
-            example 60%. Later events are used only for the test.
+        system: System at which the search starts: a name, a string such as `elo:k=20`, or an instance. Parameters that
+            are not tuned keep their values.
+        train_until: Last time to train on (a date includes the whole day), or a share of the events, for example 60%.
+            Later events are used only for the test.
         trials: Number of candidates, including those from a resumed study.
-        study: SQLite file to save the trials to and to resume from.
-        progress: Called with the number of trials judged so far.
+        study: SQLite file in which the trials are saved, and from which the search resumes.
+        progress: Function that is called with the number of trials judged so far.
 
     Returns:
-        The best system, the log loss of this system and of the defaults on the later part of the training events,
-        and the evaluation of both on the events after `train_until`. The search uses Optuna's TPE. Ratings are computed
-        on all training events.
+        The best system, its log loss and that of the default parameters on the later part of the training events, and
+        the evaluation of both on the events after `train_until`. The search uses Optuna's TPE. Ratings are computed on
+        all training events.
 
     Raises:
         ParameterError: There are no events before or after `train_until`, or no trials.
         RuleError: The system's own code fails.
-        MissingExtraError: The extra `tune` is not installed.
+        MissingExtraError: The `tune` extra is not installed.
         TuningError: The study belongs to another search.
     """
     start = make_system(system)
@@ -123,7 +123,10 @@ def starts_of(frame: pl.DataFrame) -> pl.Series:
 
 
 def last_training(starts: pl.Series, train_until: str | date | datetime) -> datetime:
-    """Return the last training time, from a date or a share such as 60%. `starts` holds the event starts in order."""
+    """Return the last time to train on, given as a date or as a share such as 60%.
+
+    `starts` holds the event starts in order.
+    """
     share = SHARE.fullmatch(train_until.strip()) if isinstance(train_until, str) else None
     if share is None:
         return instant(train_until)
@@ -148,7 +151,10 @@ def middle_of_training(starts: pl.Series, until: datetime) -> datetime:
 
 
 class Losses:
-    """The losses of candidates on the later training events, encoded once for candidates that read them alike."""
+    """The losses of candidates on the later training events.
+
+    The events are encoded once for all candidates that read them alike.
+    """
 
     def __init__(self, train: Results, fit_since: datetime) -> None:
         self._train = train
@@ -204,7 +210,7 @@ def reading_key(system: System) -> Any:
 def run_search(
     system: System, losses: Losses, trials: int, path: Path | None, progress: Callable[[int], None]
 ) -> System:
-    """Search for the best candidate, drawing and judging one batch at a time."""
+    """Search for the best candidate. Draw and judge one batch of candidates at a time."""
     with needs_extra("tune", "tuning"):
         import optuna  # noqa: PLC0415  (an extra)
     optuna.logging.set_verbosity(optuna.logging.ERROR)
@@ -264,7 +270,7 @@ def candidate_from_trial(system: System, trial: Any) -> System:
 
 
 def as_toml(system: System) -> str:
-    """Return the content of a `--system-file`: the name and every parameter, with "none" for those switched off."""
+    """Return the content of a `--system-file`: the name, and every parameter, or "none" if it is switched off."""
     lines = [f"system = {json.dumps(system.name)}", "", "[parameters]"]
     for setting in fields(system):
         value = getattr(system, setting.name)

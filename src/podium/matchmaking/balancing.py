@@ -69,8 +69,8 @@ def _divide_matches(
 def balance(waiting: Any, units: Any, members: Any, players: int, teams: int, lines: Any, plan: Any, side: Any) -> None:
     """Divide a match into sides of equal size with rating sums as equal as possible, keeping parties together.
 
-    Units are first placed, then exchanged. If there are at most `MAX_SEARCHED_UNITS` units, all divisions are then
-    searched.
+    Units are first assigned and then exchanged. If there are at most `MAX_SEARCHED_UNITS` units, all divisions are
+    searched after that.
     """
     count = fill_plan(waiting, units, members, players, plan)
     side_size = players // teams
@@ -162,7 +162,7 @@ def to_next_side(plan: Any, k: int, teams: int, side_size: int, lines: Any) -> b
 
 @kernel
 def min_range(lines: Any, teams: int, side_size: int, mean: float) -> float:
-    """Return the smallest possible range of the sums, given the sides that are full."""
+    """Return the smallest possible range of the sums, given the sides that are already full."""
     low, high, left, open_sides = math.inf, -math.inf, 0.0, 0
     for team in range(teams):
         if lines[team, 0] == side_size:
@@ -187,9 +187,11 @@ def squared_distances(lines: Any, teams: int, mean: float) -> float:
 
 @kernel
 def assign_sides(plan: Any, count: int, teams: int, side_size: int, lines: Any) -> None:
-    """Assign units to sides: large parties first, then by strength, each to the smallest and then weakest side.
+    """Assign units to sides, largest parties first and then by strength.
 
-    `divisible` guarantees that this fills the sides evenly.
+    Each unit goes to the smallest side, and among equally small sides to the weakest.
+
+    If `divisible` is true, this fills the sides evenly.
     """
     for team in range(teams):
         lines[team, 0] = lines[team, 1] = 0.0  # players, sum of ratings
@@ -209,7 +211,7 @@ def assign_sides(plan: Any, count: int, teams: int, side_size: int, lines: Any) 
 
 @kernel
 def divisible(units: Any, chosen: Any, taken: int, players: int, teams: int, counts: Any) -> bool:
-    """Return True if `balance` finds sides of equal size for the chosen units."""
+    """Return True if `balance` can divide the chosen units into sides of equal size."""
     if players % teams:
         return False
     side_size = players // teams
@@ -292,7 +294,7 @@ def exchange_groups(plan: Any, count: int, teams: int, lines: Any) -> bool:
 def find_group(plan: Any, count: int, team: int, one: int, two: int, gap: float) -> tuple[float, int]:
     """Find a group on a side to exchange for one or two units of another side, whose rating sum is higher by `gap`.
 
-    The group has the same number of players, and brings the sums as close together as possible. The search ends after
+    The group has the same number of players, and brings the sums as close together as possible. The search stops after
     `MAX_STEPS` steps.
 
     Returns:

@@ -1,7 +1,7 @@
-"""Simulate the waits and rating spreads that matchmaking policies produce in populations.
+"""Simulate the waiting times and rating spreads that matchmaking policies produce in a population.
 
-Every player plays, rests and waits again. Exponentially distributed rests and a fixed match length give a steady state.
-The baseline is first come, first served: full matches between the longest-waiting players.
+Every player plays, rests and waits again. Exponentially distributed rests and a fixed length of matches give a steady
+state. The baseline is first come, first served: full matches between the longest-waiting players.
 """
 
 import math
@@ -75,7 +75,10 @@ def try_crowd(crowd: Crowd, policy: Policy, *, first_come: bool = False) -> Tria
 
 
 def try_arrivals(rating: Floats, since: Floats, policy: Policy, *, first_come: bool = False) -> Trial:
-    """Run tickets with known arrival times, once each. An unmatched ticket gives up after ten target waits."""
+    """Run tickets with known arrival times, each of them once.
+
+    An unmatched ticket gives up after ten times the target wait.
+    """
     order = np.argsort(since, kind="stable")
     rating, since = rating[order], since[order]
     tally = Tally(warm_s=-math.inf)
@@ -150,7 +153,10 @@ class Tally:
 
 
 def compare_policies(crowds: Sequence[Crowd], policies: Sequence[Policy]) -> pl.DataFrame:
-    """Run every population under every policy, and under first come, first served for comparison; one row per run."""
+    """Run every population under every policy, and for comparison under first come, first served.
+
+    Return one row per run.
+    """
     rows = []
     for crowd in crowds:
         compared_sizes: set[int] = set()
@@ -163,7 +169,7 @@ def compare_policies(crowds: Sequence[Crowd], policies: Sequence[Policy]) -> pl.
 
 
 def replayed_arrivals(events: Events, replayed: Replayed, policies: Sequence[Policy]) -> pl.DataFrame:
-    """Run policies on past events with times: entrants arrive when they played, with the ratings they had then."""
+    """Run policies on past events with times. Entrants arrive when they played, with the ratings that they had then."""
     ledger = events.ledger
     starts = started_at(events.results.frame[ledger.row.array])
     if not starts.len() or starts.null_count():

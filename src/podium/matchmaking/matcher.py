@@ -1,8 +1,8 @@
-"""Matchmaking: put waiting players into even matches within a target wait, as a pure function of tickets and time.
+"""Matchmaking: a pure function of tickets and time that puts waiting players into even matches within a target wait.
 
 The tickets of a region are sorted by rating. The number of skill groups equals the number of possible matches, so it
-adapts to the population. Halfway through its target wait, a ticket accepts a spread as wide as one group. It accepts
-less before that, more after, and any spread when its time is up. The longest-waiting tickets choose first and take
+adapts to the population. Halfway through its target wait, a ticket accepts a spread as wide as one group. Before that
+it accepts less, after that more, and any spread when its time is up. The longest-waiting tickets choose first and take
 their nearest neighbours.
 """
 
@@ -264,7 +264,10 @@ def gather(
     after: Any,
     chosen: Any,
 ) -> tuple[int, int]:
-    """Gather the anchor and its nearest suitable units within `reach`. Return the number of units and of players."""
+    """Gather the anchor and its nearest suitable units within `reach`.
+
+    Return the number of units and the number of players.
+    """
     n = units.rating.size
     chosen[0] = anchor
     taken, players = 1, units.size[anchor]
@@ -296,7 +299,7 @@ def gather(
 
 @kernel
 def fits(units: Any, anchor: int, other: int, free: int, space: int, anywhere: bool) -> bool:  # noqa: FBT001
-    """Return True if a unit may join the anchor: it fits, and its region is the same or no longer matters."""
+    """Return True if a unit may join the anchor: it fits, and it is in the same region or regions no longer matter."""
     same = anywhere or units.region[anchor] == units.region[other]
     return bool(same and units.size[other] <= min(free, space))
 

@@ -1,4 +1,4 @@
-"""The scale of odds, and the quality of a match by a system's own expected scores."""
+"""The scale of odds, and the quality of a match according to a system's own expected scores."""
 
 import math
 from collections.abc import Sequence
@@ -17,20 +17,20 @@ MAX_DOUBLINGS, HALVINGS = 1000, 60
 
 
 def odds_scale(system: System) -> float:
-    """Return the rating difference that means odds of 10 to 1 between veteran players.
+    """Return the rating difference at which the odds between veteran players are 10 to 1.
 
     `System.points_per_logit` is a different scale: the slope of the curve at equal ratings between newcomers, whose
     uncertainty flattens it (745 instead of 400 for Glicko).
 
     Raises:
-        ParameterError: No rating difference gives such odds in this system.
+        ParameterError: No rating difference leads to such odds in this system.
     """
     params, newcomer = system.params(), system.newcomer()
     known = {"events": ESTABLISHED_EVENTS, "deviation": ESTABLISHED_SHARE * getattr(newcomer, "deviation", 0.0)}
     veteran = newcomer._replace(**{name: value for name, value in known.items() if name in newcomer._fields})
 
     def chance(gap: float) -> float:
-        """Return a player's expected score, from `gap` / 2 above a newcomer's rating, against one as far below it."""
+        """Return a player's expected score, `gap` / 2 above a newcomer's rating, against a player as far below it."""
         above, below = (
             enter(
                 params,
@@ -55,7 +55,7 @@ def odds_scale(system: System) -> float:
 
 
 def match_quality(system: System, sides: Sequence[Sequence[Any]], equipment: Sequence[Sequence[Shared]] = ()) -> float:
-    """Return how even a match is, by the system's own expected scores for sides, as in `predict`.
+    """Return how even a match is according to the system's own expected scores for sides, as in `predict`.
 
     Args:
         sides: The states of each side's players.

@@ -1,4 +1,4 @@
-"""The columns of a results table. Each cell is either converted to its type or reported as an error."""
+"""The columns of a results table. Each cell is either converted to the column's type or reported as an error."""
 
 import re
 from collections import Counter
@@ -78,12 +78,12 @@ class Checked(NamedTuple):
 
 
 def none_known(_column: str, _names: list[str]) -> set[str]:
-    """Return an empty set, because no name was accepted before the rule."""
+    """Return an empty set, because no name was accepted before the rule existed."""
     return set()
 
 
 def normalise_table(frame: pl.DataFrame, known: Known = none_known) -> Checked:
-    """Convert every column, and report errors: at most one more than are shown."""
+    """Convert every column and report errors, at most one more than are shown."""
     cells = {name: cast_column(frame[name], known) for name in frame.columns}
     faults = sorted((fault for cell in cells.values() for fault in cell.faults), key=lambda fault: fault.row or 0)
     if faults:
@@ -212,7 +212,7 @@ def text_of_number(number: float) -> str:
 
 
 def number(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
-    """Check that numbers are finite and, if required, positive."""
+    """Check that numbers are finite and, where required, positive."""
     if series.dtype == pl.Boolean or (series.dtype != pl.String and not series.dtype.is_numeric()):
         return series, [Fault(None, series.name, None, f"holds {series.dtype}; it must hold numbers")]
     if series.name in TIMES and series.dtype == pl.String:
@@ -264,7 +264,7 @@ def cast_statuses(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
 
 
 def started(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
-    """Check times, which are in UTC. Either every row must have one, or none."""
+    """Check times, which are in UTC. Either every row must have a time, or none may have one."""
     if series.dtype == pl.Date:
         column = series.cast(pl.Datetime("us")).dt.replace_time_zone("UTC")
     elif isinstance(series.dtype, pl.Datetime):

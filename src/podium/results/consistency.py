@@ -1,4 +1,4 @@
-"""Contradictions between cells that are valid by themselves. Each rule is a function that begins with a cheap test."""
+"""Contradictions between cells that are valid on their own. Each rule is a function that begins with a cheap test."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -96,7 +96,7 @@ def uneven_team_scores(table: pl.DataFrame) -> Iterator[Fault]:
 
 
 def two_sides_begin(table: pl.DataFrame) -> Iterator[Fault]:
-    """Yield an error unless only one player, or one whole team, in a heat is at home or moves first."""
+    """Yield an error if more than one player, or more than one whole team, in a heat is at home or moves first."""
     if "side" not in table.columns:
         return
     team = pl.col("team").fill_null("") if "team" in table.columns else pl.lit("")
@@ -125,7 +125,7 @@ def finishers(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def positions_against_times(table: pl.DataFrame) -> Iterator[Fault]:
-    """Yield an error if a better position has a longer time."""
+    """Yield an error if a player with a better position has a longer time."""
     if "position" not in table.columns or "time_s" not in table.columns:
         return
     counted = counted_mask(table)

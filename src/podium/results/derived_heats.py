@@ -1,4 +1,4 @@
-"""Derive data about heats: their order, overall results, and quits that carry over. Also derive missing dates."""
+"""Derive missing dates, and data about heats: their order, overall results, and quits that carry over."""
 
 import re
 from datetime import MAXYEAR, UTC, datetime
@@ -79,7 +79,7 @@ def overall_results(frame: pl.DataFrame) -> Overall:
     """Calculate the overall result of each entrant, for events with several heats but no overall result.
 
     The overall result is the sum of an entrant's scores, counting 0 for each heat that was missed or quit. In events
-    without scores, it is the sum of the times for entrants who finished every heat, and all others lose to them. Events
+    without scores, it is the sum of the times, for entrants who finished every heat. All others lose to them. Events
     that have neither, or that nobody finished, do not get an overall result.
     """
     event, player = (number_runs(frame[name]).code.astype(np.int64) for name in PAIR)
@@ -157,9 +157,9 @@ def made_up(start: datetime, every: str) -> str:
 
 
 def with_made_dates(frame: pl.DataFrame, start: datetime, every: str) -> pl.DataFrame:
-    """Give dates to the events of a checked table: `start` for the first, then one every 12h, 7d, 2w, 1mo or 1y.
+    """Give dates to the events of a checked table: `start` for the first, then one event every 12h, 7d, 2w, 1mo or 1y.
 
-    If `every` is empty, all of them are at `start`.
+    If `every` is empty, all events are at `start`.
     """
     span = SPAN.fullmatch(every.strip() or "1d")
     if span is None:

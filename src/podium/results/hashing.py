@@ -1,6 +1,6 @@
 """Number strings by their hashes.
 
-This is faster than comparing strings, which is done once at the end as a safety check.
+This is faster than comparing strings. The strings are compared only once, at the end, as a safety check.
 """
 
 from collections.abc import Hashable, Iterator, Sequence
@@ -66,7 +66,7 @@ def hashes_differ(hashes: npt.NDArray[np.uint64]) -> bool:
 
 
 def run_bounds(number: Integers) -> npt.NDArray[np.bool_]:
-    """Return a mask of starts of runs of equal numbers, of shape (rows + 1), including the end of the last run."""
+    """Return a mask of shape (rows + 1): it marks each start of a run of equal numbers, and the end of the last run."""
     bounds = np.ones(number.size + 1, np.bool_)
     bounds[1:-1] = number[1:] != number[:-1]
     return bounds

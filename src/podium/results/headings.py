@@ -1,4 +1,4 @@
-"""The meaning of headings in 25 languages: results columns, parts of a match, and rounds. Also words in cells."""
+"""The meaning of headings in 25 languages (results columns, parts of a match, and rounds), and of words in cells."""
 
 import re
 import tomllib
@@ -78,7 +78,7 @@ def written_out(patterns: Mapping[str, str], known: Mapping[str, str]) -> dict[s
 
 
 def fold(heading: str) -> str:
-    """Return a heading without case, accents, spaces and punctuation, as in the table of headings."""
+    """Return a heading without case, accents, spaces or punctuation, as in the table of headings."""
     plain = unicodedata.normalize("NFKD", heading.strip().casefold().translate(LETTERS))
     letters = "".join(letter for letter in plain if not unicodedata.combining(letter))
     if letters in ("#", "№"):

@@ -1,9 +1,9 @@
 """The rule that all names must follow.
 
-Names are normalized to Unicode's NFC, without surrounding spaces. A name is rejected if none of it is visible, if it
-contains invisible characters (controls, direction controls, zero-width characters), or if it is longer than 200
+Names are normalized to Unicode NFC, without leading or trailing spaces. A name is rejected if none of it is visible, if
+it contains invisible characters (controls, direction controls, zero-width characters), or if it is longer than 200
 characters. Joiners are allowed where Unicode's rules for identifiers allow them, within words in scripts that need
-them, and within emoji. The content of a name does not matter, so markup and SQL are ordinary text.
+them, and within emoji. The meaning of a name does not matter, so markup and SQL are ordinary text.
 """
 
 import functools
@@ -90,7 +90,7 @@ def are_plain_texts(column: pl.Series) -> bool:
 
 
 def normalise(name: str) -> str:
-    """Return a name in NFC, without surrounding spaces."""
+    """Return a name in Unicode NFC, without leading or trailing spaces."""
     if not isinstance(name, str):
         raise ParameterError(
             f"a name must be a string, but {name!r} is a {type(name).__name__}. Give one name at a time."
@@ -99,7 +99,7 @@ def normalise(name: str) -> str:
 
 
 def refusal(name: str) -> str:
-    """Return why a normalized name is invalid, as the end of a sentence. If it is valid, return an empty string."""
+    """Return why a normalized name is invalid, as the end of a sentence, or an empty string if it is valid."""
     if len(name) > LONGEST:
         return f"has {len(name)} characters; a name can have up to {LONGEST}"
     if name and name.isprintable() and max(name) <= LATIN:
@@ -161,7 +161,7 @@ STROKED = str.maketrans(  # letters that Unicode does not decompose, and what pe
 
 @functools.cache
 def prototypes() -> Table:
-    """Return the prototype of each character (UTS 39, 4) for which it is a different character."""
+    """Return the prototype (UTS 39, 4) of each character whose prototype is a different character."""
     from confusable_homoglyphs.confusables import confusables_data  # noqa: PLC0415  (a large table, rarely needed)
 
     taken: Table = {}
@@ -200,7 +200,7 @@ def foreign() -> Table:
 
 
 def fold(name: str) -> str:
-    """Return a name without case and accents."""
+    """Return a name without case or accents."""
     if name.isascii():
         return name.lower()
     spread = unicodedata.normalize("NFKD", name.casefold())
@@ -218,7 +218,7 @@ def skeleton(name: str) -> str:
 
 
 def key(name: str) -> str:
-    """Return a key that all similar names have in common, and some other names as well. It is looked up first."""
+    """Return a key that all similar names have in common. Some other names also have it. It is looked up first."""
     return fold(fold(name.translate(foreign())).replace("m", "rn").translate(classes()))
 
 
@@ -247,6 +247,6 @@ def pairs_alike(names: Iterable[str]) -> list[tuple[str, str]]:
 
 
 def warning(name: str, like: str) -> str:
-    """Return a sentence about two names that look alike. It shows escapes if people could not tell the names apart."""
+    """Return a sentence about two names that look alike. If people could not tell them apart, it shows escapes."""
     one, other = (repr(spelling) if fold(name) == fold(like) else shown(spelling) for spelling in (name, like))
     return f"player {one} looks like {other}; if they are the same player, write both names the same way"

@@ -23,7 +23,7 @@ ORDERS = ("started_at", SEQUENCE)  # columns that order events, which either all
 
 
 def is_several(source: Any) -> bool:
-    """Return True if a path is that of a folder, or a pattern such as `results/*.parquet`."""
+    """Return True if a path is a folder or a pattern such as `results/*.parquet`."""
     if not isinstance(source, str | Path):
         return False
     return Path(source).is_dir() or ("*" in str(source) and not Path(source).exists())
@@ -35,7 +35,10 @@ def natural_key(path: str) -> tuple[list[str | int], str]:
 
 
 def find_files(source: Any) -> list[str]:
-    """Return the Parquet files in a folder, at a URL, or matching a pattern. A list of these keeps its own order."""
+    """Return the Parquet files in a folder, at a URL, or matching a pattern.
+
+    If given a list of these, keep its order.
+    """
     if not isinstance(source, str | Path):
         return [path for part in source for path in find_files(part)]
     text = str(source)
@@ -52,12 +55,12 @@ def find_files(source: Any) -> list[str]:
 class ParquetFiles:
     """The rows of several Parquet files, one file after the other.
 
-    If the path of a file has a folder `COLUMN=VALUE`, this becomes a column of the file's rows, as in Hive. URLs are
-    read by Polars.
+    If the path of a file contains a folder named `COLUMN=VALUE`, the file's rows get this column, as in Hive. Polars
+    reads URLs.
 
     Args:
         source: the files, in any form that `find_files` accepts.
-        pool: the pool for files that have no column `pool`.
+        pool: the pool for files that have no `pool` column.
     """
 
     def __init__(self, source: Any, pool: str | None = None) -> None:
@@ -80,7 +83,7 @@ class ParquetFiles:
         self.height = self._starts[-1]
 
     def read(self, first: int = 0, count: int | None = None) -> pl.DataFrame:
-        """Return `count` unchecked rows from row `first` on, or fewer at the end of the files."""
+        """Return `count` unchecked rows, starting at row `first`, or fewer at the end of the files."""
         last = self.height if count is None else min(first + count, self.height)
         tables = []
         for path, start, height in zip(self.paths, self._starts, self.heights, strict=False):
@@ -99,7 +102,7 @@ class ParquetFiles:
 
     @contextmanager
     def located(self, first: int) -> Iterator[None]:
-        """Attribute errors in rows, counted from row `first`, to files and to row numbers within them."""
+        """Attribute errors in rows, counted from row `first`, to files and to row numbers within these files."""
         try:
             yield
         except ResultsError as error:
@@ -113,7 +116,7 @@ class ParquetFiles:
         return fault._replace(row=row - self._starts[file] + 1, file=self.paths[file])
 
     def begun(self, row: int) -> list[list[str | int]]:
-        """Return the name and the number of rows of each file that begins before `row`."""
+        """Return the name and number of rows of each file that begins before `row`."""
         files = zip(self.paths, self._starts, self.heights, strict=False)
         return [[Path(path).name, height] for path, start, height in files if start < row]
 

@@ -64,7 +64,7 @@ class PlainRows(NamedTuple):
 
 
 def read_plainly(rows: Any) -> PlainRows | None:
-    """Read rows if they are simple. Return None if they are not, or if there are too many."""
+    """Read rows if they are simple. Return None if they are not simple, or if there are too many."""
     if isinstance(rows, pl.DataFrame) and rows.height <= MAX_FRAME_ROWS and not in_nanoseconds(rows):
         rows = rows.to_dicts()
     if not isinstance(rows, list | tuple) or len(rows) > MAX_ROWS or {*map(type, rows)} != {dict}:
@@ -76,7 +76,7 @@ def read_plainly(rows: Any) -> PlainRows | None:
 
 
 def check_plainly(given: Mapping[str, list[Any]]) -> PlainRows | None:
-    """Check the columns of rows, all of which must be in `READ`. Return None if the rows are not simple.
+    """Check the columns of rows. All columns must be in `READ`. Return None if the rows are not simple.
 
     Args:
         given: the columns, as lists of equal length with at least one row. A missing value is None.
@@ -124,7 +124,7 @@ def cells(name: str, values: list[Any]) -> list[Any]:
 
 
 def require(is_fine: object) -> None:
-    """Raise an error unless a condition holds, so that rows that are not simple are left to other functions."""
+    """Raise an error unless a condition holds. Rows that are not simple are then left to other functions."""
     if not is_fine:
         raise NotPlainError
 
@@ -142,7 +142,7 @@ def require_texts(name: str, texts: Collection[str]) -> None:
 
 
 def numbers(name: str, values: list[Any]) -> list[float | None]:
-    """Return finite numbers which, if required, are positive."""
+    """Return numbers, requiring them to be finite and, for some columns, positive."""
     try:
         column = np.array(values, np.float64)  # NaN stands for None
     except OverflowError:

@@ -125,7 +125,10 @@ def shown_name(name: Any) -> str:
 
 
 def column_of(name: str, values: list[Any], table_name: str) -> pl.Series:
-    """Return a column of values in their common type, or as strings if the types differ, each in its original form."""
+    """Return a column of values in their common type.
+
+    If the types differ, return strings, each in its original form.
+    """
     kinds = {type(value) for value in values} - {type(None)}
     if name in TEXTS and not kinds <= {str}:
         return texts(name, values, table_name)
@@ -147,7 +150,7 @@ def half_pairs(name: str, values: Iterable[Any]) -> Iterator[Fault]:
 
 
 def texts(name: str, values: list[Any], table_name: str) -> pl.Series:
-    """Return a column of names, in their original form. Some of them may have been sent as numbers."""
+    """Return a column of names in their original form. Some names may have been sent as numbers."""
     faults: list[Fault] = []
     written: list[str | None] = []
     for row, value in enumerate(values, start=1):
@@ -180,9 +183,9 @@ class Results:
     """A checked results table, with its rows in file order.
 
     `frame` has the columns that contain values, and always `event_id`, `player`, `pool` and `status`. `sent` is the
-    same data with the names as they were sent, or None if every name was already normalized. `notes` describe how a
-    table in another layout was read, with one line per note. `made` contains the event IDs that Podium generated, each
-    with its round or game number, or with an empty string.
+    same data with names as they were sent, or None if every name was already normalized. `notes` describe how a table
+    in another layout was read, with one line per note. `made` contains the event IDs that Podium generated, each with
+    its round or game number, or with an empty string.
     """
 
     frame: pl.DataFrame
@@ -205,7 +208,7 @@ def read_results(source: Any, *, name: str | None = None, known: Known = none_kn
 
 
 def read_numbered(source: Any, name: str | None = None, known: Known = none_known) -> tuple[Results, Numbered]:
-    """Read and check results as `read_results` does. Also number their events, as the check does this anyway."""
+    """Read and check results as `read_results` does, and number their events, because the check needs this anyway."""
     plain = read_plainly(source)
     if plain is not None:
         return Results(frame_of(plain.columns), name or "results"), number_names(plain.columns["event_id"])
@@ -256,7 +259,10 @@ def header_faults(frame: pl.DataFrame) -> list[Fault]:
 
 
 def unknown_columns(columns: list[str]) -> list[Fault]:
-    """Return errors for columns that do not belong in a results table. Those that are shown have suggestions."""
+    """Return errors for columns that do not belong in a results table.
+
+    The errors that are shown include suggestions.
+    """
     # the last two are reserved for other errors
     faults = [unknown_column(column) for column in columns[: SHOWN_FAULTS - 2]]
     more = f"{len(columns) - len(faults):,} more columns are unknown; " if len(columns) > len(faults) else ""
@@ -317,13 +323,13 @@ def from_any_frame(source: Any, table_name: str) -> pl.DataFrame:
 
 
 def with_types(frame: pl.DataFrame, table_name: str) -> pl.DataFrame:
-    """Return the frame, after giving types to its columns of Python objects."""
+    """Return the frame with proper types for its columns of Python objects."""
     objects = [column for column, kind in frame.schema.items() if kind == pl.Object]
     return frame.with_columns(column_of(column, frame[column].to_list(), table_name) for column in objects)
 
 
 def load_path(path: str, name: str | None) -> tuple[pl.DataFrame, str]:
-    """Load the table in a file, or the one on standard input if the path is `-`."""
+    """Load the table in a file, or from standard input if the path is `-`."""
     if path == STDIN:
         return parse_bytes(standard_input(), "standard input"), "standard input"
     table_name = name or Path(path).name
@@ -344,7 +350,7 @@ def load_path(path: str, name: str | None) -> tuple[pl.DataFrame, str]:
 
 
 def standard_input() -> bytes:
-    """Return the content of standard input, which could be an endless device."""
+    """Return the content of standard input. It could be an endless device."""
     content = sys.stdin.buffer.read(MAX_STDIN_BYTES + 1)
     if len(content) > MAX_STDIN_BYTES:
         remedy = f"has more than {MAX_STDIN_BYTES // 1_000_000} MB. Save it as a file, and name that file."
@@ -353,7 +359,7 @@ def standard_input() -> bytes:
 
 
 def refuse_device(path: str) -> None:
-    """Raise an error if a path is that of an endless device, such as /dev/zero."""
+    """Raise an error if a path is an endless device, such as /dev/zero."""
     place = Path(path)
     if place.is_char_device() or place.is_block_device():
         raise ResultsError.whole(path, "is a device. Give a file, or - for standard input.")

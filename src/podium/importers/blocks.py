@@ -1,4 +1,4 @@
-"""Tables in several parts: lines of words, blocks below titles or side by side, and rows that count games."""
+"""Tables in several parts: lines of text, blocks below titles or side by side, and rows that count games."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -63,7 +63,7 @@ def split_lists(text: str) -> str:
 
 
 def pattern_of(text: str) -> str | None:
-    """Return the pattern of lines that each contain a match or a place, or None if in doubt."""
+    """Return the pattern of the lines if each contains a match or a place, or None if that is not certain."""
     lines = pl.Series(text.splitlines(), dtype=pl.String).str.strip_chars()
     lines = lines.filter(lines != "")
     for pattern in LINE_PATTERNS:
@@ -78,7 +78,7 @@ def pattern_of(text: str) -> str | None:
 
 
 def with_tabs(text: str) -> str:
-    """Replace spaces with tabs where all lines that have two spaces in a row have them in the same columns."""
+    """Replace spaces with tabs if all lines that have two spaces in a row have them in the same columns."""
     lines = text.splitlines()
     rows = [line for line in lines if "  " in line.strip()]
     blanks = "".join(" " if set(column) <= {" "} else "x" for column in zip_longest(*rows, fillvalue=" "))
@@ -119,7 +119,7 @@ def from_lines(text: str, name: str, rule: SourceRule) -> Grid:
 def titles_of(lines: pl.Series, rows: pl.Series) -> pl.Series:
     """Return the title for each row.
 
-    Outer lines above the first block apply to all blocks, unless the blocks have dates.
+    The outer lines above the first block apply to all blocks, unless the blocks have dates.
     """
     found, above, numbers = list[str | None](), list[str](), {*rows}
     whole, title = "", None
@@ -144,7 +144,7 @@ class Block(NamedTuple):
 
 
 def game_by_game(grid: Grid) -> Grid:
-    """Return a table with one row per game, if cells count games, such as +2 =3 -1 for wins, draws and losses."""
+    """Return a table with one row per game if cells count games, such as +2 =3 -1 for wins, draws and losses."""
     texts = [heading for heading in grid.headings if grid.frame[heading].dtype == pl.String]
     name = next((heading for heading in texts if grid.frame[heading].head(1).str.contains(TALLY).any()), None)
     if name is None or not grid.frame[name].str.contains(TALLY).fill_null(value=False).all():
@@ -244,7 +244,7 @@ def find_blocks(frame: pl.DataFrame, title: str, *, is_again: bool) -> list[Bloc
 
 
 def is_of_teams(head: Mapping[str, str], first: Mapping[str, str]) -> bool:
-    """Return True if a head is for places of other entrants, such as teams, while the first head is for players."""
+    """Return True if a head is for other entrants, such as teams, while the first head is for players."""
     meant, above = ({meanings().get(fold(heading)) for heading in own.values()} for own in (head, first))
     has_sides = not {*heads.MET}.isdisjoint(map(heads.side_of, head.values()))
     return "position" in meant and "player" in above - meant and not has_sides
@@ -272,7 +272,7 @@ def dated_titles(titles: list[str]) -> list[str]:
 
 
 def drop_footer_rows(grid: Grid) -> tuple[list[dict[str, Any]], pl.Series]:
-    """Return conditions that drop sums and notes below each sheet, such as `Fastest lap: …`, and the other rows."""
+    """Return conditions that drop the sums and notes below each sheet, such as `Fastest lap: …`, and the other rows."""
     rows = grid.frame.with_row_index(ROW_NUMBER)
     sheets = rows.partition_by(SHEET, maintain_order=True) if SHEET in rows.columns else [rows]
     numbers = [sheet[ROW_NUMBER] for sheet in sheets]
@@ -310,6 +310,6 @@ def notes_below(grid: Grid, numbers: pl.Series) -> dict[int, tuple[str, str]]:
 
 
 def is_note(cells: Mapping[str, str]) -> bool:
-    """Return True if a row begins with a name for a sum, or with a word and a colon."""
+    """Return True if a row begins with a word for a sum, or with a word and a colon."""
     first = next(iter(cells.values()), "")
     return is_total(first) or is_statistic(first) or re.match(r"[^\W\d][^:\d]*:(\s|$)", first) is not None

@@ -54,7 +54,7 @@ class Event:
                 self.refuse_node(node, remedy)
 
     def require(self, node: Node, what: str) -> str | None:
-        """Return a value as text. If it is missing, report this."""
+        """Return a value as text. Report it if it is missing."""
         if not node.text:
             self.refuse_node(node, f"must be {what}")
         return node.text
@@ -88,7 +88,7 @@ class Collector:
         self._bad_events += 1
 
     def unused_id(self, name: str) -> str:
-        """Return a name or, if an event already has it, the first of name #2, name #3, … that is free."""
+        """Return a name or, if another event already has it, the first free one of name #2, name #3 and so on."""
         unused = name
         while unused in self._contents:
             self._repeats[name] += 1
@@ -166,8 +166,8 @@ class Collector:
     def _without_contradictions(self, table: pl.DataFrame) -> pl.DataFrame:
         """Leave out events whose rows contradict each other.
 
-        The rules report only the first faults. Therefore the table is divided in two again and again, until each of
-        these events is found.
+        The rules report only the first faults. Therefore the table is divided in two again and again until each such
+        event is found.
         """
         faults = faults_of(table)
         if not faults:

@@ -36,11 +36,11 @@ START_CHARACTERS = 1 << 17  # number of characters that certainly include the he
 def from_text(
     text: str, name: str, rule: SourceRule, wanted: Collection[str], *, skip_bad: bool = False
 ) -> tuple[pl.DataFrame, int, SourceRule, list[Fault]]:
-    """Read a table from delimited text. Every cell is text without surrounding spaces.
+    """Read a table from delimited text. Every cell is text without leading or trailing spaces.
 
     Returns:
-        the table, the number of its first row, the rule including everything that was found out, and the faults of
-        skipped rows.
+        the table, the number of its first row, the rule with everything that was found out, and the faults of skipped
+        rows.
     """
     if not text.strip('," \r\n'):
         raise ResultsError.whole(name, "is empty. Write a header with event_id and player.")
@@ -94,7 +94,7 @@ def from_text(
 
 
 def plain_lines(text: str) -> str:
-    """Return the text with normalized line ends, and without the left and right edges of a Markdown table."""
+    """Return the text with normalized line endings, and without the left and right edges of a Markdown table."""
     text = text if "\n" in text else text.replace("\r", "\n")  # from old Macintosh programs
     return MARKDOWN_EDGES.sub("", MARKDOWN_LINE.sub("", text, count=1)) if MARKDOWN.match(text) else text
 
@@ -116,7 +116,7 @@ def written(rows: Iterable[list[str]], delimiter: str) -> bytes:
 def with_padded_rows(rows: list[list[str]], *, is_mapped: bool) -> list[list[str]] | None:
     """Pad titles, notes and rows that lack their last cells to the width of the head.
 
-    Return None if one of them does not fit.
+    Return None if any row does not fit.
     """
     width = len(rows[0])
     whole = [row for row in rows[1:] if len(row) == width]
@@ -137,7 +137,7 @@ def kind(cell: str) -> str:
 
 
 def first_rows(text: str, delimiter: str, count: int) -> tuple[list[int], list[list[str]]]:
-    """Return the first rows that are not empty, and the lines (from 0) on which they begin."""
+    """Return the first rows that are not empty, and the lines (counting from 0) on which they begin."""
     starts, rows, line = [], [], 0
     reader = csv.reader(io.StringIO(text[:START_CHARACTERS], newline=""), delimiter=delimiter)
     for cells in islice(reader, count):
@@ -151,7 +151,7 @@ def first_rows(text: str, delimiter: str, count: int) -> tuple[list[int], list[l
 def find_delimiter(text: str, name: str) -> str:
     """Return the delimiter that divides the header and the next row into the same number of cells, at least two.
 
-    If no delimiter does, return the one with the most rows of one length.
+    If no delimiter does this, return the one that gives the most rows of the same length.
     """
     counts: dict[str, list[int]] = {}
     start = text[:START_CHARACTERS]
@@ -263,7 +263,7 @@ def in_cells(text: str, name: str, kind: str, rule: SourceRule, wanted: Collecti
 
 
 def language_encoding(content: bytes, *, is_bare: bool = False) -> str | None:
-    """Return the encoding of text that is not UTF-8, if its headings or its letters reveal it, or None if in doubt."""
+    """Return the encoding of text that is not UTF-8, if its headings or letters reveal it, or None if in doubt."""
     with suppress(UnicodeDecodeError):
         if content.isascii() or content.decode():
             return None
@@ -275,7 +275,7 @@ def language_encoding(content: bytes, *, is_bare: bool = False) -> str | None:
 
 
 def without_empty_rows(grid: Grid) -> Grid:
-    """Leave out rows in which all cells are empty. The other rows keep their numbers."""
+    """Remove rows in which all cells are empty. The other rows keep their numbers."""
     filled = grid.frame.select(pl.any_horizontal((pl.col(grid.headings) != "").fill_null(value=False))).to_series()
     return grid.only(filled.arg_true())
 

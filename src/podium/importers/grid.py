@@ -1,4 +1,4 @@
-"""A table before it has a map, with its head, its lines of words, and the questions for its owner."""
+"""A table before it has a map, with its head, its lines of text, and the questions for its owner."""
 
 import re
 import shlex
@@ -64,22 +64,22 @@ class Grid:
 
     @property
     def lists(self) -> list[str]:
-        """The columns from JSON that contain lists of objects."""
+        """The columns of JSON data that contain lists of objects."""
         return [heading for heading in self.headings if self.frame[heading].cast(pl.String).str.starts_with("[{").any()]
 
     def records_in(self, heading: str) -> str:
-        """Return the path to the objects in a column's lists, in the form of `records`."""
+        """Return the path to the objects in a column's lists, in the form that `records` uses."""
         path = self.rule.records or ("[]" if self.labels and self.labels[0].startswith("[") else "")
         return f"{path}{'.' if path else ''}{heading}[]"
 
     def only(self, rows: pl.Series) -> "Grid":
-        """Return only these rows of the table, by number. They keep their places in the source."""
+        """Return only the rows with these numbers. They keep their places in the source."""
         if rows.len() == self.frame.height:
             return self
         return replace(self, frame=self.frame[rows], labels=[self.place(row) for row in rows])
 
     def place(self, row: int) -> str:
-        """Return the place of a row in the file, where `row` counts from 0."""
+        """Return the place of a row in the file. `row` counts from 0."""
         return f"row {row + self.first_row}" if self.labels is None else self.labels[row]
 
     def places(self, rows: Sequence[int]) -> str:
@@ -117,7 +117,7 @@ class Question:
     cell: str | None = None  # a cell in that column, which begins the question's text
 
     def with_cell(self) -> "Question":
-        """Return the question with its cell included in the text."""
+        """Return the question with the cell included in its text."""
         return self if self.cell is None else replace(self, text=f"{self.cell!r} {self.text}", cell=None)
 
     def __str__(self) -> str:
@@ -136,7 +136,7 @@ class Question:
         return f"Type podium import {shlex.quote(typed)} {choices}" if choices else ""
 
     def fault(self, name: str, row: int | None = None, cell: str | None = None, place: str = "") -> Fault:
-        """Return the fault to report for a table that leaves the question open."""
+        """Return the fault to report if the table leaves the question open."""
         return Fault(row, self.column, cell, self.text, place, "", self.command(name), self.shown)
 
 
@@ -169,7 +169,7 @@ def is_headless(rows: Sequence[Sequence[str]]) -> bool:
 
 
 class Head(NamedTuple):
-    """The head of a table: its lines among the first rows, the names of its columns, and the lines above it."""
+    """The head of a table: its line numbers among the first rows, the names of its columns, and the lines above it."""
 
     lines: tuple[int, ...]  # counted from 0
     header: Any  # number or numbers of its lines, from 1; None for the first line
@@ -215,7 +215,7 @@ def best_lines(rows: Sequence[Sequence[str]], cell: str | None, wanted: Collecti
 
 
 def are_one_head(upper: Sequence[str], lower: Sequence[str], known: Sequence[int]) -> bool:
-    """Return True if two lines of words, or of words and dates, form one head.
+    """Return True if two lines of words, or of words and dates, together form one head.
 
     In that case, neither alone names every column.
     """
@@ -270,7 +270,7 @@ def number_repeats(names: list[str]) -> list[str]:
 
 
 def name_by_neighbours(names: list[str], written: list[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Name number columns that have no heading after the side or result next to them, or as the scores of both sides.
+    """Name number columns that have no heading: after the side or result next to them, or as the scores of both sides.
 
     If a score appears twice and no other column is a result, the two columns belong to the two sides in order.
     """
@@ -303,7 +303,7 @@ def name_by_neighbours(names: list[str], written: list[str], rows: Sequence[Sequ
 
 
 def joined(lines: Sequence[Sequence[str]]) -> list[str]:
-    """Return the names of columns. A heading that spans several columns is put before the heading of each."""
+    """Return the names of columns. A heading that spans several columns is put before each of their headings."""
     if len(lines) == 1:
         return list(lines[0])
     names, above = [], ""
@@ -317,9 +317,9 @@ def joined(lines: Sequence[Sequence[str]]) -> list[str]:
 
 
 def members_beside(grid: Grid) -> list[str]:
-    """Return the columns with members of teams, if teams have places.
+    """Return the columns that contain the members of teams, if teams have places.
 
-    Return none if they may be the sides of a match.
+    Return an empty list if they may be the sides of a match.
     """
     words = {heading: fold(heading) for heading in grid.headings}
     meant = {meanings().get(word) for word in words.values() if word not in WEAK}
@@ -335,7 +335,7 @@ def members_beside(grid: Grid) -> list[str]:
 def name_parts(grid: Grid) -> list[str]:
     """Return the columns with given and family names.
 
-    Return none if one column has both, or if there are no such columns.
+    Return an empty list if one column has both, or if there are no such columns.
     """
     known = {sides().get(fold(heading)): heading for heading in reversed(grid.headings)}
     whole = next((heading for heading in grid.headings if meanings().get(fold(heading)) == "player"), None)

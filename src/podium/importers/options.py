@@ -1,4 +1,4 @@
-"""The options and results of imports, and the formats by name."""
+"""The options and results of imports, and the formats and their names."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

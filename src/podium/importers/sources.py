@@ -43,7 +43,7 @@ def refuse_file(name: str, remedy: str, place: str = "", command: str = "") -> N
 
 
 def is_database(path: Path) -> bool:
-    """Return True if a file is itself an SQLite database, that is, without compression."""
+    """Return True if a file is an SQLite database that is not compressed."""
     if not path.is_file():
         return False
     with path.open("rb") as file:
@@ -58,7 +58,7 @@ class Source:
     def open(self) -> BinaryIO:
         """Open the unpacked content.
 
-        Reading raises FormatError if it is damaged, or expands to over 100 times its size.
+        Reading raises FormatError if the content is damaged or expands to over 100 times its size.
         """
         try:
             stored = self.raw()
@@ -150,7 +150,7 @@ def sources(path: str) -> list[Source]:
 def format_of(path: str) -> str | None:
     """Return the format of a file, judging by its first bytes.
 
-    Return None if it may be a table, or if it is not a single file.
+    Return None if the file may be a table, or if the path is not a single file.
     """
     if not Path(path).is_file() or len(sources(path)) != 1:
         return None
@@ -199,7 +199,7 @@ def decode(
 
     `advice` comes at the end of an error message, before the command to type.
 
-    The encoding `xml` means UTF-8, or Latin-1 if the bytes are not valid UTF-8, as in the logs of some programs.
+    The encoding `xml` means UTF-8, or Latin-1 if the bytes are not valid UTF-8. Some programs write such logs.
     """
     marked = content[:2] in UTF16_MARKS and encoding in (None, "xml")
     if encoding == "xml":
@@ -234,7 +234,10 @@ def unmarked_codec(start: bytes) -> str:
 
 
 def strict_json(content: str, name: str, *, literal_numbers: bool = False, place: str = "") -> Any:
-    """Parse JSON strictly: no NaN, no repeated key, and at most 64 levels. `place` is where it is in the file."""
+    """Parse JSON strictly: no NaN, no repeated key, and at most 64 levels.
+
+    `place` is the place of the text in the file.
+    """
 
     def make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         whole = dict(pairs)

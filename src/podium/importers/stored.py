@@ -78,7 +78,7 @@ def sheet_texts(book: Any, sheet: str) -> pl.DataFrame:
 
 
 def alike(tables: dict[str, SheetTable], name: str) -> dict[str, SheetTable]:
-    """Return the sheets that together form one table: all of them, or all except totals of the others."""
+    """Return the sheets that together form one table: all of them, or all except the totals of the others."""
     parts = {sheet: table for sheet, table in tables.items() if is_results(table[0]) and not is_total(sheet)}
     if len({tuple(table[0].columns) for table in parts.values()}) == 1:
         for whole in (next(reversed(parts)), next(iter(parts))):
@@ -91,7 +91,7 @@ def alike(tables: dict[str, SheetTable], name: str) -> dict[str, SheetTable]:
 
 
 def sums_up(table: pl.DataFrame, others: list[pl.DataFrame]) -> bool:
-    """Return True if a sheet's column contains each player's sum over the other sheets, mostly of several numbers."""
+    """Return True if a column contains each player's sum over the other sheets, mostly of several numbers."""
     name = next((heading for heading in table.columns if meanings().get(fold(heading)) in ("player", "team")), None)
     if name is None or len(others) <= 1 or table.height == 1:
         return False
@@ -114,7 +114,7 @@ def is_results(table: pl.DataFrame) -> bool:
 def sheet_table(
     texts: pl.DataFrame, merged: tuple[list[Box], int], rule: SourceRule, name: str, wanted: Collection[str]
 ) -> SheetTable:
-    """Return the rows of a sheet below its head, their numbers, and the lines of the head unless it comes first."""
+    """Return the rows of a sheet below its head, their numbers, and the lines of the head if it is not at the top."""
     texts = with_merged(texts, *merged)
     is_filled = texts.select(pl.any_horizontal(pl.all().is_not_null())).to_series()
     rows: list[int] = is_filled.arg_true().to_list()
@@ -193,7 +193,7 @@ def with_times(texts: pl.Series, times: pl.Series) -> pl.Series:
 def xlsx_sheets(archive: zipfile.ZipFile) -> Iterator[Extent]:
     """Yield the extent of each sheet in an .xlsx file.
 
-    A sheet that the workbook does not name gets the name of its file.
+    A sheet without a name in the workbook gets the name of its file.
     """
     names = archive.namelist()
     called = {}
@@ -219,7 +219,7 @@ def xlsx_merged(document: bytes) -> tuple[list[Box], int]:
 
 
 def xlsx_box(document: bytes) -> tuple[int, int]:
-    """Return how many cells a sheet spans, and how many of them are filled."""
+    """Return the number of cells that a sheet spans, and how many of them are filled."""
     filled = row = column = 0
     first_row, last_row, first_column, last_column = BEYOND_ALL_CELLS, 0, BEYOND_ALL_CELLS, 0
     for tag, attributes in ROW_OR_CELL.findall(document):
@@ -291,7 +291,10 @@ def from_database(content: bytes, name: str, table: str | None) -> pl.DataFrame:
 
 @contextmanager
 def connect(content: bytes, name: str) -> Iterator[sqlite3.Connection]:
-    """Open a database for reading. Use the file itself, to see what a server has just written, or else its bytes."""
+    """Open a database for reading.
+
+    If possible, use the file itself, to see what a server has just written, or else its bytes.
+    """
     path = Path(name)
     is_file = is_database(path)
     address = f"{path.resolve().as_uri()}?mode=ro" if is_file else ":memory:"

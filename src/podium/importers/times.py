@@ -1,4 +1,4 @@
-"""Durations, times and dates as people and programs write them, with a single parser for all sources.
+"""Durations, times and dates as people and programs write them. All sources use the same parser.
 
 A duration is `S(.f)`, `M:SS(.f)`, `(H:)MM:SS(.f)`, `1h 33m 56.7s`, `94h 33' 14''` or ISO 8601's `P0DT01H33M56.736S`. A
 sign marks a gap. Units below the highest one go up to 59, or 23 for hours below days. If minutes are the highest unit,
@@ -53,7 +53,7 @@ def parse(text: str, *, decimal: str = ".") -> Duration | None:
 
 
 def from_parts(parts: dict[str, str | None]) -> Duration | None:
-    """Return the duration for these units. Return None if there are none, or if a lower unit is too large."""
+    """Return the duration made of these units. Return None if there are none, or if a lower unit is too large."""
     present = [name for name in SIZES if parts.get(name) is not None]
     whole = {name: int(parts[name] or 0) for name in present}
     if not present or any(name in LIMITS and whole[name] > LIMITS[name] for name in present[1:]):
@@ -68,7 +68,7 @@ def is_lapped(text: str) -> bool:
 
 
 def status_word(text: str) -> str | None:
-    """Return the status for a word found among places or times, such as DNF, DNS, DSQ, DQ, RET or NC, in any case."""
+    """Return the status for a word found among places or times, in upper or lower case, such as DNF, DNS or RET."""
     plain = text.strip(NO_LETTERS)  # for example DNF1, in the first run, or (4 DNF), with points
     is_place = re.fullmatch(r"\d+[a-z]{2}", text)  # for example 2ex
     return STATUS_WORDS.get(fold(plain)) if plain and not is_place else None
@@ -120,7 +120,7 @@ LATEST_US = (datetime(9999, 12, 31, 23, 59, 59, 999999, tzinfo=UTC) - EPOCH) // 
 
 
 class LocalTimes:
-    """The local times of a time zone. An hour that its clocks show twice, or never, gets the earlier offset."""
+    """The local times of a time zone. An hour that the clocks show twice, or not at all, gets the earlier offset."""
 
     def __init__(self, zone: str) -> None:
         self.name = zone
@@ -215,7 +215,7 @@ def fitting(distinct: pl.Series) -> list[str]:
 
 
 def matching_formats(distinct: pl.Series) -> list[dict[str, str]]:
-    """Return the rules that could read all texts: for ISO 8601, for counts of seconds or days, or for formats."""
+    """Return the rules that could read all texts: ISO 8601, counts of seconds or days, or other formats."""
     if are_iso(distinct):
         return [{}]
     counts = [{"epoch": unit} for unit, shape in STAMPS.items() if distinct.str.contains(shape).all()]
@@ -227,7 +227,7 @@ def are_iso(distinct: pl.Series) -> bool:
 
 
 def with_english_months(text: str) -> str:
-    """Return a date with the English name of the month, translated from any language of the headings."""
+    """Return a date with the English name of the month, translated from any of the languages of the headings."""
 
     def english(match: re.Match[str]) -> str:
         word = match[0].casefold()
@@ -239,7 +239,7 @@ def with_english_months(text: str) -> str:
 
 
 def recent_day(text: str) -> datetime | None:
-    """Return the latest day, up to today, that a line without a year can mean, such as 9 Oct or October 9, or None."""
+    """Return the latest day, up to today, that a date without a year can mean, such as 9 Oct or October 9, or None."""
     words, today = re.sub(r"[()\[\],:;|/]", " ", text).split(), datetime.now(UTC)
     starts = MONTH | {month.casefold(): number for number, month in enumerate(NAMES, 1)}
     for pair in pairwise(words):
@@ -253,7 +253,7 @@ def recent_day(text: str) -> datetime | None:
 
 
 def by_format(texts: pl.Series, form: str) -> pl.Series:
-    """Parse times in a format for strftime. If the month or day is missing, it is the first."""
+    """Parse times in a strftime format. A missing month or day means the first."""
     if "%B" in form or "%b" in form:
         texts = texts.map_elements(with_english_months, pl.String)
         form = form.replace("%b", "%B").replace(",", "").replace(".", "")

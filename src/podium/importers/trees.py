@@ -1,4 +1,4 @@
-"""Read JSON, XML and web pages: the rows at a path, with the objects around each row, and values with their places."""
+"""Read JSON, XML and web pages: the rows at a path, the objects around each row, and values with their places."""
 
 import csv
 import io
@@ -54,14 +54,14 @@ def from_json(
 
 
 def json_document(text: str, name: str) -> Any:
-    """Parse a document, keeping numbers as they are written. Comments are ignored."""
+    """Parse a document and keep numbers as they are written. Comments are ignored."""
     if "//" in text or "/*" in text:
         text = COMMENT.sub(lambda match: match[1] or re.sub(r"[^\n]", " ", match[0]), text)
     return strict_json(text, name, literal_numbers=True)
 
 
 def listed(value: Any) -> Any:
-    """Turn objects whose keys are the names of players or events into lists, in which each name is a value."""
+    """Turn objects whose keys are the names of players or events into lists in which each name is a value."""
     value = in_objects(value)
     if isinstance(value, list):
         rows = [listed(item) for item in value]
@@ -113,7 +113,7 @@ def named(what: str, names: Iterable[str], rows: Iterable[dict[str, Any]]) -> li
 
 
 def is_of_names(value: Any) -> bool:
-    """Return True if an object contains numbers below names that are not known headings."""
+    """Return True if the keys of an object are names, not known headings, and its values are numbers."""
     if not isinstance(value, dict) or len(value) < 2 or any(map(is_heading, value)):
         return False
     return all(isinstance(number, str) and A_NUMBER.fullmatch(number) for number in value.values())
@@ -180,7 +180,7 @@ def is_from_around(name: str) -> bool:
 
 
 def value_at(chain: Chain, name: str) -> str | None:
-    """Return the value for a name: `^` is one level out, `..` the nearest that has it, `a.0.b` goes through lists."""
+    """Return the value for a name: `^` goes one level out, `..` to the nearest that has it, `a.0.b` through lists."""
     around, path = FROM_AROUND.fullmatch(name).groups()  # type: ignore[union-attr]
     levels = chain if around == ".." else chain[len(around) : len(around) + 1]
     for level in levels:
@@ -209,7 +209,7 @@ def fields_of(chain: Chain) -> dict[str, str | None]:
 
 
 def leaves(value: dict[str, Any], *, with_lists: bool) -> Iterator[tuple[str, str | None]]:
-    """Yield the values in an object that are not themselves objects, by path. Lists are written as JSON."""
+    """Yield the values in an object that are not objects themselves, each with its path. Lists are written as JSON."""
     for key, inside in value.items():
         if isinstance(inside, dict):
             for below, leaf in leaves(inside, with_lists=with_lists):
@@ -232,7 +232,10 @@ def text_of_page(text: str, name: str) -> str:
 
 
 def xml_document(text: str, name: str) -> dict[str, Any]:
-    """Return an XML document as objects: attributes and elements by name, repeated elements as lists, and texts."""
+    """Return an XML document as objects.
+
+    Attributes and elements have their names as keys, and repeated elements are lists.
+    """
     parser = expat.ParserCreate("utf-8")
     stack: list[tuple[str, dict[str, Any], list[str]]] = [("", {}, [])]
 
@@ -314,7 +317,7 @@ class Node:
 
 
 def documents(source: Source, refuse: Callable[[list[Fault]], None]) -> Iterator[Node]:
-    """Yield the documents in a file: a single one, or one per line. Lines that are not JSON are reported."""
+    """Yield the documents in a file: a single one, or one per line. Lines that are not valid JSON are reported."""
     name, content = source.name, decode(source.content(), source.name)
     lines = lines_of(content)
     if not has_documents_on_lines(lines, name):
@@ -339,7 +342,7 @@ def lines_of(text: str) -> list[tuple[str, str]]:
 
 
 def has_documents_on_lines(lines: list[tuple[str, str]], name: str) -> bool:
-    """Return True if a file has one document per line: its first line is a document, and more lines follow."""
+    """Return True if a file has one document per line: the first line is a complete document, and more lines follow."""
     if name.lower().endswith((".jsonl", ".ndjson")):
         return True
     try:

@@ -1,4 +1,4 @@
-"""Import a Challonge tournament, with its participants and matches, from version 1 of the API.
+"""Import a Challonge tournament with its participants and matches, from version 1 of the API.
 
 Source: `tournaments/{tournament}.json?include_participants=1&include_matches=1` in Challonge's API v1.
 """
@@ -65,7 +65,7 @@ def reason_to_drop(match: Node, sides: list[Node]) -> str:
 
 
 def positions(match: Node, sides: list[Node], event: Event) -> tuple[float, float]:
-    """Return the places of both sides. If there is neither a winner nor a loser, both places are equal."""
+    """Return the places of both sides. If there is no winner or loser, the places are equal."""
     winner = match["winner_id"]
     if winner.value is None:
         if match["loser_id"].value is not None:
@@ -77,7 +77,7 @@ def positions(match: Node, sides: list[Node], event: Event) -> tuple[float, floa
 
 
 def scores(match: Node, event: Event) -> tuple[float | None, float | None]:
-    """Return the points of a single set or, if there are several, how many sets each side won."""
+    """Return the points of a single set or, if there are several sets, the number that each side won."""
     node = match["scores_csv"]
     if node.value in (None, ""):
         return None, None

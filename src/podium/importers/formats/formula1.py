@@ -2,7 +2,7 @@
 
 Each session of a race is an event, and each driver has a place or a status. Sources: f1db/f1db, releases `f1db-csv.zip`
 and `f1db-json-single.zip` (CC BY 4.0), as tables or as one JSON file. Ergast's last dump as tables, or the JSON of its
-API, which Jolpica still offers: ergast.com's database guide, and jolpica/jolpica-f1.
+API, which Jolpica still offers. See ergast.com's database guide and jolpica/jolpica-f1.
 """
 
 import re
@@ -163,7 +163,7 @@ def whole_document(source: Source) -> Node:
 
 
 def rows_of(source: Source, needed: Sequence[str]) -> Iterable[tuple[Node, str]]:
-    """Return the rows of a CSV or JSON table, each with a description of its fault or an empty string."""
+    """Return the rows of a CSV or JSON table, each with a description of its fault, or with an empty string."""
     if not is_json(source):
         return csv_rows(source, needed)
     table = whole_document(source)
@@ -220,7 +220,7 @@ class Races:
     def event(self, session: Session, race_id: str, start: Node, race: Node | None) -> Event:
         """Return the event for a session.
 
-        `start` is the start given in its results, and `race` contains the race's date.
+        `start` is the start time given in the session's results, and `race` contains the race's date.
         """
         name = f"{race_id}-{session.pool}"
         if name not in self.events:
@@ -230,7 +230,7 @@ class Races:
         return self.events[name]
 
     def add(self, event: Event, session: Session, form: Form, row: Node, driver: str, team: str) -> None:
-        """Add a driver with a place or a status. If a driver shared two cars, only the driver's first row counts."""
+        """Add a driver with a place or a status. If a driver used two cars, only the driver's first row counts."""
         if not driver:
             event.refuse("", "is empty. Every result needs a driver.", form.driver, row.place)
             return
@@ -274,7 +274,7 @@ def add_date(event: Event, session: Session, race: Node) -> None:
 
 
 def time_of(event: Event, form: Form, row: Node) -> Duration | None:
-    """Return a finisher's time or gap. Report a time that is invalid, or that differs from the milliseconds."""
+    """Return a finisher's time or gap. Report a time that is invalid or differs from the milliseconds."""
     millis, written = row[form.millis].cell, row[form.time].cell
     total = times.parse(written)
     if total is not None and total.sign and not form.has_gaps:

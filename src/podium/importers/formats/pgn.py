@@ -1,4 +1,4 @@
-"""Import chess games in PGN from their tags and results. Moves are skipped.
+"""Import chess games in PGN, using their tags and results. Moves are skipped.
 
 Source: "Portable Game Notation Specification and Implementation Guide" (1994), and the tags of the Lichess database.
 """
@@ -77,7 +77,7 @@ def read(files: Sequence[Source], collector: Collector) -> None:
 
 
 def games(source: Source) -> Iterator[Game]:
-    """Split a file into its games. The whole file is read once beforehand to find its encoding."""
+    """Split a file into its games. Before that, read the whole file once to find its encoding."""
     with source.open() as file:
         encoding = encoding_of(file)
     game: Game | None = None
@@ -109,7 +109,7 @@ def lines(source: Source, encoding: str) -> Iterator[tuple[int, str]]:
 
 
 def encoding_of(file: BinaryIO) -> str:
-    """Return the encoding: UTF-16 if marked, UTF-8 if the whole file is valid, or else the standard's Latin-1."""
+    """Return the encoding: UTF-16 if the file is marked so, UTF-8 if the whole file is valid, or else PGN's Latin-1."""
     start = file.read(CHECKED_BYTES)
     if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
@@ -268,7 +268,7 @@ def event_id(game: Game, collector: Collector) -> str:
 def started_at(game: Game, times: LocalTimes) -> int | None:
     """Return the start of a game in microseconds.
 
-    It comes from the tags in UTC if they are complete, or else from the local ones.
+    It comes from the UTC tags if they are complete, or else from the local ones.
     """
     utc, is_exact = moment(game, "UTCDate", "UTCTime")
     if utc is not None and is_exact:
@@ -283,7 +283,7 @@ def started_at(game: Game, times: LocalTimes) -> int | None:
 def moment(game: Game, date_tag: str, clock_tag: str) -> tuple[datetime | None, bool]:
     """Return the time given by two tags, or None if the year is unknown.
 
-    Also return True if it includes the time of day.
+    Also return whether it includes the time of day.
     """
     text, clock_text = game.tag(date_tag).strip(), game.tag(clock_tag).strip()
     date, clock = DATE.match(text or "????"), CLOCK.match(clock_text)
@@ -311,7 +311,7 @@ def moment(game: Game, date_tag: str, clock_tag: str) -> tuple[datetime | None, 
 
 
 def pool(game: Game) -> str:
-    """Return the pool: the speed that Lichess names, the variant, the speed according to Lichess's rule, or chess."""
+    """Return the pool: the speed that Lichess names, the variant, the speed under Lichess's rule, or `chess`."""
     lichess = LICHESS_EVENT.match(game.tag("Event"))
     if lichess:
         return lichess[1].strip().lower()

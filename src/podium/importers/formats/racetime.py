@@ -1,4 +1,4 @@
-"""Import speedrun races from racetime.gg: one race, one page of a category's races, or one of these per line.
+"""Import speedrun races from racetime.gg: a single race, a page of a category's races, or one of these on each line.
 
 Source: racetimeGG/racetime-app, which also has a separate rating for each category and goal.
 """
@@ -118,7 +118,10 @@ def check_places(entrants: list[Entrant], event: Event) -> None:
 
 
 def rows_of_teams(entrants: list[Entrant]) -> list[tuple[Entrant, dict[str, Any]]]:
-    """Place teams by the mean time of their members, as racetime does. A team with a dnf or dq gets no place."""
+    """Place teams by the mean time of their members, as racetime.gg does.
+
+    A team that includes a dnf or dq gets no place.
+    """
     teams: dict[str, list[Entrant]] = {}
     for runner in entrants:
         teams.setdefault(runner.team or f"{runner.node.place}, alone", []).append(runner)

@@ -1,4 +1,4 @@
-"""Import the sets of a start.gg event, from one response of the GraphQL API or from one response per line.
+"""Import the sets of a start.gg event, from a single response of the GraphQL API or from one response per line.
 
 Source: start.gg's developer portal. The query is in docs/importers.md.
 """

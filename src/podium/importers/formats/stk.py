@@ -53,7 +53,7 @@ class Row(NamedTuple):
         return number if number is not None and abs(number) < float("inf") else None
 
     def known(self, name: str) -> float | None:
-        """Return a number of 0 or more. Negative numbers mean that it is unknown, so return None."""
+        """Return the number if it is 0 or more. A negative number means "unknown", so return None."""
         number = self.number(name)
         return number if number is not None and number >= 0.0 else None
 
@@ -81,7 +81,7 @@ def read(files: Sequence[Source], collector: Collector) -> None:
 
 
 def run_dump(connection: sqlite3.Connection, source: Source) -> None:
-    """Run a dump in an in-memory database, without access to anything else."""
+    """Run a dump in an in-memory database that has no access to anything else."""
     script = decode(source.content(), source.name)
     if "create table" not in script.lower():
         refuse_file(source.name, "is neither an SQLite database nor a dump of one")
@@ -119,7 +119,7 @@ def read_database(connection: sqlite3.Connection, file: str, collector: Collecto
 
 
 def rows_of(connection: sqlite3.Connection, table: str, columns: Sequence[str]) -> Iterator[Row]:
-    """Yield rows, game by game, in the order they were written or, if there is no rowid, by time and player.
+    """Yield rows game by game, in the order in which they were written or, without a rowid, by time and player.
 
     SQLite sorts them.
     """
@@ -231,7 +231,7 @@ def played_s(rows: list[Row]) -> float | None:
 
 
 def team_scores(event: Event, rows: list[Row], goals: list[Row]) -> dict[str, float]:
-    """Return the goals or captures of each team. If they are not stored, return nothing.
+    """Return the goals or captures of each team, or nothing if they are not stored.
 
     In soccer, 1 is a goal by the player's team, and -1 is an own goal. In captures, 1 stands for red, and -1 for blue.
     """

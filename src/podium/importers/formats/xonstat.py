@@ -87,7 +87,7 @@ def read(files: Sequence[Source], collector: Collector) -> None:
 
 
 def reports(source: Source) -> Iterator[Report]:
-    """Yield the reports in a file: the reports in a log, in order, or the single report."""
+    """Yield the reports in a file: the single report, or the reports in a log, in order."""
     body: list[tuple[int, bytes]] | None = None
     before: list[tuple[int, bytes]] = []  # lines that precede the first report of a log
     begun = 0
@@ -144,7 +144,7 @@ def parse(lines: Sequence[tuple[int, bytes]], file: str, first: int = 1) -> Repo
 
 
 def read_line(report: Report, owner: Player | None, key: str, value: str, number: int) -> Player | None:
-    """Read a line. Return the player or team that the next lines belong to."""
+    """Read a line. Return the player or team to which the next lines belong."""
     place, event = f"line {number}", report.event
     if key == "P":
         if value in report.players:
@@ -206,9 +206,9 @@ def check(report: Report) -> None:
 
 
 def take(report: Report, collector: Collector, server: str | None = None, received_us: int | None = None) -> None:
-    """Make an event from a report, or count the reason why there is none.
+    """Make an event from a report, or count the reason why it contains none.
 
-    `received_us` dates matches whose ID has no time.
+    `received_us` is the time of matches whose ID contains no time.
     """
     event = report.event
     if event.faults:
@@ -293,6 +293,6 @@ def row(report: Report, player: Player, *, in_teams: bool) -> dict[str, Any]:
 
 
 def without_colours(name: str) -> str:
-    """Return a name as people see it, without colour codes, and with the signs of the game's font as ASCII."""
+    """Return a name as people see it, without colour codes, and with the symbols of the game's font as ASCII."""
     plain = COLOUR.sub(lambda code: "^" if code[1] == "^" else "", name)
     return plain.translate(FONT).strip()

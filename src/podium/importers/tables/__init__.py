@@ -1,6 +1,6 @@
-"""Read results from any table: a results table, or one with a map, with named columns or with meaningful headings.
+"""Read results from any table: a results table, a table with a map, or one with known columns or headings.
 
-Modules for other layouts are imported when such a table is read. Most tables do not need these modules, and quick
+Modules for other layouts are imported only when such a table is read. Most tables do not need these modules, and quick
 commands start faster without them.
 """
 
@@ -36,13 +36,13 @@ def read_results(
         source: A path (.csv, .parquet, .json, .jsonl; `-` is standard input), a folder of Parquet files or a pattern
             such as `results/*.parquet`, a binary file, a pandas, Polars or Arrow frame, rows as dicts, or `Results`.
         name: Name of the table in messages. Default: the file's name.
-        columns: Meaning of the table's columns: for each results column, the name of a column in the table, or a rule
-            as in a map. Other columns that have the name of a results column keep that meaning.
+        columns: Meaning of the table's columns: for each results column, the name of a column in the table or a rule,
+            as in a map. All other columns with the name of a results column keep that meaning.
         ignore: Columns to ignore, or `rest` to ignore all columns that have no meaning.
         map: A complete map with the content of a TOML file, or the path of the file. It cannot be combined with
             `columns`.
-        lenient: True to read a table in another layout, if its headings and cells are clear. The `notes` of the result
-            say how it was read.
+        lenient: True to also read tables in other layouts, if their headings and cells are clear. The `notes` of the
+            result say how the table was read.
         answers: Answers to the questions that a lenient reading asks, such as `columns.started_at.format=%d/%m/%Y`.
 
     Returns:
@@ -67,10 +67,10 @@ def read_results(
 
 
 def read_any(source: Any) -> "tuple[Results, Numbered | None]":
-    """Read and check results in any layout. If it is not that of a results table, warn how the table was understood.
+    """Read and check results in any layout. If it is not a results table, warn the user how the table was understood.
 
     Returns:
-        The results and, if the table was read as it is, the numbers of the events.
+        The results, and the numbers of the events if the table was read as it is.
     """
     results, numbered = read_leniently(source)
     if source is not results:

@@ -1,6 +1,6 @@
 """Apply a map to a table.
 
-The result has rows of entrants with the columns of results, and the cells that do not fit.
+The result has one row per entrant with the results columns, and the cells that do not fit.
 """
 
 from collections import Counter
@@ -67,7 +67,7 @@ class Mapped:
 
     @property
     def bad(self) -> dict[str, tuple[pl.Series, pl.Series]]:
-        """A mask of the bad cells, and all original texts, by column."""
+        """For each column, a mask of the bad cells, and all original texts."""
         names = (name.removeprefix(BAD) for name in self.frame.columns if name.startswith(BAD))
         return {name: (self.frame[BAD + name], self.frame[WRITTEN + name]) for name in names}
 
@@ -122,7 +122,7 @@ def apply_map(grid: Grid, mapping: Map) -> Mapped:
 def round_names(table: Table, headings: tuple[str, ...]) -> pl.Series:
     """Return the round or game number of each row, such as "R2" or "Game 3".
 
-    The result is empty if the table has none.
+    The result is empty if the table has no such numbers.
     """
     cells = pl.DataFrame([table.texts(heading).alias(heading) for heading in headings])
     if not headings:
@@ -135,7 +135,7 @@ def round_names(table: Table, headings: tuple[str, ...]) -> pl.Series:
 
 
 def with_player(rules: Mapping[str, Rule], mapping: Map) -> Mapping[str, Rule]:
-    """Return the rules. If the map of a grid has no rule for players, they are the names of the lines."""
+    """Return the rules. If the map of a grid has no rule for players, the names of the lines are the players."""
     player = {"matrix": ROW_NAME, "swiss": ROW_NAME, "crosstable": "\0player"}.get(mapping.layout.kind)
     return rules if player is None or "player" in rules else {**rules, "player": Rule(columns=(player,))}
 
@@ -160,7 +160,7 @@ def build_columns(table: Table, rules: Mapping[str, Rule]) -> dict[str, Cells]:
 
 
 def by_laps(columns: dict[str, Cells], laps: Cells) -> dict[str, Cells]:
-    """Add places by laps and then by time, if there are no places, and remove the times of racers who were lapped."""
+    """If there are no places, add places by laps and then by time, and remove the times of lapped racers."""
     heat = ["event_id", *(["heat"] if "heat" in columns else [])]
     nothing = pl.Series("time_s", [None], pl.Float64).new_from_index(0, laps.column.len())
     time_s = columns["time_s"].column if "time_s" in columns else nothing
@@ -176,7 +176,7 @@ def by_laps(columns: dict[str, Cells], laps: Cells) -> dict[str, Cells]:
 
 
 def with_members(laid: pl.DataFrame, split: str) -> pl.DataFrame:
-    """Return one row for each member of a side. The side becomes the team."""
+    """Return one row for each member of a side. The side becomes their team."""
     members = pl.col("player").str.split(split)
     team = pl.when(members.list.len() > 1).then("player").alias("team")
     rows = laid.with_columns(*([] if "team" in laid.columns else [team]), members.alias("player"))
@@ -244,7 +244,7 @@ def drop_small(mapped: Mapped) -> Mapped:
 
 
 def decimal_marks(columns: Iterable[pl.Series]) -> str:
-    """Return the decimal mark of numbers and times: a point, a comma, `both` if either is possible, or ""."""
+    """Return the decimal mark of numbers and times: a point, a comma, `both` if either is possible, or "" for none."""
     texts = [column for column in columns if column.len()]
     if not texts:
         return ""
@@ -254,7 +254,7 @@ def decimal_marks(columns: Iterable[pl.Series]) -> str:
 
 
 def may_be_thousands(texts: pl.Series) -> str:
-    """Return the first number whose mark may separate thousands, if that is possible for all numbers in the column."""
+    """Return the first number whose mark may separate thousands, if this is possible for all numbers in the column."""
     plain = texts.str.strip_chars().drop_nulls()
     marked = plain.filter(plain.str.contains("[.,]"))
     grouped = marked.str.contains(r"^[+-]?[0-9]{1,3}([.][0-9]{3})+$|^[+-]?[0-9]{1,3}(,[0-9]{3})+$")
@@ -264,7 +264,7 @@ def may_be_thousands(texts: pl.Series) -> str:
 
 
 def outcome_points(words: Iterable[str], table: Mapping[float, str] = OUTCOMES) -> dict[str, float]:
-    """Return the points for each word, if every word means a win, a loss or a draw. Otherwise, return nothing."""
+    """Return the points for each word if every word means a win, a loss or a draw. Otherwise, return an empty dict."""
     points = {word: own for own, names in table.items() for word in names.split()}
     bare = {word: word.strip().lower().rstrip(".") for word in words}
     letters = sorted({*bare.values()}) if table is OUTCOMES else []
@@ -277,7 +277,10 @@ def outcome_points(words: Iterable[str], table: Mapping[float, str] = OUTCOMES) 
 
 
 def status_words(words: list[str]) -> dict[str, str]:
-    """Return the status for each word that certainly stands for one, in any case. Statuses themselves are included."""
+    """Return the status for each word that clearly stands for one, in upper or lower case.
+
+    Statuses themselves are included.
+    """
     found: dict[str, str] = {}
     for word in words:
         plain = word.strip().lower().replace(" ", "_").replace("-", "_").rstrip(".")
@@ -330,7 +333,7 @@ def join_tables(grid: Grid, mapping: Map) -> pl.DataFrame:
 
 
 def join_table(frame: pl.DataFrame, name: str, join: Join, grid: Grid, mapping: Map) -> pl.DataFrame:
-    """Add the columns of a side table. For each row, the side table must contain exactly one match."""
+    """Add the columns of a side table. Each row must have exactly one match in the side table."""
     side = load_side(join.file, grid, mapping)
     ends = ("here", join.here, frame.columns, grid), ("there", join.there, side.frame.columns, side)
     for end, key, known, where in ends:
@@ -362,9 +365,9 @@ def load_side(file: str, grid: Grid, mapping: Map) -> Grid:
 
 
 def filter_rows(frame: pl.DataFrame, mapping: Map) -> tuple[pl.DataFrame, Counter[str]]:
-    """Return the rows that count, and the number of other rows by reason. Conditions on cells are applied later.
+    """Return the rows that count, and the number of other rows for each reason. Conditions on cells are applied later.
 
-    If a match is reported by both sides, only the reports from the same side as the first row count.
+    If both sides report a match, only the reports from the same side as in the first row count.
     """
     dropped: Counter[str] = Counter()
     for condition, keeps in [

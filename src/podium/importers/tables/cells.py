@@ -34,7 +34,7 @@ Result = tuple[float | None, float | None]
 
 
 def plain(text: str) -> str:
-    """Return a result in which halves are decimals and all dashes are the same."""
+    """Return a result in which halves are written as decimals and all dashes are the same."""
     text = re.sub(r"(\d)\s*½", r"\1.5", text.strip()).replace("½", "0.5")
     text = re.sub(r"\b1\s*/\s*2\b", "0.5", text)
     text = text.replace(",", ".") if re.fullmatch(r"\d+,\d+", text) else re.sub(r"(?<!\d)0,5(?!\d)", "0.5", text)
@@ -42,10 +42,10 @@ def plain(text: str) -> str:
 
 
 def parse_result(text: str) -> Result | None:
-    """Parse the result of two sides: their points or, if there are several sets, the number that each side won.
+    """Parse the result of two sides. Return their points or, if there are several sets, the number that each side won.
 
     Return None if it is not a result. A single number belongs to the first side. The second side's points are then
-    known only for a single game, which is worth one point in total.
+    known only for a single game, in which both sides share one point.
     """
     text = AS_TIME.sub(lambda clock: f"{clock[1]}:{int(clock[2])}", text)
     text = plain(text)
@@ -108,7 +108,7 @@ class Table:
     has_sides: bool = False  # True if each row is a match
 
     def cells(self, name: str) -> pl.Series:
-        """Return a column in its own type, with null for values that are missing."""
+        """Return a column in its own type, with null for missing values."""
         column = self.frame[name]
         return column.replace(dict.fromkeys(self.rule.null)) if column.dtype == pl.String else column
 
@@ -262,7 +262,7 @@ def as_numbers(table: Table, rule: Rule, texts: pl.Series) -> Cells:
 def without_words(rule: Rule, texts: pl.Series, values: pl.Series, remedy: str) -> Cells:
     """Return the cells.
 
-    Words for statuses and laps have no value, and all other cells without one become bad or null.
+    Words for statuses and laps have no value. All other cells without a value become bad or null.
     """
     unread = values.is_null() & texts.is_not_null()
     if not unread.any():
@@ -366,7 +366,7 @@ def as_moments(table: Table, rule: Rule, texts: pl.Series) -> Cells:
 
 
 def from_epoch(unit: str, texts: pl.Series) -> Cells:
-    """Return times from a number of seconds or milliseconds since 1970, or of days as counted by Excel."""
+    """Return times from a number of seconds or milliseconds since 1970, or from a number of days in Excel."""
     numbers = texts.cast(pl.Float64, strict=False)
     millis = {"s": numbers * 1000.0, "ms": numbers, "excel": (numbers - EXCEL_EPOCH_DAYS) * DAY_MS}[unit]
     plausible = millis.is_between(-62_135_596_800_000, 253_402_300_799_999)

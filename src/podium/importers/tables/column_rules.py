@@ -1,4 +1,4 @@
-"""Find out how to read each column of a sheet: the rules for its results columns, and words that replace values."""
+"""Find out how to read each column of a sheet: the rules for its results columns, and the words that replace values."""
 
 import re
 from collections import Counter
@@ -71,7 +71,7 @@ def describe_words(words: Mapping[str, str]) -> str:
 def place_rule(sheet: Sheet, columns: Columns, heading: str, texts: pl.Series) -> tuple[Any, list[str]]:
     """Return the rule for places.
 
-    If an answer says that less is better, places are numbers that are shifted above 0.
+    If an answer says that less is better, the numbers are shifted above 0 and used as places.
     """
     numbers = texts.str.replace(",", ".", literal=True).cast(pl.Float64, strict=False).drop_nulls()
     least = float(numbers.min() or 0.0)  # type: ignore[arg-type]
@@ -113,7 +113,10 @@ def ask_day_or_month(sheet: Sheet, dates: pl.Series, forms: Sequence[str], colum
 
 
 def read_times(sheet: Sheet, columns: Columns, name: str, heading: str) -> Columns:
-    """Return the columns with the rule for times. If places decide, ignore gaps; otherwise, ask about them."""
+    """Return the columns with the rule for times.
+
+    If places decide the order, ignore gaps. Otherwise, ask about them.
+    """
     texts = sheet.cells(heading)
     if heading in columns.asides:
         return columns.make({name: None})
@@ -137,7 +140,7 @@ def read_times(sheet: Sheet, columns: Columns, name: str, heading: str) -> Colum
 
 
 def read_title_dates(sheet: Sheet, columns: Columns) -> Columns:
-    """Return the columns with dates from the lines above the head or the file's name, if there are no others."""
+    """Return the columns with dates from the lines above the head or the file's name, if there are no other dates."""
     origin, found = "{title}", sheet.title_dates
     if not found.len() and columns.rules.get("event_id") == "{file}":
         origin, found = "{file}", pl.Series([stem(sheet.grid.name)]).str.extract(times.A_DATE).drop_nulls()
@@ -197,7 +200,7 @@ def read_statuses(sheet: Sheet, columns: Columns) -> Columns:
 
 
 def read_started(sheet: Sheet, columns: Columns) -> Columns:
-    """Count entrants with a word for "did not start" as not finished if they played a part: WD after a round."""
+    """Count entrants with a word for "did not start" as not finished if they took part, such as WD after one round."""
     rule = columns.rules.get("status")
     if rule is None or "status" in sheet.given:
         return columns
@@ -215,7 +218,7 @@ def read_started(sheet: Sheet, columns: Columns) -> Columns:
 
 
 def columns_with_status(sheet: Sheet, columns: Columns, compared: Sequence[str]) -> list[str]:
-    """Return the columns that give a status to entrants without a result, and nothing or a number to all others."""
+    """Return the columns that have a status for entrants without a result, and nothing or a number for all others."""
     cells = (pl.col(heading).cast(pl.String).replace("", None).is_null() for heading in compared)
     lacking = sheet.frame.select(pl.all_horizontal(pl.lit(bool(compared)), *cells)).to_series()
     found = []

@@ -53,7 +53,7 @@ class Columns(NamedTuple):
         return [self.chosen[column] for column in columns if column in self.chosen]
 
     def open(self, sheet: Sheet) -> list[str]:
-        """Return the headings that are not used by anything yet."""
+        """Return the headings that have not been used yet."""
         return sheet.others(*self.used, *self.chosen.values())
 
 
@@ -159,7 +159,7 @@ def codes(sheet: Sheet, heading: str) -> dict[str, str]:
 
 
 def evidence(heading: str) -> int:
-    """Return how certain a heading is: 3 for the column's name, then its word, other words, ambiguous words."""
+    """Return how certain a heading is: 3 for the column's name, less for its word, other words and ambiguous words."""
     word = fold(heading)
     return 3 if heading in ALL else 2 if word in ALL else 0 if word in heads.WEAK else 1
 
@@ -176,7 +176,7 @@ def decide(sheet: Sheet, column: str, headings: Sequence[str]) -> str:
 
 
 def sum_of(sheet: Sheet, headings: Sequence[str]) -> tuple[str, str, str] | None:
-    """Return a time, a total, and the column whose values make up the difference, if there are such columns."""
+    """Return a time, a total, and the column with their difference, if there are such columns."""
     if len(headings) != 2:  # noqa: PLR2004
         return None
     texts = {heading: sheet.texts(heading).str.replace(",", ".", literal=True) for heading in sheet.headings}
@@ -215,13 +215,13 @@ def take_sum(sheet: Sheet, name: str, headings: list[str], columns: Columns) -> 
 
 
 def has_words(sheet: Sheet, heading: str) -> bool:
-    """Return True if a column may contain names: a first cell has letters, but is neither a time nor a status."""
+    """Return True if a column may contain names: a cell near the top has letters, but is no time or status."""
     cells = sheet.cells(heading).head(SAMPLE_CELLS).unique()
     return any(not times.status_word(cell) for cell in cells.filter(cells.str.contains(r"\p{L}{2}")))
 
 
 def take_outcomes(sheet: Sheet, columns: Columns) -> Columns:
-    """Treat words for wins and losses as points, even below a heading that may mean a status."""
+    """Treat words for wins and losses as points, even if the heading above them may mean a status."""
     chosen, flag = columns.chosen, sheet.first_under(heads.WON)
     heading, table = (chosen["status"], heads.OUTCOMES) if "status" in chosen else (flag, heads.FLAGS)
     if heading is None or (heading == flag and flag in chosen.values()):
@@ -238,7 +238,7 @@ def take_outcomes(sheet: Sheet, columns: Columns) -> Columns:
 
 
 def split_events(sheet: Sheet, columns: Columns) -> Columns:
-    """Divide events that share a name by days, years or classes that each have a first place.
+    """Divide events that share a name by days, years or classes, if each of these has a first place.
 
     Ask about other columns.
     """
@@ -313,7 +313,7 @@ def ask_what_numbers(sheet: Sheet, columns: Columns) -> None:
 
 
 def ask_what_times(sheet: Sheet, columns: Columns) -> Columns:
-    """Ask whether times may not decide: next to distances, or if they may be times of day next to starting times."""
+    """Ask whether times decide the order, if distances are next to them or if they may be times of day."""
     time, event = columns.chosen.get("time_s"), columns.chosen.get("event_id")
     if time is None or "position" in columns.chosen or not {"time_s", "position", "score"}.isdisjoint(sheet.named):
         return columns
@@ -342,13 +342,13 @@ def ask_what_times(sheet: Sheet, columns: Columns) -> Columns:
 
 
 def is_against(sheet: Sheet, heading: str, columns: Columns) -> bool:
-    """Return True if a column contradicts the times: a better time has fewer points, or more if less is better."""
+    """Return True if a column contradicts the times: a better time has fewer points (or more, if less is better)."""
     steps = steps_of(sheet, heading, columns, columns.chosen["time_s"])
     return bool(((steps > 0) if is_total(heading) else (steps < 0)).any())
 
 
 def steps_of(sheet: Sheet, heading: str, columns: Columns, place: str | None = None) -> pl.Series:
-    """Return the differences between neighbours in each event, ordered by places, times or rows."""
+    """Return the differences between neighbours in each event, in the order of places, times or rows."""
     events = columns.headings("event_id", "heat")
     values = times.parse_column(sheet.texts(heading), decimal=".,")
     signed = pl.when(pl.col("sign") == "-").then(-pl.col("seconds")).otherwise("seconds").alias("\0value")
@@ -376,7 +376,7 @@ def take_what_compares(sheet: Sheet, columns: Columns) -> Columns:
 
 
 def are_places(sheet: Sheet, heading: str, columns: Columns) -> bool:
-    """Return True if numbers certainly are places: they number the better entrants, up to 3 or next to a DNF."""
+    """Return True if numbers are certainly places: they count the better entrants, up to 3 or next to a DNF."""
     if not are_ranks(sheet, heading, columns.headings("event_id")):
         return False
     places = placed(sheet.cells(heading))

@@ -26,7 +26,7 @@ BY_ORDER = "#"  # lines are numbered by their order
 
 
 def line_numbers(cells: pl.DataFrame, number: str | None) -> list[str]:
-    """Return the numbers of lines that headings or cells refer to, from a column or from the order of lines."""
+    """Return the line numbers that headings or cells refer to, from a column or from the order of the lines."""
     in_order = [str(line) for line in range(1, cells.height + 1)]
     return in_order if number in (None, BY_ORDER) else [str(text) for text in as_texts(cells[number])]
 
@@ -75,7 +75,7 @@ def as_games(met: Sequence[Mirrors]) -> list[list[Mirrors] | None]:
     """Return the games in each pair of cells of a crosstable, or None if the two cells contradict each other.
 
     Both cells show the same game, or several games such as 1 0 and ½ ½. If most pairs of cells contradict each other,
-    each cell shows the home game of its line.
+    each cell shows the home game of the player in its line.
     """
     whole = [own for own in met if None not in own]
     alone = (read for read in map(results, whole) if read and all(map(is_alone, read)))
@@ -118,7 +118,7 @@ def parted(cell: str) -> list[str]:
 
 
 def in_several(mirrors: Mirrors, count: int) -> list[Mirrors] | None:
-    """Return `count` games from two cells, if each cell lists them or has a sum that only one list can have."""
+    """Return `count` games from two cells, if each lists them or has a sum that only one list of games can have."""
     of_both = []
     for cell in mirrors:
         read = [parse_result(part) or (None, None) for part in parted(cell or "")]
@@ -140,7 +140,7 @@ def with_cells(cells: pl.DataFrame, rows: Sequence[tuple[Any, ...]], names: Sequ
 
 
 def swiss_games(cells: pl.DataFrame, names: list[str], layout: Layout, grid: Grid) -> tuple[pl.DataFrame, Counter[str]]:
-    """Return the games of a Swiss list by round, and counts of cells without a game.
+    """Return the games of a Swiss list by round, and the number of cells without a game for each reason.
 
     Both cells of a game must agree.
     """
@@ -216,7 +216,7 @@ def parse_game(text: str) -> Game | None:
 
 
 def is_mirrored(game: Game, mirror: Game) -> bool:
-    """Return True if two cells show the same game, because they share its point or both show a forfeit."""
+    """Return True if two cells show the same game: they share one point, or both show a forfeit."""
     if game.points is None or mirror.points is None:
         return game.points is mirror.points
     return game.points + mirror.points == WHOLE[-1]

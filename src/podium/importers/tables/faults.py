@@ -61,7 +61,7 @@ def find_faults(mapped: Mapped) -> Findings:
 
 
 def add_contradictions(found: Findings, mapped: Mapped, frame: pl.DataFrame) -> None:
-    """Add faults for rows that contradict each other. Entrants that cannot be compared share one fault."""
+    """Add faults for rows that contradict each other. All entrants that cannot be compared share one fault."""
     are_blank = False
     for fault in contradictions(frame):
         found.events |= set() if fault.row is None else {mapped.table["event_id"][fault.row - 1]}
@@ -89,7 +89,7 @@ def add_cells(found: Findings, mapped: Mapped, name: str, which: pl.Series, writ
 
 
 def add_blanks(found: Findings, mapped: Mapped, frame: pl.DataFrame) -> None:
-    """Add a fault for entrants that cannot be compared, because they lack a column that most others have."""
+    """Add a fault for entrants that cannot be compared because they lack a value that most others have."""
     table = with_ids(frame)
     heats = bare_heats(table)
     rows = finishers(table).filter(pl.col("unit").is_in(heats["unit"].implode()))
@@ -105,7 +105,7 @@ def add_blanks(found: Findings, mapped: Mapped, frame: pl.DataFrame) -> None:
 
 
 def located(mapped: Mapped, fault: Fault) -> Fault:
-    """Return a fault that was found in the results, with its location in the source."""
+    """Return a fault in the results, with its location in the source."""
     name = fault.column
     place = "" if fault.row is None else mapped.grid.place(int(mapped.rows[fault.row - 1]))
     day, event = (mapped.headings.get(column) for column in ("started_at", "event_id"))
@@ -117,7 +117,7 @@ def located(mapped: Mapped, fault: Fault) -> Fault:
 
 
 def without_bad_events(mapped: Mapped) -> tuple[Mapped, list[Fault], int]:
-    """Return the events without faults, the faults in all others, and the number of those others."""
+    """Return the events without faults, the faults in all other events, and the number of these events."""
     faults: list[Fault] = []
     skipped: set[str | None] = set()
     while (findings := find_faults(mapped)).faults:
@@ -141,7 +141,7 @@ def questions_of_cells(mapped: Mapped) -> list[Question]:
 
 
 def ask_what_it_says(mapped: Mapped, name: str, cell: str) -> Question:
-    """Ask what a word means where a place, time or score is expected, or whether to ignore its column."""
+    """Ask what a word means in place of a place, time or score, or whether to ignore its column."""
     heading = mapped.headings.get(name, "")
     is_word = name in COMPARED and not re.search(r"\d", cell)
     is_of_entrant = is_word and not (heading and mapped.rows.is_duplicated().any())  # not of a match

@@ -1,4 +1,4 @@
-"""The layouts of a grid: places, games, results or names in the cells where players and events meet."""
+"""The layouts of a grid: places, games, results or names in the cells at which players and events meet."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -59,7 +59,7 @@ def find_layout(sheet: Sheet) -> Document | None:
 def player_column(sheet: Sheet) -> str | None:
     """Return the column of players.
 
-    It is the first column if other headings are its cells, or the numbers of its lines.
+    It is the first column if the other headings are its cells or the numbers of its lines.
     """
     known = sheet.first("player", "team")
     first, *others = sheet.headings or [""]
@@ -72,7 +72,7 @@ def player_column(sheet: Sheet) -> str | None:
 
 
 def matrix(sheet: Sheet, rows: str | None, cells: Sequence[str], columns: Document, reason: str) -> Document:
-    """Return the map of a grid: the column that names its lines, and its cells without the games not played."""
+    """Return the map of a grid: the column that names its lines, and its cells, except games that were not played."""
     layout: Document = {"kind": "matrix", "except": sheet.others(rows, *cells)}
     layout |= {} if rows is None else {"rows": rows}
     return {"layout": layout, **without(sheet, cells, UNPLAYED, reason), "columns": columns}
@@ -147,7 +147,7 @@ def dates_of(headings: Sequence[str]) -> Document:
 
 
 def players_across(sheet: Sheet) -> Document | None:
-    """Return the map for one event per row, with players as columns and results below headings that are not known."""
+    """Return the map for one event per row, with players as columns and results below unknown headings."""
     named = [heading for heading in (sheet.first("started_at"), sheet.first("event_id")) if heading is not None]
     unknown = (heading for heading in sheet.headings if sheet.is_unknown(heading) and not is_of_a_round(heading))
     are_results = {heading: [*map(is_result, sheet.cells(heading).unique())] for heading in unknown}
@@ -311,7 +311,7 @@ def place_of_rounds(headings: Sequence[str]) -> str:
 
 
 def meaning(sheet: Sheet, found: Sequence[str], totals: Sequence[str]) -> Document:
-    """Return the rule for cells of rounds, if they certainly are times, places, or points that a total adds up."""
+    """Return the rule for the cells of rounds, if they are certainly times, places, or points that a total adds up."""
     if not sheet.given.keys().isdisjoint(COMPARED):
         return {}
     words = [cell for cell in sheet.cells(*found).unique() if not DIAGONAL.fullmatch(cell)]
@@ -351,7 +351,7 @@ def are_of_parts(sheet: Sheet, found: Sequence[str], cells: Sequence[str]) -> bo
 
 
 def are_parts(sheet: Sheet, found: Sequence[str], totals: Sequence[str]) -> bool:
-    """Return True if rounds are parts of one event: golf with ties such as T2, or attempts of which the best counts."""
+    """Return True if rounds are parts of one event, such as golf rounds, or attempts of which the best counts."""
     place, whole = sheet.first("position"), [total for total in totals if total not in found]
     meant = meaning(sheet, found, whole)
     if place is None:
@@ -365,10 +365,10 @@ def are_parts(sheet: Sheet, found: Sequence[str], totals: Sequence[str]) -> bool
 
 
 def summed(sheet: Sheet, found: Sequence[str], sums: Sequence[float | None]) -> Document:
-    """Return the rule for cells that a total adds up: points, or numbers of which fewer are better.
+    """Return the rule for cells that a total adds up: points, or numbers that are better if they are lower.
 
-    This is decided by the order of the players, or by the cells. Places are not taken as points if every winner has the
-    same.
+    This is decided by the order of the players, or by the cells. Places are not taken for points if every winner has
+    the same number.
     """
     columns = [numbers_of(sheet, heading) for heading in found]
     least, order = min(map(min, columns)), standing(sheet, sums)
@@ -396,7 +396,7 @@ def as_number(sheet: Sheet, headings: Sequence[str]) -> Document:
 
 
 def standing(sheet: Sheet, sums: Sequence[float | None]) -> int | None:
-    """Return 1 if the first player has the highest sum, or -1 if the lowest, by places or row order.
+    """Return 1 if the first player, by places or row order, has the highest sum, or -1 for the lowest sum.
 
     If unclear, return None.
     """
@@ -420,7 +420,7 @@ def are_nearly_places(sheet: Sheet, heading: str) -> bool:
 
 
 def is_scheme(rows: list[list[float]]) -> bool:
-    """Return True if rows follow one points scheme: each row is its beginning, and the first step is the widest."""
+    """Return True if rows follow one points scheme: each row is the beginning of it, and its first step is widest."""
     ordered = [sorted(row, reverse=True) for row in rows]
     scheme = max(ordered, key=len)
     steps = [one - other for one, other in pairwise(scheme)]

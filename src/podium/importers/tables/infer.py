@@ -61,7 +61,7 @@ OF_CELLS = {"position": "place", "score": "number", "time_s": "duration"}
 
 
 def infer_map(grid: Grid, source: Document, columns: Document) -> tuple[Document, str]:
-    """Return the map of a table, in the form of TOML, inferred from its cells and some answers, and a line about it.
+    """Return the map of a table as a TOML document, inferred from its cells and some answers, and a line about it.
 
     Raises:
         UndecidedError: The owner of the table must answer a question.
@@ -89,7 +89,7 @@ def infer_map(grid: Grid, source: Document, columns: Document) -> tuple[Document
 
 
 def ask_what_is_empty(sheet: Sheet) -> None:
-    """Ask about empty cells for events and dates below filled ones, which are often left by merged cells."""
+    """Ask about empty cells below filled ones in columns of events and dates. Merged cells often leave such gaps."""
     names = ["event_id", "started_at"]
     place, team, time = map(sheet.first, ("position", "team", "time_s"))
     if place and team:
@@ -110,7 +110,7 @@ def ask_what_is_empty(sheet: Sheet) -> None:
 
 
 def ask_if_standing(sheet: Sheet) -> None:
-    """Ask whether a table contains standings, because a column counts games or adds up the three columns after it."""
+    """Ask whether a table contains standings if a column counts games or adds up the three columns after it."""
     names = sheet.headings
     if sheet.first("event_id") or "event_id" in sheet.given or not sheet.first("player", "team"):
         return
@@ -126,7 +126,7 @@ def ask_if_standing(sheet: Sheet) -> None:
 
 
 def name_event(sheet: Sheet, columns: Columns) -> Columns:
-    """Return the columns with a name for the event of a table that has none: the sheet, the day or the file."""
+    """Return the columns with a name for the event, if the table has none: that of the sheet, the day or the file."""
     known = columns.chosen.keys() | sheet.given
     if "event_id" in known or "player" not in known:
         return columns
@@ -148,7 +148,7 @@ def name_event(sheet: Sheet, columns: Columns) -> Columns:
 
 
 def is_of_many_events(sheet: Sheet, columns: Columns) -> bool:
-    """Return True if players repeat, but not among rows with the same value in some unused column."""
+    """Return True if players repeat, but never within rows that have the same value in some unused column."""
     rows = columns.headings("player", "heat")
     again = bool(rows) and sheet.repeats(rows)
     return again and any(not sheet.repeats([*rows, heading]) for heading in columns.open(sheet))
@@ -184,7 +184,7 @@ def find_missing(sheet: Sheet, columns: Columns) -> list[Question]:
 
 
 def likely_headings(sheet: Sheet, columns: Columns) -> list[str]:
-    """Return the possible columns of players, those with words first, or of events, in which no player repeats."""
+    """Return the possible columns of players, words first, or of events, in which no player repeats."""
     headings = columns.open(sheet) if sheet.frame.height > 1 else []
     if "player" in columns.chosen:
         player = columns.chosen["player"]
@@ -282,7 +282,7 @@ def comparisons(sheet: Sheet, heading: str) -> list[Choice]:
 
 
 def map_of_layout(sheet: Sheet, shape: Document) -> tuple[Document, str]:
-    """Complete the map of a layout with information from the sheet. Return it, and a line about it."""
+    """Complete the map of a layout with information from the sheet. Return the map, and a line about it."""
     layout = shape["layout"]
     source, columns = read_source(sheet, Columns({}, {}, (), frozenset(sheet.used), rules=shape["columns"]))
     is_row = layout["kind"] == "matrix" and "{column}" not in str(columns.rules["event_id"])

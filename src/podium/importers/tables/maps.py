@@ -122,7 +122,10 @@ class Map:
 
     @property
     def round_of_made_ids(self) -> tuple[str, ...] | None:
-        """The columns of the round or game number in event IDs that Podium makes. None if the sender chose the IDs."""
+        """The columns with the round or game number in event IDs that Podium makes.
+
+        None if the sender chose the IDs.
+        """
         rule = self.columns.get("event_id")
         if rule is None or self.is_preset or rule.value is not None:
             return None
@@ -140,7 +143,7 @@ class Map:
         return frozenset((*conditions, *columns, *self.once))
 
     def rules(self) -> list[Mapping[str, Rule]]:
-        """Return the rules of each side: one mapping for tables that are not wide."""
+        """Return the rules of each side. For tables that are not wide, return one mapping."""
         return [{**self.columns, **side} for side in self.layout.sides] or [self.columns]
 
 
@@ -201,7 +204,7 @@ def check_layout(layout: Layout, columns: Mapping[str, Rule], *, is_partial: boo
 
 
 def is_refinement(rule: Any) -> bool:
-    """Return True if a rule says how to read a column, but not which."""
+    """Return True if a rule says how to read a column, but not which column to read."""
     return isinstance(rule, Mapping) and not STATED & rule.keys()
 
 
@@ -284,7 +287,7 @@ def read_scalar(value: Any, place: str) -> Scalar:
 
 
 def read_pattern(value: Any, place: str) -> str:
-    """Read a regular expression without backreferences and lookaround, so that it takes time linear in the text."""
+    """Read a regular expression without backreferences or lookaround, so that it runs in linear time."""
     text = read_text(value, place)
     try:
         pl.Series([""]).str.contains(text)
@@ -309,7 +312,7 @@ def read_mark(value: Any, place: str) -> str:
 
 
 def read_header(value: Any, place: str) -> int | str | tuple[int, ...]:
-    """Read the line of a head, its two lines, or one of its cells."""
+    """Read the line of a head, its two lines, or the text of one of its cells."""
     if isinstance(value, str):
         return read_text(value, place)
     lines = value if isinstance(value, list | tuple) and len(value) > 1 else [value]
@@ -410,7 +413,7 @@ def read_rule(value: Any, place: str, column: str) -> Rule:
 
 
 def check_rule(rule: Rule, place: str, column: str) -> None:
-    """Reject keys of a rule that need another key, or apply to another results column."""
+    """Reject keys of a rule that need another key or apply to another results column."""
     has_outcome = rule.then is not None or rule.other is not None
     if rule.default is not None and rule.words is None:
         raise UnfitError(f"{place}.default", "is for words that are not in map. Write map as well.")
@@ -465,7 +468,7 @@ OF_MAP: dict[str, Reader] = {
 
 
 def write_map(document: Mapping[str, Any]) -> str:
-    """Return the document of a map as TOML. Only top-level tables have their own lines."""
+    """Return the document of a map as TOML. Only top-level tables have headings of their own."""
     lines: list[str] = []
 
     def add(table: Mapping[str, Any], name: str) -> None:

@@ -40,7 +40,7 @@ MAX_SHOWN = 3  # maximum number of words in a question
 
 
 def matches(sheet: Sheet) -> Document | None:
-    """Return the map for one match per row, or None if no columns are those of two sides."""
+    """Return the map for one match per row, or None if no columns contain two sides."""
     members = defaultdict[str, list[str]](list)
     for heading in sheet.headings:
         members[side_of(heading) or ""].append(heading)
@@ -101,7 +101,7 @@ def parts_of_match(sheet: Sheet, members: Mapping[str, Sequence[str]]) -> dict[s
 
 
 def commas(sheet: Sheet, *headings: str) -> str | None:
-    """Return a comma if all cells below headings for three members contain three. If some contain fewer, ask."""
+    """Return a comma if all cells below headings for three members contain three names. If some contain fewer, ask."""
     cells = sheet.cells(*headings)
     are_three = cells.filter(~cells.str.contains(heads.BYE)).str.count_matches(",") == 2  # noqa: PLR2004
     if heads.THREES.isdisjoint(fold(headings[0]).split("_")) or not are_three.any():
@@ -118,7 +118,7 @@ def are_pairs(sheet: Sheet, heading: str) -> bool:
 
 
 def sum_of_pairs(sheet: Sheet) -> list[str]:
-    """Return the column with both sides' points that adds up the others, such as the score after four quarters."""
+    """Return the column with both sides' points that adds up the others, such as the final score after quarters."""
     points = {
         heading: [own or 0.0 for cell in sheet.texts(heading) for own in parse_result(cell or "0-0") or ()]
         for heading in sheet.headings
@@ -133,7 +133,7 @@ def sum_of_pairs(sheet: Sheet) -> list[str]:
 
 
 def sides_by_cells(sheet: Sheet) -> dict[str, str]:
-    """Return the sides and the result of a match by its cells alone: two columns share names, and one has results."""
+    """Return the sides and result of a match, judging by cells alone: two columns share names, and one has results."""
     columns = {heading: sheet.cells(heading) for heading in sheet.headings if sheet.is_unknown(heading)}
     results = [column for column in columns if are_pairs(sheet, column)]
     names = [heading for heading, cells in columns.items() if cells.str.contains(r"\p{L}{2}").all() and cells.len()]
@@ -144,7 +144,7 @@ def sides_by_cells(sheet: Sheet) -> dict[str, str]:
 
 
 def lead(sheet: Sheet, *columns: str) -> str:
-    """Return the beginning of a match's name: the values of columns without gaps, or the lines above the head."""
+    """Return the beginning of a match's name: the values of columns that have no gaps, or the lines above the head."""
     found = [heading for column in columns if (heading := sheet.first(column))]
     found = found[:1] + [heading for heading in found[1:] if not sheet.texts(heading).null_count()]
     return " ".join(f"{{{heading}}}" for heading in found) or sheet.event
@@ -175,7 +175,10 @@ def match_rows(
 
 
 def once_each(sheet: Sheet, document: Document, player: str, opponent: str) -> Document:
-    """Return the map that reads each match only once, if all are listed for both sides. If only some are, ask."""
+    """Return the map that reads each match only once if all matches are listed for both sides.
+
+    If only some are, ask.
+    """
     when = [heading for heading in (sheet.first("started_at"), sheet.first("event_id")) if heading is not None]
     rows = sheet.frame.select(player, opponent, *when)
     swapped = rows.rename({player: opponent, opponent: player}).select(rows.columns)
@@ -255,7 +258,7 @@ def compared(sheet: Sheet, parts: Parts) -> Compared:
 
 
 def winner_decides(sheet: Sheet, winner: str, parts: Parts, scores: Sequence[str]) -> bool:
-    """Return True if a column names the winner even where the score is a draw, or ends with a word such as "retired".
+    """Return True if a column names the winner even if the score is a draw, or ends with a word such as "retired".
 
     If the column names the side with the lower score, ask.
     """
@@ -334,7 +337,7 @@ def by_words(heading: str, points: Mapping[str, tuple[float, float]]) -> list[Do
 
 
 def side_points(words: Iterable[str], parts: Parts) -> dict[str, tuple[float, float]]:
-    """Return both sides' points for words that name the winning side in the way that headings do, or that mean a draw.
+    """Return both sides' points for words that name the winning side as headings do, or that mean a draw.
 
     For example, Home, H and 1 mean the first side, B+3.5 means Black, and X means a draw.
     """

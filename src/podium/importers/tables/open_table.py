@@ -1,4 +1,4 @@
-"""Read tables by their headings or by a map, and matches that have the winner and loser in one row."""
+"""Read tables by their headings or by a map, and matches with the winner and loser in one row."""
 
 import csv
 import io
@@ -37,10 +37,10 @@ def read_understood(path: str, name: str, content: bytes | None = None, answers:
 
 
 def read_frame(source: Any, name: str, answers: Iterable[str] = ()) -> Results:
-    """Read a frame or rows in another layout, as if they came from a file.
+    """Read a frame or rows in another layout as if they came from a file.
 
     Raises:
-        ResultsError: Cells of a results table are invalid, or another table leaves a question open.
+        ResultsError: Cells of a results table are invalid, or a table in another layout leaves a question open.
     """
     if hasattr(source, "reset_index") and any(name is not None for name in source.index.names):
         source = source.reset_index()
@@ -54,13 +54,13 @@ def read_frame(source: Any, name: str, answers: Iterable[str] = ()) -> Results:
 
 
 def in_python(fault: Fault) -> Fault:
-    """Return a fault in which the command that answers its question is replaced by an argument in Python."""
+    """Return a fault in which an argument in Python replaces the command that answers its question."""
     answers = ", or ".join(f"answers={[choice.answer]} ({choice.meaning})" for choice in fault.choices)
     return fault._replace(command=f"Give podium.read_results {answers}" if answers else "")
 
 
 def content_of(frame: pl.DataFrame) -> bytes:
-    """Return a frame as the content of a file that it could come from: CSV, or JSON if a cell has parts."""
+    """Return a frame as the content of a file from which it could come: CSV, or JSON if a cell has parts."""
     columns = [as_written(frame[name]) for name in frame.columns]
     written = pl.DataFrame(columns)
     if any(column.dtype.is_nested() for column in columns):
@@ -127,7 +127,7 @@ def checked(mapped: Mapped, name: str, notes: tuple[str, ...] = ()) -> Results:
 
 
 def with_original_cells(mapped: Mapped) -> pl.DataFrame:
-    """Return the table with bad cells as they are in the source, so that they can be corrected."""
+    """Return the table with bad cells as they appear in the source, so that they can be corrected."""
 
     def original(name: str, which: pl.Series, written: pl.Series) -> pl.Series:
         return written.zip_with(which, text(mapped.table[name])[0].cast(pl.String)).alias(name)
@@ -145,7 +145,7 @@ def read_mapped(source: Any, mapping: Map, name: str | None = None) -> Results:
 
 
 def read_columns(source: Any, columns: Mapping[str, Any], ignore: Names, name: str | None = None) -> Results:
-    """Read and check a table for which some columns are named. All others keep the meaning of their names."""
+    """Read and check a table, some of whose columns are given a meaning. All others keep the meaning of their names."""
     grid = grid_of(source, name)
     document = {"columns": {**kept_columns(grid, dict(columns), ignore), **columns}}
     return checked(apply_map(grid, build_map(document, "columns")), grid.name)
@@ -170,20 +170,20 @@ def from_matches(
 
     Args:
         matches: A table, as in `read_results`.
-        winner: The column with the winner. For a team, one column for each of its members.
+        winner: The column with the winner. For teams, one column per member.
         loser: The column, or columns, with the loser.
-        home: The column, or columns, with the first side: at home, or White.
+        home: The column, or columns, with the first side (home or White).
         away: The column, or columns, with the second side.
-        scores: The columns with the scores of the first side and of the second. Equal scores mean a draw.
+        scores: The columns with the scores of the first and the second side. Equal scores mean a draw.
         result: The column with the first side's result: `H`, `D` and `A`; `W` and `L`; `1-0`; or 1, 0.5 and 0.
-        draw: The column that says if a match between `winner` and `loser` was a draw: true, yes, 1 or `D`.
-        event: The columns that together name the match. Default: its date, its sides and a count of repeats.
+        draw: The column that says whether a match between `winner` and `loser` was a draw (true, yes, 1 or `D`).
+        event: The columns that together identify the match. Default: its date, its sides and a count of repeats.
         date: The column with the day or time, or its rule: `{"from": "Day", "format": "%d.%m.%Y"}`.
         name: The table's name in error messages.
         columns: Other results columns, such as `pool` or `mode`, each given by a column of the table or by a rule.
 
     Returns:
-        The checked results: one row per player, and teams if a side has several.
+        The checked results: one row per player, with team names if a side has several players.
 
     Raises:
         ResultsError: A cell is invalid.
@@ -209,7 +209,7 @@ RESULTS = {"H": "1-0", "W": "1-0", "D": "1/2-1/2", "A": "0-1", "L": "0-1"}
 
 
 def sides_of(scores: Sequence[str], result: str | None) -> list[dict[str, Any]]:
-    """Return the rules that compare two sides by their scores or result. If there is neither, return none."""
+    """Return the rules that compare two sides by their scores or result, or no rules if there are neither."""
     if result:
         return [{"position": {"from": [result], "map": RESULTS, "as": "result", "side": side}} for side in (1, 2)]
     return [{"score": {"from": [score]}} for score in scores]
@@ -240,7 +240,7 @@ def matches_map(
 
 
 def match_id(first: Sequence[str], second: Sequence[str], columns: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the name of a match that has no event: its day, its sides, and a count if the sides meet again."""
+    """Return the name of a match that has no event ID: its day, its sides, and a count if the sides meet again."""
     moment = columns.get("started_at", {})
     days = moment.get("from", []) if isinstance(moment, Mapping) else moment
     sides = (" / ".join(f"{{{name}}}" for name in names) for names in (first, second))
@@ -252,7 +252,7 @@ def as_list(names: Names) -> list[str]:
 
 
 def kept_columns(grid: Grid, columns: Mapping[str, Any], ignore: Names) -> dict[str, Any]:
-    """Return the columns that are already named after a results column, each with itself as its rule."""
+    """Return the columns that already have the name of a results column, each with itself as its rule."""
     mapping: Map | None = build_map({"columns": columns}, "columns") if columns else None
     used = {name for rule in mapping.columns.values() for name in rule.names} if mapping else set()
     aside = set() if ignore == REST else set(as_list(ignore))

@@ -1,4 +1,4 @@
-"""Read any table as results, using a map of its columns, a matching preset, or a map inferred from its headings."""
+"""Read any table as results, using its map, a preset that matches it, or a map inferred from its headings."""
 
 import re
 import tomllib
@@ -39,16 +39,16 @@ def read_format(name: str, files: Sequence[str | Path], options: Options | None 
     """Import files in a given format.
 
     Args:
-        name: Name of the format, a key of `FORMATS`.
+        name: Name of the format. It must be a key of `FORMATS`.
         files: Paths of files or folders, in the order of the events. `-` is standard input.
-        options: The user's choices. Default: `Options()`.
+        options: Options chosen by the user. Default: `Options()`.
 
     Returns:
-        The results table, and everything that was dropped, bad or skipped.
+        The results table, and counts of everything that was dropped, bad or skipped.
 
     Raises:
-        FormatError: A file is not in this format, breaks its rules while bad events are not skipped, or contains only
-            bad events.
+        FormatError: A file is not in this format, breaks its rules although bad events are not skipped, or contains
+            only bad events.
         ParameterError: The format is unknown, or an option does not suit the format.
     """
     options = options or Options()
@@ -112,7 +112,10 @@ def read(files: Sequence[Source], options: Options) -> Imported:
 
 
 def map_of_options(options: Options) -> Map | None:
-    """Return the map in the options, including their time zone. Return None if the headings must reveal everything."""
+    """Return the map in the options, including their time zone.
+
+    Return None if only the headings can reveal the meaning of the columns.
+    """
     given = options.map
     if given is None:
         return None
@@ -169,14 +172,14 @@ def has_results(grid: Grid) -> bool:
 
 
 def map_of_files(files: Sequence[str], options: Options) -> Map:
-    """Return the map for several files, which is that of the first one."""
+    """Return the map for several files, which is the map of the first file."""
     return read_with_map(sources(files[0])[0], options)[1]
 
 
 def questions(files: Sequence[str], options: Options | None = None) -> list[Question]:
-    """Return the questions that a table leaves open. The map in `options` contains earlier answers, made by `answer`.
+    """Return the questions that a table leaves open. The map in `options` contains earlier answers, added by `answer`.
 
-    The result is empty if the table can be read, or if no answer can help.
+    The result is empty if the table can be read, or if no answer would help.
     """
     try:
         grid, mapping, _ = read_with_map(sources(files[0])[0], options or Options())
@@ -188,7 +191,7 @@ def questions(files: Sequence[str], options: Options | None = None) -> list[Ques
 
 
 def first_rows(files: Sequence[str], options: Options) -> pl.DataFrame:
-    """Return the first rows of a table, as far as its format is known."""
+    """Return the first rows of a table, if its format is known."""
     given = map_of_options(options)
     try:
         grid = load(sources(files[0])[0], given.source if given else SourceRule())
@@ -217,7 +220,7 @@ def answer(key: str, value: str, document: Mapping[str, Any] | None = None) -> d
 
 
 def answer_questions(file: str, answers: Collection[str]) -> tuple[Posed, dict[str, Any] | None]:
-    """Return the questions and choices for a table so far, and the part of a map that results from the answers."""
+    """Return the questions and choices for a table so far, and the part of a map that follows from the answers."""
     posed: Posed = []
     document: dict[str, Any] | None = None
     while all(choice for _, choice in posed):

@@ -1,4 +1,4 @@
-"""A sheet while its columns and layout are being worked out: its cells, what its headings mean, and the answers so far.
+"""A sheet whose columns and layout are being worked out: its cells, its headings' meaning, and the answers so far.
 
 Each step of the search returns its result, and adds faults and questions to `Sheet.unclear`. If there are any,
 `refuse_unclear` rejects the sheet.
@@ -73,7 +73,7 @@ class Sheet:
 
     @cached_property
     def used(self) -> set[str]:
-        """The headings that are used by answers."""
+        """The headings that answers use."""
         return {name for rule in self.rules.values() for name in rule.names} | {*self.named.values()}
 
     @cached_property
@@ -89,7 +89,7 @@ class Sheet:
 
     @cached_property
     def titles(self) -> pl.Series:
-        """The lines above the heads, if there are some for every row."""
+        """The lines above the heads, if every row has such lines."""
         titles = self.frame.get_column(TITLE, default=pl.Series([], dtype=pl.String))
         return titles.head(0) if titles.null_count() else titles.unique(maintain_order=True)
 
@@ -114,7 +114,7 @@ class Sheet:
         return next((self.of_column[column][0] for column in columns if column in self.of_column), None)
 
     def under(self, words: Collection[str]) -> list[str]:
-        """Return those headings that are among these words."""
+        """Return the headings that are among these words."""
         return [heading for heading in self.headings if fold(heading) in words]
 
     def first_under(self, words: Collection[str]) -> str | None:
@@ -132,7 +132,7 @@ class Sheet:
         return self.cache[heading]
 
     def cells(self, *headings: str) -> pl.Series:
-        """Return those cells in these columns that are not empty."""
+        """Return the cells in these columns that are not empty."""
         return pl.concat([self.texts(heading).drop_nulls().alias("cell") for heading in headings])
 
     def has(self, heading: str, pattern: str) -> bool:
@@ -141,7 +141,7 @@ class Sheet:
     def meaning(self, heading: str) -> str:
         """Return the results column for a heading.
 
-        It is empty for both sides of a match, and for one of several legs.
+        The result is empty for both sides of a match, and for one of several legs.
         """
         word = fold(re.sub(UNIT, "", heading))
         if word in heads.LEGS and len(self.under(heads.LEGS)) > 1:
@@ -153,13 +153,13 @@ class Sheet:
         return "" if may_be_all and self.has(heading, r"^\d+$|,") else meanings().get(word, "")
 
     def is_unknown(self, heading: str) -> bool:
-        """Return True if a heading has no known meaning, or is above numbers and could be a person called Nick."""
+        """Return True if a heading has no known meaning, or is above numbers and could be a person such as Nick."""
         word = fold(heading)
         part = meanings().get(word) or sides().get(word) or side_of(heading)
         return part is None or (part in OF_NAMES and not self.has(heading, r"\p{L}"))
 
     def repeats(self, headings: Sequence[str], most: int | None = None) -> bool:
-        """Return True if some rows, perhaps only among the first ones, are equal in all of these columns."""
+        """Return True if some rows (only the first ones if `most` is given) are equal in all of these columns."""
         return bool(self.frame.select(headings).head(most or self.frame.height).is_duplicated().any())
 
     def drop(self, headings: Iterable[str], pattern: str, reason: str, empty: str = "") -> list[Document]:
@@ -207,7 +207,7 @@ def refuse_unclear(sheet: Sheet, alone: Sequence[Question] = ()) -> None:
 
 
 def are_ranks(sheet: Sheet, heading: str, within: Sequence[str] = (), first: int = 1) -> bool:
-    """Return True if a column contains places: each place says how many rows in the same group are better."""
+    """Return True if a column contains places, each of which says how many rows in the same group are better."""
     texts, place = sheet.texts(heading), pl.col("\0place")
     places = placed(texts).alias("\0place")
     words = texts.filter(places.is_null()).drop_nulls()

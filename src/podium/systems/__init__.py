@@ -2,7 +2,7 @@
 
 The registry is this folder: a file `my_system.py` that ends in `SYSTEM = …` defines the system `my-system`.
 
-Installed packages add systems through entry points in the group `podium.systems`. They cannot replace Podium's own
+Installed packages add systems through entry points in the `podium.systems` group. They cannot replace Podium's own
 systems.
 """
 
@@ -36,7 +36,7 @@ def current_name(name: str) -> str:
 
 
 def find(name: str) -> "type[System]":
-    """Return the class of a system, Podium's own or from an installed package. Call the class with parameters.
+    """Return the class of one of Podium's own systems or of an installed package's. Call the class with parameters.
 
     Raises:
         ParameterError: There is no system with that name.
@@ -63,7 +63,7 @@ def find(name: str) -> "type[System]":
 
 
 def make_system(system: "str | System", parameters: Mapping[str, Any] | None = None) -> "System":
-    """Return a system given its name, a string such as `elo:k=20,scale=300`, or an instance, which is returned as is.
+    """Return a system, given its name, a string such as `elo:k=20,scale=300`, or an instance, which is returned as is.
 
     Args:
         parameters: Further parameters, by name. They are allowed only with a name or a string.
@@ -122,7 +122,7 @@ def load(text: str) -> "type[System]":
 
 @functools.cache
 def package_version(name: str) -> str:
-    """Return the package that a system comes from, with its version, or an empty string for Podium's own systems."""
+    """Return the name and version of the package that a system comes from, or an empty string for Podium's own."""
     if name in names():
         return ""
     from podium.systems import _third_party as third_party  # noqa: PLC0415  (as above)
@@ -142,7 +142,7 @@ def split_settings(text: str) -> tuple[str, str]:
 
 
 def outsiders() -> "tuple[list[type[System]], list[str]]":
-    """Return the systems from installed packages, and the reasons why any others cannot be used."""
+    """Return the systems of installed packages, and for each system that cannot be used, the reason."""
     from podium.systems import _third_party as third_party  # noqa: PLC0415  (as above)
 
     systems, refusals = [], []

@@ -1,4 +1,4 @@
-"""The start of an event in the system `adaptive`: parameters, and states after the time since their last event."""
+"""The start of an event in the `adaptive` system: parameters, and states after the time since their last event."""
 
 import functools
 import math
@@ -67,7 +67,7 @@ class Params:
 
 @functools.cache
 def params_with(modes: int, equipment: int) -> Any:
-    """Return the NamedTuple of the parameters for this many modes and kinds of equipment."""
+    """Return the NamedTuple of parameters for this many modes and kinds of equipment."""
     theta = [f"ln_{name}" for name in prior_of(modes, equipment)]
     name = f"Params{int(modes > 0)}_{equipment}"
     fields = namedtuple(name, [*theta, *FIXED], module=__name__)  # type: ignore[misc]  # noqa: PYI024
@@ -86,7 +86,7 @@ def __getattr__(name: str) -> Any:
 
 @kernel
 def equipment_of(params: Any) -> int:
-    """Return the number of kinds of equipment, a compile-time constant, like the results of the next two functions."""
+    """Return the number of kinds of equipment: a compile-time constant, like the results of the next two functions."""
     return (len(params) - OWN - OF_SIDE - len(FIXED)) // OF_EQUIPMENT
 
 
@@ -115,7 +115,7 @@ class Entering(NamedTuple):
 
 @in_pool.register(Params)
 def read_pool(params: Any, pool: Any, occasion: Occasion) -> Any:
-    """Return the parameters, given the pool's theta and the event. An undated event is one tick after the last."""
+    """Return the parameters for the pool's theta and the event. An undated event is one tick after the previous one."""
     full = full_of(params)
     today = occasion.day if occasion.day >= COUNTED else pool[DAY] + TICK
     pace = OWN_GAP_DAYS / TICK * exp(-pool[GAP])
@@ -161,7 +161,7 @@ def is_new(me: Any) -> bool:
 
 @kernel
 def days_between(pace: float, earlier: float, later: float) -> float:
-    """Return the days between two times in a pool, or 0 between an undated and a dated event."""
+    """Return the number of days between two times in a pool, or 0 between an undated and a dated event."""
     if later < COUNTED:
         return max(later - earlier, 0.0) * pace
     return max(later - earlier, 0.0) if earlier >= COUNTED else 0.0
@@ -171,7 +171,7 @@ def days_between(pace: float, earlier: float, later: float) -> float:
 def first_day(params: Any, me: Any) -> Any:
     """Return the day of the player's first event.
 
-    At the pool's first event with a date, the day is moved: the number of days before the event stays the same.
+    At the pool's first event with a date, this day is moved so that the number of days before the event stays the same.
     """
     if me.last == 0.0:
         return params.today
@@ -188,7 +188,7 @@ def enters_at_level(me: Any, kind: float) -> float:
 
 
 class Passed(NamedTuple):
-    """The effect that the time before an event has on a state."""
+    """The effect of the time before an event on a state."""
 
     new: bool  # nothing is known about the player
     growth: float  # change of the mean for a growth of 1 per year
@@ -207,7 +207,7 @@ def spread_column(params: Any, kind: float) -> int:
 
 @kernel
 def time_passed(params: Any, me: Any, kind: float) -> Passed:
-    """Return the effect of the days since the last event. Equipment neither grows nor gains variance from events."""
+    """Return the effect of the days since the last event. Equipment does not grow or gain variance from events."""
     spread, day = params.spread, params.day
     if kind != 0.0:
         column = spread_column(params, kind)
@@ -249,14 +249,14 @@ def entered(params: Any, me: Any, passed: Passed, kind: float) -> Entering:
 def seen(
     params: Any, rating: float, mean: float, variance: float, mean_reading: float, variance_reading: float
 ) -> Entering:
-    """Return an entering state with its attenuation g filled in."""
+    """Return an entering state that includes its attenuation g."""
     g = 1.0 / math.sqrt(1.0 + C * (variance + params.noise))
     return Entering(rating, mean, variance, mean_reading, variance_reading, g)
 
 
 @kernel
 def offset_in(params: Any, me: Any) -> int:
-    """Return the position, in a state, of the offset for the event's mode, or 0 if there is no mode."""
+    """Return the position in a state of the offset for the event's mode, or 0 if there is no mode."""
     if params.modes == 0.0 or params.mode < 0.0:
         return 0
     return block_at(full_of(params), min(params.mode, params.modes - 1.0))
@@ -286,7 +286,7 @@ def joined(params: Any, one: Entering, share: float, other: Entering) -> Enterin
 
 @kernel
 def apart(params: Any, one: Entering, common: Entering) -> Entering:
-    """Return a unit without the variance that both units of a pair share, which their duel gives no evidence about."""
+    """Return a unit without the variance that both units of a pair share. Their duel reveals nothing about it."""
     return seen(
         params,
         one.rating,

@@ -1,4 +1,4 @@
-"""Learning in the system `adaptive`: the evidence of each pair, and the gradient and curvature of theta."""
+"""Learning in the `adaptive` system: the evidence from each pair, and the gradient and curvature of theta."""
 
 import functools
 import math
@@ -43,12 +43,12 @@ FIRST_YEAR = GROWTH_DAYS / YEAR * (1.0 - math.exp(-YEAR / GROWTH_DAYS))  # in fu
 
 
 def deviation(logarithm: float) -> float:
-    """Return the deviation in points, given the logarithm of a variance."""
+    """Return the deviation in points for the logarithm of a variance."""
     return SCALE * math.exp(0.5 * logarithm)
 
 
 def direction(points: float, up: str, down: str) -> str:
-    """Return the verb that matches the sign, with the points."""
+    """Return the verb that matches the sign of the points, followed by the points."""
     return f"{up if points >= 0.0 else down} {abs(points):.0f} points"
 
 
@@ -142,7 +142,7 @@ LEARNT_OF_MODES = LearntParameter(
 
 
 def learnt_with(modes: int, equipment: tuple[str, ...]) -> tuple[LearntParameter, ...]:
-    """Return the parameters learnt by a pool with this many modes and these kinds of equipment."""
+    """Return the parameters that a pool with this many modes and these kinds of equipment learns."""
     of_equipment = [
         parameter
         for number, kind in enumerate(equipment, start=1)
@@ -179,7 +179,7 @@ def carry_pair(
     learner: int,
     d: Derivatives,
 ) -> None:
-    """Add one pair to the derivatives of S and J of both units, and to the gradient of theta.
+    """Add one pair to the derivatives of S and J for both units, and to the gradient of theta.
 
     Args:
         error: (s - p) times the pair's weight in learning.
@@ -291,7 +291,7 @@ def judge_pairs(
 
 @kernel
 def learn_sharpness(params: Any, entering: Any, columns: Columns, update: int, heat: int, scratch: Scratch) -> None:
-    """Update the pool's sharpness from the sole winner of a field, by a Newton step on Luce's probability of winning.
+    """Update the pool's sharpness from the sole winner of a field by a Newton step on Luce's probability of winning.
 
     A unit's strength is its log-odds against a unit with the field's mean skill and mean variance. Ratings do not
     change.

@@ -1,4 +1,4 @@
-"""The rules of the system `adaptive`: comparisons, evidence, credits and expected scores."""
+"""The rules of the `adaptive` system: comparisons, evidence, credits and expected scores."""
 
 import math
 from typing import Any, NamedTuple
@@ -26,7 +26,7 @@ class Comparison(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """Sums over opponents. The last two show if Glicko's step ends before the mode."""
+    """Sums over opponents. The last two show whether Glicko's step ends before the mode."""
 
     surprise: float  # S = sum of w g (s - e)
     information: float  # J = sum of w g^2 e (1 - e); raised if the step would pass the mode
@@ -35,7 +35,7 @@ class Evidence(NamedTuple):
 
 
 class Causes(NamedTuple):
-    """Changes of the rating that do not come from opponents."""
+    """Changes in the rating that do not come from opponents."""
 
     time: float  # growth and ageing since the last event
 
@@ -67,13 +67,16 @@ def comparisons(
 
 @kernel
 def place_compared(entry: Entry) -> float:
-    """Return an entry's place. Everyone who did not finish is placed right behind the last finisher."""
+    """Return an entry's place. All entrants who did not finish are placed directly behind the last finisher."""
     return entry.place if entry.finished else entry.rank
 
 
 @kernel
 def finish_weight(params: Any, mine: float, theirs: float) -> Any:
-    """Return a pair's weight for one side. For a side that did not finish, it is at least 1, like an ordinary loss."""
+    """Return a pair's weight for one side.
+
+    For a side that did not finish, it is at least 1, as for an ordinary loss.
+    """
     if mine and theirs:
         return 1.0
     return params.unfinished if mine else max(params.unfinished, 1.0)
@@ -87,7 +90,7 @@ def by_unfinished(params: Any, mine: float, theirs: float) -> float:
 
 @kernel
 def nearness(params: Any, place: float, other_place: float, size: float) -> Any:
-    """Return the weight of a pair, which depends on the distance between its places."""
+    """Return the weight of a pair, which depends on the distance between its two places."""
     apart = max(abs(place - other_place) - 1.0, 0.0) / (params.reach * size)
     return 1.0 / (1.0 + math.pi * math.pi * apart * apart)
 
@@ -109,7 +112,7 @@ def surprise_and_information(params: Any, comparison: Comparison) -> Evidence:
 
 @credit.register(Params)
 def points_of(params: Any, me: Entering, totals: Evidence, after: Any, comparison: Comparison) -> Credit:
-    """Return an opponent's points: the mean's change, divided in proportion to shares of the surprise."""
+    """Return an opponent's points: the change in the mean is divided in proportion to shares of the surprise."""
     if abs(totals.surprise) > LEAST_SURPRISE:
         weight = (after.rating - me.rating) / totals.surprise * comparison.weight
     else:
@@ -146,7 +149,7 @@ def chance(params: Any, a: Entering, b: Entering) -> float:
 
 @kernel
 def unit_of(params: Any, entering: Any, sides: Any, number: int) -> Any:
-    """Return a side as one unit: the mean of its members, plus the equipment they share and the home advantage."""
+    """Return a side as one unit: the mean of its members, plus their shared equipment and the home advantage."""
     start = sides.start[number]
     unit = read(sides.members, start, entering)
     if sides.start[number + 1] > start + 1 or sides.home[number]:

@@ -1,8 +1,9 @@
-"""The states of players and pools in the system `adaptive`, with their derivatives with respect to theta.
+"""The states of players and pools in the `adaptive` system, with their derivatives with respect to theta.
 
-Every mean and variance has derivatives with respect to theta. The derivatives are carried through every rule, including
-those of opponents. One more column is the reading x: to first order, how much the number would differ if theta had
-always had today's value. Between events, the state stores y instead: x = y + derivatives * theta.
+Every mean and variance has derivatives with respect to theta. These derivatives, including those of opponents, are
+carried through every rule. One more column holds the reading x. To first order, it is the amount by which the number
+would differ if theta had always had today's value. Between events, the state stores y instead: x = y + derivatives *
+theta.
 
 A block of columns holds the reading and one derivative per parameter. The last two parameters belong to the home side.
 They stay 0 in pools that never have a home side.
@@ -106,7 +107,7 @@ def pool_states_with(modes: int, equipment: int) -> Any:
 
 
 def new_pool(modes: int, equipment: int) -> Any:
-    """Return the initial state: the prior's start values, with the prior's precision as the curvature M."""
+    """Return the initial state: the prior's starting values, with the prior's precision as the curvature M."""
     prior, kind = list(prior_of(modes, equipment).values()), pool_states_with(modes, equipment)
     curvature = [1.0 / prior[a][1] ** 2 if a == b else 0.0 for a in range(len(prior)) for b in range(a + 1)]
     begun = [0.0] * THETA + [start for start, *_ in prior] + curvature
@@ -121,7 +122,7 @@ def width_of(full: int) -> int:
 
 @kernel
 def begin_event(pool: Any, work: Any, learner: int, full: int, modal: int, keep: float) -> None:
-    """Start the gradient of an event with the prior's pull, for the forgotten part of M, and clear the event's M."""
+    """Start an event's gradient with the prior's pull for the forgotten part of M, and clear the event's M."""
     for a in range(1, full + 1):
         prior = prior_at(a, full, modal)
         work[learner, a] = (1.0 - keep) * PRECISION[prior] * (START[prior] - pool[THETA + a - 1])
@@ -137,7 +138,7 @@ def learn_gap(pool: Any, ticks: float) -> None:
 
 @kernel
 def count_entry(pool: Any, known: float) -> None:
-    """Update the pool's maturity with one entry, by a known player (1) or a newcomer (0)."""
+    """Update the pool's maturity with one entry, which belongs to a known player (1) or a newcomer (0)."""
     pool[ENTRIES] += 1.0
     pool[MATURITY] += (known - pool[MATURITY]) / min(pool[ENTRIES], RECENT)
 
@@ -206,7 +207,7 @@ def states_with(modes: int, equipment: int) -> Any:
 
 
 def importable(kind: Any) -> Any:
-    """Make a type importable from this module by name, because the cache of machine code needs importable types."""
+    """Make a type importable by name from this module, because the cache of machine code needs importable types."""
     globals()[kind.__qualname__] = kind
     return kind
 
@@ -221,7 +222,7 @@ def __getattr__(name: str) -> Any:
 
 @kernel
 def block_at(count: int, mode: float) -> int:
-    """Return the position of a mode's offset in a state: the mean, the variance, then a block for each."""
+    """Return the position of a mode's offset in a state. The offset has a mean, a variance, and a block for each."""
     return MEANS + 2 * (count + 1) + int(min(max(mode, 0.0), 1000.0)) * (2 * (count + 1) + 2)
 
 

@@ -1,6 +1,6 @@
-"""The units of an event in the system `adaptive`. Each unit is a list of states with coefficients.
+"""The units of an event in the `adaptive` system. Each unit is a list of states with coefficients.
 
-A unit is an entrant or a side: the mean of its members, plus the equipment they share, plus the home side. States and
+A unit is an entrant or a side: the mean of its members, plus their shared equipment, plus the home side. States and
 units have rows in `scratch.entering_states`, `scratch.sums` and `scratch.workspace`: first the states, then the units.
 If every entrant is a unit, states and units share their rows.
 """
@@ -72,7 +72,7 @@ def derivatives_of(full: int) -> Derivatives:
 
 
 def workspace_for(modes: int, equipment: int) -> tuple[int, int]:
-    """Return the shape of an event's workspace: its columns, and the rows it has beyond those of states and units."""
+    """Return the shape of an event's workspace: its columns, and its rows beyond those of states and units."""
     full = OWN + (modes > 0) + OF_EQUIPMENT * equipment + OF_SIDE
     d = derivatives_of(full)
     return d.surprise_at_mode + d.width, full + EXTRA_ROWS
@@ -95,7 +95,7 @@ class Layout(NamedTuple):
 def enter_row(
     params: Any, me: Any, brought: Entering, passed: Passed, kind: float, work: Any, i: int, d: Derivatives
 ) -> None:
-    """Write the derivatives of a state at the start of an event, after the time since its last event."""
+    """Write the derivatives of a state at the start of an event, after the effect of the time since its last event."""
     full = full_of(params)
     clear_row(work, i, d)
     spread = spread_column(params, kind)
@@ -120,7 +120,7 @@ def enter_row(
 
 @kernel
 def copy_block(state: Any, at: int, work: Any, i: int, start: int, full: int, reading: float) -> None:
-    """Copy a block of derivatives from a state into a row of the workspace, with its reading."""
+    """Copy a block of derivatives and its reading from a state into a row of the workspace."""
     work[i, start + READING] = reading
     for k in range(1, full + 1):
         work[i, start + k] = state[at + k]
@@ -135,7 +135,7 @@ def clear_row(work: Any, i: int, d: Derivatives) -> None:
 
 @kernel
 def enter_offset(params: Any, me: Any, scratch: Any, i: int, d: Derivatives) -> None:
-    """Write an entrant's offset for the event's mode, with its derivatives, as a separate state."""
+    """Write an entrant's offset for the event's mode, and its derivatives, as a separate state."""
     work, full, offset = scratch.workspace, full_of(params), offset_in(params, me)
     brought = offset_entered(params, me, offset)
     write(scratch.entering_states, i, brought)
@@ -148,7 +148,7 @@ def enter_offset(params: Any, me: Any, scratch: Any, i: int, d: Derivatives) -> 
 
 @kernel
 def enter_side(params: Any, scratch: Any, i: int, full: int, d: Derivatives) -> None:
-    """Write the home side as a state, with its derivatives, using the pool's state."""
+    """Write the home side and its derivatives as a state, using the pool's state."""
     work, pool, block = scratch.workspace, scratch.pool, THETA + full + full * (full + 1) // 2
     brought = side_entered(params)
     write(scratch.entering_states, i, brought)
@@ -215,7 +215,7 @@ def put_line(columns: Columns, entry: int, row: int, place: float, lines: Any, a
 
 @kernel
 def heat_at(columns: Columns, update: int, heat: int, lines: Any) -> tuple[int, int]:
-    """Return the range of a heat's lines: the first line, and the one after the last."""
+    """Return the range of a heat's lines: the first line, and the line after the last one."""
     first_heat, _ = heats_of(columns, update)
     start = entries_of(columns, heat)[0] - entries_of(columns, first_heat)[0]
     return start, start + int(lines[start, SIZE])
@@ -223,7 +223,7 @@ def heat_at(columns: Columns, update: int, heat: int, lines: Any) -> tuple[int, 
 
 @kernel
 def are_compared(lines: Any, i: int, j: int) -> bool:
-    """Return True if two lines of a heat are compared: they are on different sides, and not both unfinished."""
+    """Return True if two lines of a heat are compared: they are on different sides, and at least one finished."""
     return bool(lines[i, SIDE] != lines[j, SIDE] and (lines[i, FINISHED] or lines[j, FINISHED]))
 
 
@@ -273,7 +273,7 @@ def parts_of(layout: Layout, sides: Any, number: int) -> int:
 
 @kernel
 def part_at(layout: Layout, sides: Any, number: int, part: int) -> tuple[int, float]:
-    """Return the row and coefficient of one of a unit's states: members, equipment, offsets, then the home side."""
+    """Return the row and coefficient of one of a unit's states: members, then equipment, offsets and the home side."""
     if layout.base == 0:
         return number, 1.0
     start, stop = sides.start[number], sides.start[number + 1]

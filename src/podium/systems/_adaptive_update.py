@@ -1,4 +1,4 @@
-"""The update of the system `adaptive`: how far an event moves each unit and the states it consists of.
+"""The update of the `adaptive` system: how far an event moves each unit and the states in it.
 
 A unit is a list of states with coefficients c. Its mean is mu = sum of c m and its variance U = sum of c^2 V. The
 variance of its performance is A = U + noise. Its results give the surprise S and the information J.
@@ -12,7 +12,7 @@ variance of its performance is A = U + noise. Its results give the surprise S an
                           R = sum of c S / (1 + B J),  T = sum of c^2 J / (1 + B J)
 
 In the code, `uncertainty` is A, or B where a comment says so. `by_x` is the derivative of x with respect to four
-parameters of theta at a time. All derivatives are exact.
+parameters of theta at a time. All of these derivatives are exact.
 """
 
 import math
@@ -74,8 +74,8 @@ SEARCHING, AT_MODE, AT_BOUND, KEPT = 0.0, 1.0, 2.0, 3.0  # status of a step; KEP
 def find_modes(params: Any, prototypes: Any, columns: Columns, update: int, scratch: Any, layout: Layout) -> None:
     """Find the step of each unit: the shortest of Glicko's step, the step to its performance's mode, and the bound.
 
-    Given the opponents at their old means, S(d) falls with d, so the mode lies between 0 and A S(0). If Glicko's step
-    ends before the mode, it is kept. Otherwise the information is increased, so that the step ends at the mode.
+    With the opponents at their old means, S(d) falls with d, so the mode lies between 0 and A S(0). If Glicko's step
+    ends before the mode, it is kept. Otherwise, the information is increased so that the step ends at the mode.
     """
     _, entering, zero_evidence = prototypes
     work, d, searching = scratch.workspace, layout.d, 0
@@ -116,7 +116,7 @@ def find_modes(params: Any, prototypes: Any, columns: Columns, update: int, scra
 
 @kernel
 def choose_step(params: Any, entering: Any, zero_evidence: Any, scratch: Any, row: int, layout: Layout) -> int:
-    """Choose a unit's step, the shortest of Glicko's, the mode's and the bound. Return 1 for the mode, otherwise 0."""
+    """Choose a unit's step: the shortest of Glicko's, the mode's and the bound. Return 1 for the mode, otherwise 0."""
     work, d = scratch.workspace, layout.d
     uncertainty = read(scratch.entering_states, row, entering).variance + params.noise
     totals = read(scratch.sums, row, zero_evidence)
@@ -137,7 +137,10 @@ def choose_step(params: Any, entering: Any, zero_evidence: Any, scratch: Any, ro
 
 @kernel
 def newton_step(work: Any, row: int, uncertainty: float, iteration: int) -> int:
-    """Move a unit's d towards A S(d) = d by Newton's method, within its bracket. Return 1 to continue, otherwise 0."""
+    """Move a unit's d towards A S(d) = d by Newton's method, staying within its bracket.
+
+    Return 1 to continue, otherwise 0.
+    """
     step, low, high = work[row, STEP], work[row, LOW], work[row, HIGH]
     error = uncertainty * work[row, SURPRISE] - step
     guess = step + error / (1.0 + uncertainty * work[row, INFORMATION])
@@ -187,7 +190,7 @@ def evaluate_step(
     stop: int,
     status: float,
 ) -> None:
-    """Add the evidence that the other lines of a heat give about the unit of line `i`, at mu + d instead of mu."""
+    """Add the evidence from the other lines of a heat about the unit of line `i`, at mu + d instead of mu."""
     work, lines, d = scratch.workspace, scratch.lines, layout.d
     place, size, finished = lines[i, PLACE], lines[start, SIZE], lines[i, FINISHED]
     mean, surprises, informations = unit.mean + work[row, STEP], 0.0, 0.0
@@ -283,7 +286,7 @@ def update_alone(
     """Move a state that belongs to one unit: m += c V r, V -= c^2 V^2 j with r = S / (1 + A J), j = J / (1 + A J).
 
     Args:
-        row: the unit's row; the same as `state` if every entrant is a unit.
+        row: the unit's row, which is the same as `state` if every entrant is a unit.
         share: the coefficient c.
     """
     work, d, own = scratch.workspace, layout.d, read(scratch.entering_states, state, entering)
@@ -396,7 +399,7 @@ def write_side(params: Any, entering: Any, scratch: Any, layout: Layout) -> None
 
 @kernel
 def write_block(pool: Any, work: Any, i: int, start: int, after: Any, row: int, at: int, count: int) -> None:
-    """Copy the derivatives in a workspace row to a state, with y = LINGER x - derivatives * theta as its reading."""
+    """Copy the derivatives in a workspace row to a state, and set its reading to y = LINGER x - derivatives * theta."""
     y = LINGER * work[i, start]
     for k in range(1, count + 1):
         after[row, at + k] = work[i, start + k]

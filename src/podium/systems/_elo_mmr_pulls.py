@@ -1,8 +1,7 @@
-"""The equation that both steps of Elo-MMR solve: find the x at which the pulls of all factors add up to zero.
+"""The equation that both steps of Elo-MMR solve: the x at which the pulls of all factors add up to zero.
 
 A factor pulls towards its mean with weight * tanh(slope * (x - mean)). Factors that are farther away pull harder, but
-never with more than their weight. The table of factors has six rows for every `LANES` factors, with one column per
-factor.
+never harder than their weight. The table of factors has six rows for every `LANES` factors, with one column per factor.
 """
 
 import math
@@ -68,7 +67,7 @@ def pull_in_lanes(table: Any, block: int, x: float) -> None:
 
 @kernel
 def sum_lanes(table: Any, row: int) -> float:
-    """Return the sum of a row of lanes, by adding its halves until one lane is left."""
+    """Return the sum of a row of lanes: add its two halves until only one lane is left."""
     half = LANES // 2
     while half > 0:
         for lane in range(half):
@@ -80,7 +79,7 @@ def sum_lanes(table: Any, row: int) -> float:
 
 @kernel
 def sum_of_pulls(table: Any, count: int, x: float) -> Pull:
-    """Return the sum of the first `count` factors' pulls at `x`."""
+    """Return the sum of the pulls of the first `count` factors at `x`."""
     value, slope, bend = 0.0, 0.0, 0.0
     for first in range(0, count, LANES):
         block = first // LANES * BLOCK
@@ -96,9 +95,9 @@ def balance(table: Any, count: int, x: float, steepest: float, mean: float, weig
     """Return the root of weight * (x - mean) + the factors' pulls - push, by Halley's method within a bracket.
 
     Args:
-        x: Where the search starts.
+        x: Start of the search.
         steepest: The largest slope of any factor.
-        weight: Weight of the normal factor; 0 if there is no normal factor.
+        weight: Weight of the normal factor, or 0 if there is no normal factor.
     """
     low, high, reach = -math.inf, math.inf, 4.0 / steepest
     for _ in range(MAX_STEPS):

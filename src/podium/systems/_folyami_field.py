@@ -2,8 +2,8 @@
 
     sum over j of w_j q(place_i - place_j) (result - E(rating_i - rating_j)),  q the witch of Agnesi, E = I(W; g, g)
 
-Ratings are divided into boxes. E is smooth, so the players in a full box act through its Chebyshev points. The sum over
-pairs then becomes a few convolutions over places, computed by Fourier transforms. In a box with few players, each
+Ratings are divided into boxes. E is smooth, so the box's Chebyshev points stand for the players in a full box. The sum
+over pairs then becomes a few convolutions over places, computed by Fourier transforms. In a box with few players, each
 player acts directly. The error is at most 1e-13 of the points at stake.
 
 Source: the sums are those of `podium.systems.folyami`. The method is a low-rank expansion by interpolation, as in W.
@@ -109,7 +109,7 @@ def occurs(work: RaceWorkspace, size: int, kind: int) -> bool:
 
 @kernel
 def work_of(boxes: Boxes, count: int) -> float:
-    """Return how many players would take equally long pair by pair, for one kind of weights."""
+    """Return the number of players that would take equally long pair by pair, for one kind of weights."""
     work = 0.0
     for box in range(count):
         count_in_box = members(boxes, box)
@@ -202,7 +202,7 @@ def add_players(work: RaceWorkspace, size: int, k: int, box: int, slope: float, 
 def add_box(
     work: RaceWorkspace, size: int, rows: int, k: int, box: int, half: float, slope: float, shape: float
 ) -> None:
-    """Add the terms of a box's players to everyone's totals, through Chebyshev points.
+    """Add the terms of a box's players to everyone's totals, using Chebyshev points.
 
     Args:
         half: Half the width of the box, in log-odds.
@@ -237,7 +237,7 @@ def add_box(
 
 @kernel
 def sum_of_points(work: RaceWorkspace, row: int, first: int, weakness: float, shape: float) -> float:
-    """Return the sum of the terms of `COLUMNS` points for a player with e^-(rating above the centre) = `weakness`."""
+    """Return the sum of the terms of `COLUMNS` points for a player. `weakness` is e^-(rating above the centre)."""
     summed = 0.0
     for column in range(COLUMNS):
         share = 1.0 / (1.0 + weakness * work.strengths[first + column])
@@ -260,5 +260,5 @@ def write_shares(x: float, first: int, count: int, shares: Any) -> None:
 
 @kernel
 def agnesi(gap: float) -> float:
-    """Return the witch of Agnesi: 1 for equal places, 1/2 if `gap` (pi * places / span) is 1."""
+    """Return the witch of Agnesi: 1 for equal places, and 1/2 if `gap` (pi * places / span) is 1."""
     return 1.0 / (gap * gap + 1.0)

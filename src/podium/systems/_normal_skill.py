@@ -1,4 +1,4 @@
-"""The base of TrueSkill and Weng and Lin's systems: skills are normal and become less certain before each event."""
+"""The base of TrueSkill and of Weng and Lin's systems: skills are normal, and become less certain before each event."""
 
 import math
 from collections.abc import Sequence
@@ -56,7 +56,7 @@ class NormalSkill(System):
 
 
 def add_uncertainty(params: Any, me: State, entrant: Entrant) -> State:
-    """Add tau^2 to the variance for the event, and idle variance up to the deviation of a newcomer."""
+    """Add tau^2 to the variance for the event, and idle variance up to a newcomer's deviation."""
     deviation = inflated(me.deviation, params.tau_squared, entrant.idle * params.idle_variance, params.max_deviation)
     return State(me.rating, deviation, me.events)
 

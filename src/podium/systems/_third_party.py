@@ -17,7 +17,7 @@ GROUP = "podium.systems"
 
 
 def load_file(file: str, name: str | None) -> type[System]:
-    """Run a Python file and return the system with this name, or its only system."""
+    """Run a Python file, and return its system with this name, or its only system."""
     module = module_of(Path(file))
     systems = {
         key: value

@@ -1,4 +1,4 @@
-"""Pass TrueSkill's messages between the teams of a ranking and the differences of neighbours until they converge.
+"""Pass TrueSkill's messages between the teams in a ranking and the differences between neighbours until they converge.
 
 Source: Herbrich, Minka and Graepel (2006), figure 1. A message is a normal distribution, stored as a precision and
 precision times mean.
@@ -32,9 +32,9 @@ def clear_messages(lines: Any, teams: int) -> None:
 
 @kernel
 def pass_messages(params: Any, lines: Any, teams: int, other_lines: Any, other_teams: int) -> None:
-    """Sweep down and up two rankings until no result changes a difference by more than the tolerance.
+    """Sweep down and up through two rankings until no result changes a difference by more than the tolerance.
 
-    The two rankings alternate, step by step. A ranking without teams takes no steps.
+    The two rankings take turns, step by step. A ranking without teams takes no steps.
     """
     steps, other_steps = steps_of_sweep(teams), steps_of_sweep(other_teams)
     for _ in range(MAX_SWEEPS):
@@ -56,13 +56,16 @@ def pass_messages(params: Any, lines: Any, teams: int, other_lines: Any, other_t
 
 @kernel
 def steps_of_sweep(teams: int) -> int:
-    """Return the number of steps in a sweep down and up a ranking. Two teams have one result, so one step is enough."""
+    """Return the number of steps in a sweep down and up. Two teams have one result, so one step is enough."""
     return max(2 * (teams - 2), min(teams - 1, 1), 0)
 
 
 @kernel
 def take_step(params: Any, lines: Any, teams: int, step: int) -> float:
-    """Apply a result and pass it on, down the ranking and then up. Return how much it changed the belief."""
+    """Apply a result and pass it on, first down the ranking and then up.
+
+    Return the amount by which the belief changed.
+    """
     if step < teams - 2:
         moved = apply_result(params, lines, step)
         pass_right(lines, step)
@@ -98,7 +101,7 @@ def without_left(lines: Any, k: int) -> tuple[float, float]:
 
 @kernel
 def apply_result(params: Any, lines: Any, k: int) -> float:
-    """Apply the result between team k and the next team to their difference. Return how much it changed the belief."""
+    """Apply the result between team k and the next team to their difference. Return the change in the belief."""
     mean, _ = without_right(lines, k)
     next_mean, _ = without_left(lines, k + 1)
     own, other = lines[k, OWN] + lines[k, LEFT], lines[k + 1, OWN] + lines[k + 1, RIGHT]
@@ -119,10 +122,10 @@ def apply_result(params: Any, lines: Any, k: int) -> float:
 
 @kernel
 def message_of_result(precision: float, lead: float, root: float, v: float, w: float) -> tuple[float, float, float]:
-    """Return the message from a result to the difference, times the share of variance left, and the share itself.
+    """Return the message from a result to the difference, times the share of the variance that is left, and that share.
 
     The new precision of the difference is the old one divided by that share. The message's precision is the old
-    precision times the lost share, divided by the share that is left. Leaving out this quotient saves one of two
+    precision times the lost share, divided by the share that is left. Leaving out this division saves one of two
     divisions per team.
     """
     kept = max(1.0 - w, 1e-12)

@@ -1,4 +1,4 @@
-"""The common part of Weng and Lin's five systems, which differ in the evidence that a result gives about teams.
+"""The common part of Weng and Lin's five systems. They differ in the evidence that a result gives about teams.
 
 Source: R. C. Weng and C.-J. Lin, "A Bayesian Approximation Method for Online Ranking", JMLR 12 (2011). As in the
 openskill package, every event first adds tau^2 to a player's variance, and models with partial pairing take the mean
@@ -49,7 +49,7 @@ CUBED = SPARE  # column of a team's line in addition to `teams.Team`: the cube o
 
 
 class Pair(NamedTuple):
-    """Two teams, better one first."""
+    """Two teams, the better one first."""
 
     lead: float  # difference of the means
     variance: float  # sum of both variances
@@ -103,7 +103,7 @@ def judge_teams(params: Any, lines: Any, teams: int, lanes: Any) -> None:
 
 @kernel
 def judge_wide(params: Any, lines: Any, teams: int, lanes: Any) -> None:
-    """Judge all pairs, each team against the teams behind it, with sums in the same order as in `judge_in_lanes`."""
+    """Judge all pairs, each team against the teams behind it. The order of sums is the same as in `judge_in_lanes`."""
     blocks = (teams + LANES - 1) // LANES
     for k in range(blocks * LANES):
         row = min(k, teams - 1)
@@ -257,7 +257,7 @@ class WengLin(NormalSkill):
         )
 
     def performances(self, entering_states: Sequence[Any]) -> Performances:
-        """Return performances around uncertain skills, with logistic differences in the logistic models.
+        """Return performances around uncertain skills. In the logistic models, their differences are logistic.
 
         These models add variances to c^2, the square of a logistic scale. The deviation of a skill is therefore treated
         as the deviation of a logistic distribution, which is pi / sqrt(3) times its scale.
@@ -308,7 +308,10 @@ def judge_teams_of_heat(
 
 @kernel
 def difference_of(x: Any, y: Any, c: float, place: float, other_place: float) -> Difference:
-    """Return the lead of the winner or, for a tie, of the first in the file. Teams are ordered by rank, then file."""
+    """Return the lead of the winner or, in a tie, of the first in the file.
+
+    Teams are ordered by rank, then file order.
+    """
     ahead = place <= other_place
     lead = x.rating - y.rating if ahead else y.rating - x.rating
     order = 0.0 if place == other_place else 1.0
@@ -359,5 +362,5 @@ def normal_chance(params: Params, a: State, b: State) -> float:
 
 @expect_side.register
 def chance_of_side(params: Params, entering: State, sides: Sides, a: int, b: int) -> float:
-    """Return the probability for two players whose skills are the sums of the sides."""
+    """Return the probability, treating each side as a player whose skill is the sum of its members' skills."""
     return expect(params, side_as_one(params, entering, sides, a), side_as_one(params, entering, sides, b))

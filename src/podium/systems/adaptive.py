@@ -1,15 +1,16 @@
 """Podium's self-tuning system: a Gaussian filter that learns its parameters from the results of its pool.
 
-A player has a skill with mean m and variance V in log-odds. Evidence is pairwise and logistic, and each update rates
+A player has a skill in log-odds with mean m and variance V. Evidence is pairwise and logistic, and each update rates
 one event.
 
-The filter's parameters theta describe the sport, and every pool learns its own. After each event, one damped Newton
-step improves the predictions of such events. To make this possible, every state carries its derivatives with respect to
-theta and its reading x. To first order, the reading is the difference if today's theta had applied from the start.
-Ratings do not move when theta moves. Predictions, and thus the learning of theta, use m + x and V + x.
+The filter's parameters, theta, describe the sport, and every pool learns its own. After each event, one damped Newton
+step improves the predictions of similar events. To make this possible, every state carries its derivatives with respect
+to theta and its reading x. To first order, the reading is the difference that it would make if today's theta had
+applied from the start. Ratings do not move when theta moves. Predictions, and thus the learning of theta, use m + x and
+V + x.
 
 Sources: M. E. Glickman, "Parameter estimation in large dynamic paired comparison experiments" (1999), for the form of
-the update. A. Ebtekar and P. Liu, "Elo-MMR" (2021), for the noise of a day. The learning is Podium's own.
+the update. A. Ebtekar and P. Liu, "Elo-MMR" (2021), for the daily noise. The learning is Podium's own.
 """
 
 import functools
@@ -162,7 +163,7 @@ class Adaptive(System):
             raise ParameterError(f"adaptive: shared names {len(self.kinds)} kinds. Name at most {MAX_KINDS}.")
 
     def __reduce__(self) -> Any:
-        """Rebuild copies and pickles through the constructor, which selects the class for their modes and equipment."""
+        """Rebuild copies and pickles with the constructor, which selects the class for their modes and equipment."""
         return functools.partial(
             Adaptive, **{setting.name: getattr(self, setting.name) for setting in fields(self)}
         ), ()
@@ -192,7 +193,7 @@ class Adaptive(System):
         return self.state_type(self.initial, NEWCOMER_DEVIATION, *(0.0,) * (len(self.state_type._fields) - 2))
 
     def new_pool(self) -> Any:
-        """Return the initial state of a pool, the same for all pools."""
+        """Return the initial state of a pool, which is the same for all pools."""
         return new_pool(self.modal, len(self.kinds))
 
     def as_one(self, sides: Sides, number: int) -> Any:

@@ -1,9 +1,9 @@
 """Codeforces' contest rating, in whole numbers.
 
 Source: M. Mirzayanov, "Open Codeforces Rating System" (2015). Integer division truncates towards zero, as in the
-author's program. When that program calculates the rating that a place deserves, it counts contestants among their own
-opponents. The site does not: the changes it published for six rounds in 2020 all match the rule without self-opponents.
-`counts_self` selects the rule of the published program.
+author's program. When that program calculates the rating that a place deserves, it counts each contestant as one of
+their own opponents. The site does not: all changes that it published for six rounds in 2020 match the rule without
+this. `counts_self` selects the rule of the published program.
 """
 
 import math
@@ -37,7 +37,7 @@ class Entering(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Codeforces(System):
-    """Half the distance to the rating that the place deserves, minus a correction for inflation."""
+    """Half of the distance to the rating that the place deserves, minus a correction for inflation."""
 
     name: ClassVar[str] = "codeforces"
     title: ClassVar[str] = "Codeforces"
@@ -137,10 +137,10 @@ def strength_of(params: Any, rating: float) -> float:
 def seed_of(
     columns: Any, entering: Any, states: Any, start: int, stop: int, first: int, mine: float, excluded: float
 ) -> float:
-    """Return the expected place for a strength: 1 plus the sum of all contestants' probabilities of being ahead.
+    """Return the expected place for a strength: 1 plus the sum of the contestants' probabilities of being ahead.
 
     Args:
-        excluded: Strength of a contestant to leave out; 0 if all contestants count.
+        excluded: Strength of a contestant to leave out, or 0 if all contestants count.
     """
     seed = 1.0
     for i in range(start, stop):
@@ -153,7 +153,7 @@ def seed_of(
 def rating_of_rank(
     params: Any, columns: Any, entering: Any, states: Any, start: int, stop: int, first: int, rank: float, absent: float
 ) -> float:
-    """Return the lowest integer rating such that one point more is expected to place better than `rank`."""
+    """Return the lowest whole rating for which one point more would be expected to place better than `rank`."""
     low, high = LOW, HIGH
     while high - low > 1.0:
         middle = math.floor(0.5 * (low + high))
@@ -168,7 +168,7 @@ def rating_of_rank(
 def top_correction(
     columns: Any, entering: Any, entering_states: Any, start: int, stop: int, first: int, lines: Any, shift: float
 ) -> float:
-    """Return the correction for inflation, which ensures that the top contestants do not gain points in total.
+    """Return the correction for inflation. With it, the top contestants gain no points in total.
 
     It is at most ten points per contestant. The top contestants are found by counting, without sorting.
     """

@@ -1,7 +1,7 @@
-"""Elo: players exchange points, and more points if the result is more surprising.
+"""Elo: players exchange points. The more surprising the result, the more points they exchange.
 
-Source: A. E. Elo, "The Rating of Chessplayers, Past and Present" (1978). With more than two entrants, it compares them
-in pairs.
+Source: A. E. Elo, "The Rating of Chessplayers, Past and Present" (1978). If there are more than two entrants, they are
+compared in pairs.
 """
 
 from dataclasses import dataclass
@@ -70,7 +70,7 @@ def points_from_pair(
 
 @compare_all.register
 def points_from_all(params: Params, me: State, mine: Entry, heat: Heat, won: float, expected: float) -> Points:
-    """Sum all pairs of a large heat at once, which is possible because each pair has the same stake."""
+    """Sum all pairs of a large heat at once. This is possible because each pair has the same stake."""
     stake = params.k / mine.opponents if params.mean else params.k
     return Points(stake * (won - expected))
 

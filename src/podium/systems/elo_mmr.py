@@ -1,8 +1,8 @@
-"""Elo-MMR: each contest gives a performance, from the whole ranking. A rating is the robust average of these.
+"""Elo-MMR: each contest gives a performance, based on the whole ranking. A rating is a robust average of these.
 
-Source: A. Ebtekar and P. Liu, "Elo-MMR: A Rating System for Massive Multiplayer Competitions" (WWW 2021), the logistic
-variant. A player's past consists of a normal factor and one logistic factor for each of the latest performances. Older
-performances are merged into the normal factor, which preserves the total weight.
+Source: A. Ebtekar and P. Liu, "Elo-MMR: A Rating System for Massive Multiplayer Competitions" (WWW 2021). This is the
+logistic variant. A player's past consists of a normal factor and one logistic factor for each of the latest
+performances. Older performances are merged into the normal factor, which preserves the total weight.
 """
 
 import math
@@ -67,7 +67,7 @@ class Entering(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """No evidence is summed, because performances are added to the history one by one."""
+    """Empty evidence: nothing is summed, because performances are added to the history one by one."""
 
     performances: float
 
@@ -148,12 +148,12 @@ class EloMmr(System):
         return State._make((*known, *(0.0,) * (WIDTH * SLOTS)))
 
     def shown(self, states: npt.NDArray[np.float64]) -> dict[str, npt.NDArray[Any]]:
-        """Return the columns for display, without the factors that the rating is the average of."""
+        """Return the columns for display, without the factors whose average is the rating."""
         columns = System.shown(self, states)
         return {name: columns[name] for name in ("rating", "deviation", "events")}
 
     def filled_states(self, known: Mapping[str, npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
-        """Return complete states. If the factors are unknown, the deviation is given to the normal factor."""
+        """Return complete states. If the factors are unknown, the normal factor gets the deviation."""
         states = System.filled_states(self, known)
         unknown = np.isnan(known["normal"]) if "normal" in known else np.ones(len(states), np.bool_)
         states[unknown, NORMAL_WEIGHT] = states[unknown, DEVIATION] ** -2
@@ -170,7 +170,7 @@ def performance_variance(params: Any, weight: float) -> float:
 
 @kernel
 def drift_variance(params: Any, weight: float, idle: float) -> float:
-    """Return the variance added by an event and the idle days before it."""
+    """Return the variance that an event and the idle days before it add."""
     variance: float = params.weight_limit * weight * params.limit_squared + params.day_variance * idle
     return variance
 
@@ -323,7 +323,7 @@ def robust_average(table: Any, row: int, factors: Any) -> float:
 
 @expect.register
 def chance(params: Params, a: Entering, b: Entering) -> float:
-    """Return the probability that `a` performs better, with the difference treated as logistic."""
+    """Return the probability that `a` performs better, treating the difference as logistic."""
     spread = a.deviation * a.deviation + b.deviation * b.deviation + 2.0 * params.variance
     return logistic(LOGISTIC * (a.rating - b.rating) / math.sqrt(spread))
 

@@ -1,4 +1,4 @@
-"""Folyami, from the Southern Cross Stunts Trophy: Elo for races, where close finishers tell most about each other.
+"""Folyami, from the Southern Cross Stunts Trophy: Elo for races, in which close finishers reveal most about each other.
 
 Source: D. Mlot, "The Folyami Rating System" (2023).
 """
@@ -204,7 +204,7 @@ update_state.register(Params, add_points)
 
 @functools.cache
 def smooth_base(window: int, factor: float) -> float:
-    """Return b with b (b^w - 1) / (b - 1) = w f, so that the mean of b^(w - n) over n = 0 ... w - 1 is f."""
+    """Return the b for which b (b^w - 1) / (b - 1) = w f, so that the mean of b^(w - n) over n = 0 ... w - 1 is f."""
     return KNOWN_BASES[window, factor] if (window, factor) in KNOWN_BASES else solve_base(window, factor)
 
 
@@ -219,10 +219,10 @@ def solve_base(window: int, factor: float) -> float:
 
 
 def find_root(function: Callable[[float], float], low: float, high: float) -> float:
-    """Return a root of a continuous function between two values of different sign, by Brent's method.
+    """Return a root of a continuous function between two points at which its signs differ, by Brent's method.
 
-    Source: R. Brent, "Algorithms for Minimization without Derivatives" (1973), chapter 4, in the steps of SciPy's
-        `brentq`, so that both give the same bits.
+    Source: R. Brent, "Algorithms for Minimization without Derivatives" (1973), chapter 4, following the steps of
+    SciPy's `brentq`, so that both give the same bits.
     """
     before, here, other = low, high, low
     at_before, at_here = function(low), function(high)

@@ -123,7 +123,7 @@ class Glicko2(System):
 
     @property
     def highest_volatility(self) -> float:
-        """The cap on the volatility, which is at least a newcomer's volatility, or infinite if there is no cap."""
+        """The cap on the volatility: at least a newcomer's volatility, or infinite if there is no cap."""
         return math.inf if self.max_volatility is None else max(self.max_volatility, self.volatility)
 
     def at_limit(self, states: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
@@ -210,7 +210,7 @@ def after_period(params: Params, me: Entering, totals: Evidence, entrant: Entran
 
 @kernel
 def share_kept(me: Entering, phi_squared: float, surprise: float) -> float:
-    """Return the share of step 8's move that keeps it within the largest allowed move."""
+    """Return the share of step 8's move that is allowed by the limit on moves."""
     move = SCALE * phi_squared * abs(surprise)
     most = max(MAX_MOVE_DEVIATIONS * SCALE * me.phi, MAX_MOVE_POINTS) - ROUNDING
     return most / move if move > most else 1.0

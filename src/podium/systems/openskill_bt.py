@@ -1,4 +1,4 @@
-"""Weng and Lin's Bradley-Terry model with full pairing: logistic performances, comparing every pair of teams."""
+"""Weng and Lin's Bradley-Terry model with full pairing: performances are logistic, and every pair is compared."""
 
 from dataclasses import dataclass
 from typing import ClassVar

@@ -1,7 +1,7 @@
-"""Weng and Lin's Plackett-Luce model: the whole ranking at once, in linear time.
+"""Weng and Lin's Plackett-Luce model, which judges the whole ranking at once, in linear time.
 
-In a ranking without teams, quotients, roots and powers are computed in lanes, but sums one by one. The result is
-exactly the same as that of `whole_ranking`.
+In a ranking without teams, quotients, roots and powers are computed in lanes, but sums are computed one by one. The
+result is exactly the same as that of `whole_ranking`.
 """
 
 import math
@@ -92,7 +92,7 @@ def judge_players(
 
 @kernel
 def place_players(entering: Any, columns: Any, start: int, stop: int, first: int, scratch: Any) -> tuple[float, float]:
-    """Write the players ordered by rank, with ties in file order. Return the best and the worst mean."""
+    """Write the players in the order of their ranks, with ties in file order. Return the best and the worst mean."""
     table, size, any_tie = scratch.workspace, stop - start, columns.rank.size > 0
     for k in range(size if any_tie else 0):
         write_number(table, k, TAKEN, 0.0)
@@ -155,7 +155,7 @@ def share_ranks(table: Any, size: int) -> None:
 
 @kernel
 def sum_quotients(table: Any, size: int) -> None:
-    """From the top down, sum, over the ranks so far, the strength left at this rank divided by that left at each."""
+    """From the top down, sum the strength left at this rank divided by that left at each rank so far."""
     end = whole_vectors(size)
     for begin in range(0, end, LANES):
         at = first_field(begin)
@@ -197,7 +197,7 @@ class Params(shared.Params):
 
 @dataclass(frozen=True, slots=True)
 class OpenskillPl(shared.WengLin):
-    """Plackett-Luce: who wins, who wins among the remaining teams, and so on."""
+    """Plackett-Luce: the probability of the winner, then of the winner among the remaining teams, and so on."""
 
     name: ClassVar[str] = "openskill-pl"
     title: ClassVar[str] = "Weng-Lin, Plackett-Luce"
@@ -226,7 +226,7 @@ def judge_ranking(
 
 @shared.judge_teams.register
 def whole_ranking(params: Params, lines: Any, teams: int, lanes: Any) -> None:
-    """Compute each team's strength, then the strength left at its rank, from the bottom up, then the evidence.
+    """Compute each team's strength, then, from the bottom up, the strength left at its rank, and then the evidence.
 
     Strengths are powers of e, or their logarithms if they are too far apart for one floating-point scale. For two
     teams, logarithms are not needed: a team that far behind is certain to lose.
@@ -249,7 +249,7 @@ def whole_ranking(params: Params, lines: Any, teams: int, lanes: Any) -> None:
 
 @kernel
 def sum_chances(lines: Any, teams: int, inverse: float, logarithms: bool) -> None:
-    """From the top down, sum, over the ranks so far, the strength left at this rank divided by that left at each."""
+    """From the top down, sum the strength left at this rank divided by that left at each rank so far."""
     once, squared, above = 0.0, 0.0, 0.0 if logarithms else 1.0
     i = 0
     while i < teams:
@@ -264,7 +264,7 @@ def sum_chances(lines: Any, teams: int, inverse: float, logarithms: bool) -> Non
 
 @kernel
 def share_of(part: float, whole: float, logarithms: bool) -> float:
-    """Return the quotient of two strengths, given directly or as logarithms."""
+    """Return the quotient of two strengths, which are given directly or as logarithms."""
     return exp(part - whole) if logarithms else part / whole
 
 

@@ -1,4 +1,4 @@
-"""Weng and Lin's Thurstone-Mosteller model with full pairing: normal performances, comparing every pair of teams."""
+"""Weng and Lin's Thurstone-Mosteller model with full pairing: performances are normal, and every pair is compared."""
 
 import math
 import sys
@@ -46,7 +46,7 @@ class OpenskillTm(shared.WengLin):
     draw_margin: float = parameter(0.1, "half-width of the draw margin", unit="points", low=0.0, high=1e6)
 
     def at_limit(self, states: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
-        """Return a mask of players so far from a newcomer that one of the two probabilities is cut off."""
+        """Return a mask of the players who are so far from a newcomer that one of the two probabilities is cut off."""
         lead = np.abs(states[:, self.column("rating")] - self.initial)
         variance = states[:, self.column("deviation")] ** 2 + self.deviation**2 + 2.0 * self.beta**2
         return lead > CUT_OFF * self.spread * np.sqrt(variance)

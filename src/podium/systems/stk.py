@@ -1,4 +1,4 @@
-"""SuperTuxKart's ranking as published: players exchange points by their finish times.
+"""SuperTuxKart's ranking as published: players exchange points according to their finish times.
 
 Source: "About player rankings", SuperTuxKart. Numbers in brackets refer to its appendix.
 """
@@ -109,7 +109,7 @@ class Stk(System):
 
 @enter.register
 def add_base_points(params: Params, me: State, entrant: Entrant) -> Entering:
-    """Add this event's base points [1], and compute the factor of experience [7] from earlier events."""
+    """Add this event's base points [1], and compute the experience factor [7] from earlier events."""
     rating, race = me.rating, me.events
     while race < me.events + entrant.events and race < params.base_events:
         race += 1.0
@@ -120,7 +120,7 @@ def add_base_points(params: Params, me: State, entrant: Entrant) -> Entering:
 
 @kernel
 def experience(peak: float, events: float) -> float:
-    """Return the lower of two factors, one for the best rating and one for the number of races [7]."""
+    """Return the lower of two factors: one for the best rating, and one for the number of races [7]."""
     if peak >= 8000.0:
         return 0.4
     if peak >= 7000.0 or events >= 500.0:
@@ -153,7 +153,7 @@ def points_from_times(
 
 @kernel
 def lead(mine: float, theirs: float) -> float:
-    """Return the result by finish times: 0.5 for a tie, 1 or 0 for leads of a fortieth or more, else linear [2]."""
+    """Return the result by finish times: 0.5 for a tie, 1 or 0 for leads of 1/40 or more, and linear between [2]."""
     won = min(1.0, 0.5 + FULL_TIME_SHARE * abs(theirs - mine) / min(mine, theirs))
     return won if mine <= theirs else 1.0 - won
 

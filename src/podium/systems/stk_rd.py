@@ -90,7 +90,7 @@ class Causes(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class StkRd(System):
-    """Points by finish times, weighted by how certain both ratings are."""
+    """Points for finish times, weighted by how certain both ratings are."""
 
     name: ClassVar[str] = "stk-rd"
     title: ClassVar[str] = "SuperTuxKart, as its servers run it"
@@ -246,7 +246,7 @@ def duel(params: Params, a: Entering, b: Entering, mine: Entry, theirs: Entry, h
 
 @kernel
 def sureness(raw_a: float, raw_b: float, deviation_a: float, deviation_b: float) -> float:
-    """Return 1, or less (down to 0.05) if one player is so clearly stronger that the result tells little."""
+    """Return 1, or less (down to 0.05) if one player is so clearly stronger that the result reveals little."""
     if raw_a < raw_b:
         raw_a, raw_b = raw_b, raw_a
         deviation_a, deviation_b = deviation_b, deviation_a
@@ -260,7 +260,7 @@ def sureness(raw_a: float, raw_b: float, deviation_a: float, deviation_b: float)
 
 @kernel
 def deviation_change(deviation: float, accuracy: float, surprise: float) -> float:
-    """Return the change in the deviation: information decreases it, and a surprise above one half increases it."""
+    """Return the change in the deviation. Information decreases it, and a surprise above one half increases it."""
     factor = 0.0016 * accuracy
     change = -deviation * factor
     if surprise > 0.5:
@@ -297,7 +297,7 @@ def apply(params: Params, me: Entering, totals: Evidence, entrant: Entrant) -> S
 
 @causes.register
 def other_causes(params: Params, before: State, me: Entering, totals: Evidence, after: State) -> Causes:
-    """Return the effects of the deviation on the rating: a larger deviation lowers it."""
+    """Return the effects of the deviation on the rating. A larger deviation lowers the rating."""
     unfloored = me.deviation + me.penalty + totals.deviation
     return Causes(
         deviation=-DEVIATIONS_OFF * totals.deviation,

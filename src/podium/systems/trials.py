@@ -95,7 +95,7 @@ class Trials(System):
 
 @expect.register
 def win_expectancy(params: Params, a: glicko2.Entering, b: glicko2.Entering) -> float:
-    """Return Elo's expected score as shown in the source: 400 points mean odds of 10 to 1."""
+    """Return Elo's expected score, as the source shows it: 400 points mean odds of 10 to 1."""
     return logistic((a.rating - b.rating) * LN_10 / 400.0)
 
 

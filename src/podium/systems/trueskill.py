@@ -1,4 +1,4 @@
-"""TrueSkill: beliefs are passed along a factor graph of players, teams and the differences between neighbours.
+"""TrueSkill: beliefs are passed along a factor graph of players, teams and differences between neighbours.
 
 Source: R. Herbrich, T. Minka and T. Graepel, "TrueSkill: A Bayesian Skill Rating System" (2006). All messages are
 normal distributions, stored as a precision and precision times mean.
@@ -119,7 +119,7 @@ class TrueSkill(NormalSkill):
         )
 
     def as_one(self, sides: Sides, number: int) -> State:
-        """Return the sum of the members and of their performances' noise, minus the noise that is added later."""
+        """Return the sum of the members and of the noise in their performances, minus the noise that is added later."""
         ratings, deviations, _ = sides.members[sides.start[number] : sides.start[number + 1]].T.tolist()
         variance = sum(deviation**2 + self.beta**2 for deviation in deviations) - self.beta**2
         return State(sum(ratings), math.sqrt(variance), 0.0)
@@ -153,7 +153,7 @@ def judge_two_rankings(
     scratch: Scratch,
     other: Scratch,
 ) -> None:
-    """Judge two heats in the same way as `judge_ranking`, alternating between their messages."""
+    """Judge two heats as `judge_ranking` does, alternating between their messages."""
     teams = line_up(params, prototypes, columns, start, middle, start, scratch)
     other_teams = line_up(params, prototypes, columns, middle, stop, middle, other)
     messages.pass_messages(params, scratch.lines, teams, other.lines, other_teams)
@@ -189,7 +189,7 @@ def line_up(params: Any, prototypes: Any, columns: Columns, start: int, stop: in
 
 @kernel
 def longest_part(columns: Columns, start: int, stop: int) -> float:
-    """Return the largest part of the game that anyone in a heat took part in."""
+    """Return the largest part of the game that any player in a heat played."""
     if not columns.played_s.size:
         return 1.0
     longest = 0.0
@@ -223,7 +223,7 @@ def update_players(
 
 @face_off.register
 def difference_of_performances(params: Params, a: State, b: State, place: float, other_place: float) -> Difference:
-    """Return the difference between two single players, as `apply_result` computes it before any message arrives."""
+    """Return the difference between two single players as `apply_result` computes it before any message arrives."""
     me, you = enter(params, a, PRESENT), enter(params, b, PRESENT)
     own, other = me.deviation * me.deviation + params.beta_squared, you.deviation * you.deviation + params.beta_squared
     precision_a, precision_b = 1.0 / own, 1.0 / other

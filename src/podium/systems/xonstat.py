@@ -110,10 +110,10 @@ def is_free_for_all(mine: Entry, theirs: Entry, heat: Heat) -> bool:
 
 @kernel
 def opponents_of_winner(mine: Entry, theirs: Entry) -> float:
-    """Return the number of opponents if only winners are compared: everyone for a winner, the winners for others.
+    """Return the number of opponents if only winners are compared: everyone else for a winner, the winners for others.
 
     It is infinite if neither side won, so that the comparison has no weight. If n players share first place, their
-    place is the mean (n + 1) / 2.
+    place is the mean, (n + 1) / 2.
     """
     if mine.rank == 1.0:
         return mine.opponents

@@ -50,7 +50,7 @@ class Causes(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Xonstat2015(System):
-    """Everyone plays everyone by score per second; a strong player's narrow win gains nothing."""
+    """Everyone is compared with everyone by score per second, and a strong player's narrow win gains nothing."""
 
     name: ClassVar[str] = "xonstat-2015"
     title: ClassVar[str] = "XonStat, as deployed in 2015"
@@ -158,7 +158,7 @@ def stake(params: Params, me: Entering, mine: Entry, heat: Heat) -> float:
 
 @kernel
 def share_of_scores(mine: Entry, theirs: Entry, heat: Heat) -> float:
-    """Return the result: one side's share of both scores per second, shifted so that the lower score is at least 0."""
+    """Return the result: one side's share of both scores per second, shifted so that the lower one is at least 0."""
     if not (mine.finished and theirs.finished):
         return 1.0 if mine.finished else 0.0
     one = mine.score / whole_seconds(mine)

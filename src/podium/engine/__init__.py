@@ -1,1 +1,1 @@
-"""The engine, which turns a results table into the states of every player, for any system."""
+"""The engine, which turns a results table into the states of all players, for any system."""

@@ -1,9 +1,9 @@
-"""Rate small events without a table, heats with many pairs, and two iteratively solved events side by side.
+"""Rate small events without a table, heats with many pairs, and pairs of events that are solved by iteration.
 
-Models that pass messages until they converge compute one long chain of numbers. Each number depends on the previous
-one, so the processor spends most of its time waiting. Two consecutive events without a common player are therefore
-judged in alternating steps: while one waits, the other continues. Each event gives exactly the same result as it would
-on its own.
+Models that pass messages until they converge compute a long chain of numbers. Each number depends on the previous one,
+so the processor spends most of its time waiting. Therefore, two consecutive events without a common player are judged
+in alternating steps: while one waits, the other continues. Each event gives exactly the same result as it would on its
+own.
 """
 
 from collections.abc import Mapping, Sequence
@@ -72,7 +72,7 @@ def _replay_side_by_side(
     before: Any,
     after: Any,
 ) -> tuple[int, int]:
-    """Rate updates like the loop in `podium.engine.replay`, for columns that `runs_two_events_at_once` accepts."""
+    """Rate updates as the loop in `podium.engine.replay` does, for columns that `runs_two_events_at_once` accepts."""
     update = first
     while update < last:
         start, middle = columns.entrants[update], columns.entrants[update + 1]
@@ -96,7 +96,10 @@ def _replay_side_by_side(
 
 @kernel
 def are_apart(player: Any, start: int, middle: int, stop: int) -> bool:
-    """Return True if no entrant is in both `start` to `middle` and `middle` to `stop`. Large events are not checked."""
+    """Return True if no entrant is both in `start` to `middle` and in `middle` to `stop`.
+
+    Large events are not checked.
+    """
     if max(middle - start, stop - middle) > MAX_ENTRANTS:
         return False
     common = 0
@@ -141,7 +144,7 @@ def encode_small(
     Args:
         started_at: microseconds since 1970, or None if the results have no times.
         seen: an array of shape (entrants,) with the time of each entrant's previous event, in the same form, or
-            `started_at` if there was none.
+            `started_at` if there was no such event.
     """
     check_rules(system)
     size = len(entries)
@@ -194,7 +197,7 @@ ENTRY_FIELDS = len(Entry._fields)
 
 
 class WideScratch(NamedTuple):
-    """Scratch memory with room to judge wide heats as well."""
+    """Scratch memory that has room to judge wide heats."""
 
     entering_states: Any  # these six are as in Scratch
     sums: Any
@@ -207,7 +210,7 @@ class WideScratch(NamedTuple):
 
 
 class Fields(NamedTuple):
-    """The position of each fact about an entrant in its lane. All are in one table, so that nothing can overlap."""
+    """The position of each fact about an entrant in its lane. All facts are in one table, so nothing can overlap."""
 
     me: int
     mine: int
@@ -226,7 +229,7 @@ def fields_of(prototypes: Any) -> Fields:
 
 
 def wide_scratch(system: System, sizes: Any, scratch: Any) -> Any:
-    """Return scratch memory for heats of these sizes, with room to judge wide heats if that saves time."""
+    """Return scratch memory for heats of these sizes, with the extra memory to judge wide heats if that saves time."""
     longest = int(sizes.max(initial=0))
     if longest < MIN_WIDE or overrides(rate_event, system) or overrides(judge_heat, system):
         return scratch
@@ -239,7 +242,7 @@ def wide_scratch(system: System, sizes: Any, scratch: Any) -> Any:
 
 
 def large_room(system: System, longest: int) -> Any:
-    """Return memory for the sums of heats with up to `longest` entrants; () if no heat is large or there is no rule."""
+    """Return memory for the sums of heats with up to `longest` entrants, or () if none is large or no rule applies."""
     return system.large_heat_workspace(longest) if longest >= LARGE_HEAT and sums_up(system) else ()
 
 
@@ -262,7 +265,7 @@ def sums_up(system: System) -> bool:
 def judge_wide(
     scratch: WideScratch, params: Any, prototypes: Any, columns: Any, heat: int, start: int, stop: int, first: int
 ) -> bool:
-    """Judge a large heat by sums if the system has a rule for them, or else in lanes if all entrants are compared."""
+    """Judge a large heat by sums if the system has a rule for that, or else in lanes if all entrants are compared."""
     size = stop - start
     if size < MIN_WIDE or any_teams(columns, start, stop):
         return False
@@ -280,7 +283,7 @@ def judge_wide(
 def judge_in_lanes(
     params: Any, prototypes: Any, columns: Any, heat: int, start: int, stop: int, first: int, scratch: Any
 ) -> None:
-    """Add the evidence of every pair of a heat in which all are compared; `scratch.lines` holds their entries."""
+    """Add the evidence of every pair in a heat in which all are compared. `scratch.lines` holds their entries."""
     _, entering, zero_evidence = prototypes
     entering_states, sums, lines, lanes = scratch.entering_states, scratch.sums, scratch.lines, scratch.lanes
     fields = fields_of(prototypes)
@@ -310,7 +313,7 @@ def judge_in_lanes(
 
 @kernel
 def compare_lanes(params: Any, prototypes: Any, b: Any, theirs: Entry, course: Heat, weight: float, lanes: Any) -> None:
-    """Compare everyone in the lanes with one opponent, who comes after all of them."""
+    """Compare everyone in the lanes with one opponent, who comes after all of them in the file."""
     _, entering, zero_evidence = prototypes
     fields = fields_of(prototypes)
     for lane in range(LANES):

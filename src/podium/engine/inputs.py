@@ -96,7 +96,10 @@ LINE = 16  # numbers in a line of the scratch: an Entry, or the values of a team
 
 
 class Scratch(NamedTuple):
-    """Memory that `rate_event` may write, for the widest update: `lines` has a row per entry, the rest per entrant."""
+    """Memory that `rate_event` may write, large enough for the widest update.
+
+    `lines` has one row per entry, and the other arrays have one row per entrant.
+    """
 
     entering_states: Any  # float64 (entrants, fields of an entering state)
     sums: Any  # float64 (entrants, fields of the evidence)
@@ -112,9 +115,9 @@ def empty_scratch(
     """Return scratch memory for updates of up to `widest` entrants and heats of up to `longest` entries.
 
     Args:
-        prototypes: A newcomer's state, an entering state, and zero evidence.
+        prototypes: A newcomer's state, an entering state and zero evidence.
         workspace: As in `System.workspace`.
-        pool: The pool's state itself, not a copy.
+        pool: The pool's state, not a copy of it.
     """
     _, entering, zero_evidence = prototypes
     columns, extra_rows = workspace
@@ -137,13 +140,13 @@ def finisher(
     duration_s: float = np.nan,
     opponents: float = 1.0,
 ) -> Entry:
-    """Return the entry of a player who finished without ties or a handicap, by default in a heat of two."""
+    """Return the entry of a player who finished without a tie or handicap, by default in a heat of two."""
     return Entry(1.0, place, place, time_s, score, played_s, duration_s, 0.0, opponents)
 
 
 @kernel
 def heats_of(columns: Any, update: int) -> tuple[int, int]:
-    """Return the range of a rating update's heats: the first heat, and the one after the last."""
+    """Return the range of a rating update's heats: the first heat, and the heat after the last one."""
     if columns.heats.size:
         return columns.heats[update], columns.heats[update + 1]
     return update, update + 1
@@ -151,7 +154,7 @@ def heats_of(columns: Any, update: int) -> tuple[int, int]:
 
 @kernel
 def entries_of(columns: Any, heat: int) -> tuple[int, int]:
-    """Return the range of a heat's entries: the first entry, and the one after the last."""
+    """Return the range of a heat's entries: the first entry, and the entry after the last one."""
     if columns.entries.size:
         return columns.entries[heat], columns.entries[heat + 1]
     return columns.entrants[heat], columns.entrants[heat + 1]
@@ -197,7 +200,7 @@ def comparable(columns: Any, i: int, j: int) -> bool:
 
 @kernel
 def nobody_finished(columns: Any, start: int, stop: int) -> bool:
-    """Return True if everyone quit a heat, so that it gives no evidence."""
+    """Return True if everyone quit a heat, which therefore gives no evidence."""
     if columns.finished.size == 0:
         return False
     finishers = 0.0
@@ -208,7 +211,7 @@ def nobody_finished(columns: Any, start: int, stop: int) -> bool:
 
 @kernel
 def slot_at(columns: Any, entry: int, first: int) -> int:
-    """Return the entrant that an entry belongs to, counted from 0 within its update."""
+    """Return the entrant to which an entry belongs, counting from 0 within its update."""
     return columns.entrant[entry] if columns.entrant.size else entry - first
 
 

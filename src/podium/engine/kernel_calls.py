@@ -1,4 +1,4 @@
-"""Run loops over rules, compiled for Podium's own systems or for others."""
+"""Run loops over rules, compiled for Podium's own systems or for other systems."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,11 +15,11 @@ Kernels = tuple[Callable[..., Any], Callable[..., Any]]
 
 
 def run_kernel(system: System, kernels: Kernels, params: Any, *arguments: Any) -> Any:
-    """Run a loop over rules, compiled for Podium's own systems or for others, and return its result.
+    """Run a loop over rules, compiled for Podium's own systems or for other systems, and return its result.
 
     Args:
-        kernels: the loop compiled for Podium's own systems, and for others.
-        params: as in `System.arguments`; their type determines which system's rules are run.
+        kernels: the loop compiled for Podium's own systems, and the loop compiled for other systems.
+        params: the rules' parameters, as in `System.arguments`. Their type determines which system's rules are run.
 
     Raises:
         RuleError: numba cannot compile the rules.
@@ -32,7 +32,7 @@ def run_kernel(system: System, kernels: Kernels, params: Any, *arguments: Any) -
 
 
 def compile_error(system: System, error: Exception) -> RuleError:
-    """Return the error that plain Python finds, or else one that names the rule and line that numba cannot compile."""
+    """Return the error that plain Python finds, or else an error with the rule and line that numba cannot compile."""
     try:
         check_declarations(system)
         run_rules(system)

@@ -1,4 +1,4 @@
-"""Rate duels in lanes: states are gathered batch by batch, rated together, and written back."""
+"""Rate duels in lanes: states are gathered in batches, rated together, and written back."""
 
 import math
 from typing import Any, NamedTuple
@@ -43,12 +43,15 @@ def fields_of(newcomer: Any) -> Fields:
 
 
 def examples_between(system: System) -> tuple[Any, ...]:
-    """Return an example of each type that is passed between the steps of a duel. Empty if there is only one step."""
+    """Return an example of each type that is passed between the steps of a duel, or () if there is only one step."""
     return tuple(map(zeros, system.duel_types or ()))
 
 
 def lanes_for(system: System) -> Any:
-    """Return a table of lanes, float64 (fields, LANES). Lanes without a duel hold a duel between newcomers."""
+    """Return a table of lanes, a float64 array of shape (fields, LANES).
+
+    Lanes without a duel hold one between newcomers.
+    """
     newcomer = np.array(system.newcomer(), np.float64)[:, None]
     fields = fields_of(system.newcomer())
     size = (fields.between + sum(map(len, examples_between(system)))) * LANES
@@ -69,7 +72,7 @@ def rate_lanes(params: Any, newcomer: Any, between: Any, table: Any, count: int)
 
 @kernel
 def rate_pairs(params: Any, newcomer: Any, between: Any, table: Any, count: int) -> None:
-    """Rate the duels in the first `count` lanes, using rules that read only the places of a result."""
+    """Rate the duels in the first `count` lanes, with rules that read only the places in a result."""
     fields = fields_of(newcomer)
     for lane in range(count):
         a, b = read_fields(table, fields.a, lane, newcomer), read_fields(table, fields.b, lane, newcomer)
@@ -213,7 +216,7 @@ def empty_queue() -> Queue:
 
 @kernel
 def admit(newcomer: Any, duels: Any, k: int, count: int, near: int, batch: int, waiting: Any, states: Any) -> int:
-    """Queue duels from `k` on until this batch is full or a duel must wait for a later one. Return the next duel.
+    """Queue duels from `k` on until this batch is full or a duel must wait for a later batch. Return the next duel.
 
     Indices are unsigned, so that the kernel does not check for negative indices.
     """
@@ -248,7 +251,7 @@ def admit(newcomer: Any, duels: Any, k: int, count: int, near: int, batch: int, 
 def prefetch_columns(duels: Any, k: int) -> None:
     """Prefetch the players and places of the duels from `k` on, without reading beyond the last one.
 
-    The processor prefetches columns itself, but only up to the end of a memory page.
+    The processor prefetches columns on its own, but only up to the end of a memory page.
     """
     for later in range(k, k + BATCH, PLAYERS_PER_LINE):
         prefetch(duels.player, later, PLACES)
@@ -272,7 +275,7 @@ def gather(newcomer: Any, source: Any, start: int, table: Any, begin: int, state
 
 @kernel
 def scatter(newcomer: Any, source: Any, start: int, count: int, table: Any, states: Any) -> bool:
-    """Write back the new states of the first `count` lanes. Return True if all of them are certain to be finite."""
+    """Write back the new states of the first `count` lanes. Return True if all of them are certainly finite."""
     fields = fields_of(newcomer)
     everything = 0.0
     for lane in range(count):
@@ -289,7 +292,7 @@ def scatter(newcomer: Any, source: Any, start: int, count: int, table: Any, stat
 
 @kernel
 def store_results(newcomer: Any, k: int, lane: int, table: Any, moved: Any) -> None:
-    """Store the ratings before and the states after duel `k`, which is in `lane`."""
+    """Store the ratings before duel `k` and the states after it. The duel is in `lane`."""
     fields, (_, before, after, first) = fields_of(newcomer), moved
     before[k, 0] = read_fields(table, fields.a, lane, newcomer).rating
     before[k, 1] = read_fields(table, fields.b, lane, newcomer).rating
@@ -303,7 +306,7 @@ def rate_in_order(rules: Any, duels: Any, k: int, count: int, table: Any, moved:
 
     Batches without a common player are rated in pairs.
 
-    This is a separate loop because it is shorter than a loop that handles the queue as well.
+    This is a separate loop because it is shorter than one that also handles the queue.
 
     Returns:
         The next duel, and the first entrant with a non-finite state, or `NOBODY`.

@@ -1,8 +1,8 @@
 """Judge heats with many entrants, for which a system can compute the sums over all pairs at once.
 
-This applies from `LARGE_HEAT` entrants on, in heats without teams. The sums differ in their last digits from those
-computed pair by pair. The choice of method depends only on the heat, so live rating, a replay and any part of a table
-agree.
+This applies to heats without teams that have at least `LARGE_HEAT` entrants. The sums differ in their last digits from
+those computed pair by pair. The choice of method depends only on the heat, so live rating, a replay, and a replay of
+part of a table agree.
 """
 
 from typing import Any
@@ -28,10 +28,10 @@ def judge_in_bulk(
 
 @rule
 def compare_all(params: Any, me: Any, mine: Entry, heat: Heat, won: float, expected: float) -> Any:
-    """Return the combined evidence of all opponents in a heat, from the sums of the scores.
+    """Return the combined evidence of all opponents in a heat, using the sums of the scores.
 
-    This is for systems whose `compare` uses an expected score that is the logistic function of `params.slope` times the
-    lead in `rating`.
+    This is for systems in whose `compare` the expected score is the logistic function of `params.slope` times the lead
+    in `rating`.
     """
     raise NotImplementedError(f"{type(params).__module__} registers no compare_all")
 
@@ -42,8 +42,8 @@ def judge_large_heat(
 ) -> bool:
     """Add the evidence of a large heat to `scratch.sums`. Return False if this must be done pair by pair.
 
-    `scratch.large` comes from the system's `large_heat_workspace`. By default, logistic sums are used, with
-    `compare_all`.
+    `scratch.large` comes from the system's `large_heat_workspace`. By default, logistic sums and `compare_all` are
+    used.
     """
     _, entering, _ = prototypes
     work, size = scratch.large, stop - start

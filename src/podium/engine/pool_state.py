@@ -1,4 +1,4 @@
-"""Pools with a state: numbers that belong to the pool rather than a player. Every event reads and updates them."""
+"""Pools with a state: numbers that belong to the pool instead of a player. Every event reads and updates them."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -50,11 +50,11 @@ class PoolReader:
         return ()
 
     def equipment_points(self, moved: float, me: Any, after: Any, item: Any, item_after: Any) -> float:  # noqa: ARG002
-        """Return how many points a result moved a piece of equipment, if it moved the entrant using it by `moved`.
+        """Return the points by which a result moved a piece of equipment, if it moved the entrant using it by `moved`.
 
         Args:
-            me: The entrant's entering state. `item` is that of the equipment.
-            after: The entrant's state after the event. `item_after` is that of the equipment.
+            me: The entrant's entering state. `item` is the equipment's.
+            after: The entrant's state after the event. `item_after` is the equipment's.
         """
         return 0.0
 
@@ -85,7 +85,7 @@ class PoolReader:
 
     @property
     def standing(self) -> tuple[PoolNumbers, Occasion]:
-        """The state of the pool that the system is bound to (a new pool by default), and the event's time and mode."""
+        """The state of the pool to which the system is bound (by default a new pool), and the event's time and mode."""
         bound: tuple[PoolNumbers, Occasion] | None = getattr(self, "_standing", None)
         return (np.array(self.new_pool(), np.float64), NO_OCCASION) if bound is None else bound
 

@@ -39,8 +39,8 @@ class Run(NamedTuple):
 def rates_two(system: System) -> bool:
     """Return True if a system's `rate_two` gives the same result as its `rate_event`.
 
-    The default `rate_two` does so for systems that sum over pairs. Other models need their own, written by the author
-    of their other rules.
+    The default `rate_two` does so for systems that sum over pairs. Other models need their own `rate_two`, written by
+    the author of their other rules.
     """
     if system.pool_fields:  # each event changes the parameters of the next
         return False
@@ -51,7 +51,7 @@ def rates_two(system: System) -> bool:
 
 
 def runs(system: System, columns: Columns, first: int, last: int) -> Iterator[Run]:
-    """Split updates `first` to `last` into runs of at least `MIN_DUELS` duels, for `rate_two`, and other runs."""
+    """Split updates `first` to `last` into runs of at least `MIN_DUELS` duels (for `rate_two`) and other runs."""
     served = last - first >= MIN_DUELS and columns.played_s.size == 0 and plain(columns) and rates_two(system)
     if not served:
         yield Run(first, last, duels=False)
@@ -111,7 +111,7 @@ def replay_duels(
 def goes_in_lanes(system: System) -> bool:
     """Return True if a system's duels are rated in lanes.
 
-    Duels with third-party pair rules are not, because those rules may read more than places.
+    Duels with third-party pair rules are not, because such rules may read more than the places.
     """
     return system.duel_types is not None and (bool(system.duel_types) or system.shipped)
 
@@ -187,11 +187,11 @@ def replay(
     Replaying the first events and then the rest gives exactly the same result as replaying everything at once.
 
     Args:
-        start: States to start from, a float64 array of shape (players, fields), which is not changed. Default:
+        start: States to start from: a float64 array of shape (players, fields), which is not changed. Default:
             newcomers.
-        pool_start: Pool states to start from, a float64 array of shape (pools, fields), which is not changed. Default:
+        pool_start: Pool states to start from: a float64 array of shape (pools, fields), which is not changed. Default:
             new pools.
-        workers: Number of threads, each of which rates whole pools.
+        workers: Number of threads. Each of them rates whole pools.
 
     Raises:
         NotFiniteError: An event leaves a player with a number that is not finite.
@@ -225,7 +225,7 @@ def replay(
 
 
 def replay_updates(system: System, columns: Columns, first: int, last: int, into: Replayed, pool: int = 0) -> None:
-    """Rate updates `first` to `last`, starting from `into.states`, and update those states. Pools must not overlap.
+    """Rate updates `first` to `last`, starting from `into.states`, and change those states. Pools must not overlap.
 
     Raises:
         NotFiniteError: A new state is not finite. Some states may already include later updates.
@@ -257,14 +257,14 @@ def _replay_run(system: System, columns: Columns, first: int, last: int, into: R
 
 
 def with_names(error: NotFiniteError, events: Events) -> NotFiniteError:
-    """Return the error with the names of the player and of the event, the first in its rating period."""
+    """Return the error with the names of the player and of the first event in the rating period."""
     row = events.ledger.row.at(int(np.argmax(events.ledger.entrant.array == error.entrant)))
     event_id, player = (events.results.frame[name][row] for name in ("event_id", "player"))
     return NotFiniteError(error.system, error.update, error.entrant, event_id, player)
 
 
 def scratch_for(system: System, columns: Columns, first: int, last: int, pool: PoolNumbers) -> Any:
-    """Return scratch for the widest of updates `first` to `last`, with the pool's state, which is updated in place."""
+    """Return scratch memory for the widest of updates `first` to `last`. The pool's state in it is updated in place."""
     widest = int(np.diff(columns.entrants[first : last + 1]).max(initial=0))
     sizes = heat_sizes(columns, first, last)
     longest = int(sizes.max(initial=0))
@@ -289,7 +289,7 @@ def heat_sizes(columns: Columns, first: int, last: int) -> npt.NDArray[np.int64]
 
 
 def takes_sums(system: System, columns: Columns) -> bool:
-    """Return True if any heat is large enough for the system to sum it at once, which loops over pairs cannot do."""
+    """Return True if any heat is so large that the system sums it at once, which loops over pairs cannot do."""
     sizes = heat_sizes(columns, 0, columns.entrants.size - 1)
     return int(sizes.max(initial=0)) >= LARGE_HEAT and sums_up(system)
 
@@ -298,7 +298,7 @@ NEVER = np.iinfo(np.int64).min  # the time for a player who has not been seen be
 
 
 def with_idle_before(events: Events, system: System, period: str, seen: npt.NDArray[np.int64]) -> Events:
-    """Return the events with each player's idle time before the first event, counted from the player's last appearance.
+    """Return the events with each player's idle time before the first event, since the player's last appearance.
 
     Args:
         seen: Array of shape (players,) with each player's last appearance in microseconds since 1970, or `NEVER`.
@@ -317,7 +317,7 @@ def with_idle_before(events: Events, system: System, period: str, seen: npt.NDAr
 
 
 def units_between(before: pl.Series, after: pl.Series, system: System, period: str) -> npt.NDArray[Any]:
-    """Return the whole days, or the number of missed rating periods, between times."""
+    """Return the number of whole days, or of missed rating periods, between times."""
     if system.idle_unit == "period":
         return numbers_at(after, period) - numbers_at(before, period) - 1
     gap: npt.NDArray[np.int64] = after.cast(pl.Int64).to_numpy() - before.cast(pl.Int64).to_numpy()

@@ -1,6 +1,6 @@
-"""Check a system before compiling it: read its declarations, and run its rules once as plain Python.
+"""Check a system before it is compiled: read its declarations, and run its rules once as plain Python.
 
-An error is one sentence with the author's file and line, instead of a hundred lines from numba.
+An error is a single sentence with the author's file and line, instead of a hundred lines from numba.
 """
 
 import inspect
@@ -36,12 +36,12 @@ _checked: set[tuple[Any, ...]] = set()
 
 
 def check_rules(system: System) -> None:
-    """Check a system once, and again whenever one of its rules is registered again.
+    """Check a system once, and again whenever one of its rules is replaced.
 
-    Podium's own rules are checked by its tests instead.
+    Podium's tests check its own rules instead.
 
     Raises:
-        RuleError: the first error, with file and line.
+        RuleError: a check fails. The message has the first error, with its file and line.
     """
     key = (type(system),) if system.shipped else (type(system), *registered_rules(system))
     if key not in _checked:
@@ -65,7 +65,7 @@ def require(is_fine: Any, subject: Any, sentence: str) -> None:
 
 
 def check_declarations(system: System) -> None:
-    """Check that the types, newcomer, parameters, pool state and rules exist and fit together."""
+    """Check that the types, newcomer, parameters, pool state and rules exist and match each other."""
     cls = type(system)
     require(cls.name, cls, f'{cls.__name__} has no name; add name: ClassVar[str] = "my-system"')
     for kind in ("state_type", "entering_type", "evidence_type"):
@@ -100,7 +100,7 @@ def check_record(system: System, method: Any, declared: Any = None) -> None:
 
 
 def check_registered(system: System) -> None:
-    """Check that no rule is missing, and that each function takes the arguments of its rule."""
+    """Check that no rule is missing and that each function takes the arguments of its rule."""
     cls, kind = type(system), type(system.params())
     own = [rule for rule in RULES if overrides(rule, system)]
     for rule in own:
@@ -121,7 +121,7 @@ def run_rules(system: System) -> None:
     """Run every rule in plain Python on three small events: a plain event, a tie, and a quit after a break.
 
     Raises:
-        RuleError: a rule raises an error, or returns a different type than the system declares.
+        RuleError: a rule raises an error or returns a type other than the one that the system declares.
     """
     run = run_event if overrides(rules.rate_event, system) else run_pairs
     for columns in small_events():
@@ -129,7 +129,7 @@ def run_rules(system: System) -> None:
 
 
 def small_events() -> Iterator[Columns]:
-    """Yield events with three players, in the form in which the engine passes them to the rules."""
+    """Yield events with three players, in the form that the engine passes to the rules."""
     first_three = np.arange(FIELD)
     plain = Columns(**dict.fromkeys(Columns._fields, ABSENT))._replace(
         entrants=np.array([0, FIELD]),
@@ -210,7 +210,7 @@ def run_rule(system: System, rule: Any, params: Any, *arguments: Any, returns: t
     """Run a rule in plain Python, and return its result.
 
     Raises:
-        RuleError: the rule raises an error, or returns a different type than the system declares.
+        RuleError: the rule raises an error or returns a type other than the one that the system declares.
     """
     function = rule.dispatch(type(params))
     with translate_errors(system, function, rule):

@@ -51,7 +51,7 @@ def compile_sentence(system: System, error: Exception) -> RuleError:
 
 
 def numba_reason(lines: list[str], indent: int) -> str:
-    """Return the reason given above a location in numba's message: the first line of the block with the same indent."""
+    """Return the reason above a location in numba's message: the first line of the block with the same indentation."""
     cause, signature = "", ""
     for line in reversed(lines):
         text, depth = line.strip(), len(line) - len(line.lstrip())
@@ -78,7 +78,7 @@ def name_at(system: System, file: str, line: int) -> str:
 
 
 def is_own_code(file: str, system: System) -> bool:
-    """Return True if a file belongs to the author or is one of Podium's systems, not other Podium code or a library."""
+    """Return True if a file is the author's or one of Podium's systems, but not other Podium code or a library."""
     path = Path(file).resolve()
     if system.shipped:
         return path.is_relative_to(HOME / "systems")
@@ -86,7 +86,7 @@ def is_own_code(file: str, system: System) -> bool:
 
 
 def reason(error: Exception) -> str:
-    """Return an error in words. If a field does not exist, suggest the most similar one that does."""
+    """Return the description of an error. If a field does not exist, suggest the most similar one that does."""
     kind = type(getattr(error, "obj", None))
     if isinstance(error, AttributeError) and is_record(kind):
         return missing_field(kind, str(error.name))
@@ -94,7 +94,7 @@ def reason(error: Exception) -> str:
 
 
 def missing_field(kind: type[Any], field: str) -> str:
-    """Return a sentence saying that a NamedTuple does not have a field, and which fields it has."""
+    """Return a sentence that says that a NamedTuple lacks a field, and lists the fields that it has."""
     hint = suggestion(field, kind._fields)
     return f"{kind.__name__.rpartition('.')[2]} has no field {field!r}{hint} (it has {', '.join(kind._fields)})"
 

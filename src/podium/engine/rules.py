@@ -2,7 +2,7 @@
 
 A system implements a rule with `@compare.register`. When Python runs a rule (tests, explanations, a debugger),
 `functools.singledispatch` selects the implementation by the type of `params`. When the replay is compiled,
-`kernels.compiled.rule` lets numba select it from the same registry. The same source therefore runs in both ways, with
+`kernels.compiled.rule` lets numba select it from the same registry. The same source therefore runs both ways, with
 exactly the same results.
 
 A pairwise system needs four rules. All except `compare` have a default:
@@ -13,8 +13,8 @@ A pairwise system needs four rules. All except `compare` have a default:
     update_state(params, me, totals, entrant)   -> State     the state after the event or rating period
 
 `State`, `Entering` and `Evidence` are NamedTuples of floats. A system that does not sum over pairs registers
-`judge_heat` instead of `compare`, with `rate_heats` as its `rate_event`, or its own `rate_event`. The other rules
-(`credit`, `causes`, `expect`, `expect_side`) are used only for explanations and predictions.
+`judge_heat` instead of `compare`, with `rate_heats` as its `rate_event`, or it registers its own `rate_event`. The
+other rules (`credit`, `causes`, `expect`, `expect_side`) are used only for explanations and predictions.
 
 A system whose pools have a state needs two more things. `in_pool` puts the pool's numbers into the parameters before
 each event. Its own `rate_event` updates `Scratch.pool` at the end of the event.
@@ -57,7 +57,7 @@ class Comparison(NamedTuple):
 
 
 class Points(NamedTuple):
-    """The evidence in a system that changes only rating points."""
+    """The evidence in systems that change only rating points."""
 
     points: float
 
@@ -70,18 +70,18 @@ class Credit(NamedTuple):
 
 
 class NoCauses(NamedTuple):
-    """No causes except comparisons."""
+    """The causes in systems in which only comparisons change the rating."""
 
 
 @rule
 def in_pool(params: Any, pool: Any, occasion: Occasion) -> Any:
-    """Return the rules' parameters for a pool in this state (a float64 array). By default, the state is ignored."""
+    """Return the rules' parameters for a pool in this state (a float64 array). By default, they ignore the state."""
     return params
 
 
 @rule
 def enter(params: Any, me: Any, entrant: Entrant) -> Any:
-    """Return the state with which a player enters an event. By default, it is unchanged."""
+    """Return the state with which a player enters an event. By default, it is the player's state, unchanged."""
     return me
 
 
@@ -98,7 +98,7 @@ def compare(params: Any, a: Any, b: Any, mine: Entry, theirs: Entry, heat: Heat)
 
 @rule
 def evidence(params: Any, comparison: Any) -> Any:
-    """Return the evidence that a comparison adds to the player's sum. By default, it is rating points."""
+    """Return the evidence that a comparison adds to the player's sum. By default, the evidence is rating points."""
     return Points(comparison.weight * (comparison.result - comparison.expected))
 
 
@@ -133,8 +133,8 @@ def expect(params: Any, a: Any, b: Any) -> float:
 def expect_side(params: Any, entering: Any, sides: Any, a: int, b: int) -> float:
     """Return the expected score of side `a` against side `b` of `sides` before a heat of two.
 
-    The default is the mean of `expect` over all pairs of opponents, which matches the sum over pairs. `entering` is an
-    example of an entering state.
+    The default is the mean of `expect` over all pairs of opponents, which is consistent with summing over pairs.
+    `entering` is an example of an entering state.
     """
     expected = 0.0
     for i in range(sides.start[a], sides.start[a + 1]):
@@ -170,7 +170,7 @@ def rate_event(
 ) -> None:
     """Rate one update (an event or a rating period): read `states`, and write rows from `at` on into `after`.
 
-    The default sums the evidence of all pairs within each heat, then updates all states.
+    The default sums the evidence of all pairs within each heat, and then updates all states.
     """
     if columns.entrants[update + 1] - columns.entrants[update] == 2 and plain(columns):
         rate_duel(params, prototypes, columns, update, states, after, at)
@@ -182,7 +182,7 @@ def rate_event(
 def rate_heats(
     params: Any, prototypes: Any, columns: Columns, update: int, states: Any, scratch: Any, after: Any, at: int
 ) -> None:
-    """Enter all players, judge each heat from their entering states, then update all states."""
+    """Enter all players, judge each heat using their entering states, and then update all states."""
     first, stop = columns.entrants[update], columns.entrants[update + 1]
     enter_all(params, prototypes, columns, first, stop, states, scratch)
     if columns.heats.size == 0:  # the loop could handle this case, but this is faster
@@ -223,7 +223,7 @@ def judge_heat(
     """Add the evidence of a heat to `scratch.sums`.
 
     Args:
-        start: First entry of the heat; `stop` is the entry after the last.
+        start: First entry of the heat. `stop` is the entry after the last one.
         first: First entrant of the update.
 
     The default adds the evidence of every pair.
@@ -256,7 +256,7 @@ def compare_among(
     first: int,
     scratch: Any,
 ) -> None:
-    """Add the evidence of all pairs of entries `begin` to `end` of a heat, whose entries are in `scratch.lines`."""
+    """Add the evidence of all pairs of entries `begin` to `end` of a heat. The entries are in `scratch.lines`."""
     _, entering, zero_evidence = prototypes
     entering_states, sums, lines = scratch.entering_states, scratch.sums, scratch.lines
     size = float(stop - start)
@@ -288,8 +288,8 @@ def rate_two(params: Any, a: Any, b: Any, mine: Entry, theirs: Entry, heat: Heat
 
     The result is exactly the same as that of `rate_event`.
 
-    The default computes them from the evidence of the pair. A system with its own `rate_event` may have its own
-    `rate_two` as well, which is then used for long runs of duels in a plain table without playing times.
+    The default computes them from the evidence of the pair. A system with its own `rate_event` may also have its own
+    `rate_two`, which is then used for long runs of duels in a plain table without playing times.
     """
     x, y = enter(params, a, PRESENT), enter(params, b, PRESENT)
     for_x, for_y = compare(params, x, y, mine, theirs, heat)
@@ -299,7 +299,7 @@ def rate_two(params: Any, a: Any, b: Any, mine: Entry, theirs: Entry, heat: Heat
 
 @kernel
 def rate_duel(params: Any, prototypes: Any, columns: Any, update: int, states: Any, after: Any, at: int) -> None:
-    """Rate two entrants of a plain table exactly like the default of `rate_event`, but without scratch memory."""
+    """Rate two entrants of a plain table exactly as the default of `rate_event` does, but without scratch memory."""
     newcomer, _, _ = prototypes
     i = columns.entrants[update]
     a, b = read(states, columns.player[i], newcomer), read(states, columns.player[i + 1], newcomer)
@@ -318,8 +318,8 @@ def overrides(rule: Any, system: Any) -> bool:
 def is_from_author(rule: Any, kind: type[Any], *others: Any) -> bool:
     """Return True if a rule that only improves speed is meant for exactly these parameters.
 
-    It must come from the author of the other rules, or from Podium. A system that is derived from one with such a rule,
-    or that replaces another rule, may rate differently.
+    The rule must come from the author of the other rules, or from Podium. A system that is derived from one with such a
+    rule, or that replaces another rule, may rate differently.
     """
     if kind not in rule.registry:
         return False
@@ -346,7 +346,7 @@ def is_by_pairs(system: Any) -> bool:
 
 @rule
 def face_off(params: Any, a: Any, b: Any, place: float, other_place: float) -> Any:
-    """Return the difference that the result depends on. Lower places are better, and equal places are a tie."""
+    """Return the difference on which the result depends. Lower places are better, and equal places mean a tie."""
     raise NotImplementedError(f"{type(params).__module__} registers no face_off")
 
 
@@ -372,9 +372,9 @@ def rate_in_steps(params: Any, a: Any, b: Any, mine: Entry, theirs: Entry, heat:
 def judge_two_heats(
     params: Any, prototypes: Any, columns: Any, heat: int, start: int, middle: int, stop: int, scratch: Any, other: Any
 ) -> None:
-    """Judge a heat in `scratch` and the next heat in `other`, exactly as `judge_heat` would. No player is in both.
+    """Judge a heat in `scratch` and the next heat in `other`, exactly as `judge_heat` would. No player may be in both.
 
-    Each heat is a complete event. The first has the entries and entrants from `start` to `middle`, the second those
-    from `middle` to `stop`, which may be empty.
+    Each heat is a complete event. The first heat has the entries and entrants from `start` to `middle`. The second has
+    those from `middle` to `stop`, and may be empty.
     """
     raise NotImplementedError(f"{type(params).__module__} registers no judge_two_heats")

@@ -1,4 +1,4 @@
-"""The base class of rating systems: frozen, documented parameters, and facts for the engine."""
+"""The base class of rating systems, with frozen and documented parameters and with facts for the engine."""
 
 import functools
 import math
@@ -39,16 +39,17 @@ def parameter(
     choices: tuple[str, ...] = (),
     search: tuple[float, float] | None = None,
 ) -> Any:
-    """Declare a parameter of a system: its default, meaning and unit, and its range (inclusive) or allowed words.
+    """Declare a parameter of a system: its default, meaning and unit, and its (inclusive) range or allowed words.
 
-    `search` is the range for tuning. By default, it is from an eighth of the default value to eight times that value.
+    `search` is the range for tuning. By default, it reaches from an eighth of the default value to eight times that
+    value.
     """
     metadata = {"help": help, "unit": unit, "low": low, "high": high, "choices": choices, "search": search}
     return field(default=default, metadata=metadata)
 
 
 def conservatism() -> Any:
-    """Declare the parameter `conservative`, which affects ranks but not ratings. TrueSkill's leaderboards use 3."""
+    """Declare the `conservative` parameter, which affects ranks but not ratings. TrueSkill's leaderboards use 3."""
     return parameter(0.0, "number of deviations subtracted for ranking; does not change ratings", low=0.0, high=10.0)
 
 
@@ -56,8 +57,8 @@ def conservatism() -> Any:
 def measure_scale(system: "System") -> float:
     """Return how many points mean odds of e to 1 between newcomers, from the slope of `expect` at equal ratings.
 
-    The newcomers are those of a new pool, regardless of what the pool has learnt since, so the scale is the same for
-    all of its events. If the slope is zero, Elo's scale is used.
+    The newcomers are those of a new pool, whatever the pool has learnt since then, so the scale is the same for all of
+    its events. If the slope is zero, Elo's scale is used.
     """
     new_pool = replace(system)  # the cache treats equal systems as one, whatever their pools have learnt
     params, newcomer = new_pool.params(), new_pool.newcomer()
@@ -69,7 +70,7 @@ def measure_scale(system: "System") -> float:
 
 @dataclass(frozen=True, slots=True)
 class System(PoolReader):
-    """A rating system: parameters, which are checked on creation, and facts about its rules.
+    """A rating system: parameters, which are checked when it is created, and facts about its rules.
 
     A subclass names its `state_type`, `entering_type` and `evidence_type` (NamedTuples of floats), returns a newcomer's
     state, and converts its parameters to the NamedTuple for which its rules are registered.
@@ -122,17 +123,17 @@ class System(PoolReader):
 
     @property
     def overall_set(self) -> bool:
-        """True if the overall result of an event with several heats is compared as well."""
+        """True if the overall result of an event with several heats is also compared."""
         return False
 
     @property
     def idle_unit(self) -> str | None:
-        """The unit of `Entrant.idle`: "day", "period", or None if it is not used, for example without `idle_growth`."""
+        """The unit of `Entrant.idle`: "day", "period", or None if idle time is not used (as without `idle_growth`)."""
         return self.idles_by if getattr(self, "idle_growth", None) else None
 
     @property
     def quits_later_heats(self) -> bool:
-        """True if a player who quits one heat loses every later heat as well."""
+        """True if a player who quits one heat also loses every later heat."""
         return False
 
     @property
@@ -166,7 +167,7 @@ class System(PoolReader):
             object.__setattr__(self, setting.name, value)
 
     def params(self) -> Any:
-        """Return the rules' parameters, with derived constants."""
+        """Return the rules' parameters, including derived constants."""
         raise NotImplementedError
 
     def newcomer(self) -> Any:
@@ -194,7 +195,7 @@ class System(PoolReader):
         return (params if version is type(params) else version(*params)), prototypes
 
     def large_heat_workspace(self, size: int) -> Any:
-        """Return working memory, as a NamedTuple of arrays, for the rule for large heats of up to `size` entrants."""
+        """Return working memory (a NamedTuple of arrays) for the rule for large heats of up to `size` entrants."""
         return logistic_workspace(size)
 
     def performances(self, entering_states: Sequence[Any]) -> Performances:
@@ -215,7 +216,7 @@ class System(PoolReader):
 
     @property
     def points_per_logit(self) -> float:
-        """The scale of the system: how many points mean odds of e to 1 between newcomers.
+        """The scale of the system: the number of points that means odds of e to 1 between newcomers.
 
         If the odds are always even, this is Elo's scale.
         """
@@ -223,7 +224,7 @@ class System(PoolReader):
 
     @property
     def digits(self) -> int:
-        """The number of decimals in displayed points: at least one, and enough to be as fine as Elo's first decimal."""
+        """The number of decimal places in displayed points: at least one, and enough to be as fine as Elo's first."""
         return max(1, math.ceil(1.0 - ROUNDING - math.log10(self.points_per_logit / ELO_SCALE)))
 
     def season_begins(self, states: npt.NDArray[np.float64], keep: float) -> npt.NDArray[np.float64]:
@@ -231,7 +232,7 @@ class System(PoolReader):
 
         Args:
             states: A float64 array of shape (players, fields), which is not changed.
-            keep: The share, from 0 (all start equal) to 1 (nothing changes).
+            keep: The share to keep, from 0 (all start equal) to 1 (nothing changes).
         """
         level = self.column(self.level)
         moved = states.copy()
@@ -264,11 +265,14 @@ class System(PoolReader):
         return self.score(columns["rating"], columns.get("deviation"))  # type: ignore[no-any-return]
 
     def at_limit(self, states: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
-        """Return a mask of the players at a limit, whose ratings mean little. `states` has shape (players, fields)."""
+        """Return a mask of the players whose ratings are at a limit and therefore mean little.
+
+        `states` has shape (players, fields).
+        """
         return np.zeros(states.shape[0], np.bool_)
 
     def limit_notice(self, states: npt.NDArray[np.float64]) -> str | None:
-        """Return a sentence with the number of players at a limit and an alternative, or None if no player is."""
+        """Return a sentence with the number of players at a limit and an alternative, or None if there are none."""
         count = int(self.at_limit(states).sum())
         if not count:
             return None
@@ -283,15 +287,17 @@ class System(PoolReader):
         return columns
 
     def unpacked(self, columns: dict[str, npt.NDArray[np.uint64]]) -> dict[str, npt.NDArray[np.float64]]:
-        """Return fields of the state, unpacked from columns of `shown` that are not fields themselves."""
+        """Return the fields of the state that are packed into columns of `shown` that are not fields themselves."""
         return {name: values.astype(np.float64) for name, values in columns.items() if name in self.state_type._fields}
 
     def filled_states(self, known: Mapping[str, npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
-        """Return complete states, given some fields. Other fields get a newcomer's values, shifted with the rating.
+        """Return complete states, given some of their fields.
+
+        The others get a newcomer's values, shifted with the rating.
 
         Args:
-            known: Fields by name, each a float64 array with one element per player, NaN if unknown. `rating` must be
-                included, without NaN.
+            known: Fields by name. Each is a float64 array with one element per player, which is NaN if unknown.
+                `rating` must be included, without NaN.
 
         Returns:
             A float64 array of shape (players, fields).
@@ -310,7 +316,7 @@ class System(PoolReader):
 
     @classmethod
     def from_text(cls, settings: dict[str, Any]) -> Self:
-        """Return a system with the given settings, each a value or a string.
+        """Return a system with the given settings, each of which is a value or a string.
 
         `none` switches off an optional setting.
 
@@ -378,7 +384,7 @@ def valid_value(cls: type[System], setting: Field[Any], value: Any) -> Any:
 
 
 def parse_value(cls: type[System], setting: Field[Any], value: Any) -> Any:
-    """Return the value that a string represents, according to the setting's type. Return other values unchanged."""
+    """Return the value that a string represents for the setting's type. Return other values unchanged."""
     if not isinstance(value, str):
         return value
     may_be, word = kinds(cls, setting), value.strip().lower()

@@ -20,7 +20,7 @@ from podium.results.reading import Results
 
 
 def frozen(values: npt.NDArray[Any], dtype: type[Any] = np.float64) -> npt.NDArray[Any]:
-    """Return the array in contiguous, read-only form, so that kernels get the same types for every table."""
+    """Return the array in a contiguous, read-only form, so that kernels get the same types for every table."""
     column = np.ascontiguousarray(values, dtype).view()
     column.flags.writeable = False
     return column
@@ -47,7 +47,7 @@ class Pool:
 
 @dataclass(frozen=True, slots=True)
 class LedgerRows:
-    """The entrant that each row of the history belongs to, by event and then in file order."""
+    """The entrant to which each row of the history belongs, by event and then in file order."""
 
     row: selection.Positions  # row of the results table: the player's first row in the event
     entrant: selection.Positions
@@ -56,7 +56,7 @@ class LedgerRows:
 
 @dataclass(frozen=True, slots=True)
 class Events:
-    """All data that a replay reads, pool by pool, and the mapping back to the results."""
+    """All data that a replay reads, pool by pool, and the way back to the results."""
 
     results: Results
     columns: Columns
@@ -125,7 +125,7 @@ def encode(results: Results, system: System, period: str = selection.EVENT, numb
 
 
 def run_numbers(*keys: npt.NDArray[Any] | None) -> Integers:
-    """Number the runs of rows that are equal in all keys: 0, 1, 2, ...
+    """Number the runs of rows that are equal in all keys, as 0, 1, 2, ...
 
     A single key must be in ascending order.
     """
@@ -140,7 +140,7 @@ def run_numbers(*keys: npt.NDArray[Any] | None) -> Integers:
 
 
 def offsets(number: Integers) -> npt.NDArray[np.int64]:
-    """Return the first row of each number, followed by the end. `number` ascends from 0 in steps of one."""
+    """Return the first row of each number, followed by the end. `number` rises from 0 in steps of one."""
     return np.flatnonzero(run_bounds(number))
 
 
@@ -189,14 +189,14 @@ def entrant_columns(
 
 
 def idle_clock(rows: selection.Rows, system: System, numbers: Integers | None) -> Integers | None:
-    """Return the time of each row, where `DAY_US` is one unit of idle time, or None if times are not known."""
+    """Return the time of each row, in which `DAY_US` is one unit of idle time, or None if times are not known."""
     if system.idle_unit == "period":
         return None if numbers is None else numbers.astype(np.int64) * selection.DAY_US
     return rows.started_at
 
 
 def update_days(rows: selection.Rows, entrants: Entrants) -> selection.Floats:
-    """Return the day of each update's first row, with a fraction, counted from the year 1 so that all are > 0."""
+    """Return the day of each update's first row, with a fraction, counting from the year 1 so that all days are > 0."""
     if rows.started_at is None:
         return frozen(np.full(entrants.offsets.size - 1, np.nan))
     first = offsets(entrants.update)[:-1]
@@ -213,7 +213,7 @@ def appearances(clock: Integers, entrants: Entrants) -> tuple[Integers, Integers
 
 
 def idle_units(player: Integers, first: Integers, last: Integers) -> selection.Floats:
-    """Return the idle time between each entrant and the player's previous one, in whole `DAY_US`; 0 for newcomers."""
+    """Return each entrant's idle time since the player's previous one, in whole `DAY_US`, or 0 for newcomers."""
     order = np.lexsort((np.arange(player.size), player))
     idle = np.zeros(player.size)
     same = player[order][1:] == player[order][:-1]
@@ -269,7 +269,7 @@ def stated_times(frame: pl.DataFrame, entries: Integers, system: System) -> sele
 
 
 def home_entries(frame: pl.DataFrame) -> selection.Floats:
-    """Return 1 for each entry on a side that is at home or moves first. Empty if there is no such side."""
+    """Return 1 for each entry on a side that is at home or moves first. The array is empty if there is no such side."""
     if "side" not in frame.columns:
         return np.empty(0)
     return frame["side"].is_in(BEGINNING).fill_null(value=False).cast(pl.Float64).to_numpy()
@@ -291,7 +291,7 @@ def place_columns(places: Places, reported: Reported) -> dict[str, Any]:
 
 
 def team_codes(frame: pl.DataFrame) -> npt.NDArray[np.int32]:
-    """Return the number of each row's team, or -1 for no team. Empty if the table has no teams."""
+    """Return the number of each row's team, or -1 for no team. The array is empty if the table has no teams."""
     if "team" not in frame.columns:
         return np.empty(0, np.int32)
     names = frame["team"].drop_nulls().unique()
@@ -300,7 +300,7 @@ def team_codes(frame: pl.DataFrame) -> npt.NDArray[np.int32]:
 
 
 def mode_numbers(rows: selection.Rows, entries: npt.NDArray[np.int64], system: System) -> selection.Floats:
-    """Return each heat's mode as the number used in rules, from the column `mode` or else from the pool's name."""
+    """Return each heat's mode as the number used in rules, from the `mode` column or else from the pool's name."""
     frame, mode, names = rows.frame, pl.col("pool"), rows.pool_names
     if "mode" in frame.columns:
         mode = pl.col("mode").fill_null(pl.col("pool"))
@@ -314,14 +314,17 @@ def mode_numbers(rows: selection.Rows, entries: npt.NDArray[np.int64], system: S
 
 
 def heat_weights(frame: pl.DataFrame, entries: Integers) -> selection.Floats:
-    """Return how many times each heat's comparisons count. Empty if all count once."""
+    """Return how many times each heat's comparisons count. The array is empty if all count once."""
     weights = selection.float_column(frame, "weight")
     first = np.nan_to_num(weights[entries[:-1]], nan=1.0) if weights.size else ABSENT
     return frozen(first if (first != 1.0).any() else ABSENT)
 
 
 def pool_slices(rows: selection.Rows, update: Integers, before: Integers | None = None) -> tuple[Pool, ...]:
-    """Return each pool's updates and players. `before`, of length pools + 1, counts the equipment before each pool."""
+    """Return each pool's updates and players.
+
+    `before` has length pools + 1 and counts the equipment before each pool.
+    """
     pools = []
     starts = np.array([0, rows.pool.size]) if len(rows.pool_names) == 1 else offsets(rows.pool)
     for first, stop in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
@@ -336,7 +339,7 @@ def pool_slices(rows: selection.Rows, update: Integers, before: Integers | None 
 
 
 def ledger_rows(rows: selection.Rows, entrants: Entrants, file_row: Integers, *, whole: bool) -> LedgerRows:
-    """Return the rows of the history: every (event, player), by event across all pools, then in file order."""
+    """Return the rows of the history: every (event, player), by event across all pools and then in file order."""
     of_pair = selection.Positions.of(entrants.pair_row)
     entrant = of_pair.take(entrants.of_row)
     ends_period = None

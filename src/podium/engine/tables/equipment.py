@@ -1,6 +1,6 @@
-"""Equipment that entrants share and a system rates, such as cars and clubs: entrants without an entry.
+"""Equipment that entrants share and that a system rates, such as cars and clubs: entrants without an entry.
 
-In a rating update, it comes after the players. In a pool, it has names that no player can have.
+In a rating update, equipment comes after the players. In a pool, it has names that no player can have.
 """
 
 from dataclasses import dataclass
@@ -62,7 +62,7 @@ def names_in(frame: pl.DataFrame, kinds: tuple[str, ...]) -> list[str]:
 
 
 def equipment_of(rows: Any, kinds: tuple[str, ...]) -> SharedEquipment | None:
-    """Return the shared equipment of these kinds that the rows name, or None if there is none."""
+    """Return the shared equipment of these kinds that the rows name, or None if they name none."""
     columns = columns_of(rows.frame, kinds)
     parts = [
         pl.DataFrame({"row": np.arange(rows.pool.size), "pool": rows.pool, "name": rows.frame[columns[kind]]})

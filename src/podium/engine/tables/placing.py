@@ -1,4 +1,7 @@
-"""Calculate places within heats, for single players and teams. Compiled, because a history has millions of heats."""
+"""Calculate places within heats, for single players and teams.
+
+The code is compiled, because a history can have millions of heats.
+"""
 
 from typing import Any, NamedTuple
 
@@ -45,7 +48,7 @@ def known(column: Any, finished: Any, start: int, stop: int) -> bool:
 
 @kernel
 def own_results(reported: Reported, start: int, stop: int, result: Any) -> None:
-    """Fill `result` (lower is better) with each finisher's position, or else score, time or team score."""
+    """Fill `result` (lower is better) with each finisher's position, or else the score, time or team score."""
     finished = reported.finished
     for i in range(start, stop):
         result[i - start] = 0.0
@@ -113,7 +116,7 @@ def common_positions(reported: Reported, start: int, stop: int, result: Any) -> 
 
 @kernel
 def sort_by_heap(order: Any, count: int, result: Any) -> None:
-    """Sort the first `count` numbers by result, lowest first, by heapsort. Ties may end up in any order."""
+    """Sort the first `count` numbers by result with heapsort, lowest first. Ties may end up in any order."""
     for step in range(count + count // 2):  # count / 2 steps build the heap, the others move the largest to the end
         top, end = count // 2 - 1 - step, count
         if top < 0:
@@ -131,9 +134,9 @@ def sort_by_heap(order: Any, count: int, result: Any) -> None:
 
 @kernel
 def rank_finishers(reported: Reported, start: int, stop: int, result: Any, order: Any, places: Places) -> None:
-    """Write the places of a heat, by `result`: finishers come first, and everyone who quit shares the last places.
+    """Write the places of a heat according to `result`. Finishers come first; everyone who quit shares the last places.
 
-    Insertion sort is used, because heats are short and mostly in order already. `order` is scratch.
+    It uses insertion sort, because heats are short and mostly in order already. `order` is scratch.
     """
     count, moves = 0, 0
     for i in range(stop - start):

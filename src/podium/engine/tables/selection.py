@@ -39,7 +39,7 @@ def rated_rows(results: Results, system: System, events: Numbered | None = None)
 
 
 def rows_that_count(results: Results, system: System) -> pl.DataFrame:
-    """Return the rows that count, with a column `row` (from 0), and add derived heats."""
+    """Return the rows that count, with a `row` column (from 0), and add derived heats."""
     frame = results.frame.with_row_index("row")
     if not all_finished(frame) or "ranked" in frame.columns:
         frame = frame.filter(~pl.col("status").is_in(unrated_status(system)))
@@ -57,7 +57,7 @@ def all_finished(frame: pl.DataFrame) -> bool:
 
 
 def refuse_lacking(results: Results, system: System, frame: pl.DataFrame) -> None:
-    """Raise an error if a finisher lacks a value that the system needs."""
+    """Raise an error if a finisher does not have a value that the system needs."""
     lacking = [column for column in system.needs if column not in frame.columns]
     if not lacking and not any(frame[column].null_count() for column in system.needs):
         return
@@ -79,7 +79,7 @@ def refuse_lacking(results: Results, system: System, frame: pl.DataFrame) -> Non
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """The rows that count, in the order they are rated: by pool, event, heat, and then file order."""
+    """The rows that count, in the order in which they are rated: by pool, event, heat, and then file order."""
 
     frame: pl.DataFrame  # the columns on which ratings depend
     event: Integers  # integers in order of pool, time, sequence and file
@@ -101,7 +101,7 @@ class Rows:
         return None if "started_at" not in self.frame.columns else self.frame["started_at"].cast(pl.Int64).to_numpy()
 
     def only(self, selection: npt.NDArray[np.bool_]) -> "Rows":
-        """Return only the selected rows and their players."""
+        """Return only the selected rows, and their players."""
         player = self.player[selection]
         present = np.bincount(player, minlength=self.player_names.len()) > 0
         number = np.cumsum(present, dtype=player.dtype) - 1
@@ -179,7 +179,7 @@ def ranks_of_rows(event: Integers, rank: Integers) -> Integers:
 
 
 def rank_by(*keys: npt.NDArray[Any]) -> Integers:
-    """Return each element's rank by these keys, the most important first. Ties keep their order."""
+    """Return each element's rank by these keys, of which the most important comes first. Ties keep their order."""
     kind = index_type(keys[0].size)
     if all_rising(*keys):
         return np.arange(keys[0].size, dtype=kind)
@@ -189,7 +189,7 @@ def rank_by(*keys: npt.NDArray[Any]) -> Integers:
 
 
 def all_rising(*keys: npt.NDArray[Any]) -> bool:
-    """Return True if rows are already sorted by these keys, the most important first."""
+    """Return True if rows are already sorted by these keys, of which the most important comes first."""
     tied: npt.NDArray[np.bool_] | None = None
     for key in keys:
         falls = key[1:] < key[:-1]
@@ -266,7 +266,7 @@ class Positions:
         return np.arange(self.size, dtype=index_type(self.size)) if self.listed is None else self.listed
 
     def __getitem__(self, chosen: slice | npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Return the positions that a slice, a mask or non-negative numbers select."""
+        """Return the positions selected by a slice, a mask or non-negative numbers."""
         if self.listed is not None:
             return self.listed[chosen]
         if isinstance(chosen, slice):
@@ -301,7 +301,7 @@ def check_period(period: str) -> str:
 
 
 def period_numbers(frame: pl.DataFrame, period: str) -> npt.NDArray[np.int64] | None:
-    """Return the number of each row's rating period, counted from 1970, or None if every event is a period."""
+    """Return the number of each row's rating period, counting from 1970, or None if every event is a period."""
     if check_period(period) == EVENT:
         return None
     if "started_at" not in frame.columns:

@@ -1,4 +1,4 @@
-"""The sides of a heat: teams or single players, with the equipment they share, in file order."""
+"""The sides of a heat, in file order: teams or single players, with the equipment that they share."""
 
 from typing import Any, NamedTuple
 
@@ -12,7 +12,7 @@ from podium.kernels.records import read, write
 class Sides(NamedTuple):
     """The sides of a heat. A side is a single player, or team mates with equal rank (quitting changes the rank).
 
-    After its players, a side lists the equipment that they share, such as a car or a club, as further members.
+    After its players, a side lists the equipment that they share, such as a car or a club, as additional members.
     """
 
     members: Any  # float64 (members, fields of an entering state), one side after the other
@@ -48,7 +48,7 @@ def gather_sides(
     """Gather the sides of entries `begin` to `end`, in the order of their first entries. Return the number of sides.
 
     Args:
-        entering_states: The entering state of each entrant of the update, an array of shape (entrants, fields).
+        entering_states: The entering states of the update's entrants, an array of shape (entrants, fields).
         known: Number of sides that already exist. The new sides follow them.
     """
     has_teams = columns.side.size > 0
@@ -85,7 +85,7 @@ def write_member(
 
 @kernel
 def write_shares(sides: Any, start: int, stop: int) -> None:
-    """Write each member's share of the side, in proportion to the part played, or equal shares if nobody played.
+    """Write each member's share of the side. Shares are in proportion to the part played, or equal if nobody played.
 
     A single player is expected to play the whole game, so leaving early counts as a quit.
     """
@@ -127,7 +127,7 @@ def are_mates(columns: Any, i: int, j: int) -> bool:
 
 @kernel
 def are_alike(sides: Any, one: int, other: int) -> bool:
-    """Return True if two sides have the same members, equipment and parts, and if both or neither are at home."""
+    """Return True if two sides have the same members, equipment and parts, and both or neither of them is at home."""
     start, begin = sides.start[one], sides.start[other]
     alike = sides.start[one + 1] - start == sides.start[other + 1] - begin and sides.home[one] == sides.home[other]
     if alike:

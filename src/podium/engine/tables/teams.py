@@ -1,4 +1,4 @@
-"""The teams of a heat: in finishing order for systems that rate teams, in file order for predictions.
+"""The teams of a heat, in finishing order for systems that rate teams, and in file order for predictions.
 
 In finishing order, teams are placed in the rows of `Scratch.lines` without sorting. Ranks are integers that start at 1,
 and each rank has as many rows available as there are entries that share it.
@@ -22,7 +22,7 @@ MIN_PART = 1e-4  # keeps the variance above 0 for a team whose players hardly pl
 
 
 class Team(NamedTuple):
-    """A row in the table of a heat's teams. A player without team mates is a team of one."""
+    """A row in the table of a heat's teams. A player without team mates forms a team of one."""
 
     mu: float  # sum of the players' means
     variance: float  # sum of their variances
@@ -40,7 +40,7 @@ SPARE = TAKEN  # unused once the teams are gathered
 def gather_teams(columns: Any, start: int, stop: int, lines: Any) -> int:
     """Assign each team of a heat (entries `start` to `stop`) a row, best first. Return the number of teams.
 
-    Afterwards `row_of(lines, entry - start)` is an entry's row.
+    After that, `row_of(lines, entry - start)` is an entry's row.
     """
     size = stop - start
     for i in range(size):
@@ -82,13 +82,13 @@ def row_of(lines: Any, entry: int) -> int:
 
 @kernel
 def part_in_team(columns: Any, i: int, partial_play: float) -> float:
-    """Return the weight of entry `i` in its team: the part of the game played, if parts count; never 0."""
+    """Return the weight of entry `i` in its team: the part of the game played, if parts count. It is never 0."""
     return counted_part(part_at(columns, i), partial_play)
 
 
 @kernel
 def counted_part(part: float, partial_play: float) -> float:
-    """Return the weight of a part of the game in a team, never 0."""
+    """Return the weight of a part of the game in a team. It is never 0."""
     return max(part, MIN_PART) if partial_play else 1.0
 
 
@@ -107,7 +107,7 @@ def sides_of(
     equipment: Sequence[Sequence[Shared]] = (),
     home: Sequence[float] = (),
 ) -> Sides:
-    """Return the sides formed by players in these states, with all members counting equally.
+    """Return the sides formed by players in these states. All members count equally.
 
     Args:
         equipment: The equipment of each side. Default: no equipment.

@@ -1,4 +1,4 @@
-"""Forecast an event using the system's own model, and measure the strength of a field."""
+"""Forecast an event with the system's own model, and measure the strength of a field."""
 
 import csv
 import functools
@@ -82,7 +82,7 @@ class Forecast:
 
 
 def names_in(rows: Iterable[str]) -> list[list[str]]:
-    """Return the names in each row `A,B,...`, leaving out empty ones. Quotes protect commas, as in a spreadsheet."""
+    """Return the names in each row `A,B,...`, leaving out empty names. Quotes protect commas, as in a spreadsheet."""
     return [[name.strip() for name in row if name.strip()] for row in csv.reader(rows, skipinitialspace=True)]
 
 
@@ -91,7 +91,7 @@ def members_in(rows: Iterable[str]) -> dict[str, "Member"]:
 
     Raises:
         ParameterError: a row has no name or repeats a name, or a cell after the name is not `KIND=NAME` or repeats a
-            kind. `member_of` can raise it as well.
+            kind. `member_of` can also raise it.
     """
     members: dict[str, Member] = {}
     for row in rows:
@@ -124,7 +124,7 @@ Named = str | Mapping[str, Any] | Member  # a name, or a dict with `player` and 
 
 
 def member_of(given: Named) -> Member:
-    """Return the entrant described by a name or a dict. A dict must have the key `player` and no unknown keys."""
+    """Return the entrant described by a name or a dict. A dict must have a `player` key and no unknown keys."""
     if not isinstance(given, Mapping):
         return given if isinstance(given, Member) else Member(given)
     unknown = [key for key in given if key not in Member._fields]
@@ -153,7 +153,7 @@ def field_of(
 
     Raises:
         ParameterError: the entrants or a side are given as a single string, a side is empty, or two sides are marked as
-            moving first. `member_of` can raise it as well.
+            moving first. `member_of` can also raise it.
     """
     if isinstance(entrants, str):
         raise ParameterError(f"entrants: {entrants!r} is a string, not a list. Give a list of names.")
@@ -172,7 +172,7 @@ def field_of(
 
 
 def begins(side: Iterable[Member]) -> bool:
-    """Return True if a side is at home or has the first move."""
+    """Return True if a side is at home or moves first."""
     return any(entrant.side in BEGINNING for entrant in side)
 
 
@@ -186,12 +186,12 @@ def refuse_slips(
 ) -> None:
     """Raise a NearNameError for a newcomer whose name is very similar to that of a known player.
 
-    Entrants that are marked as new are accepted.
+    Entrants marked as new are accepted.
 
     Args:
         field: each side's members.
         known: names of players who are not newcomers.
-        candidates: returns known names to compare a name with.
+        candidates: function that returns the known names with which to compare a name.
 
     Raises:
         NearNameError: a name is very similar to a known one.
@@ -205,7 +205,7 @@ def refuse_slips(
 
 
 def equipment_of(field: Iterable[Iterable[Member]], kinds: Sequence[str]) -> list[str]:
-    """Return the stored names of all rated equipment in a field. Raise ParameterError for other equipment."""
+    """Return the stored names of all rated equipment in a field. Raise ParameterError for any other equipment."""
     given = {(kind, name): None for side in field for entrant in side for kind, name in entrant.shared.items()}
     unknown = [kind for kind, _ in given if kind not in kinds]
     if kinds and unknown:
@@ -221,7 +221,7 @@ def names_to_rate(field: Sequence[Sequence[Member]], kinds: Sequence[str]) -> li
 def line_up(
     system: System, field: Sequence[Sequence[Member]], states: Mapping[str, Any]
 ) -> tuple[list[list[Any]], list[list[Shared]], list[float]]:
-    """Return each side's states and equipment, and which side moves first, as arguments for `sides_of`.
+    """Return each side's states and equipment, and the side that moves first, as arguments for `sides_of`.
 
     Args:
         system: the rating system.
@@ -257,9 +257,9 @@ def names_of_field(field: Sequence[Sequence[Member]]) -> list[str]:
 def forecast(system: System, field: Sequence[Sequence[Member]], states: Mapping[str, Any], top: int) -> Forecast:
     """Return the probabilities for an event between players or sides with these states.
 
-    If an entrant's equipment is not given, average equipment worth 0 points is assumed. If no side is marked, no side
-    has the first move. In a pair, two users of the same equipment share its uncertainty. With three or more entrants,
-    the uncertainties are treated as independent.
+    If an entrant's equipment is not given, average equipment (worth 0 points) is assumed. If no side is marked, no side
+    moves first. In a pair, two users of the same equipment share its uncertainty. With three or more entrants, the
+    uncertainties are treated as independent.
 
     Args:
         system: the system with the model.
@@ -268,7 +268,7 @@ def forecast(system: System, field: Sequence[Sequence[Member]], states: Mapping[
         top: number of places that count as top places.
 
     Returns:
-        Probabilities (0 to 1): for each rank from the system's performances, and for each pair from its
+        Probabilities (0 to 1): for each rank, based on the system's performances, and for each pair, based on its
         `expect_side`. A side's rating is the mean of its members' ratings. Its number of events is that of its least
         experienced member.
 
@@ -302,9 +302,9 @@ def forecast(system: System, field: Sequence[Sequence[Member]], states: Mapping[
 def performances_of(system: System, sides: Sides, expected: Floats) -> Performances:
     """Return the distribution of each side's performance.
 
-    It is the system's own distribution if each side is one player or can be treated as one. Otherwise, the strength of
-    a side in the Plackett-Luce model is its mean log-odds against all other sides. With two sides, these are the
-    log-odds of `expected`.
+    It is the system's own distribution if each side is one player, or can be treated as one player. Otherwise, the
+    strength of a side in the Plackett-Luce model is its mean log-odds against all other sides. With two sides, these
+    are the log-odds of `expected`.
     """
     count, entering = len(expected), system.arguments()[1][1]
     alone = (np.diff(sides.start[: count + 1]) == 1) & (sides.home[:count] == 0.0)
@@ -328,19 +328,18 @@ def expected_score(system: System, first: Any, second: Any) -> float:
 def strengths(system: System, events: Events, replayed: Replayed, top: int, probe: float | None) -> pl.DataFrame:
     """Return the strength of each event's field, calculated from the ratings before the event.
 
-    A newcomer is added to the field: the strength is one divided by the probability that the newcomer finishes among
-    the first `top`. It is 1 if there are no more entrants than that.
+    A newcomer is added to the field. The strength is one divided by the probability that the newcomer finishes among
+    the first `top`. It is 1 if there are at most `top` entrants.
 
     Args:
         system: the rating system.
         events: the encoded events.
-        replayed: their replay.
-        top: number of places that count as top places.
+        replayed: the replay of these events. top: number of places that count as top places.
         probe: the rating of the newcomer. Default: the system's initial rating.
 
     Returns:
-        `event_id, pool, started_at, entrants, mean_rating, strength`, in the order the events are rated. A rating
-        period is a single row, named after its last event.
+        `event_id, pool, started_at, entrants, mean_rating, strength`, in the order in which the events are rated. Each
+        rating period is a single row, named after its last event.
 
     Raises:
         ParameterError: `top` is not a whole number of at least 1, or `probe` is not finite.
@@ -373,7 +372,7 @@ def unknown_names(names: Iterable[str], frame: pl.DataFrame, kinds: tuple[str, .
 
 
 def existing_pool(name: str, pools: Sequence[str]) -> str:
-    """Return the name of a pool, or raise an error if the pool does not exist."""
+    """Return the name of a pool. Raise an error if the pool does not exist."""
     if name not in pools:
         raise UnknownError(f"pool {name!r} does not exist. Choose one: {', '.join(pools)}.")
     return name
@@ -394,6 +393,6 @@ def only_pool(pools: Sequence[str], name: str | None) -> str | None:
 
 
 def system_in(system: System, states: Mapping[str, PoolNumbers], pool: str | None) -> System:
-    """Return the system with the state of a pool, or unchanged if the pool has no state."""
+    """Return the system with the state of a pool, or the same system if the pool has no state."""
     state = None if pool is None else states.get(pool)
     return system if state is None else system.within(state)

@@ -1,7 +1,7 @@
-"""Estimate strengths at every event in hindsight: a smoother that uses the model of the system `adaptive`.
+"""Estimate strengths at every event in hindsight, with a smoother that uses the model of the `adaptive` system.
 
-A skill follows a random walk, and each event adds the information from the same pairs as in the filter. `smoothing`
-calculates the strengths; this module prepares its input and returns the result as a frame.
+A skill follows a random walk, and each event adds the information from the same pairs as in the filter. The `smoothing`
+module calculates the strengths. This module prepares its input and returns the result as a frame.
 """
 
 import math
@@ -49,11 +49,11 @@ class Hindsight:
         return known.sort("pool", "rating", descending=[False, True], maintain_order=True)
 
     def best(self) -> pl.DataFrame:
-        """Return every player at their peak, highest peak first, with the confidence in that order.
+        """Return every player's peak, highest first, and the confidence in that order.
 
         Returns:
             The columns of `frame`, with one row per player and pool. `above_next` is the probability that the player's
-            peak was above the next player's, assuming independent errors. It is null for the last player of a pool.
+            peak was above the next player's, if errors are independent. It is null for the last player of a pool.
         """
         peaks = self.frame.sort("rating", descending=True, maintain_order=True).unique(
             ["pool", "player"], keep="first", maintain_order=True
@@ -73,10 +73,10 @@ def chance_above(one: tuple[float, float], other: tuple[float, float]) -> float:
 
 
 def hindsight(system: System, events: Events, replayed: Replayed) -> Hindsight:
-    """Return the strengths at every event, in hindsight, using the parameters learnt for each pool.
+    """Return the strengths at every event, in hindsight, using the parameters that each pool has learnt.
 
-    Results only determine differences, so the overall level is arbitrary. It is set to match the ratings at the pool's
-    last events.
+    Results determine only differences, so the overall level is arbitrary. It is chosen to match the ratings at the
+    pool's last events.
 
     Raises:
         ParameterError: the system is not adaptive, or uses modes.
@@ -98,8 +98,8 @@ def hindsight(system: System, events: Events, replayed: Replayed) -> Hindsight:
 def level(replayed: Replayed, visits: Appearances, way: SmootherState) -> Any:
     """Return the level, in points, from which the skill of each visit is measured: an array of shape (visits,).
 
-    After the last event, ratings and hindsight have the same information, so their means must agree. The mean is taken
-    over all appearances of a pool's players, weighted by the certainty of their skill on the last day.
+    After the last event, ratings and hindsight are based on the same information, so their means must agree. The mean
+    is taken over all appearances of a pool's players, weighted by the certainty of their skills on the last day.
     """
     off = np.zeros((len(replayed.pools), 2))
     _add_levels(replayed.after, replayed.pools, way, visits, off)
@@ -168,7 +168,7 @@ def visits_of(system: Adaptive, events: Events, replayed: Replayed, way: Smoothe
 
 @kernel
 def days_between(one: float, other: float, gap: float) -> float:
-    """Return the days between two events.
+    """Return the number of days between two events.
 
     For numbered events, the pool's pace is used. Between a numbered and a dated event, the result is 0.
     """

@@ -1,4 +1,4 @@
-"""The ledger: every rating change with the resulting state, a thinned-out history for charts, and trends."""
+"""The ledger: every rating change and the resulting state, a thinned-out history for charts, and trends."""
 
 from typing import Any, Literal
 
@@ -20,11 +20,11 @@ from podium.results.reading import Results
 
 
 def history(system: System, events: Events, replayed: Replayed) -> pl.DataFrame:
-    """Return one row per player and event, in event order, then file order.
+    """Return one row per player and event, in event order and then in file order.
 
     Columns: `event_id, pool, started_at, player, rating_before, delta`, then every field of the state after the event.
-    Within a rating period, only a player's last event changes the rating. The player's earlier rows repeat the state
-    before the period.
+    Within a rating period, only a player's last event changes the rating. Earlier rows repeat the state before the
+    period.
     """
     taken, row = named_rows(events.results), events.ledger.row
     if not row.are_all(taken.height):  # otherwise they share their columns
@@ -79,7 +79,7 @@ def changes(system: System, events: Events, replayed: Replayed) -> tuple[npt.NDA
 
 
 def pools_brought(system: System, events: Events, replayed: Replayed) -> PoolNumbers:
-    """Return the state of the pool before each update, as an array of shape (updates, fields)."""
+    """Return the pool's state before each update, as an array of shape (updates, fields)."""
     start = new_pools(system, len(events.pools)) if replayed.pool_start is None else replayed.pool_start
     brought = np.roll(replayed.pool_history, 1, axis=0)
     if brought.size:
@@ -153,14 +153,14 @@ def can_be_provisional(system: System) -> bool:
 
 
 def are_established(system: System, states: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    """Return a mask of the established ratings, by the system's rule or else from the fifth event on."""
+    """Return a mask of the established ratings, according to the system's rule, or else from the fifth event on."""
     if can_be_provisional(system):
         return ~system.is_provisional(states)
     return states[:, system.column("events")] >= FINDING_EVENTS
 
 
 def own_interval(system: System, deviation: float | None) -> float:
-    """Return how many points may be due to chance: the rating's interval, or a fixed number if there is no interval."""
+    """Return the number of points that may be due to chance: the rating's interval, or a fixed number without one."""
     scale = system.points_per_logit / ELO_SCALE
     return STEADY_ELO * scale if deviation is None else SURE_DEVIATIONS * deviation
 
@@ -190,10 +190,10 @@ def events_of_updates(events: Events) -> pl.DataFrame:
 
 
 def learnt_history(system: System, events: Events, replayed: Replayed, pool: str) -> pl.DataFrame:
-    """Return the parameters that a pool has learnt, one row per event or rating period, in the order they are rated.
+    """Return the parameters that a pool has learnt, with one row per event or rating period, in rating order.
 
     Returns:
-        `event_id, started_at` of the event, then one column per parameter, in its own unit.
+        `event_id` and `started_at` of the event, and then one column per parameter, in the parameter's own unit.
 
     Raises:
         ParameterError: the system does not learn parameters.

@@ -50,7 +50,7 @@ def place_words(place: float | None, sides: int) -> str:
 
 
 def headline(lines: Sequence[Mapping[str, Any]], sides: int, digits: int) -> str:
-    """Return a sentence about which places, from the first to the last, gain points."""
+    """Return a sentence that says which places, from the first to the last, gain points."""
     places = [line for line in lines if line["place"] is not None]
     gains = [shown_change(line["rating"] - line["delta"], line["rating"], digits) > 0 for line in places]
     count = gains.index(False) if False in gains else len(gains)
@@ -64,7 +64,7 @@ def headline(lines: Sequence[Mapping[str, Any]], sides: int, digits: int) -> str
 
 
 def outlook(line: Mapping[str, Any], sides: int, rank: int | None) -> str:
-    """Return a sentence about how a place would change the rank: "3rd would make you 4th."."""
+    """Return a sentence that says how a place would change the rank, such as "3rd would make you 4th."."""
     place = DUEL[line["place"]].capitalize() if sides == DUEL_SIDES else ordinal_number(int(line["place"]))
     verb = "leave" if line["rank"] == rank else "make"
     return f"{place} would {verb} you {ordinal_number(line['rank'])}."
@@ -131,8 +131,8 @@ class Race:
             pool: the name of the pool.
             field: each side's members.
             states: states of all players and equipment, by name. The names of equipment come from `equipment_of`.
-            seen: when each player last played, in microseconds since 1970.
-            started_at: when the race starts, if it has a date.
+            seen: time at which each player last played, in microseconds since 1970.
+            started_at: start time of the race, if it has a date.
             recent: recent events of the pool. If the system rates times or scores, the race uses the times or scores of
                 these events.
             period: the rating period.
@@ -251,9 +251,9 @@ class Race:
         return np.array([number[name] for name in names], np.int64)
 
     def changes(self, ended: Events, places: Floats) -> Floats:
-        """Return everyone's change for each finishing order, of shape (races, players); NaN if unrated.
+        """Return everyone's change for each finishing order, of shape (races, players), with NaN if unrated.
 
-        Players who quit in the encoded race quit here as well. `places` has shape (races, sides) and starts at 1; equal
+        Players who quit in the encoded race also quit here. `places` has shape (races, sides) and starts at 1; equal
         places are ties.
         """
         seats, columns, count = self.seats(ended), ended.columns, len(places)
@@ -310,7 +310,7 @@ class Race:
 
 @lru_cache(64)
 def encoded_alone(system: System, period: str, count: int) -> Events:
-    """Return an encoded race of `count` single players, named by number, for systems that read only places."""
+    """Return an encoded race of `count` single players, who are named by number, for systems that read only places."""
     names = tuple((str(number),) for number in range(count))
     return Race(system, IMAGINED, names, np.tile(system.newcomer(), (count, 1)), period).ended()
 

@@ -1,4 +1,4 @@
-"""Leaderboards, with rules for who is listed, now or at a given date."""
+"""Leaderboards, now or on a given date, with rules for the players that are listed."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -45,7 +45,7 @@ class Standings:
         raise NotImplementedError
 
     def _existing(self, pool: str | None) -> str | None:
-        """Return the name of the pool, after checking, if possible, that it exists."""
+        """Return the name of the pool. If possible, check that the pool exists."""
         return pool
 
     def _field(
@@ -80,7 +80,7 @@ class Standings:
         See `podium.ledger.forecast.Forecast`.
 
         Args:
-            entrants: the names of players who compete individually. Each name, here and in `sides`, can be a dict, as
+            entrants: the names of players who compete individually. Here and in `sides`, a name can also be a dict as
                 in results, with `player`, `shared` (equipment by kind) and `side`. Default: average equipment, and no
                 side.
             sides: the names of the members of each team.
@@ -88,8 +88,8 @@ class Standings:
             pool: the pool. Required if there are several pools.
 
         Returns:
-            Each entrant's probability of winning, of a place among the first `top` and of every rank, and the
-            expected score of each pair.
+            Each entrant's probability of winning, of a place among the first `top`, and of each rank, and the expected
+            score for each pair.
 
         Raises:
             ParameterError: there are fewer than two sides, a player is repeated, a name is invalid, or there are
@@ -104,8 +104,7 @@ class Standings:
         """Return the current expected score of `a` against `b`. Unknown players count as newcomers.
 
         Args:
-            a: a player.
-            b: the opponent.
+            a: the player. b: the opponent.
             pool: the pool. Required if there are several pools.
 
         Returns:
@@ -140,7 +139,7 @@ class Standings:
 
 @dataclass(frozen=True, slots=True)
 class Eligibility:
-    """The rules for which players a leaderboard lists. None switches a rule off."""
+    """The rules that decide which players a leaderboard lists. None switches a rule off."""
 
     min_events: int | None = None
     max_deviation: float | None = None
@@ -172,8 +171,7 @@ def ratings(system: System, players: pl.DataFrame, states: States, *, whole: boo
     """Return every player's rating after the last event, sorted by pool and rank. Equal ratings share a rank.
 
     Columns: `pool, rank, player, rating`, the other fields of the state, `events, last_event_id, last_played_at,
-    provisional`. With `whole`, internal fields follow. Equipment comes after the players, without a rank but with its
-    `kind`.
+    provisional`. With `whole`, internal fields follow. Equipment comes after the players. It has no rank, but a `kind`.
 
     Args:
         system: the rating system.
@@ -196,7 +194,7 @@ def ratings(system: System, players: pl.DataFrame, states: States, *, whole: boo
 
 
 def as_board(system: System, players: pl.DataFrame, shown: Mapping[str, pl.Series], states: States) -> pl.DataFrame:
-    """Return a leaderboard frame: player, rating, other shown fields, events, the last event, and `provisional`.
+    """Return a leaderboard frame: player, rating, other displayed fields, events, the last event, and `provisional`.
 
     Args:
         system: the rating system.
@@ -222,7 +220,7 @@ def last_played(events: Events, replayed: Replayed, start: StartingRatings | Non
     """Return all rated players with their last event, and their states.
 
     Players in the events come first, followed by other players from `start`. Equipment is included under its stored
-    names. If the events have no dates, the last known time is kept.
+    names. If the events have no dates, the last known times are kept.
 
     Returns:
         A frame with `pool, player, last_event_id, last_played_at`, and a float64 array of shape (players, fields).
@@ -288,7 +286,7 @@ def last_rows(history: pl.DataFrame) -> pl.DataFrame:
 
 
 def listed(system: System, board: pl.DataFrame, rules: Eligibility, at: datetime | None) -> pl.DataFrame:
-    """Return the players on a leaderboard who satisfy the rules, ranked among themselves, by pool and rank."""
+    """Return the players on a leaderboard who satisfy the rules, with new ranks, sorted by pool and rank."""
     ranked = with_ranks(system, eligible_rows(board, rules, at))
     return ranked if rules.top is None else ranked.filter(pl.col("rank") <= rules.top)
 
@@ -357,7 +355,7 @@ def why_nothing_counts(frame: pl.DataFrame) -> str | None:
 
 
 def needs(results: Results) -> Iterator[str]:
-    """Yield one line for each group of systems, naming the columns that they need and the results lack."""
+    """Yield one line for each group of systems, naming the columns that they need but the results do not have."""
     finishers = results.frame.filter(pl.col("status") == "finished")
     if "ranked" in finishers.columns:
         finishers = finishers.filter("ranked")

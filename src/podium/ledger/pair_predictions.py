@@ -29,7 +29,7 @@ Numbers = npt.NDArray[np.int64]
 
 @answer
 class ReliabilityBin:
-    """Duels with about the same expected score. Each is counted from both sides."""
+    """Duels with about the same expected score. Each duel is counted from both sides."""
 
     expected: float = described("Mean of the expected scores.")
     observed: float = described("Mean of the actual scores.")
@@ -61,7 +61,7 @@ class Pairs(NamedTuple):
 
 
 def held_heats(events: Events) -> npt.NDArray[np.bool_]:
-    """Return a mask of the heats to compare. An overall result is included only if the event has no other heat."""
+    """Return a mask of the heats to compare. An overall result is included only if its event has no other heat."""
     columns = events.columns
     starts = (columns.entries if columns.entries.size else columns.entrants)[:-1]
     held = np.ones(starts.size, np.bool_)
@@ -79,22 +79,21 @@ def pair_predictions(
     heats: npt.NDArray[np.bool_] | None = None,
     min_events: float = 0.0,
 ) -> pl.DataFrame:
-    """List every pair of sides that the system compares, with the expected score from the ratings before the event.
+    """List every pair of sides that the system compares, with the expected score from ratings before the event.
 
-    A hash of the names and the event's ID decides which side is the player and which the opponent. The order in the
+    A hash of the names and the event's ID decides which side is the player and which is the opponent. The order in the
     file must not be used, because it is often the finishing order.
 
     Args:
         system: the rating system.
         events: the encoded events.
-        replayed: their replay.
-        heats: a mask of the heats to list. Default: all heats from `held_heats`.
+        replayed: the replay of these events. heats: a mask of the heats to list. Default: all heats from `held_heats`.
         min_events: minimum number of rated events of each player.
 
     Returns:
-        `event_id, pool, started_at, player, opponent, expected, result`, and `heat` if there are several, in the
-        order the events are rated. `expected` is the player's expected score, 0 to 1; `result` is 1, 0, or 0.5 for a
-        draw. A team is named after its members in alphabetical order: `Ana, Ben`.
+        `event_id, pool, started_at, player, opponent, expected, result`, and `heat` if an event has several, in the
+        order in which the events are rated. `expected` is the player's expected score, from 0 to 1. `result` is 1 for a
+        win, 0 for a loss and 0.5 for a draw. A team is named after its members in alphabetical order: `Ana, Ben`.
 
     Raises:
         ParameterError: there are more pairs than a table can hold.
@@ -145,7 +144,7 @@ def pair_predictions(
 
 
 def name_keys(names: pl.Series) -> npt.NDArray[np.uint64]:
-    """Return a number for each name, independent of the order of the names."""
+    """Return a number for each name that does not depend on the order of the names."""
     digests = b"".join(blake2b(name.encode(), digest_size=8).digest() for name in names.to_list())
     return np.frombuffer(digests, np.dtype("<u8")).astype(np.uint64)
 

@@ -1,7 +1,7 @@
-"""Performance ratings: the rating whose expected score equals the entrant's actual score in one event.
+"""Performance ratings: the rating at which the expected score equals the entrant's actual score in one event.
 
-It generalises the performance rating of chess: it uses a system's own expected scores, and every duel of the event (one
-opponent in one heat). If no rating expects the actual score, for example after only wins, the result is a bound.
+This generalises the performance rating of chess: it uses the system's own expected scores and every duel of the event
+(one opponent in one heat). If no rating has this expected score, for example after only wins, the result is a bound.
 """
 
 import math
@@ -92,10 +92,10 @@ def _enter_field(params: Any, prototypes: Any, columns: Any, update: int, states
 def _total_compared(
     params: Any, prototypes: Any, columns: Any, update: int, field: Any, moved: Any, begin: int, totals: Any
 ) -> None:
-    """Add up the duels of some entrants with `compare`, with their states replaced by `moved`.
+    """Add up the duels of some entrants with `compare`, after replacing their states by `moved`.
 
     `field` has shape (entrants, fields of an entering state). `moved` holds the new states of the entrants from `begin`
-    on, one row each; the states of their opponents do not change. The sums are added to `totals`, which has one row of
+    on, one row each. The states of their opponents do not change. The sums are added to `totals`, which has one row of
     three numbers for each of these entrants.
     """
     newcomer, entering, _ = prototypes
@@ -131,7 +131,7 @@ def _total_compared(
 def _total_expected(
     params: Any, prototypes: Any, columns: Any, update: int, field: Any, moved: Any, begin: int, totals: Any
 ) -> None:
-    """Add up the duels of some entrants, using places and `expect`, for a system that does not sum over pairs.
+    """Add up the duels of some entrants for a system that does not sum over pairs, using places and `expect`.
 
     The arguments are the same as for `_total_compared`.
     """
@@ -160,8 +160,8 @@ def _total_met_compared(
 ) -> None:
     """Add up the expected scores, from `compare`, of some entrants in one heat without teams.
 
-    `met` has a row for each of them: the entrant, the first opponent, and one after the last opponent. The results are
-    added to `sums`, which has one element for each.
+    `met` has a row for each of them: the entrant, the first opponent, and the entrant after the last opponent. The
+    results are added to `sums`, which has one element per row.
     """
     newcomer, entering = prototypes[0], prototypes[1]
     first, heat = columns.entrants[update], heats_of(columns, update)[0]
@@ -179,7 +179,7 @@ def _total_met_compared(
 def _total_met_expected(
     params: Any, prototypes: Any, columns: Any, update: int, field: Any, moved: Any, met: Any, sums: Any, lanes: Any
 ) -> None:
-    """Add up expected scores like `_total_met_compared`, but using `expect`.
+    """Add up expected scores as `_total_met_compared` does, but with `expect`.
 
     `lanes` has room for entrants who are next to each other in `met`.
     """
@@ -202,7 +202,7 @@ def _total_met_expected(
 
 @kernel
 def expect_in_lanes(params: Any, prototypes: Any, b: Any, j: int, finished: float, lanes: Any) -> None:
-    """Add the expected score against entrant `j` for everyone in a lane who meets `j`."""
+    """Add the expected score against entrant `j` for every entrant in a lane who meets `j`."""
     _, entering, _ = prototypes
     own = len(entering)
     for lane in range(LANES):
@@ -226,7 +226,7 @@ def performances(system: System, events: Events, replayed: Replayed, entrant: in
 def performance(system: System, events: Events, replayed: Replayed, entrant: int) -> PerformanceRating:
     """Return the performance rating of an entrant.
 
-    In fields smaller than `LARGE_FIELD`, it equals that of `performances`.
+    In fields smaller than `LARGE_FIELD`, it equals the result of `performances`.
     """
     update = update_number(events, entrant)
     begin = entrant - int(events.columns.entrants[update])
@@ -255,7 +255,7 @@ class Duels:
         self.is_large = is_one_heat and len(players) >= LARGE_FIELD
 
     def performances(self, begin: int, end: int) -> list[PerformanceRating]:
-        """Return the performance ratings of the entrants from `begin` up to `end`, exclusive."""
+        """Return the performance ratings of the entrants from `begin` up to, but not including, `end`."""
         is_table = self.is_large and end - begin == len(self.states)
         totals_before = self.count() if is_table and self.by_chances else self.totals(begin, np.zeros(end - begin))
         table = self.table() if is_table and totals_before[:, DUELS].any() else None
@@ -272,7 +272,10 @@ class Duels:
         return np.array([finishes(self.columns, i) for i in self.entries])
 
     def count(self) -> Floats:
-        """Return the totals of all entrants, without expected scores. A large heat is counted by places, not duels."""
+        """Return the totals of all entrants, without expected scores.
+
+        A large heat is counted by places, not by duels.
+        """
         place, finished = self.columns.place[self.entries], self.finished()
         totals = np.zeros((place.size, 3))
         for is_finish in (True, False):
@@ -283,7 +286,7 @@ class Duels:
         return totals
 
     def totals(self, begin: int, shift: Floats) -> Floats:
-        """Return the totals, three numbers each, of the entrants from `begin` on, with ratings raised by `shift`."""
+        """Return the totals (three numbers each) of the entrants from `begin` on, with ratings raised by `shift`."""
         totals = np.zeros((shift.size, 3))
         moved = self.moved(slice(begin, begin + shift.size), shift)
         self.run(_total_expected if self.by_chances else _total_compared, self.entered, moved, begin, totals)
@@ -300,7 +303,7 @@ class Duels:
         run_kernel(self.system, KERNELS[total], *self.arguments, self.columns, self.update, *more)
 
     def table(self) -> Expected | None:
-        """Return everyone's expected scores as a function of shifts, using a few entrants' curves. None if inaccurate.
+        """Return all expected scores as a function of shifts, from a few entrants' curves, or None if inaccurate.
 
         A curve holds the expected scores of one entrant against the whole field, at many ratings. The expected score of
         any entrant is a weighted sum of the curves of a few entrants. The weights come from single opponents. An
@@ -344,7 +347,7 @@ class Duels:
         return self.expect_met(hosts, shift, 0, len(self.states)) - self.expect_met(hosts, shift, hosts, hosts + 1)
 
     def shifts(self, begin: int, totals_before: Floats, table: Expected | None) -> tuple[Floats, list[Bound | None]]:
-        """Return the shift at which each entrant from `begin` on is expected to get its actual score, or the bound."""
+        """Return the shift at which each entrant from `begin` on is expected to get the actual score, or the bound."""
         _, score, count = totals_before.T
         field = self.states[:, self.rating]
         rating, reach = field[begin : begin + score.size], REACH_LOGITS * self.system.points_per_logit
@@ -392,7 +395,7 @@ def approach(excess: Expected, low: Floats, high: Floats) -> Floats:
 
 
 def choose(samples: Floats) -> tuple[npt.NDArray[np.int64], Floats]:
-    """Choose a few columns, and the weights that express every column by them, by complete pivoting."""
+    """Choose a few columns, and the weights that express every column in terms of them, by complete pivoting."""
     chosen: list[int] = []
     rest = samples.copy()
     while len(chosen) < len(samples):

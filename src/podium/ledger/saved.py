@@ -1,4 +1,4 @@
-"""Saved ratings: every player's complete state and the settings, written to a file and read back."""
+"""Saved ratings: every player's complete state, and the settings, written to a file and read back."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -52,13 +52,13 @@ class StartingRatings:
         return self.rows_of(pl.DataFrame({"pool": pl.Series(pools, dtype=pl.String), "player": events.player_names}))
 
     def rows_of(self, seats: pl.DataFrame) -> Integers:
-        """Return the row in `players` of each `pool, player`, or -1 if it is not there."""
+        """Return the row in `players` of each `pool, player`, or -1 for players who are not there."""
         numbered = self.players.select("pool", "player").with_row_index("row")
         numbers = seats.join(numbered, on=PLAYER_KEYS, how="left", maintain_order="left")["row"]
         return numbers.cast(pl.Int64).fill_null(-1).to_numpy()
 
     def states_of(self, system: System, rows: Integers) -> States:
-        """Return the states in these rows, and a newcomer's state for -1, as an array of shape (rows, fields)."""
+        """Return the states in these rows, with a newcomer's state for -1, as an array of shape (rows, fields)."""
         states = newcomers(system, rows.size)
         states[rows >= 0] = self.states[rows[rows >= 0]]
         return states
@@ -113,7 +113,7 @@ def read_start(source: Any, system: System, period: str = EVENT, pools: Sequence
 
 
 def refuse_other_origin(path: Path, name: str, system: System, period: str) -> None:
-    """Raise a ParameterError if a Parquet file was rated with other settings."""
+    """Raise a ParameterError if the ratings in a Parquet file were calculated with other settings."""
     if not path.is_file():
         return
     with path.open("rb") as file:
@@ -169,7 +169,7 @@ def refuse_columns(frame: pl.DataFrame, name: str, system: System) -> None:
 
 
 def read_identities(frame: pl.DataFrame, name: str, pools: Sequence[str]) -> tuple[pl.DataFrame, list[Fault]]:
-    """Return the players in saved ratings, with the times of their last events, and the errors in these columns."""
+    """Return the players in saved ratings, the times of their last events, and the errors in these columns."""
     columns = {}
     faults = []
     for column in (*PLAYER_KEYS, *LAST_EVENT, *([KIND] if KIND in frame.columns else [])):
@@ -206,7 +206,7 @@ def instants(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
 
 
 def state_columns(frame: pl.DataFrame, system: System) -> tuple[dict[str, npt.NDArray[np.float64]], list[Fault]]:
-    """Return the known fields of the state, with NaN for empty cells, and the errors in them."""
+    """Return the known fields of the state, with NaN for empty cells, and the errors in these fields."""
     columns: dict[str, npt.NDArray[Any]] = {}
     faults: list[Fault] = []
     for name in packed_columns(system):
@@ -292,7 +292,7 @@ def with_pool_columns(ratings: pl.DataFrame, system: System, pools: Mapping[str,
 def read_pools(
     frame: pl.DataFrame, players: pl.DataFrame, system: System
 ) -> tuple[dict[str, PoolNumbers], list[Fault]]:
-    """Return the state of each pool in a ratings table, and the errors in these columns. Empty without such columns."""
+    """Return the state of each pool in a ratings table, if it has such columns, and the errors in them."""
     columns = [name for name in pool_columns(system) if name in frame.columns]
     if not columns:
         return {}, []

@@ -1,9 +1,9 @@
-"""Smooth skills: update sites and walks in turn until they agree, and fit the parameters.
+"""Smooth skills: update sites and walks alternately until they agree, and fit the parameters.
 
 Every visit of a player to an event has a site: a Gaussian with the information from that event. It is calculated at the
 smoothed mean, given the information from all other events about the opponents. The spread of newcomers and the amount
-of luck are set to the values that best predict each event from all others, whereas the filter learns them from the past
-only.
+of luck are set to the values that best predict each event from all others. The filter, in contrast, learns them only
+from the past.
 
 Source: H. Rauch, F. Tung and C. Striebel, "Maximum likelihood estimates of linear dynamic systems" (1965), for walks;
 T. Minka, "Expectation propagation for approximate Bayesian inference" (2001), for sites and cavities. S. Geisser, "The
@@ -30,7 +30,7 @@ FARTHEST = 4.0  # log-odds: a sweep moves a skill by at most this much, like an 
 
 
 class Appearances(NamedTuple):
-    """The information about each entrant of each update, player by player, as float64 arrays with one element each."""
+    """The information about each entrant of each update, player by player, as float64 arrays of equal length."""
 
     mean: Any  # smoothed
     variance: Any
@@ -76,11 +76,11 @@ class SmootherState(NamedTuple):
 
 
 def learn(heats: Heats, visits: Appearances, way: SmootherState, theta: Any) -> int:
-    """Move a parameter to the value that best predicts events from all others. Return the largest number of sweeps.
+    """Move a parameter to the value that best predicts each event from all others. Return the largest number of sweeps.
 
-    Each pool has its own value. Three values are tried: the current one, one e times as large, and one e times smaller.
-    The result is the minimum of the parabola through the three errors. If the first trial changes almost nothing, the
-    parameter is kept.
+    Each pool has its own value. Three values are tried: the current value, e times that value, and that value divided
+    by e. The result is the minimum of the parabola through the three errors. If the first trial changes almost nothing,
+    the parameter is kept.
     """
     sweeps = converge(heats, visits, way)
     has_fields = (np.diff(heats.start) > DUEL).any()
@@ -109,9 +109,9 @@ def learn(heats: Heats, visits: Appearances, way: SmootherState, theta: Any) -> 
 def widen(heats: Heats, visits: Appearances, way: SmootherState) -> None:
     """Widen variances, because the pairs of a field are not independent. Means do not change.
 
-    Among n equal players, a place has the variance (n^2 - 1) / 12, whereas n - 1 independent duels have (n - 1) / 4.
-    The information from pairs is therefore (n + 1) / 3 times too certain (V. Godambe, "An optimum property of regular
-    maximum likelihood estimation", 1960).
+    Among n equal players, a place has the variance (n^2 - 1) / 12, while n - 1 independent duels have the variance (n -
+    1) / 4. The information from pairs is therefore (n + 1) / 3 times too certain (V. Godambe, "An optimum property of
+    regular maximum likelihood estimation", 1960).
     """
     size, mean = sizes(heats), visits.mean.copy()
     if (size > DUEL).any():
@@ -155,8 +155,8 @@ def scale(heats: Heats, visits: Appearances, way: SmootherState, column: int, fa
 def converge(heats: Heats, visits: Appearances, way: SmootherState, close: float = END_CHANGE) -> int:
     """Sweep until the gaps within events hardly change. Return the number of sweeps.
 
-    The overall level may drift for a long time, because results do not determine it; it is ignored. The next means are
-    the mixture of the last sweeps' means whose change is smallest. The size of a step is limited.
+    The overall level is ignored, because results do not determine it and it may drift for a long time. The next means
+    are the mixture of the last sweeps' means with the smallest change. The size of a step is limited.
     """
     means: deque[Any] = deque(maxlen=MEMORY)
     changes: deque[Any] = deque(maxlen=MEMORY)
@@ -199,7 +199,7 @@ def _sweep(heats: Any, visits: Any, way: Any) -> None:
 
 @kernel
 def unit_mean(heats: Any, visits: Any, unit: int) -> tuple[float, float]:
-    """Return a unit's mean and variance, given all other events."""
+    """Return a unit's mean and variance, based on all other events."""
     mean, variance = heats.ahead[unit], 0.0
     for part in range(heats.parts[unit], heats.parts[unit + 1]):
         share, visit = heats.share[part], heats.part[part]

@@ -1,4 +1,4 @@
-"""The effect of each place in an upcoming race, averaged over the possible orders of the other entrants."""
+"""The effect of each place in an upcoming race, averaged over the possible finishing orders of the other entrants."""
 
 import functools
 import math
@@ -46,14 +46,14 @@ class StakesGrid:
     will_be_listed: npt.NDArray[np.bool_]  # (players in the race): True if listed after the race
 
     def ranks(self, mine: Floats, rivals: Floats) -> npt.NDArray[np.int64]:
-        """Return the rank of each score in `mine` among players outside the race and the `rivals` in the same row."""
+        """Return the rank of each score in `mine` among players outside the race and the `rivals` in its row."""
         ranks: npt.NDArray[np.int64] = 1 + self.count_above(mine) + (rivals > mine[:, None]).sum(axis=1)
         return ranks
 
 
 @dataclass(frozen=True, repr=False)
 class Stakes:
-    """The effect of each place in an upcoming race, averaged over the orders of the others by their probability."""
+    """The effect of each place in an upcoming race, averaged over the others' finishing orders by probability."""
 
     table: tuple[Row, ...]  # one row for each chosen player and place
     starters: tuple[Row, ...]  # the entrants, highest rating first
@@ -69,7 +69,7 @@ class Stakes:
     def frame(self) -> pl.DataFrame:
         """Return the table: player, place, chance, delta, rating, rank, error.
 
-        Quits have no place, and half places are draws.
+        Quits have no place, and half places mean draws.
         """
         return pl.DataFrame(self.table, LINE, orient="row")
 
@@ -106,7 +106,7 @@ class Stakes:
         """Return the rows of one player's table.
 
         Returns:
-            One dict per row, best place first. If `player` is None, the rows of the first player.
+            One dict per row, with the best place first. If `player` is None, the rows of the first player.
         """
         chosen = next((line["player"] for line in self.table), None) if player is None else player
         return [{**line} for line in self.table if line["player"] == chosen]
@@ -132,7 +132,7 @@ class Stakes:
         """Return a sentence about the best likely place.
 
         Returns:
-            One sentence about the best likely place, or about the most likely one if no place is likely. None if the
+            One sentence about the best likely place, or about the most likely place if no place is likely. None if the
             table is empty.
         """
         lines = [line for line in self.lines(player) if line["chance"] is not None]
@@ -159,23 +159,23 @@ def stakes(
     """Return the effect that each place would have on the chosen entrants.
 
     The player is put in each place in turn. The others finish in an order drawn from the system's own model without the
-    player. Each row is a mean, taken over the same orders for all places.
+    player. Each row is a mean over the same orders for all places.
 
     With up to `MAX_EXACT` sides, every order is rated and weighted by its probability. Otherwise orders are drawn until
     twice the standard error is below 1 % of the table's range, or the time is up. For ranks, the new rating is compared
-    with the mean ratings of the others in the same orders, all with today's deviations.
+    with the mean ratings of the others in the same orders. All of these use today's deviations.
 
     Args:
         race: the upcoming race.
-        chosen: the players to calculate a table for.
+        chosen: the players for whom to calculate a table.
         board: the current leaderboard.
-        heats: number of heats in the race, 1 to 100. Everybody takes the same place in each heat.
+        heats: number of heats in the race, from 1 to 100. Everybody takes the same place in each heat.
         draws: True if two players can draw, which adds a row to the table of a duel.
         stable: True to calculate only stable values. Orders are drawn until the table is accurate, without a time
             limit, and `break_even` is calculated only for the chosen players.
 
     Raises:
-        ParameterError: there are fewer than two sides, a name is repeated, or the number of heats is not 1 to 100.
+        ParameterError: there are fewer than two sides, a name is repeated, or the number of heats is not from 1 to 100.
     """
     names_of_field([[Member(name) for name in side] for side in race.sides])
     if not 1 <= heats <= MAX_HEATS:
@@ -210,7 +210,7 @@ def waiting_sides(race: Race, order: Sequence[int], out: Sequence[int]) -> list[
 
 
 def changes_now(race: Race, order: Sequence[int], out: Sequence[int]) -> dict[str, float | None]:
-    """Return the change of every player, by name, if the race ended now; None if unrated.
+    """Return the change that every player, by name, would get if the race ended now, or None if unrated.
 
     Sides without a place come after those in `order`, with the highest rated first. Those in `out` do not finish.
     """
@@ -292,7 +292,7 @@ class Table:
         return max(1, math.ceil(min(more, 3.0 * self.draws)))
 
     def rate(self, orders: Orders) -> Floats:
-        """Return the changes with the player at each place in each order of the others: (orders, lines, players)."""
+        """Return the changes for the player at each place in each order of the others: (orders, lines, players)."""
         count, lines = len(orders), len(self.places)
         behind = np.argsort(orders, axis=1) + 1.0  # the places of the others, without the player
         places = np.empty((count, lines, len(self.race.sides)))
@@ -352,7 +352,7 @@ def break_evens(race: Race, numbers: Sequence[int], table: Table, budget_s: floa
 
     None if even a win loses points.
 
-    If orders are drawn, they are drawn once, and each player is left out in turn.
+    If orders are drawn, they are drawn only once, and each player is left out in turn.
     """
     sides = len(race.sides)
     if not numbers:

@@ -1,4 +1,4 @@
-"""Explanations of rating changes: the duels and other causes, their shares, and the text about them."""
+"""Explanations of rating changes: the duels and other causes, their shares of the change, and the text about them."""
 
 from dataclasses import asdict, dataclass, field
 from decimal import Decimal
@@ -54,9 +54,9 @@ class EquipmentPart:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Explanation:
-    """Every reason for one change; the contributions add up to `delta`, in points.
+    """All reasons for one change. Their contributions add up to `delta`, in points.
 
-    Numbers in sentences and fields called `shown` are rounded by one rule and add up as shown.
+    All numbers in sentences and in fields called `shown` are rounded by one rule, and add up as displayed.
     """
 
     event_id: str
@@ -92,12 +92,12 @@ class Explanation:
 
     @property
     def shown_before(self) -> Decimal:
-        """Return the rating before, as displayed."""
+        """Return the rating before the event, as displayed."""
         return shown(self.rating_before, self.digits)
 
     @property
     def shown_after(self) -> Decimal:
-        """Return the rating after, as displayed."""
+        """Return the rating after the event, as displayed."""
         return shown(self.rating_after, self.digits)
 
     @property
@@ -123,10 +123,10 @@ class Explanation:
         """Select the rows of a group.
 
         Args:
-            group: its number in `groups`.
+            group: the group's number in `groups`.
 
         Returns:
-            Rows as in `rows`; those in the direction of the change come first.
+            Rows as in `rows`. Those in the direction of the change come first.
         """
         rows = self.rows.filter(pl.col("group") == group)
         return rows.sort("contribution", descending=self.delta >= 0.0, maintain_order=True)

@@ -1,4 +1,4 @@
-"""The duels of an event, each of one player against one opponent in one heat, and their effects on the rating."""
+"""The duels of an event and their effects on the rating. A duel is one player against one opponent in one heat."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -29,8 +29,8 @@ def _list_compared(
 ) -> None:
     """Compare the entries of a heat with entry `i`, and write the comparisons to `table`, one row per entry.
 
-    `first` is the first entrant of the update. `span` has the first entry of the heat and the one after the last.
-    `states` holds the states before the event, with shape (players, fields of a state).
+    `first` is the first entrant of the update. `span` has the first entry of the heat, and the entry after the last
+    one. `states` holds the states before the event, with shape (players, fields of a state).
     """
     newcomer, _, _ = prototypes
     start, stop = span
@@ -104,7 +104,7 @@ class Account:
         return float(self.states[them, rating] - self.states[me, rating])
 
     def heats(self) -> Iterator[tuple[int, int, int, int]]:
-        """Yield each of the player's heats: its number, its first entry, the one after its last, the player's entry."""
+        """Yield each of the player's heats: its number, first entry, entry after the last, and the player's entry."""
         start, stop, entrant = self.update.start, self.update.stop, self.update.entrant
         mine = np.flatnonzero(entrant == self.entrant) + int(start[0])
         for i, heat in zip(mine.tolist(), (np.searchsorted(start, mine, side="right") - 1).tolist(), strict=True):
@@ -161,7 +161,7 @@ class Account:
     def faced(self) -> Iterator[Duel]:
         """Yield the duels of a system that rates a side as a single player.
 
-        Members of an opponent's side have equal shares.
+        The members of an opposing side have equal shares.
         """
         columns, first = self.columns, int(self.columns.entrants[self.update.number])
         prototype = zeros(self.system.entering_type)
@@ -230,7 +230,7 @@ class Account:
     def shared(
         self, duels: list[Duel], parts: list[list[int]], whole_heats: list[list[int]], change: float
     ) -> tuple[list[Duel], dict[str, float]]:
-        """Return the duels with their fair shares of the change, and the effect of the player's entry by itself."""
+        """Return the duels with their fair shares of the change, and the effect of the player's entry alone."""
         by_part = []
         for numbers, heats in zip(parts, whole_heats, strict=True):
             members = [duels[number].theirs for number in sorted(numbers, key=lambda k: self.lead(duels[k].opponent))]
@@ -252,7 +252,7 @@ class Account:
         return counting, {TIME: alone} if alone != 0.0 else {}
 
     def span(self, heat: int) -> tuple[int, int]:
-        """Return the entries of a heat: the first, and the one after the last."""
+        """Return the range of a heat's entries: the first entry, and the entry after the last one."""
         number = heat - self.update.first_heat
         return int(self.update.start[number]), int(self.update.stop[number])
 
@@ -293,7 +293,10 @@ class Partition:
     members: list[list[int]]  # the duels of each heading, by number
 
     def among(self, before: Sequence[int], after: Sequence[int]) -> "Partition":
-        """Return the partition restricted to some of the duels, given by entry. Parts without duels are removed."""
+        """Return the partition restricted to some of the duels, which are given by entry.
+
+        Parts without duels are removed.
+        """
         number_of = {entry: number for number, entry in enumerate(after)}
         members = [[number_of[before[k]] for k in member if before[k] in number_of] for member in self.members]
         pairs = [(heading, group) for heading, group in zip(self.headings, members, strict=True) if group]
@@ -303,7 +306,7 @@ class Partition:
 def partition(
     duels: Sequence[Duel], leads: dict[int, float], overall: set[int], system: System, most: int
 ) -> Partition:
-    """Divide the duels by heat or, in a single heat, by opponent if there are few, or else by band of strength."""
+    """Divide the duels by heat or, within a single heat, by opponent if there are few, or else by band of strength."""
     heats = sorted({duel.heat for duel in duels})
     if len(heats) > 1:
         headings = [Heading(HEAT, heats=run) for run in runs_of_heats(heats, overall, most)]
@@ -341,7 +344,7 @@ def members_of(parts: Sequence[int], count: int) -> list[list[int]]:
 
 
 def band_edges(system: System, most: int) -> list[Decimal]:
-    """Return the gaps at which bands begin, lowest first: five bands, or fewer if `most` is smaller."""
+    """Return the gaps at which bands begin, lowest first. There are five bands, or fewer if `most` is smaller."""
     scale, digits = system.points_per_logit / ELO_SCALE, system.digits - 1
     unit = Decimal(1).scaleb(-digits)
     near, far = (shown(float(f"{gap * scale:.2g}"), digits) for gap in (NEAR_GAP, FAR_GAP))

@@ -40,7 +40,7 @@ def explain(
     """Explain a player's rating change in an event.
 
     Within a rating period, the change belongs to the player's last event, and the explanation lists the duels of the
-    whole period. `found` is the result of `find_entrant`, if it is already known.
+    whole period. `found` is the result of `find_entrant`, if you already have it.
     """
     rows, player, entrant, ends_period = found or find_entrant(events, event_id, player)
     before = float(replayed.before[entrant])
@@ -63,7 +63,7 @@ def explain(
 def equipment_parts(
     account: Account, replayed: Replayed, after: Any, explanation: Explanation
 ) -> tuple[EquipmentPart, ...]:
-    """Return the change of each piece of the player's equipment. Empty unless both are rated as one unit, once."""
+    """Return the change of each piece of the player's equipment, if both are rated as one unit and only once."""
     columns, system, heats = account.columns, account.system, [*account.heats()]
     if not columns.shared.size or len(heats) != 1 or system.has_offsets:
         return ()
@@ -82,7 +82,7 @@ def equipment_parts(
 
 
 def find_entrant(events: Events, event_id: str, player: str) -> Found:
-    """Return an event's rows, the player's name and entrant, and whether the change belongs to this event."""
+    """Return an event's rows, the player's name and entrant, and True if the change belongs to this event."""
     frame = events.results.frame
     rows = np.flatnonzero((frame["event_id"] == event_id).to_numpy())
     if not rows.size:
@@ -112,7 +112,10 @@ def update_number(events: Events, entrant: int) -> int:
 
 
 def states_before(system: System, events: Events, update: int, replayed: Replayed) -> States:
-    """Return the states before a rating update, of shape (players, fields). Rows of non-entrants are undefined."""
+    """Return the states before a rating update, an array of shape (players, fields).
+
+    Rows of non-entrants are undefined.
+    """
     columns = events.columns
     pool = next(pool for pool in events.pools if pool.first <= update < pool.last)
     first, now, stop = (int(columns.entrants[row]) for row in (pool.first, update, update + 1))
@@ -150,7 +153,7 @@ class Breakdown:
         return "" if self.events.entry_heat is None else str(self.events.entry_heat[self.entry_in[heat]])
 
     def words_of(self, heat: int) -> str:
-        """Return the words for one of the player's heats, as part of a sentence."""
+        """Return the words for one of the player's heats, for use in a sentence."""
         return wording.heat_words(self.name_of(heat), self.event_of(heat) if self.several_events else None)
 
     def status_in(self, heat: int) -> str:
@@ -228,7 +231,10 @@ class Breakdown:
         return tuple(groups), phrases, pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
     def shown_duels(self, parts: Partition, duels: Sequence[Duel], visible: Sequence[Decimal]) -> list[list[Decimal]]:
-        """Return the displayed points of the duels in each part. They add up to the parts and the opponents' sums."""
+        """Return the displayed points of the duels in each part.
+
+        They add up to the parts, and to the opponents' sums.
+        """
         digits = self.system.digits
         points = [[duels[k].contribution for k in members] for members in parts.members]
         opponents = [{duels[k].opponent: number for number, k in enumerate(members)} for members in parts.members]
@@ -242,7 +248,7 @@ class Breakdown:
         return [[cells[who][k] for who in of] for k, of in enumerate(opponents)]
 
     def words_for(self, heading: Heading, duels: Sequence[Duel], points: Decimal) -> tuple[str, str, tuple[str, str]]:
-        """Return a group's label and outcome, and how sentences name it, both to others and to the player."""
+        """Return a group's label and outcome, and its name in sentences for others and for the player."""
         against, digits = wording.tally([duel.result for duel in duels]), self.system.digits
         if heading.kind == HEAT:
             names = [self.words_of(heat) for heat in heading.heats]
@@ -261,7 +267,7 @@ class Breakdown:
         return name, f"{wording.gap_words(lead, digits)}, {ended}", subjects
 
     def outcome(self, duels: Sequence[Duel]) -> str:
-        """Return the player's outcome, from the overall result or the only heat, or else from all duels."""
+        """Return the player's outcome, based on the overall result or the only heat, or else on all duels."""
         if self.several_events:
             return ""
         place = {line.player: line.place or 0 for line in self.table.deciding}
@@ -279,7 +285,7 @@ class Breakdown:
         return wording.outcome(wording.tally(results), status, two_teams=len(sides) == 2)  # noqa: PLR2004  (two)
 
     def duels_in_words(self, duels: Sequence[Duel]) -> DuelCount:
-        """Describe the number of duels won, what a duel is, and which players are not compared."""
+        """Describe the number of duels won, the meaning of a duel, and the players who are not compared."""
         results = [duel.result for duel in duels]
         graded = any(result not in (0.0, 0.5, 1.0) for result in results)
         won, expected = math.fsum(results), math.fsum(duel.expected for duel in duels)

@@ -1,7 +1,7 @@
-"""Fair shares of a change that is not a sum over pairs: the mean effect of each part over all orders of joining.
+"""Fair shares of a change that is not a sum over pairs: the mean effect of each part over all orders of adding them.
 
 Source: L. S. Shapley, "A Value for n-Person Games" (1953). The event is rated with every coalition of up to `MAX_PARTS`
-parts of the field. All coalitions form one table of events, which is rated by a single call of the replay's kernel.
+parts of the field. All coalitions form one table of events, which a single call of the replay's kernel rates.
 """
 
 import math
@@ -71,7 +71,7 @@ def affordable_parts(update: RatingUpdate) -> int:
 def fair_shares(
     system: System, update: RatingUpdate, entrant: int, states: Any, change: float, parts: Sequence[Part]
 ) -> tuple[float, list[list[float]]]:
-    """Return the change that remains if every part is left out, and the shares of each part's members."""
+    """Return the change that remains if all parts are left out, and the shares of each part's members."""
     if not parts:
         return change, []
     coalitions = np.arange(2 ** len(parts) - 1)  # all but the full coalition, whose worth is the change itself
@@ -115,7 +115,7 @@ def blocks_of(members: list[int], parts: Sequence[Part], update: RatingUpdate) -
 def shapley_values(worth: npt.NDArray[np.float64]) -> list[float]:
     """Return the Shapley value of each part.
 
-    The values add up to the worth of the whole minus that of the empty coalition.
+    The values add up to the worth of the full coalition minus that of the empty one.
 
     Args:
         worth: array of shape (2^parts,) with the worth of each coalition. Bit k of the index is set if part k is in the
@@ -209,7 +209,7 @@ def table_of_sets(
 
 
 def reranked(places: Any, heat: Any) -> tuple[Any, Any]:
-    """Return recalculated ranks and places within each heat. Ties share the best rank and the mean place."""
+    """Return new ranks and places within each heat. Ties share the best rank and the mean place."""
     order = np.lexsort((places, heat))
     sorted_places, sorted_heat = places[order], heat[order]
     position = np.arange(order.size)
@@ -230,15 +230,15 @@ def shown_table(
 ) -> list[list[Decimal]]:
     """Round a table so that its rows and its columns both add up to displayed totals.
 
-    Each row is rounded by largest remainder. Then units are moved within rows, from columns with too many units to
-    columns with too few, choosing the moves with the smallest error. If a cell is too large for a double to hold these
-    digits, only the rows add up.
+    Each row is rounded by the largest-remainder method. Then units are moved within rows, from columns with too many
+    units to columns with too few, by the moves with the smallest error. If a cell is too large for a double to hold
+    these digits, only the rows add up.
 
     Args:
-        cells: rows of equal length. Rows and columns add up to their totals, except for rounding of the totals.
+        cells: rows of equal length. Rows and columns add up to their totals, apart from the rounding of the totals.
         rows: the totals of the rows.
         columns: the totals of the columns.
-        digits: the number of decimals.
+        digits: the number of decimal places.
 
     Raises:
         ValueError: the totals of the rows and of the columns have different sums.
@@ -262,8 +262,8 @@ def move_unit(
 ) -> None:
     """Move a unit from a column with too many units to one with too few, through other columns if that costs less.
 
-    The cost of a step is its addition to the squared errors of the cells. The cheapest path is found with the
-    Bellman-Ford algorithm.
+    The cost of a step is the amount that it adds to the squared errors of the cells. The cheapest path is found with
+    the Bellman-Ford algorithm.
     """
     error = counts - exact
     steps = error[:, None, :] - error[:, :, None]  # cost of moving from one column to another, in each row

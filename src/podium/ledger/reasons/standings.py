@@ -1,4 +1,4 @@
-"""The finishing order of an event and the reason for it: the submitted sums, times and gaps."""
+"""The finishing order of an event, and the reason for it: the submitted sums, times and gaps."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -96,7 +96,7 @@ def standings(events: Events, update: RatingUpdate, frame: pl.DataFrame, rows: S
 
 
 def entry_line(events: Events, i: int, player: str, heat: str | None, sent: dict[str, Any]) -> Line:
-    """Return the result of an encoded entry. Values derived from the heats are only in the columns."""
+    """Return the result of an encoded entry. Values derived from the heats exist only in the columns."""
     columns = events.columns
     own = heat is None or (sent.get("heat") or "") == heat
     finished = bool(columns.finished[i]) if columns.finished.size else True
@@ -228,7 +228,7 @@ def teams_ranked_by(finishers: Iterable[Line]) -> str:
 
 
 def gap(time_s: float, first_s: float) -> float:
-    """Return the seconds between two times, with the digits as submitted."""
+    """Return the seconds between two times, with as many digits as were submitted."""
     return float(Decimal(str(time_s)) - Decimal(str(first_s)))
 
 

@@ -36,7 +36,7 @@ class ReasonTotal:
 
 @answer
 class ReasonTotals:
-    """Why a player's rating changed over several events."""
+    """The reasons why a player's rating changed over several events."""
 
     player: str = described("The player's name.")
     events: int = described("Number of events.")
@@ -100,7 +100,7 @@ def kinds_in(explanation: Explanation) -> Iterable[tuple[str, float]]:
 
 
 def summary(player: str, events: int, won: int, total: Decimal, parts: dict[str, Decimal]) -> str:
-    """Return a sentence about how many events a player won, the points gained or lost, and the main reasons."""
+    """Return a sentence about the number of events a player won, the points gained or lost, and the main reasons."""
     moved = f"{'gained' if total > 0 else 'lost'} {abs(total)} points" if total else "kept the rating"
     against = (2 * won > events and total < 0) or (won == 0 and total > 0)
     text = f"{player} won {won} of the last {counted(events, 'event')} and {'still ' if against else ''}{moved}"

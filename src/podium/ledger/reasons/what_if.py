@@ -1,4 +1,4 @@
-"""What-if changes: an event is rated again from the states before it, with one thing changed."""
+"""What-if changes: an event is rated again from the states before it, with one thing different."""
 
 from bisect import bisect_left
 from collections.abc import Sequence
@@ -45,7 +45,7 @@ class Alternative:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class WhatIf:
-    """A player's event as it happened, and as it would have been with changes."""
+    """A player's event as it happened, and as it would have been with one thing different."""
 
     event_id: str
     player: str
@@ -70,7 +70,7 @@ class WhatIf:
         """Return the comparison as JSON values.
 
         Returns:
-            The actual change, and `alternatives`: `words, delta, shown, better`.
+            The actual change, and `alternatives`, each with `words, delta, shown, better`.
         """
         alternatives = [
             {
@@ -124,12 +124,12 @@ def what_if(
     system: System, events: Events, replayed: Replayed, event_id: str, player: str, period: str = "event",
     found: Found | None = None,
 ) -> WhatIf:  # fmt: skip
-    """Return what a player's change would have been with each lost heat won, each quit heat finished, or all heats won.
+    """Return the changes that a player would get by winning a lost heat, finishing a quit heat or winning every heat.
 
     A quit heat is finished in the median place of the player's other heats, or in the expected place if there are no
     others. The other players keep their order. Everyone behind the player takes the next submitted result (score and
-    time). In team events, the player's team wins by its team score. Within a rating period, the change is the change
-    over the whole period. `found` is the result of `find_entrant`.
+    time). In team events, the player's team wins by its team score. Within a rating period, it is the change over the
+    whole period. `found` is the result of `find_entrant`.
     """
     _, player, entrant, _ = found or find_entrant(events, event_id, player)
     update = update_number(events, entrant)
@@ -190,7 +190,7 @@ def side_at(columns: Columns, i: int) -> int:
 
 
 def alterations(heats: list[OwnHeat], most: int) -> list[Altered]:
-    """Return at most `most` changes to try: first the quits, then the lost heats, then all heats."""
+    """Return at most `most` changes to try: first the quits, then the lost heats, then every heat."""
     quits, wins = [], []
     for heat in heats:
         where = f" {heat_words(heat.name)}" if len(heats) > 1 else ""
@@ -236,7 +236,7 @@ def instead(heat: OwnHeat) -> str:
 
 
 def changes_with(account: Account, altered: Sequence[Altered], period: str) -> list[float]:
-    """Return the player's change with each alteration. All are rated in one call, each in a separate pool."""
+    """Return the player's change with each alteration. One call rates them all, each in a separate pool."""
     if not altered:
         return []
     system, events = account.system, account.events

@@ -43,7 +43,7 @@ def tally(results: Sequence[float]) -> Tally:
 
 
 def outcome(against: Tally, status: str, *, two_teams: bool = False) -> str:
-    """Return the player's outcome, to follow a name: "won", "beat 5 of 6", "came last"."""
+    """Return the player's outcome, worded to follow a name: "won", "beat 5 of 6", "came last"."""
     if not against.duels:
         return ""
     if status in UNFINISHED_PAST:
@@ -63,7 +63,7 @@ def outcome(against: Tally, status: str, *, two_teams: bool = False) -> str:
 
 
 def duels_outcome(against: Tally) -> str:
-    """Return the outcome if there is no overall result, to follow a name: "won 3 of 8 duels, drew 1"."""
+    """Return the outcome without an overall result, worded to follow a name: "won 3 of 8 duels, drew 1"."""
     if not against.duels:
         return ""
     drew = f", drew {against.drew}" if against.drew else ""
@@ -140,7 +140,7 @@ def band_result(against: Tally) -> str:
 
 
 def gap_words(lead: float, digits: int) -> str:
-    """Return a gap, to follow a name: "723 below", "level". It has one decimal fewer than points have."""
+    """Return a gap, worded to follow a name: "723 below", "level". It has one decimal place fewer than points."""
     gap = shown(lead, digits - 1)
     return f"{abs(gap)} {'above' if gap > 0 else 'below'}" if gap else "level"
 
@@ -188,9 +188,9 @@ class Phrases:
 
 
 def opponent_subject(name: str, against: Tally, lead: float, points: Decimal, digits: int) -> tuple[str, str]:
-    """Return one opponent as the subject of a sentence, addressed to others and to the player.
+    """Return one opponent as the subject of a sentence, one for others and one for the player.
 
-    A duel whose points contradict its result is named without the result.
+    If the points contradict the result of a duel, the result is not mentioned.
     """
     if against.won and points >= 0:
         verb = "beating"
@@ -203,7 +203,10 @@ def opponent_subject(name: str, against: Tally, lead: float, points: Decimal, di
 
 
 def band_subject(heading: Heading, against: Tally, points: Decimal, digits: int) -> tuple[str, str]:
-    """Return a band as the subject of a sentence, for others and the player, counting duels that match its points."""
+    """Return a band as the subject of a sentence, for others and for the player.
+
+    It counts duels that match its points.
+    """
     count = against.duels
     verb, number = ("losing to", against.lost) if points < 0 else ("beating", against.won)
     opponents = f"{'' if number == count else f'{number} of '}{count} opponents"
@@ -213,7 +216,7 @@ def band_subject(heading: Heading, against: Tally, points: Decimal, digits: int)
 
 
 def heat_subject(names: Sequence[str], status: str) -> tuple[str, str]:
-    """Return one heat, or several heats, as the subject of a sentence, addressed to others and to the player."""
+    """Return one heat, or several heats, as the subject of a sentence, one for others and one for the player."""
     words = heats_subject(names)
     if len(names) == 1 and status in UNFINISHED:
         words = f"{UNFINISHED[status]} {words}"
@@ -283,7 +286,7 @@ def shared_words(player: str, own: Decimal, equipment: Sequence[tuple[str, str, 
 
 
 def duels_headline(count: int, won: float, expected: float, *, graded: bool) -> str:
-    """Return a sentence about won and expected duels: "Won 17.5 of 25 duels; 23.1 were expected."."""
+    """Return a sentence about won and expected duels, such as "Won 17.5 of 25 duels; 23.1 were expected."."""
     if not count:
         return "Nobody was compared."
     if count == 1:
@@ -294,7 +297,7 @@ def duels_headline(count: int, won: float, expected: float, *, graded: bool) -> 
 
 
 def duel_meaning(player: str, heats: Sequence[str], opponents: int, *, draws: bool, graded: bool) -> str:
-    """Return one or two sentences about what a duel is in an event with these heats."""
+    """Return one or two sentences about the meaning of a duel in an event with these heats."""
     if len(heats) > 1:
         whole = sum(name != "overall" for name in heats)
         more = ", and the overall result counts as one more heat" if whole < len(heats) else ""
@@ -307,9 +310,9 @@ def duel_meaning(player: str, heats: Sequence[str], opponents: int, *, draws: bo
 
 
 def not_compared_words(left_out: Sequence[tuple[str, str | None, str]], heats: int) -> str:
-    """Return sentences about the players who are not compared, each given with heat and reason.
+    """Return sentences about the players who are not compared. Each player is given with a heat and a reason.
 
-    Empty if there are no such players.
+    The text is empty if there are no such players.
     """
     by_reason: dict[str, dict[str, list[str]]] = {}
     for name, heat, reason in left_out:

@@ -117,8 +117,11 @@ def command_page() -> str:
     ]
     for command in known:
         own = [option for option in command.options if option not in common]
-        shared = [f"`{option[0]}`" for option in common if option in command.options]
-        lines += [f"## {command.usage.partition(' [')[0].partition(' {')[0]}", "", f"    {command.usage}", ""]
+        shared = [f"`{short_name(option[0])}`" for option in common if option in command.options]
+        usage = command.usage.replace(" [OPTIONS]", "")
+        title = usage.partition(" [")[0].partition(" {")[0]
+        lines += [f"## {title}", ""]
+        lines += [f"    {usage}", ""] if usage != title else []
         lines += [command.help, "", *option_lines(own), *[""] * bool(own)]
         lines += [f"Also: {', '.join(shared)}", ""] if shared else []
         lines += [*(f"    {example}" for example in command.examples), ""] if command.examples else []
@@ -134,9 +137,15 @@ def often(count: "Counter[tuple[str, str]]", least: int) -> list[tuple[str, str]
     return list(texts.items())
 
 
+def short_name(name: str) -> str:
+    """Return `--system` for `-s, --system NAME`, and `FILE` for `FILE <str>`."""
+    words = name.split()
+    return next((word for word in words if word.startswith("--")), words[0])
+
+
 def option_lines(options: list[tuple[str, str]]) -> list[str]:
-    """Return options as a list in Markdown."""
-    return [f"- `{name}`: {text}" for name, text in options]
+    """Return options and arguments as a list in Markdown, without the type of arguments that are strings."""
+    return [f"- `{name if name.startswith('-') else name.removesuffix(' <str>')}`: {text}" for name, text in options]
 
 
 def commands() -> list[Command]:
@@ -220,10 +229,9 @@ def operation_lines(
     parameters = [
         (each["name"], in_a_cell(each.get("description", "")), each) for each in operation.get("parameters", ())
     ]
-    yield f"    {method} {example_address(path, operation.get('parameters', ()))}"
-    if body := example_body(operation, document):
-        yield f"    {body}"
-    yield ""
+    address, body = example_address(path, operation.get("parameters", ())), example_body(operation, document)
+    if body or address != path:
+        yield from (f"    {method} {address}", *[f"    {body}"] * bool(body), "")
     beside = [(name, text) for name, text, each in parameters if each["in"] != "path"]
     yield from (f"- `{name}`: {text}" for name, text in beside if (name, text) not in common)
     shared = ", ".join(f"`{name}`" for name, text in beside if (name, text) in common)

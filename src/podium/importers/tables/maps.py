@@ -122,7 +122,7 @@ class Map:
 
     @property
     def round_of_made_ids(self) -> tuple[str, ...] | None:
-        """The columns with the round or game number in event IDs made by Podium, or None if the sender chose the IDs."""
+        """The columns with the round or game number in event IDs made by Podium. None if the sender chose the IDs."""
         rule = self.columns.get("event_id")
         if rule is None or self.is_preset or rule.value is not None:
             return None

@@ -134,6 +134,14 @@ def test_duos_are_divided_as_evenly_as_can_be():
     assert sorted(sums(tickets, matched)) == [6200.0, 6400.0]
 
 
+def test_teams_are_complete_unless_fewer_are_asked_for():
+    """Eleven wait, three of them as a party: five against five, and not four against four without the party."""
+    tickets = waiting(*[(1500.0 + 10.0 * k,) for k in range(8)], (1900.0, 1900.0, 1900.0))
+    assert [len(each.players) for each in match(tickets, 1000.0, Policy(size=10, teams=2))] == [10]
+    assert match(tickets[:8], 1000.0, Policy(size=10, teams=2)) == []
+    assert len(match(tickets[:8], 1000.0, Policy(size=10, teams=2, least=8))) == 1
+
+
 @pytest.mark.parametrize(("size", "teams"), [(4, 2), (6, 2), (6, 3), (8, 2), (8, 4), (9, 3), (10, 2), (10, 5)])
 def test_small_matches_are_as_even_as_can_be(size, teams):
     """Every mix of parties that fits, against every division."""

@@ -297,7 +297,9 @@ def matchmaking(
     target: str = Option("20,40,80", metavar="S,S,...", help="Target waits to try, in seconds."),
     size: int = Option(4, min=2, help="Players per match."),
     teams: int = Option(0, min=0, help="Sides per match; 0 if everyone plays individually."),
-    least: int = Option(2, min=2, help="Minimum number of players once the target wait is over."),
+    least: int = Option(
+        0, min=0, help="Minimum number of players once the target wait is over. 0: all with sides, else 2."
+    ),
     minutes: float = Option(30.0, help="Minutes to simulate for each population."),
     match_s: float = Option(240.0, "--match", help="Length of a match, in seconds."),
     rest_s: float = Option(60.0, "--rest", help="Average rest between matches, in seconds."),
@@ -320,7 +322,7 @@ def matchmaking(
     rating_system = None if file is None else named.choose()
     if scale is None:
         scale = Policy().scale if rating_system is None else odds_scale(rating_system)
-    policies = [Policy(size, teams, max(least, teams or 2), wait, scale) for wait in numbers(target, "--target", float)]
+    policies = [Policy(size, teams, least, wait, scale) for wait in numbers(target, "--target", float)]
     if file is not None and rating_system is not None:
         with show.progress("reading", "rating", "matching") as steps:
             rated = rated_file(file, rating_system, "event", steps)

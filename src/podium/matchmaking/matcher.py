@@ -45,7 +45,7 @@ class Policy:
 
     size: int = 4  # number of players in a match
     teams: int = 0  # number of sides of equal size; 0 for no sides
-    least: int = 2  # minimum number of players in a match after the target wait
+    least: int = 0  # minimum number of players in a match after the target wait; 0: `size` if it has sides, else 2
     target_s: float = 40.0  # target wait in seconds
     scale: float = 400.0  # rating difference with odds of 10 to 1
 
@@ -53,6 +53,8 @@ class Policy:
         sides = self.teams or 2
         if self.size < sides or self.size % (self.teams or 1):
             raise ParameterError(f"size is {self.size}; it must be a multiple of teams, and at least {sides}")
+        if self.least == 0:
+            object.__setattr__(self, "least", self.size if self.teams else sides)
         if not sides <= self.least <= self.size:
             raise ParameterError(f"least is {self.least}; it must be from {sides} to size")
         if self.teams == 1 or self.teams < 0:

@@ -140,9 +140,12 @@ def show_receipts(receipts: list["Receipt"], form: Format) -> None:
     """Print the status of events, or the largest changes in a dry run. Warnings go to stderr."""
     for notice in dict.fromkeys(receipt.notice for receipt in receipts if receipt.notice):
         show.note(f"{notice}")
+    warned: dict[str, str] = {}  # each warning with its first event
     for receipt in receipts:
         for warning in receipt.warnings:
-            show.note(f"event {receipt.event_id}: {warning}")
+            warned.setdefault(warning, receipt.event_id)
+    for warning, event_id in warned.items():
+        show.note(f"event {event_id}: {warning}")
     effects = receipts[0].effects if receipts else ()
     if receipts and receipts[0].next is not None:
         totals = asdict(receipts[0].totals) if receipts[0].totals else {}

@@ -92,7 +92,7 @@ async def look_at(
                 *(receipt.event_id for receipt in receipts if not receipt.duplicate),
             },
             sent=receipts,
-            warnings=[warning for receipt in receipts for warning in receipt.warnings][:MAX_ROWS],
+            warnings=[*dict.fromkeys(warning for receipt in receipts for warning in receipt.warnings)][:MAX_ROWS],
             max_rows=MAX_ROWS,
             max_names=MAX_NAMES,
             meant=meant_players(

@@ -79,7 +79,7 @@ class Receipt:
         "The totals of the changes that a dry run would cause. Only in its first receipt."
     )
     next: str | None = described("Cursor for the next page of effects (`effects_after`). Null on the last page.")
-    warnings: tuple[str, ...] = described("Warnings about new players whose names are similar to existing ones.")
+    warnings: tuple[str, ...] = described("Warnings about names that are similar to existing ones, and unused values.")
     head: Head | None = described(
         "Keep this, so that `podium verify --head` can detect removed entries. Null in a dry run."
     )

@@ -92,7 +92,7 @@ def submit_contents(
     numbers, newcomers, names = provisional_numbers(pool, sent_names)
     refuse_player_twice(pool, (event.content for event in new_events.values()), numbers)
     entries = tuple(to_entry(pool, event, numbers, late=False) for event in new_events.values())
-    warnings = confusable_warnings(new_events, confusables_of(pool, list(newcomers.values())))
+    warnings = warnings_about(new_events, confusables_of(pool, list(newcomers.values())))
     return Proposal(pool, SUBMIT, entries, senders, known, warnings, newcomers, names, sets_order=sets_order)
 
 
@@ -334,14 +334,21 @@ def to_entry(pool: PoolReader, sent: SentEvent, numbers: Mapping[str, int], *, l
     return LogEntry(content.event_id, body, actor, digest, match_id, present, reason)
 
 
-def confusable_warnings(
-    new_events: Mapping[str, SentEvent], confusables: Mapping[str, str]
-) -> dict[str, tuple[str, ...]]:
-    """Return warnings about new players whose names look like another's. Each appears at the player's first event."""
+UNUSED_TIME = "played_s changes nothing without duration_s, the length of the event"
+
+
+def warnings_about(new_events: Mapping[str, SentEvent], confusables: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """Return warnings, by event: about names that look like another player's, and about times without effect.
+
+    The warning about a name appears at the player's first event.
+    """
     warnings: dict[str, tuple[str, ...]] = {}
     unreported = dict(confusables)
-    for event_id, event in new_events.items() if confusables else ():
-        new = [name for name in dict.fromkeys(event.content.players) if name in unreported]
-        if new:
-            warnings[event_id] = tuple(warning(name, unreported.pop(name)) for name in new)
+    for event_id, event in new_events.items():
+        new = [name for name in dict.fromkeys(event.content.players) if name in unreported] if unreported else []
+        found = [warning(name, unreported.pop(name)) for name in new]
+        if any('"played_s":' in head and '"duration_s":' not in head for head in event.content.heads):
+            found.append(UNUSED_TIME)
+        if found:
+            warnings[event_id] = tuple(found)
     return warnings

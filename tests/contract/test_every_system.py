@@ -119,6 +119,35 @@ def test_a_system_passes_the_check_that_authors_run(name):
 
 
 @every_system
+def test_a_season_widens_by_what_it_takes_away(name):
+    """Up to a newcomer's deviation; without deviations, `min_events` begins anew, and without that nothing changes."""
+
+    def event(event_id, order):
+        return [
+            {"event_id": event_id, "player": player, "position": place, "score": 10.0 - place, "time_s": 300.0 + place,
+             "played_s": 600.0, "duration_s": 600.0}
+            for place, player in enumerate(order, 1)
+        ]  # fmt: skip
+
+    live = podium.Live(name)
+    for number in range(9):
+        live.rate(event(f"e{number}", "abc"))
+    system, (_, before, after) = live.system, live.reset(0.5, widens=True)
+    plain, level = system.season_begins(before, 0.5), system.column(system.level)
+    if "deviation" not in system.state_type._fields:
+        assert (after == plain).all() == (system.min_events == 0)
+        assert system.is_provisional(after).all() == (system.min_events > 0)
+        return
+    column, newcomer = system.column("deviation"), system.newcomer()
+    wider = np.hypot(before[:, column], 0.5 * (before[:, level] - newcomer[level]))
+    assert after[:, column] == pytest.approx(np.maximum(before[:, column], np.minimum(wider, newcomer.deviation)))
+    assert (after[:, column] > before[:, column]).any()
+    assert np.isfinite(after).all()
+    assert (system.season_begins(before, 1.0) == before).all()
+    live.rate(event("next", "cba"))
+
+
+@every_system
 def test_an_event_where_nobody_counts_changes_nothing(name):
     row = {"event_id": "a", "player": "ana", "time_s": 60, "score": 1, "played_s": 600, "duration_s": 600}
     rows = [row, row | {"player": "ben", "status": "did_not_start"}, row | {"player": "cleo", "ranked": False}]

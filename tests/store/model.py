@@ -82,7 +82,7 @@ class Truth:
         steps = [*self.counting(), *self.seasons]
         for _, _, what in sorted(steps, key=lambda each: each[:2]):
             if isinstance(what, float):
-                live.reset(what)
+                live.reset(what, widens=True)
             else:
                 live.rate(what)
         return {name.replace("\x1f", "/"): state.rating for (_, name), state in live.ratings.items()}

@@ -15,6 +15,7 @@ from podium.log.database import StoreError
 from podium.log.pools import day_of
 from podium.log.schema import log
 from podium.log.statements import microseconds
+from podium.pool.fold import Draft, Entry
 from podium.store import Store
 from podium.store.keys import create_key, find_key, list_keys, rotate_key, valid_keys
 from podium.store.writing import administration
@@ -123,7 +124,7 @@ def test_a_season_keeps_a_share_of_each_lead(system, new_url):
     players = list("abc")
     before = [state[at] for state in store.system_and_states("main", players)[1]]
     shown = [state.rating for state in store.system_and_states("main", players)[1]]
-    store.begin_season("main", "second", START + timedelta(days=1), keep=0.25)
+    store.begin_season("main", "second", START + timedelta(days=1), keep=0.25, widens=False)
     after = [state[at] for state in store.system_and_states("main", players)[1]]
     assert after == pytest.approx([start + 0.25 * (each - start) for each in before], abs=1e-9)
     moved = [state.rating for state in store.system_and_states("main", players)[1]]
@@ -132,12 +133,31 @@ def test_a_season_keeps_a_share_of_each_lead(system, new_url):
     )
     ended = store.board("main", Eligibility(), START + timedelta(hours=23))
     assert sorted(ended["rating"].to_list()) == sorted(shown)
-    store.begin_season("main", "third", START + timedelta(days=2), keep=0.0)
+    store.begin_season("main", "third", START + timedelta(days=2), keep=0.0, widens=False)
     assert [state[at] for state in store.system_and_states("main", players)[1]] == pytest.approx([start] * 3, abs=1e-9)
     assert sorted(store.season_leaderboard("main", "second")["rating"].to_list()) == pytest.approx(sorted(moved))
     assert [each.name for each in store.seasons("main")] == ["second", "third"]
     assert store.verify() == []
     store.close()
+
+
+def test_a_season_of_an_earlier_version_leaves_deviations(filled):
+    """Its log entry says nothing about them."""
+    entry = Entry(7, "season", "old", b'{"started_at": 0, "keep": 0.5}')
+    with filled.reading("main") as pool:
+        draft = Draft.of(pool.snapshot)
+    draft.follow([entry])
+    assert [(each.keep, each.widens) for each in draft.seasons.values()] == [(0.5, False)]
+    filled.begin_season("main", "s", START + timedelta(hours=1), keep=0.5, widens=False)
+    truth = podium.Live("glicko2")
+    for number in range(6):
+        truth.rate(race(number, "abcd" if number % 3 else "dcba"))
+    truth.reset(0.5)
+    filled.submit("main", race(90, "dcab"))
+    truth.rate(race(90, "dcab"))
+    assert ratings(filled) == {name: state.rating for (_, name), state in truth.ratings.items()}
+    with pytest.raises(StoreError, match="already a season"):
+        filled.begin_season("main", "s", START + timedelta(hours=1), keep=0.5)
 
 
 def test_a_late_event_of_a_season_that_is_over_moves_what_it_kept(filled):
@@ -148,7 +168,7 @@ def test_a_late_event_of_a_season_that_is_over_moves_what_it_kept(filled):
     for number in range(6):
         truth.rate(race(number, "abcd" if number % 3 else "dcba"))
     truth.rate(race(7, "cab"))
-    truth.reset(0.5)
+    truth.reset(0.5, widens=True)
     truth.rate(race(90, "dcab"))
     assert ratings(filled) == {name: state.rating for (_, name), state in truth.ratings.items()}
     assert filled.verify() == []
@@ -353,3 +373,11 @@ def test_keys_are_rotated(store):
         rotate_key(store.engine, 2)
     with pytest.raises(podium.ParameterError):
         create_key(store.engine, "x", "write", None, -1.0)
+
+
+def test_times_played_without_a_length_are_warned_about(filled):
+    rows = [row | {"played_s": 60.0} for row in race(50, "ab")]
+    (warned,) = filled.submit("main", rows)
+    (plain,) = filled.submit("main", [row | {"event_id": "other", "duration_s": 90.0} for row in rows])
+    assert [each.startswith("played_s changes nothing") for each in warned.warnings] == [True]
+    assert plain.warnings == ()

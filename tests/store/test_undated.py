@@ -143,7 +143,7 @@ def test_a_season_begins_with_the_event_of_its_number(store):
     live = podium.Live("elo")
     for number, rows in enumerate(events, 1):
         if number == 5:
-            live.reset(0.5)
+            live.reset(0.5, widens=True)
         live.rate(rows)
     assert ratings(store) == {name: state.rating for (_, name), state in live.ratings.items()}
     (found,) = store.seasons("main")

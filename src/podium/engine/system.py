@@ -241,6 +241,24 @@ class System(PoolReader):
             moved[:, self.column(name)] += shift
         return moved
 
+    def widen(self, states: npt.NDArray[np.float64], before: npt.NDArray[np.float64], keep: float) -> None:
+        """Make each rating less certain by the points that a season took from it, up to a newcomer's deviation.
+
+        In a system without deviations, events before the season no longer count towards `min_events`.
+
+        Args:
+            states: The states after `season_begins`, which are changed.
+            before: The states before it.
+            keep: The share of each lead that was kept.
+        """
+        level = self.column(self.level)
+        taken = (1.0 - keep) * (before[:, level] - self.newcomer()[level])
+        if "deviation" in self.state_type._fields:
+            deviation = states[:, self.column("deviation")]
+            np.maximum(deviation, np.minimum(np.hypot(deviation, taken), self.newcomer().deviation), out=deviation)
+        elif self.min_events and keep < 1.0:
+            states[:, self.column("events")] = 0.0
+
     def is_provisional(self, states: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
         """Return a mask of the players with a provisional rating. `states` has shape (players, fields)."""
         early = states[:, self.column("events")] < self.min_events

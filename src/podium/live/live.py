@@ -209,11 +209,12 @@ class Live(Standings):
         numbers = self._ratings.rows_of(events)
         return with_idle_before(events, self.system, EVENT, self._ratings.seen[numbers]), numbers
 
-    def reset(self, keep: float) -> tuple[list[PlayerKey], States, States]:
+    def reset(self, keep: float, *, widens: bool = False) -> tuple[list[PlayerKey], States, States]:
         """Begin a season by multiplying every player's lead over a newcomer by `keep`.
 
         Args:
             keep: share of each lead to keep, from 0 (everyone starts level) to 1 (nothing changes).
+            widens: True to make ratings less certain by the points that are taken from them, as pools do.
 
         Returns:
             The rated players as (pool, player), and their states before and after, as float64 arrays of shape (players,
@@ -226,6 +227,8 @@ class Live(Standings):
         with self._lock:
             before = self._ratings.states
             self._ratings.states = self.system.season_begins(before, keep)
+            if widens:
+                self.system.widen(self._ratings.states, before, keep)
             return list(self._ratings.rows), before, self._ratings.states.copy()
 
     def leaderboard(

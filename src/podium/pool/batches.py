@@ -14,7 +14,7 @@ from podium.ledger.reasons.standings import event_ranks
 from podium.log.pools import Pool
 from podium.pool.columns import Array, slots_of
 from podium.pool.roster import Roster, as_results, entrant_numbers
-from podium.pool.snapshot import REASONS
+from podium.pool.snapshot import REASONS, Season
 from podium.results.hashing import index_type, run_bounds, surely_distinct_within
 
 EVENTS_AFTER_ERROR = 64  # number of events rated together after one that cannot be rated
@@ -102,9 +102,9 @@ def with_equipment(rows: Rows, starts: Array, encoded: Encoded, replayed: Replay
     return {name: np.concatenate([rows[name], equipment[name]])[order] for name in rows}
 
 
-def rows_of_season(uid: int, roster: Roster, keep: float) -> Rows:
+def rows_of_season(uid: int, roster: Roster, season: Season) -> Rows:
     """Start a season in a roster, and return a row for every player who has a rating."""
-    numbers, before, after = roster.reset(keep)
+    numbers, before, after = roster.reset(season)
     none = np.zeros(numbers.size, np.int64)
     return {
         "event": np.full(numbers.size, uid), "slot": slots_of(numbers), "rank": none, "field": none, "place": none,

@@ -161,7 +161,10 @@ class Draft:
                 case kinds.SEASON:
                     season = json.loads(entry.body)
                     uid = self.add_event("\0" + entry.subject, entry.seq, season["started_at"], status=SEASON)
-                    self.seasons = {**self.seasons, uid: Season(entry.subject, season["keep"])}
+                    self.seasons = {
+                        **self.seasons,
+                        uid: Season(entry.subject, season["keep"], season.get("widens", False)),
+                    }
                 case kinds.REGISTER:
                     expires_at = json.loads(entry.body)["expires_at"]
                     self.matches.change(self.matches.number(entry.subject), seq=entry.seq, expires_at=expires_at)

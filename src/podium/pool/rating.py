@@ -105,7 +105,7 @@ class Rater:
                 rate_batch(self.after.pool, roster, part, batch)
             if last > first and is_season[last - 1]:
                 uid = int(uids[last - 1])
-                batch.rows.append(rows_of_season(uid, roster, self.after.events.seasons[uid].keep))
+                batch.rows.append(rows_of_season(uid, roster, self.after.events.seasons[uid]))
         before, self.pool_state = self.pool_state[0], roster.pool
         rows = joined(batch.rows, len(system.state_type._fields))
         starts = np.flatnonzero(np.diff(rows["event"], prepend=-1))

@@ -10,9 +10,9 @@ from podium.engine.replay import NEVER, Replayed, States, newcomers, replay, wit
 from podium.engine.system import System
 from podium.engine.tables.encoding import Events, encode
 from podium.engine.tables.selection import EVENT
-from podium.live import refuse_share
 from podium.log.pools import NUMBER_US, Pool
 from podium.pool.columns import Array as Integers
+from podium.pool.snapshot import Season
 from podium.results.columns import in_order
 from podium.results.consistency import SEQUENCE
 from podium.results.reading import Results
@@ -100,15 +100,16 @@ class Roster:
             self.played_at[rows[columns.player]] = np.repeat(rated_at, np.diff(columns.entrants))
         return events, replayed
 
-    def reset(self, keep: float) -> tuple[Integers, States, States]:
+    def reset(self, season: Season) -> tuple[Integers, States, States]:
         """Start a season: multiply every lead over a newcomer by `keep`.
 
         Returns:
             The rated players, and their states before and after, as arrays of shape (players, fields).
         """
-        refuse_share(keep)
         rated = np.flatnonzero(self.played_at != NEVER)
         before = self.states[rated]
-        after = self.system.season_begins(before, keep)
+        after = self.system.season_begins(before, season.keep)
+        if season.widens:
+            self.system.widen(after, before, season.keep)
         self.states[rated] = after
         return self.numbers[rated], before, after

@@ -65,6 +65,7 @@ class Season(NamedTuple):
 
     name: str
     keep: float  # share of each lead over a newcomer that is kept
+    widens: bool = False  # True if ratings became less certain by what was taken from them
 
 
 class Event(NamedTuple):

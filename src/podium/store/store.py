@@ -395,7 +395,9 @@ class Store(Reader):
         written: int = self.run(pool_name, set_order(order, start, every), **options)
         return written
 
-    def begin_season(self, pool_name: str, name: str, starts: When, *, keep: float, **options: Unpack[Options]) -> int:
+    def begin_season(
+        self, pool_name: str, name: str, starts: When, *, keep: float, widens: bool = True, **options: Unpack[Options]
+    ) -> int:
         """Begin a season at a time or before an event: multiply every lead over a newcomer by `keep`.
 
         Args:
@@ -403,6 +405,7 @@ class Store(Reader):
             name: the name of the season.
             starts: the time, with its time zone, or the number of the first event.
             keep: share of the lead to keep, from 0 (all start level) to 1 (nothing changes).
+            widens: True if ratings become less certain by the points that are taken from them.
             options: `actor` and `dry_run`, as for `run`.
 
         Returns:
@@ -412,7 +415,7 @@ class Store(Reader):
             ParameterError: the share is not from 0 to 1.
             StoreError: another season of that name exists.
         """
-        written: int = self.run(pool_name, administration.begin_season(name, starts, keep), **options)
+        written: int = self.run(pool_name, administration.begin_season(name, starts, keep, widens=widens), **options)
         return written
 
     def delete_pool(self, pool_name: str) -> None:

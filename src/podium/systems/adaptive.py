@@ -50,6 +50,7 @@ from podium.systems._adaptive_rules import Evidence, expected_log_odds, unit_of
 from podium.systems._adaptive_state import (
     COUNTED,
     DAY,
+    DEVIATION,
     FIRST,
     LAST,
     MEANS,
@@ -232,6 +233,16 @@ class Adaptive(System):
         for block in blocks:
             moved[:, block] *= keep
         return moved
+
+    def widen(self, states: npt.NDArray[np.float64], before: npt.NDArray[np.float64], keep: float) -> None:
+        """Let V grow by ((1 - keep) m)^2, and its derivatives accordingly unless V is now a newcomer's."""
+        System.widen(self, states, before, keep)
+        columns = full_of(self.params()) + 1
+        grows = states[:, DEVIATION] < NEWCOMER_DEVIATION
+        factors = 2.0 * (1.0 - keep) ** 2 * (before[grows, RATING] - self.initial) / SCALE
+        states[grows, MEANS + columns : MEANS + 2 * columns] += (
+            factors[:, None] * before[grows, MEANS : MEANS + columns]
+        )
 
     def filled_states(self, known: Mapping[str, npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
         """Return complete states from known columns. A player with a known rating is not a newcomer."""

@@ -143,6 +143,14 @@ class EloMmr(System):
             [me.rating for me in entering_states], [me.deviation for me in entering_states], noise
         )
 
+    def widen(self, states: npt.NDArray[np.float64], before: npt.NDArray[np.float64], keep: float) -> None:
+        """Let skills drift until they are as uncertain as in other systems."""
+        wider, params = states.copy(), self.params()
+        System.widen(self, wider, before, keep)
+        added = wider[:, DEVIATION] ** 2 - states[:, DEVIATION] ** 2
+        for row in np.flatnonzero(added).tolist():
+            let_drift(params, states, row, added[row])
+
     def newcomer(self) -> Any:
         known = (self.initial, self.deviation, 0.0, self.initial, self.deviation**-2, 0.0)
         return State._make((*known, *(0.0,) * (WIDTH * SLOTS)))

@@ -158,6 +158,12 @@ class StkRd(System):
         rating = self.initial - DEVIATIONS_OFF * self.deviation + RATING_SHIFT
         return State(self.initial, self.deviation, rating, rating, 0.0, 0.0, 0.0)
 
+    def widen(self, states: npt.NDArray[np.float64], before: npt.NDArray[np.float64], keep: float) -> None:
+        """Raise the deviation, which lowers the rating."""
+        System.widen(self, states, before, keep)
+        raw, deviation = states[:, self.column("raw_rating")], states[:, self.column("deviation")]
+        states[:, self.column("rating")] = raw - DEVIATIONS_OFF * deviation + RATING_SHIFT
+
     def shown(self, states: npt.NDArray[np.float64]) -> dict[str, npt.NDArray[Any]]:
         """Return the columns for display, with the 64 bits of disconnects as one integer."""
         columns = System.shown(self, states)

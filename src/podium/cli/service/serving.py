@@ -294,13 +294,14 @@ def begin_season(
     keep: float = Option(
         min=0.0, max=1.0, help="Share of each lead over a newcomer to keep. 0 makes all ratings equal."
     ),
+    widen: bool = Option(True, help="Make ratings less certain by the points taken from them."),
     change: storing.Rerating = storing.RERATING,
 ) -> None:
     """Move every rating towards a newcomer's. You can still see the leaderboard from before."""
     from podium.log.pools import read_when
     from podium.store.writing import administration
 
-    act = administration.begin_season(name, read_when(change.store.order(pool), starts), keep)
+    act = administration.begin_season(name, read_when(change.store.order(pool), starts), keep, widens=widen)
     change.make(pool, act, f"season {name} begins", f"season {name} would begin")
 
 

@@ -172,7 +172,9 @@ KINDS = {
     ),
     "season": Kind(
         ADMIN,
-        lambda details: administration.begin_season(details["name"], when_in(details["starts_at"]), details["keep"]),
+        lambda details: administration.begin_season(
+            details["name"], when_in(details["starts_at"]), details["keep"], widens=details["widens"]
+        ),
         "Begin season {name}", "Begin season", "Stored. Season {name} has begun.", (), has_reason=False,
     ),
     "configure": Kind(

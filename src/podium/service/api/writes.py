@@ -129,7 +129,7 @@ async def set_order(pool: PoolName, act: RequestedRerate, body: Sent[bodies.NewO
 async def begin_season(pool: PoolName, act: RequestedRerate, body: Sent[bodies.NewSeason]) -> Rerated:
     """Begin a season at a date or event: reduce every lead over a newcomer to a given share."""
     refuse_backdated(act.request, [body.when])
-    return await act.rerate(pool, administration.begin_season(body.name, body.when, body.keep))
+    return await act.rerate(pool, administration.begin_season(body.name, body.when, body.keep, widens=body.widens))
 
 
 def requested_system(body: bodies.NewPool | bodies.Configuration) -> System:

@@ -137,13 +137,14 @@ def refuse_nameless(system: System) -> None:
         )
 
 
-def begin_season(name: str, starts: When, keep: float) -> Act:
+def begin_season(name: str, starts: When, keep: float, *, widens: bool = True) -> Act:
     """Begin a season, multiplying every lead over a newcomer by a share. The reason is not logged.
 
     Args:
         name: the name of the season.
         starts: the time, or the number of the first event in a pool without dates.
         keep: the share of every lead to keep, from 0 (all players start level) to 1 (the season only gets a name).
+        widens: True if ratings become less certain by the points that are taken from them.
     """
     admitted = admit(name, "a season's name")
     refuse_share(keep)
@@ -162,10 +163,10 @@ def begin_season(name: str, starts: When, keep: float) -> Act:
             )
         known = next((uid for uid, season_ in events.seasons.items() if season_.name == season), None)
         if known is not None:
-            if (events.key(known).started_at, events.seasons[known].keep) == (at, keep):
+            if (events.key(known).started_at, *events.seasons[known][1:]) == (at, keep, widens):
                 return Proposal(pool, SEASON)
             raise StoreError(f"there is already a season {season!r}")
-        entry = json_entry(season, {"started_at": at, "keep": keep}, actor)
+        entry = json_entry(season, {"started_at": at, "keep": keep, "widens": widens}, actor)
         return Proposal(pool, SEASON, (entry,), refuses_unrateable=False)
 
     return propose

@@ -159,7 +159,13 @@ def seasons(pool: PoolAt) -> tuple[Season, ...]:
     events = pool.snapshot.events
     found = sorted((events.key(uid), season) for uid, season in events.seasons.items())
     return tuple(
-        Season(season.name, pool.moment(key.started_at), season.keep, sequence=pool.sequence(key.started_at))
+        Season(
+            season.name,
+            pool.moment(key.started_at),
+            season.keep,
+            sequence=pool.sequence(key.started_at),
+            widens=season.widens,
+        )
         for key, season in found
     )
 

@@ -430,11 +430,17 @@ def test_a_key_with_a_backdating_limit_corrects_no_further_back(store):
 def test_settings_are_stored_and_logged(store):
     admin = Admin(store)
     stored = admin.send(
-        admin.get("/settings"), "/settings", contact="stewards@example.org", public="yes", player_word="rider"
+        admin.get("/settings"),
+        "/settings",
+        contact="stewards@example.org",
+        public="yes",
+        player_word="rider",
+        time_zone="Europe/Rome",
     )
     assert stored.status_code == 303
     assert asdict(store.pool("main").description) == {
         "title": "Main & more", "contact": "stewards@example.org", "player_word": "rider", "public": True,
+        "time_zone": "Europe/Rome",
     }  # fmt: skip
     assert store.newest_log("main", most=1)[0].kind == "describe"
     refused = admin.send(admin.get("/settings"), "/settings", contact="javascript:alert(1)")

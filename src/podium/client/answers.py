@@ -10,12 +10,12 @@ class PoolSummary(TypedDict):
     name: str  # Name of the pool.
     system: str  # The system that rates the pool.
     parameters: dict[str, bool | int | float | str | None]  # The system's parameters by name; `none` if switched off.
-    # A note with more suitable systems if events have more players than this system can rate well. Otherwise null.
-    notice: str | None
+    notice: str | None  # A note with suitable systems if events have too many players for this system. Otherwise null.
     title: str  # Title shown on pages. Empty if pages show the pool's name instead.
     contact: str  # Email address or web page of the person who corrects results, or empty.
     player_word: str  # Word for a single player, such as rider. Empty means player.
     public: bool  # True if anyone can read its pages and data without a key.
+    time_zone: str  # Time zone of dates on pages and in messages. Empty means UTC.
     # `dated` if its events have dates, `sequence` if they have numbers. Null if this has not been decided yet.
     order: Literal["dated", "sequence"] | None
     version: int  # Number of the pool's latest log entry. Other responses have it in the `Pool-Version` header.
@@ -55,6 +55,7 @@ class Season(TypedDict):
     starts_at: datetime | None  # Start time. Null in a pool without dates.
     keep: float  # Share of each lead over a newcomer that is kept, from 0 to 1.
     sequence: NotRequired[float]  # Number of the season's first event, in a pool with numbered events.
+    widens: NotRequired[bool]  # Whether ratings became less certain by the points taken from them.
 
 
 class Change(TypedDict):
@@ -89,7 +90,7 @@ class Receipt(TypedDict):
     effects: list[Effect]  # The largest rating changes that a dry run would cause. Only in its first receipt.
     totals: Totals | None  # The totals of the changes that a dry run would cause. Only in its first receipt.
     next: str | None  # Cursor for the next page of effects (`effects_after`). Null on the last page.
-    warnings: list[str]  # Warnings about new players whose names are similar to existing ones.
+    warnings: list[str]  # Warnings about names that are similar to existing ones, and unused values.
     head: Head | None  # Keep this, so that `podium verify --head` can detect removed entries. Null in a dry run.
     # Note on late results and corrections if the system learns from the pool. For the first events of a pool, a note if
     # they have numbers instead of dates.
@@ -424,7 +425,7 @@ class ReasonTotal(TypedDict):
 
 
 class ReasonTotals(TypedDict):
-    """Why a player's rating changed over several events."""
+    """The reasons why a player's rating changed over several events."""
 
     player: str  # The player's name.
     events: int  # Number of events.

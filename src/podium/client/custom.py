@@ -66,20 +66,28 @@ class CustomRoutes:
 
     @route
     def begin_season(
-        self, pool: str, name: str, starts_at: Moment | float, *, keep: float, dry_run: bool = False
+        self,
+        pool: str,
+        name: str,
+        starts_at: Moment | float,
+        *,
+        keep: float,
+        widens: bool = True,
+        dry_run: bool = False,
     ) -> Call[int]:
         """Start a season, in which every lead over a newcomer shrinks.
 
         Args:
             starts_at: Start of the season; in a numbered pool, the number of its first event.
             keep: Share of each lead to keep, from 0 to 1.
+            widens: Make ratings less certain by the points that are taken from them.
             dry_run: Save nothing.
 
         Returns:
             Number of history rows that changed, or would change.
         """
         when = "sequence" if isinstance(starts_at, int | float) else "starts_at"
-        body, query = {"name": name, when: starts_at, "keep": keep}, {"dry_run": dry_run}
+        body, query = {"name": name, when: starts_at, "keep": keep, "widens": widens}, {"dry_run": dry_run}
         return json_call("POST", "/pools/{pool}/seasons", Rerated, body, query, pool=pool).then(rerated)
 
     @route

@@ -277,7 +277,7 @@ class CorrectionRecord(TypedDict):
 
 
 class ReliabilityBin(TypedDict):
-    """Duels with about the same expected score. Each is counted from both sides."""
+    """Duels with about the same expected score. Each duel is counted from both sides."""
 
     expected: float  # Mean of the expected scores.
     observed: float  # Mean of the actual scores.

@@ -36,7 +36,7 @@ class ReadRoutes:
 
         Returns:
             A list. Each item is a pool. It has the fields `name, system, parameters, notice, title, contact,
-            player_word, public, order, version`.
+            player_word, public, time_zone, order, version`.
         """
         return json_call("GET", "/pools", list[PoolSummary])
 
@@ -45,8 +45,8 @@ class ReadRoutes:
         """Return a pool.
 
         Returns:
-            A pool. It has the fields `name, system, parameters, notice, title, contact, player_word, public, order,
-            version`.
+            A pool. It has the fields `name, system, parameters, notice, title, contact, player_word, public, time_zone,
+            order, version`.
         """
         return json_call("GET", "/pools/{pool}", PoolSummary, pool=pool)
 
@@ -55,7 +55,7 @@ class ReadRoutes:
         """List the seasons, oldest first.
 
         Returns:
-            A list. Each item is a season. It has the fields `name, starts_at, keep, sequence`.
+            A list. Each item is a season. It has the fields `name, starts_at, keep, sequence, widens`.
         """
         return json_call("GET", "/pools/{pool}/seasons", list[Season], pool=pool)
 
@@ -282,8 +282,8 @@ class ReadRoutes:
             events: Number of events to include, counting back from the latest.
 
         Returns:
-            Why a player's rating changed over several events. It has the fields `player, events, won, change, shown,
-            summary, reasons`.
+            The reasons why a player's rating changed over several events. It has the fields `player, events, won,
+            change, shown, summary, reasons`.
         """
         return json_call(
             "GET",

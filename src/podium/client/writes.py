@@ -18,6 +18,7 @@ class WriteRoutes:
         contact: str | None = None,
         player_word: str | None = None,
         public: bool | None = None,
+        time_zone: str | None = None,
     ) -> Call[PoolSummary]:
         """Change a pool's description and who can read it.
 
@@ -26,16 +27,17 @@ class WriteRoutes:
             contact: Email address or web page of the person who corrects results.
             player_word: Word for a single player, such as rider.
             public: True if anyone can read the pages and data without a key. Initially false.
+            time_zone: Time zone of dates on pages, such as Europe/Berlin.
 
         Returns:
-            A pool. It has the fields `name, system, parameters, notice, title, contact, player_word, public, order,
-            version`.
+            A pool. It has the fields `name, system, parameters, notice, title, contact, player_word, public, time_zone,
+            order, version`.
         """
         return json_call(
             "PATCH",
             "/pools/{pool}",
             PoolSummary,
-            {"title": title, "contact": contact, "player_word": player_word, "public": public},
+            {"title": title, "contact": contact, "player_word": player_word, "public": public, "time_zone": time_zone},
             pool=pool,
         )
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -319,8 +319,11 @@ def span(text: str | float | timedelta) -> timedelta:
     return timedelta(days=days)
 
 
-def instant(text: str | date | datetime, *, whole_day: bool = True) -> datetime:
-    """Return a time in UTC. A plain date means the end of that day if `whole_day` is set, otherwise its start."""
+def instant(text: str | date | datetime, *, whole_day: bool = True, zone: tzinfo = UTC) -> datetime:
+    """Return a time in UTC. A plain date means the end of that day if `whole_day` is set, otherwise its start.
+
+    `zone` is the time zone of times that do not name one.
+    """
     try:
         value = datetime.fromisoformat(text) if isinstance(text, str) else text
         if isinstance(text, str) and len(text) <= len("2025-01-31"):
@@ -329,7 +332,7 @@ def instant(text: str | date | datetime, *, whole_day: bool = True) -> datetime:
         raise ParameterError(f"{text!r} is not a date. Use one such as 2025-01-31 or 2025-01-31T18:00Z.") from None
     if not isinstance(value, datetime):
         return datetime.combine(value, time.max if whole_day else time.min, UTC)
-    return value.astimezone(UTC) if value.tzinfo else value.replace(tzinfo=UTC)
+    return (value if value.tzinfo else value.replace(tzinfo=zone)).astimezone(UTC)
 
 
 def why_nothing_counts(frame: pl.DataFrame) -> str | None:

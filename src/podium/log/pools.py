@@ -11,8 +11,9 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields, replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import Any, Literal, NamedTuple, Self, TypedDict, Unpack
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import sqlalchemy as sa
 
@@ -54,10 +55,10 @@ def number_at(time: int) -> float:
     return 10 * -(-time // 10) / NUMBER_US
 
 
-def read_when(order: Order | None, text: str, *, whole_day: bool = False) -> When:
+def read_when(order: Order | None, text: str, *, whole_day: bool = False, zone: tzinfo = UTC) -> When:
     """Parse a string with a date or, in a numbered pool, with a number."""
     if order != UNDATED:
-        return instant_in(text, whole_day=whole_day)
+        return instant_in(text, whole_day=whole_day, zone=zone)
     try:
         return float(text)
     except ValueError:
@@ -94,6 +95,7 @@ class DescriptionChanges(TypedDict, total=False):
     contact: str | None
     player_word: str | None
     public: bool | None
+    time_zone: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,14 +106,19 @@ class PoolDescription:
     contact: str = ""  # mail address, or page address, of the person who corrects results
     player_word: str = ""  # the word for a player, such as "rider"
     public: bool = False  # True if pages and reads need no key
+    time_zone: str = ""  # zone of dates on pages and in messages, such as "Europe/Berlin"; empty for UTC
 
     @classmethod
     def from_body(cls, body: dict[str, Any]) -> Self:
-        return cls(body["title"], body["contact"], body["player_word"], body["public"])
+        return cls(**body)
 
     @classmethod
     def from_row(cls, row: Any) -> Self:
-        return cls(row.title, row.contact, row.player_word, row.is_public)
+        return cls(row.title, row.contact, row.player_word, row.is_public, row.time_zone)
+
+    @property
+    def zone(self) -> tzinfo:
+        return ZoneInfo(self.time_zone) if self.time_zone else UTC
 
     def body(self) -> dict[str, Any]:
         return asdict(self)
@@ -156,8 +163,16 @@ def admit_contact(text: str) -> str:
     )
 
 
+def admit_time_zone(text: str) -> str:
+    name = text.strip()
+    try:
+        return ZoneInfo(name).key if name else ""
+    except (ZoneInfoNotFoundError, ValueError, OSError):  # OSError: the name is that of a folder
+        raise ParameterError(f"time zone: {shown(name)} is not known. Write it like Europe/Berlin or UTC") from None
+
+
 ADMIT: dict[str, Callable[[Any], str]] = {
-    "title": admit_title, "contact": admit_contact, "player_word": admit_player_word,
+    "title": admit_title, "contact": admit_contact, "player_word": admit_player_word, "time_zone": admit_time_zone,
 }  # fmt: skip
 
 

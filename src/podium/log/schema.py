@@ -47,10 +47,11 @@ pools = table(
     Column("arithmetic", Integer, nullable=False, server_default=text("1")),  # revision that rated the ledger
     Column("secret", LargeBinary, nullable=True),  # key of the log's digests; never leaves the database
     Column("closed", Boolean, nullable=False, server_default=false()),  # from the newest close or reopen
-    Column("title", Text, nullable=False, server_default=""),  # these four are from the newest description in the log
+    Column("title", Text, nullable=False, server_default=""),  # this and the next four are from the newest description
     Column("contact", Text, nullable=False, server_default=""),
     Column("player_word", Text, nullable=False, server_default=""),
     Column("is_public", Boolean, nullable=False, server_default=false()),
+    Column("time_zone", Text, nullable=False, server_default=""),
 )
 
 player = pool_table(

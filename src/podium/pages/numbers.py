@@ -104,9 +104,8 @@ def day(moment: date | float | None) -> Markup:
     """Return a day, such as "12 Dec 2025", or the number of an event, such as "no. 17"."""
     if moment is None or isinstance(moment, int | float):
         return Markup(DASH if moment is None else day_words(moment))  # noqa: S704  (a dash, or a number)
-    utc = moment.astimezone(UTC) if isinstance(moment, datetime) else moment
-    machine = utc_text(utc) if isinstance(utc, datetime) else utc.isoformat()
-    return Shape('<time datetime="{}">{}</time>').format(machine, day_words(utc))
+    machine = utc_text(moment) if isinstance(moment, datetime) else moment.isoformat()
+    return Shape('<time datetime="{}">{}</time>').format(machine, day_words(moment))
 
 
 def utc_text(moment: datetime) -> str:
@@ -114,20 +113,28 @@ def utc_text(moment: datetime) -> str:
 
 
 def minute(moment: datetime | float) -> Markup:
-    """Return a day and time, "12 Dec 2025, 09:27 UTC", which a script converts to the reader's zone, or "no. 17"."""
-    if isinstance(moment, int | float):
-        return day(moment)
-    utc = moment.astimezone(UTC)
-    return of_day(utc, f"{day_words(utc)}, {utc:%H:%M}{GAP}UTC")
+    """Return a day and time, such as "12 Dec 2025, 09:27 UTC", or "no. 17"."""
+    return day(moment) if isinstance(moment, int | float) else of_day(moment, minute_words(moment))
+
+
+def minute_words(moment: datetime) -> str:
+    return f"{day_words(moment)}, {moment:%H:%M}{GAP}{zone_words(moment)}"
+
+
+def zone_words(moment: datetime) -> str:
+    """Return the time zone of a time, such as "CET", or "UTC+03" if it has no letters."""
+    name = f"{moment:%Z}"
+    return name if name.isalpha() else f"UTC{name}"
 
 
 def start(moment: datetime | float) -> Markup:
-    """Return when an event started.
+    """Return when an event started, without the time if only its date is known."""
+    return day(moment) if isinstance(moment, datetime) and is_date(moment) else minute(moment)
 
-    Midnight in UTC is left out, because it is the start of every result with only a date.
-    """
-    is_date = isinstance(moment, datetime) and moment.astimezone(UTC).time() == time.min
-    return day(moment) if is_date else minute(moment)
+
+def is_date(moment: datetime) -> bool:
+    """Return True at midnight in UTC, which is the start of every result with only a date."""
+    return moment.astimezone(UTC).time() == time.min
 
 
 def of_day(moment: datetime, words: str) -> Markup:
@@ -148,7 +155,7 @@ def short_day(moment: date | float) -> str:
 
 def second(moment: datetime) -> Markup:
     """Return the time of day with seconds, such as "19:42:07 UTC"."""
-    return of_day(moment, f"{moment.astimezone(UTC):%H:%M:%S}{GAP}UTC")
+    return of_day(moment, f"{moment:%H:%M:%S}{GAP}{zone_words(moment)}")
 
 
 def duration(seconds: float) -> str:

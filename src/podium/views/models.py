@@ -77,12 +77,13 @@ class PoolSummary:
         "The system's parameters by name; `none` if switched off."
     )
     notice: str | None = described(
-        "A note with more suitable systems if events have more players than this system can rate well. Otherwise null."
+        "A note with suitable systems if events have too many players for this system. Otherwise null."
     )
     title: str = described("Title shown on pages. Empty if pages show the pool's name instead.")
     contact: str = described("Email address or web page of the person who corrects results, or empty.")
     player_word: str = described("Word for a single player, such as rider. Empty means player.")
     public: bool = described("True if anyone can read its pages and data without a key.")
+    time_zone: str = described("Time zone of dates on pages and in messages. Empty means UTC.")
     order: Order | None = described(
         "`dated` if its events have dates, `sequence` if they have numbers. Null if this has not been decided yet."
     )
@@ -347,6 +348,7 @@ class Season:
     sequence: float | None = described(
         "Number of the season's first event, in a pool with numbered events.", default=None
     )
+    widens: bool = described("Whether ratings became less certain by the points taken from them.", default=False)
     when = either("starts_at", "sequence")
 
 

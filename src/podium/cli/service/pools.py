@@ -46,8 +46,11 @@ def description(
     public: bool | None = Option(
         None, "--public/--private", help="Let everyone read its pages and data, or require a key [default: private]."
     ),
+    time_zone: str | None = Option(
+        None, metavar="ZONE", help="Time zone of dates on pages, such as Europe/Berlin [default: UTC]."
+    ),
 ) -> "DescriptionChanges":
-    return {"title": title, "contact": contact, "player_word": player_word, "public": public}
+    return {"title": title, "contact": contact, "player_word": player_word, "public": public, "time_zone": time_zone}
 
 
 DESCRIPTION: Any = Made(description)
@@ -76,9 +79,11 @@ def create_pool(
 def set_description(
     name: str = NAME, changes: "DescriptionChanges" = DESCRIPTION, actor: str = ACTOR, url: str = DATABASE
 ) -> None:
-    """Change the title, contact or player word of a pool, or who can read it. An empty string removes the old value."""
+    """Change the description of a pool, or who can read it. An empty string removes the old value."""
     if all(value is None for value in changes.values()):
-        raise ParameterError("nothing to change. Give --title, --contact, --player-word, --public or --private.")
+        raise ParameterError(
+            "nothing to change. Give --title, --contact, --player-word, --time-zone, --public or --private."
+        )
     now = open_store(url).describe_pool(name, actor=actor, **changes)
     typer.echo(f"pool {name} is {'public' if now.public else 'private'}")
     for field, text in now.body().items():
@@ -94,7 +99,7 @@ def list_pools(store: "Store" = STORE, form: Format = options.FORM) -> None:
         | pool.description.body()
         for pool in store.pools()
     ]
-    texts = ("pool", "system", "state", "title", "contact", "player_word")
+    texts = ("pool", "system", "state", "title", "contact", "player_word", "time_zone")
     show.show_records(rows, dict.fromkeys(texts, str) | {"public": bool}, form)
 
 

@@ -14,23 +14,8 @@
   async function fetchPage(address, signal) {
     const answer = await fetch(address, { headers: { Accept: "text/html" }, credentials: "same-origin", signal });
     if (!(answer.headers.get("Content-Type") || "").startsWith("text/html")) throw new TypeError("not a page");
-    return localise(new DOMParser().parseFromString(await answer.text(), "text/html"));
+    return new DOMParser().parseFromString(await answer.text(), "text/html");
   }
-
-  /* Times of day in the reader's zone. */
-  function localise(page) {
-    const clock = { hour: "2-digit", minute: "2-digit", timeZoneName: "short" };
-    const date = { day: "numeric", month: "short", year: "numeric" };
-    for (const each of page.querySelectorAll("time")) {
-      const text = each.textContent;
-      if (!text.endsWith("UTC")) continue;
-      const parts = text.includes(",") ? { ...date, ...clock } : { ...clock, second: "2-digit" };
-      each.textContent = new Date(each.dateTime).toLocaleString("en-GB", parts).replace("Sept", "Sep"); // as pages have it
-    }
-    return page;
-  }
-
-  localise(document);
 
   /** Keep what is shown, marked as busy, until the promise is fulfilled. */
   async function whileBusy(element, promise) {

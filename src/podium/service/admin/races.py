@@ -23,7 +23,7 @@ router = PageRouter(prefix=POOL_ADDRESS + "/races", include_in_schema=False)
 
 
 def written(form: Form) -> dict[str, str]:
-    """Return the content of a race's form, with one entrant per line, and the start in UTC."""
+    """Return the content of a race's form, with one entrant per line, and the start in the pool's time zone."""
     return {name: form.text(name).strip() for name in ("name", "starts", "entrants", "anybody")}
 
 
@@ -41,7 +41,7 @@ def planned_race(admission: Admission, form: Form) -> Page:
     planned = admission.store.fixture(admission.pool, race_id)
     content = {
         "name": planned.title or "",
-        "starts": f"{planned.starts_at:%Y-%m-%dT%H:%M}",
+        "starts": f"{planned.starts_at.astimezone(admission.header.zone):%Y-%m-%dT%H:%M}",
         "entrants": "\n".join(entrant.player for entrant in planned.entrants or ()),
         "anybody": "yes" if planned.entrants is None else "",
     }
@@ -87,7 +87,7 @@ def keep(admission: Admission, race_id: str, form: Form) -> Done:
     admission.store.plan_fixture(
         admission.pool,
         race_id,
-        starts_at=instant(content["starts"], whole_day=False),
+        starts_at=instant(content["starts"], whole_day=False, zone=admission.header.zone),
         title=content["name"],
         entrants=[name for row in names_in(content["entrants"].splitlines()) for name in row],
         anybody=content["anybody"] == "yes",

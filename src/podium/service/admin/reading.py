@@ -4,7 +4,6 @@ import tomllib
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import get_args
 
@@ -78,6 +77,7 @@ def read_file(
     strict: bool = False,
     title: str = "",
     start: str = "",
+    today: str = "",
     every: str = "",
     asks_order: bool = False,
     kept: str = "",
@@ -89,6 +89,7 @@ def read_file(
         title: Title for events that have none.
         start: Date for events that have none. With `every`, it is the date of the first event, and `every` is the time
             between consecutive events.
+        today: The date that the form offers as `start`.
         asks_order: True to ask whether events without dates should be dated or numbered.
         kept: The map that the pool keeps for this file. It is used if it still fits and no answers are given.
         answers: Answers to open questions. If None, a table with open questions is rejected.
@@ -116,18 +117,28 @@ def read_file(
         faults = [called_by_sender(fault, path, name) for fault in error.faults]
         raise type(error)(of_sender(error.source, path, name), faults) from None
     upload = Upload(frame, names, notes, map=understood, made=made, order=order)
-    uploaded = with_dates(frame, upload, title, start, every, asks=asks_order, is_pasted=name == PASTED)
+    uploaded = with_dates(
+        frame, upload, title, start, every, asks=asks_order, typed=start != today, is_pasted=name == PASTED
+    )
     return replace(uploaded, answers=tuple(answers or ())) if isinstance(uploaded, Interview) else uploaded
 
 
 def with_dates(
-    frame: pl.DataFrame, upload: Upload, title: str, start: str, every: str, *, asks: bool, is_pasted: bool
+    frame: pl.DataFrame,
+    upload: Upload,
+    title: str,
+    start: str,
+    every: str,
+    *,
+    asks: bool,
+    typed: bool,
+    is_pasted: bool,
 ) -> Upload | Interview:
     """Add missing titles and dates to an upload.
 
     If the order of its events is unknown, return the question about it.
     """
-    notes, typed = upload.notes, start != str(datetime.now(UTC).date())
+    notes = upload.notes
     if title and "title" in frame.columns:
         notes = (*notes, "the results have titles, so the name that you entered is not used")
     elif title:

@@ -1,6 +1,6 @@
 """The log of a pool, and the pages for its players and seasons."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated
 
 import polars as pl
@@ -176,7 +176,7 @@ def ids_page(admission: Admission, player: str, seen: Anonymization) -> FormsPag
 @shows(router, POOL_ADDRESS + "/seasons")
 def seasons_page(admission: Admission, _form: Form) -> FormsPage:
     pool = admission.header
-    starts = "Number of its first event" if pool.is_undated else "Start in UTC, not in the future"
+    starts = "Number of its first event" if pool.is_undated else f"Start ({pool.zone}), not in the future"
     share = "Percentage of each lead over a newcomer to keep (0: everyone level)"
     begin = Section(
         heading="Begin a season",
@@ -185,24 +185,31 @@ def seasons_page(admission: Admission, _form: Form) -> FormsPage:
             Field(name="name", label="Name", required=True, example="2026"),
             Field(name="starts_at", label=starts, required=True, example="101" if pool.is_undated else "2026-01-01"),
             Field(name="keep", label=share, required=True, value="50"),
+            Field(name="widens", label="Certainty of ratings", choices=WIDENS),
         ),
         button="Show the effect",
     )
     items = tuple(
-        Item(name=season.name, note=Markup("{}, {} of each lead kept").format(day(season.when), percent(season.keep)))
+        Item(
+            name=season.name,
+            note=Markup("{}, {} of each lead kept").format(day(pool.local(season.when)), percent(season.keep)),
+        )
         for season in admission.store.seasons(pool.name)
     )
     known = Section(heading="Seasons so far", items=items, notes=() if items else ("No seasons yet.",))
     return FormsPage(title="Seasons", pool=pool, current="Seasons", sections=(begin, known))
 
 
-def as_typed(text: str) -> str:
+WIDENS = ("yes", "less certain by the points that are taken away"), ("no", "unchanged")
+
+
+def as_typed(text: str, today: str) -> str:
     """Return a date that was typed by a person, such as today or 28.11.2026, in ISO 8601.
 
     Return other texts unchanged.
     """
     if text.casefold() == "today":
-        return datetime.now(UTC).date().isoformat()
+        return today
     found = [times.by_format(pl.Series([text]), form).item() for form in times.fitting(pl.Series([text]))]
     return found[0].isoformat() if len({*found}) == 1 and found[0] is not None else text
 
@@ -214,6 +221,10 @@ def begin_season(admission: Admission, form: Form) -> Intent:
     except ValueError:
         raise ParameterError("the percentage to keep must be a number from 0 to 100") from None
     order, text = admission.store.order(admission.pool), form.text("starts_at").strip()
-    starts = read_when(order, text if order == UNDATED else as_typed(text))
+    header = admission.header
+    starts = read_when(order, text if order == UNDATED else as_typed(text, header.today), zone=header.zone)
     when = starts.isoformat() if isinstance(starts, datetime) else starts
-    return Intent("season", {"name": form.text("name").strip(), "starts_at": when, "keep": keep})
+    return Intent(
+        "season",
+        {"name": form.text("name").strip(), "starts_at": when, "keep": keep, "widens": form.text("widens") != "no"},
+    )

@@ -5,7 +5,6 @@ import io
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Literal, cast
 
@@ -145,7 +144,7 @@ def upload_page(admission: Admission, form: Form) -> Page:
         formats=formats(),
         chosen=form.text("format") or RESULTS,
         form={name: form.text(name) for name in WRITTEN},
-        today=str(datetime.now(UTC).date()),
+        today=admission.header.today,
         max_megabytes=MAX_UPLOAD_BYTES // 1_000_000,
         source="",
         error="",
@@ -192,6 +191,7 @@ async def show_sent(admission: Admission, form: Form, file: WaitingFile, number:
             by_name=form.text("players") == "name",
             title=form.text("title").strip(),
             start="" if pool.is_undated else form.text("started_at").strip(),
+            today=pool_header(pool).today,
             every="" if pool.is_undated else form.text("every").strip(),
             asks_order=pool.order is None,
             kept="" if form.text("anew") else await run_in_threadpool(kept_map, store, admission.pool, file.name),

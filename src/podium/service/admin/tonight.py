@@ -153,7 +153,7 @@ def new_result(admission: Admission) -> ResultForm:
     """Return an empty form with the current date, the next ID, and the title and teams of the newest events."""
     store = admission.store
     pool, now = store.pool(admission.pool), datetime.now(UTC).replace(microsecond=0)
-    today = "" if pool.is_undated else str(now.date())
+    today = "" if pool.is_undated else pool_header(pool).today
     newest = store.event_list(admission.pool, top=2).events
     titles = {event.title or "" for event in newest}
     has_teams = bool(newest) and all(row.team for row in store.event(admission.pool, newest[0].event_id).entries)

@@ -104,6 +104,10 @@ PlayerWord = Annotated[
 Public = Annotated[
     bool | None, Field(description="True if anyone can read the pages and data without a key. Initially false.")
 ]
+TimeZone = Annotated[
+    str | None,
+    Field(max_length=MAX_SENT_CHARACTERS, description="Time zone of dates on pages, such as Europe/Berlin."),
+]
 MAX_KEY_DAYS = 36_525
 MAX_CLOCK_LEAD = timedelta(days=1)  # allowed difference between clocks or time zones
 MAX_PREDICTED = 100  # entrants; the response grows with their square and takes under a second
@@ -254,6 +258,7 @@ class NewPool(Strict):
     contact: Contact = None
     player_word: PlayerWord = None
     public: Public = None
+    time_zone: TimeZone = None
 
 
 class Description(Strict):
@@ -265,6 +270,7 @@ class Description(Strict):
     contact: Contact = None
     player_word: PlayerWord = None
     public: Public = None
+    time_zone: TimeZone = None
 
 
 class Configuration(Strict):
@@ -340,6 +346,7 @@ class NewSeason(Strict):
     starts_at: Moment | None = None
     sequence: float | None = Field(None, description="Number of the season's first event, in pools without dates.")
     keep: Annotated[float, Field(ge=0.0, le=1.0)]
+    widens: bool = Field(default=True, description="Make ratings less certain by the points taken from them.")
 
     @model_validator(mode="after")
     def _begins_once(self) -> Self:
@@ -397,7 +404,10 @@ class Tickets(Strict):
     tickets: Annotated[list[WaitingPlayer], Field(max_length=MAX_TICKETS, fail_fast=True)]
     size: Annotated[int, Field(ge=2, le=1000)] = 4
     teams: Annotated[int, Field(ge=0, le=1000)] = 0
-    least: Annotated[int, Field(ge=2, le=1000)] = 2
+    least: Annotated[
+        int,
+        Field(ge=0, le=1000, description="Minimum number of players after the target wait. 0: all with teams, else 2."),
+    ] = 0
     target_s: Annotated[float, Field(gt=0.0, le=1e6)] = 40.0
     scale: Annotated[
         float | None,

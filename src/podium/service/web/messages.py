@@ -1,7 +1,7 @@
 """Short messages about a pool: new results, the largest changes with their reasons, and upcoming races."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 from unicodedata import bidirectional
 
@@ -9,7 +9,7 @@ from podium.ledger.reasons import Explanation
 from podium.ledger.reasons.explaining import explain
 from podium.log.log import AMEND, PLAN, SEASON, SUBMIT, UNVOID, VOID, entries_after
 from podium.log.statements import microseconds
-from podium.pages.numbers import day_words, shortened
+from podium.pages.numbers import minute_words, shortened
 from podium.pool.snapshot import RATED, STATUSES, Event
 from podium.service.web.rendering import PoolHeader, pool_address, pool_header
 from podium.store.following import PoolReader
@@ -204,8 +204,7 @@ def upcoming(pool: PoolReader, since: datetime, until: datetime) -> tuple[tuple[
 
 
 def announce_race(header: PoolHeader, race: Fixture, seq: int) -> Message:
-    starts = race.starts_at.astimezone(UTC)
-    lines = [f"It starts on {day_words(starts)} at {starts:%H:%M} UTC."]
+    lines = [f"It starts on {minute_words(race.starts_at.astimezone(header.zone))}."]
     if race.sides:
         lines.append(f"Entered: {listed([' and '.join(map(show_name, side)) for side in race.sides])}.")
     title = f"{header.title}: {plain(race.title or race.fixture_id)} is coming up"

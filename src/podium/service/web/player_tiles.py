@@ -62,7 +62,8 @@ def beside_peak(header: PoolHeader, card: PlayerCard) -> str:
     below = header.rounded(card.peak.rating) - header.rounded(card.rating)
     if below <= 0:
         return "Never rated higher." if card.is_highest else ""
-    return f"{below} below the peak{f' of {day_words(card.peak.when)}' if card.peak.when is not None else ''}."
+    of_day = "" if card.peak.when is None else f" of {day_words(header.local(card.peak.when))}"
+    return f"{below} below the peak{of_day}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,7 @@ class Upcoming:
         """Return the time and size of the race, and its effect on the rating."""
         size = "open to everybody" if self.race.entrants is None else counted(len(self.race.entrants), self.pool.word)
         entered = "" if self.is_entrant or self.race.entrants is None else ", not entered"
-        return Shape("{}, {}{}.{}").format(minute(self.race.starts_at), size, entered, self.outlook())
+        return Shape("{}, {}{}.{}").format(minute(self.pool.local(self.race.starts_at)), size, entered, self.outlook())
 
     def outlook(self) -> str:
         """Return which places gain points, and the effect of the likeliest place. It is empty if they are unknown."""
@@ -155,7 +156,7 @@ def tiles(header: PoolHeader, card: PlayerCard, rank: Tile, rule: str, ahead: Up
         note = Shape('{} <a href="{}">{}</a>').format(
             f"{reach}," if reach else "in" if header.is_undated else "on",
             pool_address(header.name, "events", card.peak.event_id, card.player),
-            day_words(card.peak.when),
+            day_words(header.local(card.peak.when)),
         )
         found.append(Tile("Peak", header.rating(card.peak.rating), note))
     most = max(
@@ -167,14 +168,14 @@ def tiles(header: PoolHeader, card: PlayerCard, rank: Tile, rule: str, ahead: Up
         found.append(encounters_tile(header, card))
     if card.peak is not None:
         found.append(streak_tile(card))
-    found.append(Tile("Events", f"{card.events:,}", f"since {day_words(card.first_when)}"))
+    found.append(Tile("Events", f"{card.events:,}", f"since {day_words(header.local(card.first_when))}"))
     return tuple(found)
 
 
 def change_tile(header: PoolHeader, card: PlayerCard, name: str, line: FormLine, word: str = "") -> Tile:
     """Return a tile about a change, which links to the reasons and to the event."""
     link = header.change_link(line.event_id or "", card.player, line.shown)
-    note = Shape("{} {}, {}").format(word, header.event_link(line), day(line.when))
+    note = Shape("{} {}, {}").format(word, header.event_link(line), day(header.local(line.when)))
     return Tile(name, link, note, is_wide=bool(word))
 
 

@@ -130,7 +130,7 @@ def chart(
         for point in curve
     ]
     first, last = curve[0], curve[-1]
-    span = f"from {day_words(first.when)} to {day_words(last.when)}"
+    span = f"from {day_words(header.local(first.when))} to {day_words(header.local(last.when))}"
     best = f"{header.rating(max(point.rating for point in curve))} at best"
     figures = f"{header.rating(first.rating)} at first, {best}, {header.rating(last.rating)} at last"
     label = f"Rating of {name} {span}: {figures}"

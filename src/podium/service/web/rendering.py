@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from datetime import date
+from datetime import UTC, date, datetime, tzinfo
 from decimal import Decimal
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -154,6 +154,7 @@ class PoolHeader:
     is_undated: bool = False  # True if the pool's events have numbers instead of dates
     kinds: tuple[str, ...] = ()  # kinds of equipment that are rated, in the plural
     has_hindsight: bool = False
+    zone: tzinfo = UTC
 
     @property
     def address(self) -> str:
@@ -178,9 +179,18 @@ class PoolHeader:
     def change(self, points: float) -> str:
         return numbers.change(points, self.digits)
 
+    @property
+    def today(self) -> str:
+        return datetime.now(self.zone).date().isoformat()
+
+    def local(self, when: Any) -> Any:
+        """Return a time in the pool's time zone. Dates without a time, numbers and None are returned unchanged."""
+        has_time = isinstance(when, datetime) and not numbers.is_date(when)
+        return when.astimezone(self.zone) if has_time else when
+
     def on(self, when: date | float) -> str:
         """Return the time of an event for use in a sentence, such as "on 12 Dec 2025" or "in no. 17"."""
-        return f"{'in' if self.is_undated else 'on'} {numbers.day_words(when)}"
+        return f"{'in' if self.is_undated else 'on'} {numbers.day_words(self.local(when))}"
 
     def player_link(self, player: str) -> Markup:
         return numbers.name_link(f"{self.address}/players/{part(player)}", player)
@@ -210,6 +220,7 @@ def pool_header(pool: Pool) -> PoolHeader:
         is_undated=pool.is_undated,
         kinds=tuple(map(plural, pool.system.kinds)),
         has_hindsight=not why_unavailable(pool.system),
+        zone=says.zone,
     )
 
 

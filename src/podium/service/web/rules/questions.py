@@ -290,7 +290,8 @@ def when_ratings_change(known: Known) -> Parts:
     yield f"{known.header.title} has separate ratings. Events of other pools do not count."
     latest = known.examples.latest
     if latest is not None:
-        yield Markup("The latest event is {}, on {}.").format(known.header.event_link(latest), day_words(latest.when))
+        when = day_words(known.header.local(latest.when))
+        yield Markup("The latest event is {}, on {}.").format(known.header.event_link(latest), when)
 
 
 def correcting(known: Known) -> Parts:

@@ -1,0 +1,10 @@
+"""Add the time zone of a pool."""
+
+from alembic import op
+
+revision, down_revision, branch_labels, depends_on = "0024", "0023", None, None
+
+
+def upgrade() -> None:
+    """Add the column. An empty text stands for UTC."""
+    op.get_bind().exec_driver_sql("ALTER TABLE pool ADD COLUMN time_zone TEXT DEFAULT '' NOT NULL")
